@@ -1,0 +1,17 @@
+//! Everything Chorus can decide without asking the world.
+//!
+//! No I/O, no clock, no randomness and no wire format in here: time and ids are passed in, and every
+//! rule is a function from facts to a decision. That is what makes a policy table a table test and a
+//! week of traffic a one-second simulation.
+//!
+//! Reading order: [`ids`] and [`member`] name who there is; [`conversation`], [`message`] and [`event`]
+//! what is said; [`attention`] decides who is meant and what they owe; [`delivery`] and [`claim`] follow
+//! an obligation to its end; [`room`] holds one conversation's facts, and [`workspace`] runs commands
+//! against rooms.
+
+pub mod attention;
+pub mod delivery;
+pub mod error;
+pub mod ids;
+pub mod limits;
+pub mod reaction;

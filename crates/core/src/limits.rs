@@ -1,0 +1,42 @@
+//! Every limit in one place, with its reason.
+
+/// A turn is redelivered and escalated against this (design section 5, "Deadlines").
+pub const DEADLINE_MS: u32 = 300_000;
+/// From this hop on, an agent's message obliges nobody (design section 5, "Cause and hop").
+pub const HOP_NO_OBLIGATION: u8 = 6;
+/// At this hop an agent's message is told to nobody and a person is told.
+pub const HOP_END: u8 = 12;
+/// Longest message text in bytes: a page of a book is about 3 KiB, a long paste 50.
+pub const TEXT_BYTES: usize = 128 * 1024;
+/// Longest metadata, as canonical JSON, in bytes.
+pub const METADATA_BYTES: usize = 64 * 1024;
+/// Longest handle, role name or member id in bytes.
+pub const HANDLE_BYTES: usize = 64;
+/// Longest title or display name in bytes.
+pub const TITLE_BYTES: usize = 256;
+/// Messages one turn may say (design section 5, "One holder, one fence").
+pub const MESSAGES_PER_TURN: u8 = 5;
+/// Time within which an offered delivery is accepted before it is offered again.
+pub const ACK_TIMEOUT_MS: i64 = 10_000;
+/// An accepted role knock or claim lives this long without activity (design section 5, "Claims").
+pub const CLAIM_TTL_MS: i64 = 90_000;
+/// A turn is capped at this however lively it is (design section 5).
+pub const TURN_CAP_MS: i64 = 30 * 60_000;
+/// A session that has been gone this long loses its accepted work (design section 5).
+pub const SESSION_GONE_MS: i64 = 60_000;
+/// Redelivery of an unanswered obligation, from the event's own time (design section 5, "Deadlines").
+pub const REDELIVER_MS: [i64; 2] = [60_000, 120_000];
+/// Fragments of one author within this are one turn (C2A "buffered").
+pub const FRAGMENT_CAP_MS: i64 = 30_000;
+/// An open delivery gets a row when it is this old (design section 3, "A delivery costs no row").
+pub const PENDING_ROW_AFTER_MS: i64 = 1_000;
+/// Unaccepted deliveries under way to one connection (design section 4, "C2A methods").
+pub const UNACKED_PER_CONNECTION: usize = 32;
+/// Root messages an agent may open by itself per channel and hour (design section 5, "Turns").
+pub const AUTONOMOUS_ROOTS_PER_HOUR: usize = 4;
+/// Recent speakers of a conversation that a message may mean without naming them.
+pub const RECENT_SPEAKERS: usize = 32;
+/// Names looked up in one message; the rest address nobody.
+pub const MENTIONS_PER_MESSAGE: usize = 1_000;
+/// How long an idempotency key is remembered (threads spec section 7).
+pub const IDEMPOTENCY_MS: i64 = 24 * 3_600_000;
