@@ -1,1 +1,67 @@
-fn main() {}
+//! The one tool of a developer: `cargo xtask run | test | tidy | bench`.
+//!
+//! It has no dependency on any crate of Chorus, so that it builds in seconds and runs when nothing
+//! else compiles. Everything it checks, CI checks, and the other way round: `.ci/run` is
+//! `cargo xtask test`.
+
+mod bench;
+mod repo;
+mod step;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Runs, checks and measures Chorus.")]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Runs the release binary with what follows, `demo` when nothing does.
+    Run {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Runs every check that CI runs.
+    Test {
+        /// Leaves out what needs a release build: the demo and the crash tests.
+        #[arg(long)]
+        fast: bool,
+    },
+    /// Checks what the compiler does not: arrows, licences, files, requirements and documents.
+    Tidy {
+        /// Writes `spec/COVERAGE.md` anew instead of comparing it.
+        #[arg(long)]
+        write: bool,
+    },
+    /// Builds in release and measures; one JSON object per line on standard output.
+    Bench(bench::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Args::parse().task {
+        Task::Run { args } => run(args),
+        Task::Test { fast } => test::run(fast),
+        Task::Tidy { write } => tidy::run(write),
+        Task::Bench(options) => bench::run(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: Vec<String>) -> Result<(), String> {
+    let args = if args.is_empty() { vec!["demo".to_owned()] } else { args };
+    step::build_release(&["chorus"])?;
+    step::interactive(&repo::release_binary("chorus"), &args)
+}

@@ -1,0 +1,46 @@
+//! `cargo xtask bench NAME`: builds what is measured and what measures it, in release, and runs it.
+//!
+//! Standard output carries one JSON object per line and nothing else; progress goes to standard
+//! error. The figures and their names are explained in `lab/src/bench/mod.rs`.
+
+use std::process::Command;
+
+use crate::{repo, step};
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// What to measure: `host`.
+    name: String,
+    /// The database under the host: `sqlite`, or `auto` for a PostgreSQL that the bench starts.
+    #[arg(long, default_value = "sqlite")]
+    database: String,
+    /// Interleaved rounds; a figure is the median of them.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// One short round, to see that everything runs; its figures mean nothing.
+    #[arg(long)]
+    quick: bool,
+    /// Only metrics and peers whose name starts with one of these.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+/// Builds and runs one benchmark.
+pub(crate) fn run(options: &Options) -> Result<(), String> {
+    step::build_release(&["chorus", "chorus-lab"])?;
+    let mut command = Command::new(repo::release_binary("bench"));
+    command
+        .arg(&options.name)
+        .arg("--chorus")
+        .arg(repo::release_binary("chorus"))
+        .args(["--database", &options.database])
+        .args(["--rounds", &options.rounds.to_string()]);
+    if options.quick {
+        command.arg("--quick");
+    }
+    if !options.only.is_empty() {
+        command.args(["--only", &options.only.join(",")]);
+    }
+    let status = command.status().map_err(|e| format!("bench: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("bench {}: {status}", options.name)) }
+}

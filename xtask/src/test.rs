@@ -1,0 +1,176 @@
+//! `cargo xtask test`: every check there is, in the order in which a mistake is cheapest to find.
+//!
+//! All steps run even after one has failed, except those that cannot mean anything then. The last
+//! line counts the steps; the tests are counted by their own runner above it.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use crate::{repo, step, tidy};
+
+/// `demo --check` plays its script in seconds; a hang in it must not cost CI its time.
+const DEMO_LIMIT: Duration = Duration::from_secs(180);
+
+type Check = fn() -> Result<(), String>;
+
+/// What every run checks.
+const QUICK: [(&str, Check); 5] = [
+    ("format", format),
+    ("tidy", || tidy::run(false)),
+    ("clippy", clippy),
+    ("tests", tests),
+    ("doctests", doctests),
+];
+
+/// What needs the release binary.
+const RELEASE: [(&str, Check); 4] = [
+    ("release build", release),
+    ("README commands", tidy::readme_commands),
+    ("demo --check", demo),
+    ("crash tests", crash),
+];
+
+/// Runs the checks; with `fast`, only those that need no release build.
+pub(crate) fn run(fast: bool) -> Result<(), String> {
+    let mut report = Report::default();
+    for (name, check) in QUICK {
+        report.take(name, check);
+    }
+    if cargo_has("deny") {
+        report
+            .take("cargo deny", || step::cargo(&["deny", "check", "licenses", "bans", "sources"]));
+    }
+    for (name, check) in if fast { &[][..] } else { &RELEASE[..] } {
+        report.take(name, *check);
+    }
+    report.close()
+}
+
+#[derive(Default)]
+struct Report {
+    lines: Vec<String>,
+    failed: usize,
+}
+
+impl Report {
+    fn take(&mut self, name: &str, check: impl FnOnce() -> Result<(), String>) {
+        eprintln!("\n==> {name}");
+        let started = Instant::now();
+        let outcome = check();
+        let seconds = started.elapsed().as_secs_f64();
+        self.lines.push(match outcome {
+            Ok(()) => format!("  ok      {seconds:7.1} s  {name}"),
+            Err(why) => {
+                eprintln!("{name} failed: {why}");
+                self.failed += 1;
+                format!("  FAILED  {seconds:7.1} s  {name}: {why}")
+            }
+        });
+    }
+
+    fn close(self) -> Result<(), String> {
+        println!();
+        for line in &self.lines {
+            println!("{line}");
+        }
+        println!("\nsteps: {} passed, {} failed", self.lines.len() - self.failed, self.failed);
+        if self.failed == 0 { Ok(()) } else { Err(format!("{} steps failed", self.failed)) }
+    }
+}
+
+fn format() -> Result<(), String> {
+    step::cargo(&["fmt", "--all", "--check"])
+}
+
+fn clippy() -> Result<(), String> {
+    step::cargo(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--locked",
+        "--quiet",
+        "--",
+        "--deny",
+        "warnings",
+    ])
+}
+
+/// The quick suite, and then whether each test that `spec/COVERAGE.md` names is one that ran.
+fn tests() -> Result<(), String> {
+    if !nextest()? {
+        return step::cargo(&["test", "--workspace", "--exclude", "chorus-lab", "--locked"]);
+    }
+    step::cargo(&["nextest", "run", "--workspace", "--locked"])?;
+    let listed = listed_tests()?;
+    let missing: Vec<String> =
+        tidy::covering_tests()?.into_iter().filter(|test| !listed.contains(test)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(format!("COVERAGE names tests that no test binary has: {}", missing.join(", ")))
+}
+
+fn doctests() -> Result<(), String> {
+    step::cargo(&["test", "--workspace", "--doc", "--locked", "--quiet"])
+}
+
+fn release() -> Result<(), String> {
+    step::build_release(&["chorus"])
+}
+
+fn demo() -> Result<(), String> {
+    let chorus = repo::release_binary("chorus");
+    step::run(step::command(chorus, &["demo", "--check"]), DEMO_LIMIT)
+}
+
+fn crash() -> Result<(), String> {
+    let runner: &[&str] = if nextest()? {
+        &["nextest", "run", "--package", "chorus-lab", "--profile", "crash", "--locked"]
+    } else {
+        &["test", "--package", "chorus-lab", "--locked"]
+    };
+    let mut command = step::command(repo::cargo(), runner);
+    command.env("CHORUS_BIN", repo::release_binary("chorus"));
+    step::run(command, Duration::from_secs(20 * 60))
+}
+
+/// Every test of the workspace as `binary id` and `path`, ignored ones left out.
+fn listed_tests() -> Result<BTreeSet<String>, String> {
+    let output = step::command(
+        repo::cargo(),
+        &["nextest", "list", "--workspace", "--locked", "--message-format", "json"],
+    )
+    .args(["--ignore-default-filter", "--cargo-quiet"])
+    .output()
+    .map_err(|e| format!("cargo nextest list: {e}"))?;
+    let list: serde_json::Value =
+        serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo nextest list: {e}"))?;
+    let mut names = BTreeSet::new();
+    for (binary, suite) in list["rust-suites"].as_object().into_iter().flatten() {
+        for (name, case) in suite["testcases"].as_object().into_iter().flatten() {
+            if case["ignored"] != true {
+                names.insert(format!("{binary} {name}"));
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// Whether nextest can be used; a machine without it is given it once, from its own source.
+fn nextest() -> Result<bool, String> {
+    if cargo_has("nextest") {
+        return Ok(true);
+    }
+    eprintln!("cargo-nextest is not on this machine; installing it");
+    if step::cargo(&["install", "cargo-nextest", "--locked"]).is_ok() {
+        return Ok(true);
+    }
+    eprintln!("cargo-nextest could not be installed; `cargo test` runs the tests instead");
+    Ok(false)
+}
+
+/// Whether cargo has the subcommand `name`.
+fn cargo_has(name: &str) -> bool {
+    let probe = step::command(repo::cargo(), &[name, "--version"]).output();
+    probe.is_ok_and(|output| output.status.success())
+}

@@ -1,0 +1,91 @@
+//! Which crate may use which: `core <- wire <- client <- harness`, `core <- store`,
+//! `server -> core, wire, store`, `cli -> server, harness`.
+//!
+//! The invariant is one of absence. The core has nothing in it that could ask the world; only the
+//! store and the harness's journal know SQL; doors never see the store.
+
+use super::Problems;
+use super::metadata::Metadata;
+use crate::repo;
+
+/// Each crate and the crates of the workspace it may use outside its tests.
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("chorus-core", &[]),
+    ("chorus-wire", &["chorus-core"]),
+    ("chorus-store", &["chorus-core"]),
+    ("chorus-client", &["chorus-core", "chorus-wire"]),
+    ("chorus-harness", &["chorus-core", "chorus-wire", "chorus-client"]),
+    ("chorus-server", &["chorus-core", "chorus-wire", "chorus-store"]),
+    ("chorus", &["chorus-core", "chorus-wire", "chorus-client", "chorus-harness", "chorus-server"]),
+    (
+        "chorus-lab",
+        &[
+            "chorus-core",
+            "chorus-wire",
+            "chorus-store",
+            "chorus-client",
+            "chorus-harness",
+            "chorus-server",
+        ],
+    ),
+    ("xtask", &[]),
+];
+
+/// All that the core takes from elsewhere: hashing. What is added here must be pure.
+const CORE_TAKES: [&str; 1] = ["sha2"];
+
+/// Crates that only the named members may use outside their tests.
+const ROOMS: [(&str, &[&str]); 4] = [
+    ("rusqlite", &["chorus-store", "chorus-harness"]),
+    ("postgres", &["chorus-store", "chorus-lab"]),
+    ("axum", &["chorus-server", "chorus-lab"]),
+    (
+        "serde",
+        &[
+            "chorus-wire",
+            "chorus-client",
+            "chorus-harness",
+            "chorus-server",
+            "chorus",
+            "chorus-lab",
+            "xtask",
+        ],
+    ),
+];
+
+pub(super) fn check(metadata: &Metadata) -> Problems {
+    let mut problems = Problems::new();
+    let ours: Vec<&str> = metadata.members().map(|package| package.name.as_str()).collect();
+    for package in metadata.members() {
+        let name = package.name.as_str();
+        let Some((_, allowed)) = ARROWS.iter().find(|(crate_name, _)| *crate_name == name) else {
+            problems.push(format!("{name}: give it its arrows in xtask/src/tidy/arrows.rs"));
+            continue;
+        };
+        let shipped = package.dependencies.iter().filter(|d| d.kind.as_deref() != Some("dev"));
+        for used in shipped.map(|dependency| dependency.name.as_str()) {
+            if ours.contains(&used) && !allowed.contains(&used) {
+                problems.push(format!("{name} -> {used}: no such arrow (CONTRIBUTING.md, Arrows)"));
+            }
+            if name == "chorus-core" && !ours.contains(&used) && !CORE_TAKES.contains(&used) {
+                problems.push(format!("{name} -> {used}: the core takes only {CORE_TAKES:?}"));
+            }
+            if ROOMS.iter().any(|(room, members)| *room == used && !members.contains(&name)) {
+                problems.push(format!("{name} -> {used}: that crate belongs to other rooms"));
+            }
+        }
+    }
+    problems.extend(doors());
+    problems
+}
+
+/// Doors speak to the use cases of `app` and never to the store.
+fn doors() -> Problems {
+    let Ok(files) = repo::files() else { return Problems::new() };
+    files
+        .iter()
+        .filter(|file| file.starts_with("crates/server/src/doors"))
+        .filter(|file| repo::read(file).is_some_and(|text| text.contains("chorus_store")))
+        .map(|file| format!("{}: a door uses the store; ask `app` instead", file.display()))
+        .collect()
+}

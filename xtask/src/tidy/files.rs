@@ -1,0 +1,80 @@
+//! How a source file looks: it opens by saying what it is for, it is short, and nothing in it
+//! belongs to one machine only.
+
+use std::path::Path;
+
+use super::Problems;
+use crate::repo;
+
+/// Lines of a Rust file above which it is two files. Most are well under 300.
+const MOST_LINES: usize = 450;
+
+/// Names that say nothing about what is inside.
+const EMPTY_NAMES: [&str; 7] = ["utils", "util", "common", "helper", "helpers", "manager", "misc"];
+
+/// Parts of paths that only exist on one machine. Written in halves, so that this file passes.
+const MACHINE_PATHS: [&str; 3] =
+    [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/tmp/", "team")];
+
+/// Marks of work not done. Written in halves, so that this file passes.
+const UNDONE: [&str; 4] = [
+    concat!("todo", "!("),
+    concat!("unimplemented", "!("),
+    concat!("FIX", "ME"),
+    concat!("X", "XX"),
+];
+
+/// Names of the standard library that the core may not even spell; clippy bans the commonest calls.
+const WORLD: [&str; 5] = ["std::fs", "std::net", "std::env", "std::process", "std::thread"];
+
+pub(super) fn check() -> Result<Problems, String> {
+    let mut problems = Problems::new();
+    for file in repo::files()? {
+        let Some(text) = repo::read(&file) else { continue };
+        let place = file.display();
+        for path in MACHINE_PATHS {
+            if let Some(line) = line_with(&text, path) {
+                problems.push(format!("{place}:{line}: the path {path}… of one machine"));
+            }
+        }
+        if file.extension().is_some_and(|extension| extension == "rs") {
+            problems.extend(rust(&file, &text));
+        }
+    }
+    Ok(problems)
+}
+
+fn rust(file: &Path, text: &str) -> Problems {
+    let mut problems = Problems::new();
+    let place = file.display();
+    let lines = text.lines().count();
+    if lines > MOST_LINES {
+        problems.push(format!("{place}: {lines} lines; split it (at most {MOST_LINES})"));
+    }
+    if !text.starts_with("//! ") {
+        problems.push(format!("{place}:1: open with `//!`: what it is for, and its invariant"));
+    }
+    if let Some(name) = file.file_stem().and_then(|stem| stem.to_str())
+        && EMPTY_NAMES.contains(&name)
+    {
+        problems.push(format!("{place}: name the file for what it does"));
+    }
+    for mark in UNDONE {
+        if let Some(line) = line_with(text, mark) {
+            problems.push(format!("{place}:{line}: {mark} is work not done"));
+        }
+    }
+    if file.starts_with("crates/core/src") {
+        for name in WORLD {
+            if let Some(line) = line_with(text, name) {
+                problems.push(format!("{place}:{line}: {name} asks the world; pass it in"));
+            }
+        }
+    }
+    problems
+}
+
+/// The first line, counted from 1, that contains `part`.
+fn line_with(text: &str, part: &str) -> Option<usize> {
+    text.lines().position(|line| line.contains(part)).map(|index| index + 1)
+}
