@@ -1,0 +1,379 @@
+//! The entries of `tools/list`: name, description, schemas and hints of the chat tools.
+//!
+//! A model finds a tool by its description, so each says when to use it and when not, in the words of the
+//! response rules. Some model APIs refuse dots in names; [`Names::Underscore`] writes `chat_send_message`.
+
+use chorus_core::attention::{Directedness, Mode, Policy};
+use chorus_core::delivery::Disposition;
+use chorus_core::reaction::Signal;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::words::Word;
+
+/// Largest `limit` of the reading tools.
+pub const MAX_LIMIT: u32 = 200;
+/// Longest idempotency key in bytes.
+pub const KEY_BYTES: usize = 256;
+
+/// A chat tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tool {
+    ListEvents,
+    ReadThread,
+    SendMessage,
+    React,
+    Claim,
+    Defer,
+    Resolve,
+}
+
+/// How tool names are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Names {
+    /// `chat.send_message`, as the spec has them.
+    #[default]
+    Dotted,
+    /// `chat_send_message`, asked for with `?names=underscore`.
+    Underscore,
+}
+
+/// One entry of `tools/list`, MCP-shaped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Descriptor {
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    pub input_schema: Value,
+    pub output_schema: Value,
+    pub annotations: Annotations,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    pub read_only_hint: bool,
+    pub destructive_hint: bool,
+    /// Whether a call may be repeated with the same arguments.
+    pub idempotent_hint: bool,
+    /// Whether it reaches beyond this host.
+    pub open_world_hint: bool,
+}
+
+/// Result of `tools/list`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolList {
+    pub tools: Vec<Descriptor>,
+}
+
+impl Tool {
+    pub const ALL: [Self; 7] = [
+        Self::ListEvents,
+        Self::ReadThread,
+        Self::SendMessage,
+        Self::React,
+        Self::Claim,
+        Self::Defer,
+        Self::Resolve,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ListEvents => "chat.list_events",
+            Self::ReadThread => "chat.read_thread",
+            Self::SendMessage => "chat.send_message",
+            Self::React => "chat.react",
+            Self::Claim => "chat.claim",
+            Self::Defer => "chat.defer",
+            Self::Resolve => "chat.resolve",
+        }
+    }
+
+    /// Reads either form of the name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| {
+            let dotted = tool.name();
+            name == dotted || name.strip_prefix("chat_") == dotted.strip_prefix("chat.")
+        })
+    }
+
+    pub fn descriptor(self, names: Names) -> Descriptor {
+        let name = match names {
+            Names::Dotted => self.name().to_owned(),
+            Names::Underscore => self.name().replace('.', "_"),
+        };
+        let (title, description) = self.words();
+        let read_only = matches!(self, Self::ListEvents | Self::ReadThread);
+        Descriptor {
+            name,
+            title: title.to_owned(),
+            description: description.to_owned(),
+            input_schema: self.input(),
+            output_schema: self.output(),
+            annotations: Annotations {
+                read_only_hint: read_only,
+                destructive_hint: false,
+                idempotent_hint: true,
+                open_world_hint: false,
+            },
+        }
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::ListEvents => (
+                "List chat events",
+                "List chat messages and events you may see: your inbox, mail, mentions and unanswered \
+                 knocks. Filter by conversation, stream, response policy, directedness or time; \
+                 `unsettled: true` shows only what still waits for you. Reading obliges you to nothing.",
+            ),
+            Self::ReadThread => (
+                "Read a thread or conversation",
+                "Read the messages of a chat thread, channel or direct conversation, oldest first. Use it to \
+                 pull the content behind a knock (pass its eventId) or to get context before you answer.",
+            ),
+            Self::SendMessage => (
+                "Send a chat message",
+                "Send, post or reply with a chat message. Obey the response_policy of the event you answer: \
+                 never reply to must_not_respond, react to ack_only, and for may_respond stay silent unless \
+                 you help. Mention a member only to oblige them. Reuse the same idempotencyKey when you retry.",
+            ),
+            Self::React => (
+                "React to a message",
+                "Answer a chat message with a reaction signal instead of words: seen, agree, working, queued, \
+                 claimed, done, declined, blocked or unclear. Prefer it whenever a signal says enough, such as \
+                 thanks, acknowledgement, accepting or declining work.",
+            ),
+            Self::Claim => (
+                "Claim a chat event",
+                "Claim the right to answer a message that was addressed to a role or to nobody, before you reply \
+                 to it. It gives you the content and a turn; CLAIMED_BY_OTHER means stay silent. \
+                 `release: true` gives it back.",
+            ),
+            Self::Defer => (
+                "Defer a chat event",
+                "Say that you will answer a must_respond message later, with the reason and, if you know it, \
+                 until when. It records that you took responsibility; it posts nothing.",
+            ),
+            Self::Resolve => (
+                "Resolve an event or thread",
+                "Mark a chat event as handled without a message, or a thread as resolved. Pass eventId or \
+                 threadId, and a note that says what was done.",
+            ),
+        }
+    }
+
+    fn input(self) -> Value {
+        let event = || text("Event id, evt_…");
+        let turn = || text("Token of your turn, when the prompt gave you one");
+        match self {
+            Self::ListEvents => object(
+                json!({
+                    "conversation": text("Conversation id, ch_…"),
+                    "stream": text("Stream id, str_…"),
+                    "policy": words::<Policy>("Only events with this response policy"),
+                    "directedness": words::<Directedness>("Only events so directed"),
+                    "since": text("Only events at or after this time, ISO 8601 UTC"),
+                    "afterSequence": count("With conversation: only later events"),
+                    "unsettled": {"type": "boolean", "description": "Only what still waits for you"},
+                    "limit": limit(),
+                }),
+                &[],
+            ),
+            Self::ReadThread => object(
+                json!({
+                    "conversation": text("Conversation id, ch_…"),
+                    "threadId": text("Thread id, th_…"),
+                    "eventId": text("Show the messages up to and around this event"),
+                    "beforeSequence": count("Only messages before this sequence"),
+                    "afterSequence": count("Only messages after this sequence"),
+                    "limit": limit(),
+                }),
+                &[],
+            ),
+            Self::SendMessage => send_input(turn()),
+            Self::React => object(
+                json!({
+                    "inReplyTo": event(),
+                    "signal": words::<Signal>("What you want to say"),
+                    "eta": text("When it will be done, in words"),
+                    "remove": {"type": "boolean", "description": "Take the signal back"},
+                    "turn": turn(),
+                }),
+                &["inReplyTo", "signal"],
+            ),
+            Self::Claim => object(
+                json!({
+                    "eventId": event(),
+                    "release": {"type": "boolean", "description": "Give the claim back"},
+                    "turn": turn(),
+                }),
+                &["eventId"],
+            ),
+            Self::Defer => object(
+                json!({
+                    "eventId": event(),
+                    "reason": text("Why not now"),
+                    "until": text("Until when, ISO 8601 UTC"),
+                    "turn": turn(),
+                }),
+                &["eventId", "reason"],
+            ),
+            Self::Resolve => object(
+                json!({
+                    "eventId": event(),
+                    "threadId": text("Thread id, th_…"),
+                    "note": text("What was done"),
+                    "turn": turn(),
+                }),
+                &[],
+            ),
+        }
+    }
+
+    fn output(self) -> Value {
+        match self {
+            Self::ListEvents => list("events"),
+            Self::ReadThread => list("messages"),
+            Self::SendMessage => object_open(
+                json!({
+                    "eventId": {"type": "string"},
+                    "conversation": {"type": "string"},
+                    "threadId": {"type": "string"},
+                    "sequence": {"type": "integer"},
+                    "threadSequence": {"type": "integer"},
+                    "createdAt": {"type": "string"},
+                    "duplicate": {"type": "boolean"},
+                    "told": {"type": "array", "items": object_open(
+                        json!({
+                            "member": {"type": "string"},
+                            "directedness": words::<Directedness>("How it is aimed at the member"),
+                            "policy": words::<Policy>("What the member owes"),
+                            "mode": words::<Mode>("What the member is shown"),
+                            "reason": {"type": "string"},
+                        }),
+                        &["member", "directedness", "policy", "mode", "reason"],
+                    )},
+                }),
+                &[],
+            ),
+            Self::React => object_open(
+                json!({"eventId": {"type": "string"}, "disposition": disposition()}),
+                &[],
+            ),
+            Self::Claim => object_open(
+                json!({
+                    "eventId": {"type": "string"},
+                    "holder": {"type": "string"},
+                    "fence": {"type": "integer"},
+                    "expiresAt": {"type": "string"},
+                    "turn": {"type": "object"},
+                    "event": {"type": "object"},
+                    "released": {"type": "boolean"},
+                }),
+                &[],
+            ),
+            Self::Defer => object_open(
+                json!({"eventId": {"type": "string"}, "disposition": disposition()}),
+                &[],
+            ),
+            Self::Resolve => object_open(
+                json!({
+                    "eventId": {"type": "string"},
+                    "disposition": disposition(),
+                    "threadId": {"type": "string"},
+                    "status": {"type": "string"},
+                }),
+                &[],
+            ),
+        }
+    }
+}
+
+/// All chat tools.
+pub fn list_tools(names: Names) -> ToolList {
+    ToolList { tools: Tool::ALL.into_iter().map(|tool| tool.descriptor(names)).collect() }
+}
+
+fn send_input(turn: Value) -> Value {
+    object(
+        json!({
+            "target": object(
+                json!({
+                    "conversation": text("Conversation id, ch_…"),
+                    "thread": text("Thread id, th_…; the message joins this thread"),
+                }),
+                &["conversation"],
+            ),
+            "inReplyTo": text("The event you answer, evt_…"),
+            "idempotencyKey": {
+                "type": "string", "minLength": 1, "maxLength": KEY_BYTES,
+                "description": "Stable key of this message, the same for every retry; \
+                                reply:<eventId>:1 for the first reply to an event",
+            },
+            "visibility": {
+                "type": "string", "enum": ["dm", "thread", "channel", "ephemeral"],
+                "description": "Where it is shown",
+            },
+            "directedness": words::<Directedness>(
+                "Intended audience: to_me obliges the named member, to_my_role offers work to a role, \
+                 to_other answers somebody without obliging, ambient only shares"
+            ),
+            "text": text("What you say. Give text or content"),
+            "content": {"type": "array", "items": {"type": "object"}, "description": "Typed message parts"},
+            "mentions": {
+                "type": "array", "items": {"type": "string"},
+                "description": "Member ids to oblige besides those named with @ in the text",
+            },
+            "recipient": text("The one member it is for"),
+            "metadata": {"type": "object", "description": "Data for programs"},
+            "turn": turn,
+        }),
+        &["target", "idempotencyKey", "visibility", "directedness"],
+    )
+}
+
+fn text(description: &str) -> Value {
+    json!({"type": "string", "description": description})
+}
+
+fn count(description: &str) -> Value {
+    json!({"type": "integer", "minimum": 0, "description": description})
+}
+
+fn limit() -> Value {
+    json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": "At most so many"})
+}
+
+fn words<W: Word>(description: &str) -> Value {
+    let words: Vec<_> = W::WORDS.iter().map(|word| word.word()).collect();
+    json!({"type": "string", "enum": words, "description": description})
+}
+
+fn disposition() -> Value {
+    words::<Disposition>("How the delivery ended")
+}
+
+fn list(name: &str) -> Value {
+    let mut properties = Map::new();
+    properties.insert(name.to_owned(), json!({"type": "array", "items": {"type": "object"}}));
+    properties.insert("hasMore".to_owned(), json!({"type": "boolean"}));
+    object_open(Value::Object(properties), &[])
+}
+
+/// Arguments: what is not named is a mistake.
+fn object(properties: Value, required: &[&str]) -> Value {
+    let mut schema = object_open(properties, required);
+    schema["additionalProperties"] = json!(false);
+    schema
+}
+
+/// Results: they may grow. Nothing is required, since a refusal's envelope must pass the schema too.
+fn object_open(properties: Value, required: &[&str]) -> Value {
+    let mut schema = json!({"type": "object", "properties": properties});
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}

@@ -1,0 +1,84 @@
+//! One message or event, as `chat.list_events` and `chat.read_thread` show it.
+
+use chorus_core::attention::{Directedness, Mode, Policy, Priority};
+use chorus_core::ids::Timestamp;
+use chorus_core::reaction::Signal;
+use serde::{Deserialize, Serialize};
+
+use super::content::Author;
+use crate::part::Part;
+use crate::words;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    pub event_id: String,
+    pub conversation: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    pub sequence: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_sequence: Option<u64>,
+    pub author: Author<'static>,
+    #[serde(with = "crate::time::iso")]
+    pub created_at: Timestamp,
+    /// The parts, when they are more than `text`. Untrusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Vec<Part>>,
+    /// Untrusted. Absent in a deleted message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_reply_to: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    pub edited_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reactions: Vec<Reaction>,
+    /// What the host decided for the caller; absent for what it was not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attention: Option<EntryAttention>,
+}
+
+/// One signal on a message, with everybody who set it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reaction {
+    #[serde(with = "words::one")]
+    pub signal: Signal,
+    pub glyph: String,
+    /// Member ids.
+    pub members: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryAttention {
+    #[serde(with = "words::one")]
+    pub directedness: Directedness,
+    #[serde(with = "words::one")]
+    pub policy: Policy,
+    pub reason: String,
+    #[serde(with = "words::one")]
+    pub mode: Mode,
+}
+
+/// One member that is told of a message, and why; the same on every door.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// The member's id.
+    pub member: String,
+    #[serde(with = "words::one")]
+    pub directedness: Directedness,
+    #[serde(with = "words::one")]
+    pub policy: Policy,
+    #[serde(with = "words::one")]
+    pub mode: Mode,
+    /// The rule that decided.
+    pub reason: String,
+    #[serde(default, with = "words::one", skip_serializing_if = "is_normal")]
+    pub priority: Priority,
+}
+
+fn is_normal(priority: &Priority) -> bool {
+    *priority == Priority::Normal
+}

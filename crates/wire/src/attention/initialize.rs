@@ -1,0 +1,244 @@
+//! `initialize`: version, capabilities, the session taken up, and the workspace's glyphs (C2A
+//! "Initialization").
+
+use std::collections::BTreeMap;
+
+use chorus_core::member::MemberKind;
+use serde::{Deserialize, Serialize};
+
+use super::PROTOCOL_VERSION;
+use crate::words;
+
+/// Glyphs by signal name. Names are open here: a signal we do not have is ignored by who reads it.
+pub type Glyphs = BTreeMap<String, String>;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InitializeParams {
+    pub protocol_version: String,
+    pub client_info: Peer,
+    #[serde(default)]
+    pub capabilities: Capabilities,
+    /// The run that connects; without an id a new session is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionHello>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Resume>,
+    /// Glyphs this connection wants for signals, instead of the workspace's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub glyphs: Option<Glyphs>,
+}
+
+impl InitializeParams {
+    /// The params of a harness that does all that C2A has, but hard interrupts.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            protocol_version: PROTOCOL_VERSION.to_owned(),
+            client_info: Peer { name: name.into(), version: version.into() },
+            capabilities: Capabilities::all(),
+            session: None,
+            resume: None,
+            glyphs: None,
+        }
+    }
+}
+
+/// Who speaks, for logs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Peer {
+    pub name: String,
+    #[serde(default)]
+    pub version: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SessionHello {
+    /// `sess_…` of an earlier connection, to go on with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What runs the model: `codex_cli`, `cmd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumable: Option<bool>,
+    /// Whether the harness can start and stop the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub managed: Option<bool>,
+}
+
+/// A hint only: what is offered again is what is unsettled.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Resume {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_event_id: Option<String>,
+}
+
+/// What one side can do; what it leaves out it cannot. The negotiated set is what both can.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Capabilities {
+    pub delivery: DeliveryCapabilities,
+    pub injection: InjectionCapabilities,
+    pub chat_tools: ChatToolCapabilities,
+    pub utilities: UtilityCapabilities,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeliveryCapabilities {
+    pub ack: bool,
+    pub redelivery: bool,
+    pub idempotency: bool,
+}
+
+/// The spec has these names in snake_case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InjectionCapabilities {
+    pub immediate: bool,
+    pub buffered: bool,
+    pub notify: bool,
+    pub tool_mailbox: bool,
+    pub digest: bool,
+    /// Whether a running turn can be interrupted.
+    pub interrupt: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ChatToolCapabilities {
+    pub list_events: bool,
+    pub read_thread: bool,
+    pub send_message: bool,
+    pub react: bool,
+    pub reaction_signals: bool,
+    pub claim: bool,
+    pub defer: bool,
+    pub resolve: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UtilityCapabilities {
+    pub progress: bool,
+    pub cancellation: bool,
+    pub logging: bool,
+    pub typing: bool,
+}
+
+impl Capabilities {
+    /// Everything but hard interrupts.
+    pub fn all() -> Self {
+        Self {
+            delivery: DeliveryCapabilities { ack: true, redelivery: true, idempotency: true },
+            injection: InjectionCapabilities {
+                immediate: true,
+                buffered: true,
+                notify: true,
+                tool_mailbox: true,
+                digest: true,
+                interrupt: false,
+            },
+            chat_tools: ChatToolCapabilities {
+                list_events: true,
+                read_thread: true,
+                send_message: true,
+                react: true,
+                reaction_signals: true,
+                claim: true,
+                defer: true,
+                resolve: true,
+            },
+            utilities: UtilityCapabilities {
+                progress: true,
+                cancellation: true,
+                logging: true,
+                typing: true,
+            },
+        }
+    }
+
+    /// What both sides can.
+    pub fn and(self, other: Self) -> Self {
+        let (d, i, c, u) = (other.delivery, other.injection, other.chat_tools, other.utilities);
+        Self {
+            delivery: DeliveryCapabilities {
+                ack: self.delivery.ack && d.ack,
+                redelivery: self.delivery.redelivery && d.redelivery,
+                idempotency: self.delivery.idempotency && d.idempotency,
+            },
+            injection: InjectionCapabilities {
+                immediate: self.injection.immediate && i.immediate,
+                buffered: self.injection.buffered && i.buffered,
+                notify: self.injection.notify && i.notify,
+                tool_mailbox: self.injection.tool_mailbox && i.tool_mailbox,
+                digest: self.injection.digest && i.digest,
+                interrupt: self.injection.interrupt && i.interrupt,
+            },
+            chat_tools: ChatToolCapabilities {
+                list_events: self.chat_tools.list_events && c.list_events,
+                read_thread: self.chat_tools.read_thread && c.read_thread,
+                send_message: self.chat_tools.send_message && c.send_message,
+                react: self.chat_tools.react && c.react,
+                reaction_signals: self.chat_tools.reaction_signals && c.reaction_signals,
+                claim: self.chat_tools.claim && c.claim,
+                defer: self.chat_tools.defer && c.defer,
+                resolve: self.chat_tools.resolve && c.resolve,
+            },
+            utilities: UtilityCapabilities {
+                progress: self.utilities.progress && u.progress,
+                cancellation: self.utilities.cancellation && u.cancellation,
+                logging: self.utilities.logging && u.logging,
+                typing: self.utilities.typing && u.typing,
+            },
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InitializeResult {
+    /// The host answers with its own version when it does not know the harness's.
+    pub protocol_version: String,
+    pub server_info: Peer,
+    pub capabilities: Capabilities,
+    pub session: SessionRef,
+    pub member: MemberCard,
+    pub workspace: WorkspaceRef,
+    /// Every signal with the glyph shown for it on this connection.
+    pub glyphs: Glyphs,
+    pub limits: Limits,
+    /// The http address of `/v1/c2a`, for POSTs with a turn's token.
+    pub turn_url: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRef {
+    /// `sess_…`
+    pub id: String,
+}
+
+/// The member the token speaks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemberCard {
+    pub id: String,
+    pub handle: String,
+    pub display_name: String,
+    #[serde(with = "words::one")]
+    pub kind: MemberKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceRef {
+    /// `wk_…`
+    pub id: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Deliveries under way to this connection that it has not acknowledged.
+    pub unacked: u32,
+}

@@ -1,0 +1,46 @@
+//! C2A, the attention door at `/v1/c2a` (`spec/attention.md`): who is told what, who must answer, and the
+//! chat tools. camelCase, protocol version [`PROTOCOL_VERSION`].
+//!
+//! Host to harness: [`deliver`], [`notifications`]. Harness to host: [`initialize`], [`tools`],
+//! [`disposition`], [`notifications`]. Fields that are read but unknown are ignored in messages, so that
+//! an older peer understands a newer one, and refused in the arguments of tools.
+
+pub mod initialize;
+
+pub mod content;
+pub mod deliver;
+pub mod shared;
+
+pub mod descriptors;
+pub mod entry;
+pub mod tools;
+
+pub mod disposition;
+pub mod notifications;
+
+/// The version of C2A that is spoken here.
+pub const PROTOCOL_VERSION: &str = "2026-06-02";
+
+/// The methods, by who sends them.
+pub mod method {
+    /// Harness to host, requests.
+    pub const INITIALIZE: &str = "initialize";
+    pub const TOOLS_LIST: &str = "tools/list";
+    pub const TOOLS_CALL: &str = "tools/call";
+    pub const DISPOSITION: &str = "chat/disposition";
+    pub const PING: &str = "ping";
+
+    /// Host to harness, a request; its result is the acknowledgement.
+    pub const DELIVER: &str = "chat/deliver";
+
+    /// Notifications, both ways.
+    pub const CANCELLED: &str = "notifications/cancelled";
+    pub const TYPING: &str = "notifications/typing";
+    /// Harness to host.
+    pub const INITIALIZED: &str = "notifications/initialized";
+    pub const PROGRESS: &str = "notifications/progress";
+    pub const MESSAGE: &str = "notifications/message";
+    /// Host to harness.
+    pub const WAKE: &str = "session/wake";
+    pub const CLOSING: &str = "notifications/closing";
+}

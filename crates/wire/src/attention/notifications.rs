@@ -1,0 +1,80 @@
+//! Notifications, which nobody answers (C2A "Cancellation and progress").
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
+
+use crate::jsonrpc::Id;
+
+/// `notifications/cancelled`, both ways: stop the delivery or call with this JSON-RPC id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cancelled {
+    pub request_id: Id,
+    /// The event whose delivery is cancelled, whatever the attempt; the host always says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// `notifications/typing`. From the host: the author of what was delivered types on. From a harness: its
+/// agent composes; `author` is absent, since the connection says who it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Typing {
+    pub conversation: String,
+    /// Member id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    pub typing: bool,
+}
+
+/// `session/wake`, host to harness: there is mail in these conversations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wake {
+    pub conversations: Vec<String>,
+}
+
+/// `notifications/closing`, host to harness: the connection is about to end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Closing {
+    pub reason: String,
+}
+
+/// `notifications/progress`, harness to host: life and how far it got; never chat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Progress {
+    pub progress_token: Id,
+    pub progress: Number,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<Number>,
+    /// Untrusted, like every text of a runtime.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The event that is worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
+}
+
+/// `notifications/message`, harness to host: a line for the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogMessage {
+    pub level: Level,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logger: Option<String>,
+    pub data: Value,
+}
+
+/// Severities, as in syslog (RFC 5424) and MCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}

@@ -1,0 +1,296 @@
+//! The chat tools: their arguments and what they give (C2A "Chat tools").
+//!
+//! A tool's answer is MCP-shaped. A refusal is a tool error with the envelope as structured content, so that
+//! the model reads the same code everywhere.
+
+use chorus_core::attention::{Directedness, Policy};
+use chorus_core::delivery::Disposition;
+use chorus_core::ids::Timestamp;
+use chorus_core::reaction::Signal;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::content::TurnGrant;
+use super::entry::{Entry, Told};
+use crate::error::{Envelope, ErrorBody};
+use crate::part::Part;
+use crate::words;
+
+/// Params of `tools/call`. The arguments stay raw until the tool reads them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CallParams {
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Box<RawValue>>,
+}
+
+/// Result of `tools/call`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallResult {
+    /// One text: the structured content as JSON, for clients that read only text.
+    pub content: Vec<Part>,
+    pub structured_content: Value,
+    #[serde(default)]
+    pub is_error: bool,
+}
+
+impl CallResult {
+    pub fn ok<T: Serialize>(value: &T) -> Self {
+        Self::new(json!(value), false)
+    }
+
+    pub fn refused(error: ErrorBody) -> Self {
+        Self::new(json!(Envelope { error }), true)
+    }
+
+    fn new(value: Value, is_error: bool) -> Self {
+        Self { content: vec![Part::text(value.to_string())], structured_content: value, is_error }
+    }
+
+    /// What the tool gave, or why it refused.
+    pub fn into_result(self) -> Result<Value, ErrorBody> {
+        if !self.is_error {
+            return Ok(self.structured_content);
+        }
+        match serde_json::from_value::<Envelope>(self.structured_content) {
+            Ok(envelope) => Err(envelope.error),
+            // A tool error of another make: its text is all there is.
+            Err(_) => Err(ErrorBody {
+                code: "INTERNAL".to_owned(),
+                message: crate::part::text_of(&self.content),
+                request_id: String::new(),
+            }),
+        }
+    }
+}
+
+/// Where a message is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Visibility {
+    Dm,
+    Thread,
+    Channel,
+    /// To the named members only, and injected nowhere else.
+    Ephemeral,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SendTarget {
+    pub conversation: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+}
+
+/// Arguments of `chat.send_message`. Exactly one of `text` and `content`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SendMessage {
+    pub target: SendTarget,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_reply_to: Option<String>,
+    /// The same for every retry of this message.
+    pub idempotency_key: String,
+    pub visibility: Visibility,
+    /// The audience intended; it may lower an obligation, never raise it.
+    #[serde(with = "words::one")]
+    pub directedness: Directedness,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Vec<Part>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipient: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sent {
+    pub event_id: String,
+    pub conversation: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    pub sequence: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_sequence: Option<u64>,
+    #[serde(with = "crate::time::iso")]
+    pub created_at: Timestamp,
+    /// It had been sent before under the same key; nothing was sent now.
+    pub duplicate: bool,
+    /// Whoever is told of it, as far as the sender may see them.
+    pub told: Vec<Told>,
+}
+
+/// Arguments of `chat.react`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct React {
+    pub in_reply_to: String,
+    #[serde(with = "words::one")]
+    pub signal: Signal,
+    /// When it will be done, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eta: Option<String>,
+    /// Takes the signal back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remove: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reacted {
+    /// The reaction's event; absent when nothing changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
+    /// How the delivery answered by it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub disposition: Option<Disposition>,
+}
+
+/// Arguments of `chat.claim`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Claim {
+    pub event_id: String,
+    /// Gives the claim back instead.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub release: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Claimed {
+    pub event_id: String,
+    /// Member id.
+    pub holder: String,
+    pub fence: u32,
+    #[serde(with = "crate::time::iso")]
+    pub expires_at: Timestamp,
+    pub turn: TurnGrant<'static>,
+    /// The event as `chat/deliver` would bring it, with its content.
+    pub event: Box<RawValue>,
+}
+
+/// What `chat.claim` with `release` gives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Released {
+    pub event_id: String,
+    pub released: bool,
+}
+
+/// Arguments of `chat.defer`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Defer {
+    pub event_id: String,
+    pub reason: String,
+    /// Until when; ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    pub until: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+}
+
+/// Arguments of `chat.resolve`: one of the two ids.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Resolve {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+}
+
+/// What `chat.resolve` gives: the disposition of an event, or the status of a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resolved {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub disposition: Option<Disposition>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub status: Option<chorus_core::thread::ThreadStatus>,
+}
+
+/// Arguments of `chat.list_events`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ListEvents {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub policy: Option<Policy>,
+    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub directedness: Option<Directedness>,
+    /// Only events at or after this time.
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    pub since: Option<Timestamp>,
+    /// With `conversation`: only events after this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_sequence: Option<u64>,
+    /// Only what still waits for the caller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsettled: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Events {
+    pub events: Vec<Entry>,
+    pub has_more: bool,
+}
+
+/// Arguments of `chat.read_thread`. One of `conversation`, `threadId` and `eventId`; the last shows the
+/// window around an event, and counts as pulling a knock's content.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ReadThread {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before_sequence: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_sequence: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadWindow {
+    pub conversation: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    /// Oldest first.
+    pub messages: Vec<Entry>,
+    pub has_more: bool,
+}

@@ -1,0 +1,122 @@
+//! One alphabetical table of refusal codes: name, HTTP status, JSON-RPC number, and what a caller may do.
+//!
+//! Every door answers a refusal from this table, so that the same mistake has the same name everywhere
+//! (threads spec section 8, design section 4 "Errors"). JSON-RPC numbers lie in -32000..=-32099, which
+//! JSON-RPC 2.0 leaves to the server; numbers are never reused.
+
+pub use chorus_core::error::Code;
+
+/// What a door needs to know of a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub code: Code,
+    /// The name on the wire: `STALE_TURN`.
+    pub name: &'static str,
+    /// The HTTP status.
+    pub status: u16,
+    /// The JSON-RPC error number.
+    pub number: i32,
+    /// Whether the same request may succeed later, unchanged.
+    pub retryable: bool,
+    /// Whether it is certain that nothing was changed. A retry without an idempotency key is safe only then.
+    pub has_no_side_effects: bool,
+}
+
+const fn row(
+    code: Code,
+    name: &'static str,
+    status: u16,
+    number: i32,
+    retryable: bool,
+    has_no_side_effects: bool,
+) -> Row {
+    Row { code, name, status, number, retryable, has_no_side_effects }
+}
+
+/// The table, by name.
+#[rustfmt::skip]
+pub const TABLE: [Row; 20] = [
+    row(Code::AddressRefused,        "ADDRESS_REFUSED",        422, -32001, false, true),
+    row(Code::ApprovalRequired,      "APPROVAL_REQUIRED",      403, -32002, false, true),
+    row(Code::ClaimedByOther,        "CLAIMED_BY_OTHER",       409, -32003, false, true),
+    row(Code::ClaimMismatch,         "CLAIM_MISMATCH",         403, -32004, false, true),
+    row(Code::Conflict,              "CONFLICT",               409, -32005, false, true),
+    row(Code::Forbidden,             "FORBIDDEN",              403, -32006, false, true),
+    row(Code::IdempotencyConflict,   "IDEMPOTENCY_CONFLICT",   409, -32007, false, true),
+    row(Code::InsufficientAuthority, "INSUFFICIENT_AUTHORITY", 403, -32008, false, true),
+    row(Code::Internal,              "INTERNAL",               500, -32009, true,  false),
+    row(Code::NotFound,              "NOT_FOUND",              404, -32010, false, true),
+    row(Code::OutOfScopeWorkspace,   "OUT_OF_SCOPE_WORKSPACE", 403, -32011, false, true),
+    row(Code::PayloadTooLarge,       "PAYLOAD_TOO_LARGE",      413, -32012, false, true),
+    row(Code::PolicyForbidsReply,    "POLICY_FORBIDS_REPLY",   403, -32013, false, true),
+    row(Code::RateLimited,           "RATE_LIMITED",           429, -32014, true,  true),
+    row(Code::ReplyBudgetSpent,      "REPLY_BUDGET_SPENT",     429, -32015, false, true),
+    row(Code::StaleTurn,             "STALE_TURN",             409, -32016, false, true),
+    row(Code::TurnHeldByOther,       "TURN_HELD_BY_OTHER",     409, -32017, true,  true),
+    row(Code::Unauthorized,          "UNAUTHORIZED",           401, -32018, false, true),
+    row(Code::Unavailable,           "UNAVAILABLE",            503, -32019, true,  false),
+    row(Code::ValidationError,       "VALIDATION_ERROR",       400, -32020, false, true),
+];
+
+/// The row of a code.
+pub const fn of(code: Code) -> &'static Row {
+    // An exhaustive match: a new code does not compile until it has a row.
+    let index = match code {
+        Code::AddressRefused => 0,
+        Code::ApprovalRequired => 1,
+        Code::ClaimedByOther => 2,
+        Code::ClaimMismatch => 3,
+        Code::Conflict => 4,
+        Code::Forbidden => 5,
+        Code::IdempotencyConflict => 6,
+        Code::InsufficientAuthority => 7,
+        Code::Internal => 8,
+        Code::NotFound => 9,
+        Code::OutOfScopeWorkspace => 10,
+        Code::PayloadTooLarge => 11,
+        Code::PolicyForbidsReply => 12,
+        Code::RateLimited => 13,
+        Code::ReplyBudgetSpent => 14,
+        Code::StaleTurn => 15,
+        Code::TurnHeldByOther => 16,
+        Code::Unauthorized => 17,
+        Code::Unavailable => 18,
+        Code::ValidationError => 19,
+    };
+    &TABLE[index]
+}
+
+/// The name on the wire.
+pub const fn name(code: Code) -> &'static str {
+    of(code).name
+}
+
+/// The HTTP status.
+pub const fn status(code: Code) -> u16 {
+    of(code).status
+}
+
+/// The JSON-RPC error number.
+pub const fn number(code: Code) -> i32 {
+    of(code).number
+}
+
+/// Whether the same request may succeed later, unchanged.
+pub const fn is_retryable(code: Code) -> bool {
+    of(code).retryable
+}
+
+/// Whether it is certain that nothing was changed.
+pub const fn has_no_side_effects(code: Code) -> bool {
+    of(code).has_no_side_effects
+}
+
+/// The code with this name on the wire.
+pub fn from_name(name: &str) -> Option<Code> {
+    TABLE.iter().find(|row| row.name == name).map(|row| row.code)
+}
+
+/// The code with this JSON-RPC number.
+pub fn from_number(number: i32) -> Option<Code> {
+    TABLE.iter().find(|row| row.number == number).map(|row| row.code)
+}

@@ -1,0 +1,45 @@
+//! The error envelope of every door: `{"error":{"code","message","request_id"}}` (threads spec section 8).
+
+use chorus_core::error::{Code, Refusal};
+use serde::{Deserialize, Serialize};
+
+use crate::code;
+
+/// The whole body of a refused HTTP request, and the structured content of a refused tool call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Envelope {
+    pub error: ErrorBody,
+}
+
+/// What went wrong. `code` is a name of [`code::TABLE`]; a newer host may send one we do not know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorBody {
+    pub code: String,
+    /// A sentence that says what to do next.
+    pub message: String,
+    /// Names the request in the host's log.
+    #[serde(default)]
+    pub request_id: String,
+}
+
+impl ErrorBody {
+    pub fn new(code: Code, message: impl Into<String>, request_id: impl Into<String>) -> Self {
+        let code = code::name(code).to_owned();
+        Self { code, message: message.into(), request_id: request_id.into() }
+    }
+
+    pub fn of(refusal: &Refusal, request_id: impl Into<String>) -> Self {
+        Self::new(refusal.code, refusal.message.as_str(), request_id)
+    }
+
+    /// The code, when it is one of ours.
+    pub fn known(&self) -> Option<Code> {
+        code::from_name(&self.code)
+    }
+}
+
+impl Envelope {
+    pub fn of(refusal: &Refusal, request_id: impl Into<String>) -> Self {
+        Self { error: ErrorBody::of(refusal, request_id) }
+    }
+}

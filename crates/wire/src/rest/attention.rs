@@ -1,0 +1,78 @@
+//! `GET /v1/events/{id}/attention` (why) and `POST /v1/attention/preview` (who would be told).
+
+use chorus_core::attention::{Directedness, Intent};
+use chorus_core::delivery::Disposition;
+use chorus_core::ids::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use crate::attention::entry::Told;
+use crate::words;
+
+/// Answer of `POST /v1/attention/preview`, whose body is a [`super::messages::NewMessage`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preview {
+    #[serde(with = "words::one")]
+    pub intent: Intent,
+    /// The directedness of everybody who is not in `told`.
+    #[serde(with = "words::one")]
+    pub rest: Directedness,
+    pub told: Vec<Told>,
+}
+
+/// Answer of `GET /v1/events/{id}/attention`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Why {
+    pub event_id: String,
+    pub conversation: String,
+    pub seq: u64,
+    /// Member id of the author.
+    pub author: String,
+    #[serde(with = "crate::time::iso")]
+    pub created_at: Timestamp,
+    #[serde(with = "words::one")]
+    pub intent: Intent,
+    /// The directedness of everybody who is not in `told`.
+    #[serde(with = "words::one")]
+    pub rest: Directedness,
+    /// Agents' messages between this one and a person's.
+    pub hop: u8,
+    /// The event whose turn it was made in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// Member id of who holds the claim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_by: Option<String>,
+    pub told: Vec<ToldReceipt>,
+}
+
+/// Who was told, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldReceipt {
+    #[serde(flatten)]
+    pub told: Told,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ms: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<Receipt>,
+}
+
+/// The times of a delivery; each is absent until it happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Receipt {
+    /// `waiting`, `offered`, `accepted`, `settled` or `dead`.
+    pub state: String,
+    pub attempt: u16,
+    pub fence: u32,
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    pub offered_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    pub accepted_at: Option<Timestamp>,
+    /// When a knock's content was pulled.
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    pub retrieved_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    pub settled_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub disposition: Option<Disposition>,
+}

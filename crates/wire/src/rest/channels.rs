@@ -1,0 +1,97 @@
+//! `/v1/channels`: conversations of every kind and their rosters. `DELETE
+//! /v1/channels/{id}/members/{member}` has no body.
+
+use chorus_core::conversation::{ConversationKind, Participation, Visibility};
+use chorus_core::ids::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::words;
+
+/// `POST /v1/channels` -> 201 [`Channel`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NewChannel {
+    /// `channel` unless given; also `dm` and `thread`.
+    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub kind: Option<ConversationKind>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub visibility: Option<Visibility>,
+    /// Member ids; the maker is one anyway.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
+    /// `str_…`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+}
+
+/// `PATCH /v1/channels/{id}` -> [`Channel`]; absent fields stay.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChannelPatch {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub visibility: Option<Visibility>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Channel {
+    /// `ch_…`
+    pub id: String,
+    #[serde(with = "words::one")]
+    pub kind: ConversationKind,
+    pub title: String,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default)]
+    pub purpose: String,
+    #[serde(with = "words::one")]
+    pub visibility: Visibility,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+    #[serde(default)]
+    pub archived: bool,
+    #[serde(with = "crate::time::iso")]
+    pub created_at: Timestamp,
+    /// Seq of the newest event.
+    #[serde(default)]
+    pub last_seq: u64,
+    /// The roster; absent in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub members: Option<Vec<Seat>>,
+}
+
+/// A member on a roster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    /// Member id.
+    pub member: String,
+    #[serde(with = "words::one")]
+    pub participation: Participation,
+}
+
+/// `GET /v1/channels`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Channels {
+    pub channels: Vec<Channel>,
+}
+
+/// `PUT /v1/channels/{id}/members/{member}` -> [`Seat`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SeatPut {
+    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub participation: Option<Participation>,
+}

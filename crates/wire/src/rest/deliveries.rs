@@ -1,0 +1,65 @@
+//! `/v1/deliveries`: what is on its way to whom, and dead letters, which can be sent again.
+
+use chorus_core::attention::{Directedness, Mode, Policy};
+use chorus_core::ids::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::attention::Receipt;
+use crate::words;
+
+/// Query of `GET /v1/deliveries`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ListDeliveries {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<StateFilter>,
+    /// Member id; the caller unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StateFilter {
+    #[default]
+    Open,
+    Dead,
+    All,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// `<event id>:<member id>`; names it in `POST /v1/deliveries/{id}/redeliver`.
+    pub id: String,
+    pub event_id: String,
+    pub conversation: String,
+    /// Member id.
+    pub member: String,
+    #[serde(with = "crate::time::iso")]
+    pub created_at: Timestamp,
+    #[serde(with = "words::one")]
+    pub directedness: Directedness,
+    #[serde(with = "words::one")]
+    pub policy: Policy,
+    #[serde(with = "words::one")]
+    pub mode: Mode,
+    pub reason: String,
+    #[serde(flatten)]
+    pub receipt: Receipt,
+}
+
+/// `GET /v1/deliveries`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deliveries {
+    pub deliveries: Vec<Delivery>,
+}
+
+/// The id of a delivery: `<event id>:<member id>`.
+pub fn id(event_id: &str, member: &str) -> String {
+    format!("{event_id}:{member}")
+}
+
+/// Reads what [`id`] wrote: event id and member id.
+pub fn read_id(id: &str) -> Option<(&str, &str)> {
+    id.split_once(':').filter(|(event, member)| !event.is_empty() && !member.is_empty())
+}

@@ -1,0 +1,74 @@
+//! `/v1/events`: a conversation's log, as JSON or, with `Accept: text/event-stream`, followed live. Each
+//! server-sent event has the seq as its id, the type as its name and an [`Event`] as its data.
+
+use chorus_core::conversation::Participation;
+use chorus_core::ids::Timestamp;
+use chorus_core::reaction::Signal;
+use chorus_core::thread::ThreadStatus;
+use serde::{Deserialize, Serialize};
+
+use super::messages::{Message, MessageAuthor, Told};
+use crate::words;
+
+/// Query of `GET /v1/events`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ListEvents {
+    pub conversation: String,
+    /// Only events with a higher seq.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// `GET /v1/events` as JSON, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Events {
+    pub events: Vec<Event>,
+    pub has_more: bool,
+}
+
+/// One entry of the log. Which of the later fields it has depends on its type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    pub event_id: String,
+    pub conversation: String,
+    pub seq: u64,
+    /// `message_posted`, `message_edited`, `reaction_set`, …: the names of `chorus_core::event::Change`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub actor: MessageAuthor,
+    #[serde(with = "crate::time::iso")]
+    pub created_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    /// The message posted, or the one that an edit, deletion or reaction is about, as it is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    /// The event id of the message that this event is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub signal: Option<Signal>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub glyph: Option<String>,
+    /// What was said with a reaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The member who joined or left, or who owns the thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub participation: Option<Participation>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub status: Option<ThreadStatus>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The title of a conversation or thread made or changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Who is told, as far as the viewer may see them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<Told>,
+}

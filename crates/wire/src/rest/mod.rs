@@ -1,0 +1,32 @@
+//! The REST resources under `/v1`, snake_case: one file per resource, in the order of use.
+//!
+//! A request refuses unknown fields; an answer may grow, and who reads it ignores what it does not know.
+//! A list comes as an object with one list in it, so that it can grow too.
+
+pub mod members;
+pub mod roles;
+pub mod streams;
+
+pub mod channels;
+pub mod messages;
+pub mod threads;
+
+pub mod attention;
+pub mod events;
+
+pub mod claims;
+pub mod cursors;
+pub mod deliveries;
+
+pub mod sessions;
+pub mod tokens;
+
+use serde::{Deserialize, Deserializer};
+
+/// For a field of a PATCH that can be set to null: `None` is absent, `Some(None)` is null. Also put
+/// `default` and `skip_serializing_if` on it.
+fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    input: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(input).map(Some)
+}

@@ -1,0 +1,81 @@
+//! `/v1/threads`: the units of work inside conversations.
+
+use chorus_core::ids::Timestamp;
+use chorus_core::thread::{ThreadKind, ThreadStatus};
+use serde::{Deserialize, Serialize};
+
+use crate::words;
+
+/// `POST /v1/threads` -> 201 [`Thread`]. Without a conversation a new one of kind `thread` is made, seen by
+/// its participants only.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NewThread {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// The message that becomes the thread's root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub kind: Option<ThreadKind>,
+    /// Member ids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub participants: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+}
+
+/// `PATCH /v1/threads/{id}` -> [`Thread`]; absent fields stay, a null owner is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ThreadPatch {
+    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub status: Option<ThreadStatus>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
+    pub owner: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    /// `th_…`
+    pub id: String,
+    pub conversation: String,
+    /// The root message's event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    pub title: String,
+    #[serde(rename = "type", with = "words::one")]
+    pub kind: ThreadKind,
+    #[serde(with = "words::one")]
+    pub status: ThreadStatus,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Member ids.
+    pub participants: Vec<String>,
+    /// Thread seq of the newest message.
+    pub last_seq: u64,
+    #[serde(with = "crate::time::iso")]
+    pub created_at: Timestamp,
+    #[serde(with = "crate::time::iso")]
+    pub updated_at: Timestamp,
+}
+
+/// `GET /v1/threads`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Threads {
+    pub threads: Vec<Thread>,
+}
+
+/// Query of `GET /v1/threads`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ListThreads {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub status: Option<ThreadStatus>,
+}

@@ -1,0 +1,32 @@
+//! `/v1/tokens`: `POST` issues one, `DELETE /v1/tokens/{jti}` ends one.
+
+use chorus_core::command::Authority;
+use chorus_core::ids::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::words;
+
+/// `POST /v1/tokens` -> 201 [`Token`]. The member is made when it is new.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewToken {
+    /// Member id.
+    pub agent: String,
+    #[serde(with = "words::one")]
+    pub role: Authority,
+    /// `sess_…`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Seconds it is valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_s: Option<u64>,
+}
+
+/// Shown once; the host keeps only what it needs to revoke it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    pub token: String,
+    pub jti: String,
+    #[serde(with = "crate::time::iso")]
+    pub expires_at: Timestamp,
+}
