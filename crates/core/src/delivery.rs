@@ -1,4 +1,21 @@
 //! A delivery: one event on its way to one member that is to be told of it.
+//!
+//! A delivery costs no row until it must (design section 3): while it is fresh it lives here only, and
+//! after a crash it is made again from the event's own `told`. Everything that time does to a delivery is
+//! in [`Delivery::due`] and [`Delivery::fire`]; firing one that has moved on does nothing.
+//!
+//! An obligation (a `must_respond` delivery of an agent) has one holder and a fence. The fence rises
+//! whenever the right to answer moves, so that what an older turn says can be told from what the present
+//! one says.
+
+use std::sync::Arc;
+
+use crate::attention::{Attention, Decision, Policy, Rule, Told};
+use crate::claim::Claim;
+use crate::event::Event;
+use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
+use crate::limits;
+use crate::member::Directory;
 
 /// How a delivery ended (C2A "Event disposition").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,5 +54,256 @@ impl Disposition {
 
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|d| d.name() == name)
+    }
+}
+
+impl Disposition {
+    /// Whether the matter is closed for this member: nothing is offered again. `claimed` only says who has it.
+    pub fn settles(self) -> bool {
+        self != Self::Claimed
+    }
+}
+
+/// Where a delivery stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// No session of the member is connected, or the last offer came to nothing.
+    Waiting,
+    Offered { session: SessionKey, at: Timestamp },
+    /// A session has it and runs its turn; `life` is the last sign of it, and `gone` since when that
+    /// session is not connected.
+    Accepted { session: SessionKey, at: Timestamp, life: Timestamp, gone: Option<Timestamp> },
+    Settled { disposition: Disposition, at: Timestamp },
+    /// Out of attempts or overdue: listed, and can be sent again.
+    Dead { at: Timestamp },
+}
+
+/// One event on its way to one member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    pub member: MemberKey,
+    pub decision: Decision,
+    pub state: State,
+    /// Offers made so far; the wire's `reliability.attempt`.
+    pub attempt: u16,
+    pub fence: u32,
+    pub offered_at: Option<Timestamp>,
+    pub accepted_at: Option<Timestamp>,
+    /// When the withheld body of a knock was pulled.
+    pub retrieved_at: Option<Timestamp>,
+    /// Messages said in this turn.
+    pub said: u8,
+    /// Redeliveries made because no answer came (design section 5, "Deadlines").
+    pub reminders: u8,
+}
+
+/// What time makes of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fired {
+    /// Offer it again, if the member is there.
+    Offer,
+    /// The session that had it is not heard of: another may take it.
+    Reassign,
+    /// The deadline passed: the obligation moves on.
+    Overdue,
+    /// Nothing was owed, and nothing more is expected.
+    Lapsed,
+}
+
+impl Delivery {
+    pub fn new(told: &Told) -> Self {
+        Self {
+            member: told.member,
+            decision: told.decision,
+            state: State::Waiting,
+            attempt: 0,
+            fence: 1,
+            offered_at: None,
+            accepted_at: None,
+            retrieved_at: None,
+            said: 0,
+            reminders: 0,
+        }
+    }
+
+    /// Whether an answer is owed.
+    pub fn is_obligation(&self) -> bool {
+        self.decision.policy == Policy::MustRespond
+    }
+
+    /// Whether anything can still come of it.
+    pub fn is_open(&self) -> bool {
+        !matches!(self.state, State::Settled { .. } | State::Dead { .. })
+    }
+
+    pub fn disposition(&self) -> Option<Disposition> {
+        match self.state {
+            State::Settled { disposition, .. } => Some(disposition),
+            _ => None,
+        }
+    }
+
+    pub fn session(&self) -> Option<SessionKey> {
+        match self.state {
+            State::Offered { session, .. } | State::Accepted { session, .. } => Some(session),
+            _ => None,
+        }
+    }
+
+    pub fn offer(&mut self, session: SessionKey, now: Timestamp) {
+        self.attempt = self.attempt.saturating_add(1);
+        self.offered_at.get_or_insert(now);
+        self.state = State::Offered { session, at: now };
+    }
+
+    pub fn accept(&mut self, session: SessionKey, now: Timestamp) {
+        self.accepted_at.get_or_insert(now);
+        self.state = State::Accepted { session, at: now, life: now, gone: None };
+    }
+
+    pub fn settle(&mut self, disposition: Disposition, now: Timestamp) {
+        self.state = State::Settled { disposition, at: now };
+    }
+
+    /// The session's connection is gone, or the host was: an offer under way is void, accepted work may
+    /// still be taken up by the same session.
+    pub fn interrupt(&mut self, now: Timestamp) {
+        match &mut self.state {
+            State::Offered { .. } => self.state = State::Waiting,
+            State::Accepted { gone, .. } => *gone = gone.or(Some(now)),
+            _ => {}
+        }
+    }
+
+    /// From when an open obligation's clock counts: the event's own time, or the last sign of life of the
+    /// run that handles it, up to the cap on a turn.
+    fn clock_from(&self, event_at: Timestamp) -> Timestamp {
+        match self.state {
+            State::Accepted { at, life, .. } => life.min(at.plus(limits::TURN_CAP_MS)).max(event_at),
+            _ => event_at,
+        }
+    }
+
+    /// When time will next change this delivery; none when it never will. A person has no deadline.
+    pub fn due(&self, event_at: Timestamp) -> Option<Timestamp> {
+        match self.state {
+            State::Settled { .. } | State::Dead { .. } => None,
+            State::Waiting => self.unanswered(event_at),
+            State::Offered { at, .. } => {
+                let retry = at.plus(limits::ACK_TIMEOUT_MS);
+                Some(self.unanswered(event_at).map_or(retry, |u| u.min(retry)))
+            }
+            State::Accepted { at, gone, .. } => {
+                let lapse = at.plus(limits::TURN_CAP_MS);
+                let reassign = gone.map(|g| g.plus(limits::SESSION_GONE_MS));
+                let owed = self.unanswered(event_at).unwrap_or(lapse);
+                Some(reassign.map_or(owed, |r| r.min(owed)))
+            }
+        }
+    }
+
+    /// What has come due by `now`. Missed reminders are not made up: only the last counts.
+    pub fn fire(&mut self, event_at: Timestamp, now: Timestamp) -> Option<Fired> {
+        if self.due(event_at).is_none_or(|due| due > now) {
+            return None;
+        }
+        if let Some(deadline) = self.deadline(event_at) {
+            if deadline <= now {
+                return Some(Fired::Overdue);
+            }
+            let from = self.clock_from(event_at);
+            let passed = limits::REDELIVER_MS.iter().filter(|after| from.plus(**after) <= now).count();
+            if passed > usize::from(self.reminders) {
+                self.reminders = passed as u8;
+                return Some(Fired::Offer);
+            }
+        }
+        match self.state {
+            State::Offered { .. } if self.attempt >= limits::OFFERS_PER_CONNECTION => {
+                self.state = State::Waiting;
+                None
+            }
+            State::Offered { .. } => Some(Fired::Offer),
+            State::Accepted { gone: Some(_), .. } => Some(Fired::Reassign),
+            State::Accepted { .. } => Some(Fired::Lapsed),
+            _ => None,
+        }
+    }
+
+    /// When the obligation is overdue; none where no answer is owed, or a person owes it.
+    fn deadline(&self, event_at: Timestamp) -> Option<Timestamp> {
+        let ms = self.decision.deadline_ms.filter(|_| self.is_obligation())?;
+        Some(self.clock_from(event_at).plus(ms.into()))
+    }
+
+    /// The next reminder, or the deadline after the last one.
+    fn unanswered(&self, event_at: Timestamp) -> Option<Timestamp> {
+        let deadline = self.deadline(event_at)?;
+        let reminder = limits::REDELIVER_MS.get(usize::from(self.reminders));
+        Some(reminder.map_or(deadline, |ms| self.clock_from(event_at).plus(*ms).min(deadline)))
+    }
+}
+
+/// An event with its deliveries and the claim on it: what must be kept until nobody owes anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    pub seq: Seq,
+    pub uid: Uid,
+    pub at: Timestamp,
+    pub thread: Option<ThreadKey>,
+    pub author: MemberKey,
+    pub hop: u8,
+    pub attention: Arc<Attention>,
+    pub deliveries: Vec<Delivery>,
+    pub claim: Option<Claim>,
+    /// Whether a `pending` row holds it.
+    pub stored: bool,
+}
+
+impl Open {
+    /// What an event opens for the agents it is told to; none when it is told to no agent.
+    pub fn of(event: &Event, directory: &Directory) -> Option<Self> {
+        let attention = event.attention.as_ref()?;
+        let told = attention.told.iter().filter(|t| t.decision.mode.tells());
+        let deliveries: Vec<_> =
+            told.filter(|t| directory.is_agent(t.member)).map(Delivery::new).collect();
+        (!deliveries.is_empty()).then(|| Self::with(event, attention.clone(), deliveries))
+    }
+
+    /// An event that nobody owed anything for, about to be claimed or listed.
+    pub fn with(event: &Event, attention: Arc<Attention>, deliveries: Vec<Delivery>) -> Self {
+        let selected = attention.told.iter().find(|t| t.decision.rule == Rule::RoleMention);
+        Self {
+            seq: event.seq,
+            uid: event.uid,
+            at: event.at,
+            thread: event.thread,
+            author: event.actor,
+            hop: event.hop,
+            claim: selected.map(|t| Claim::new(t.member, 1, false, event.at)),
+            attention,
+            deliveries,
+            stored: false,
+        }
+    }
+    pub fn delivery(&self, member: MemberKey) -> Option<&Delivery> {
+        self.deliveries.iter().find(|d| d.member == member)
+    }
+
+    pub fn delivery_mut(&mut self, member: MemberKey) -> Option<&mut Delivery> {
+        self.deliveries.iter_mut().find(|d| d.member == member)
+    }
+
+    /// Whether nothing of it is open any more, so that its receipt can be written.
+    pub fn is_settled(&self) -> bool {
+        self.claim.is_none() && self.deliveries.iter().all(|d| !d.is_open())
+    }
+
+    /// When time will next change it: a delivery, the claim, or, while it has no row, the row.
+    pub fn due(&self) -> Option<Timestamp> {
+        let row = (!self.stored).then(|| self.at.plus(limits::PENDING_ROW_AFTER_MS));
+        let claim = self.claim.map(|c| c.expires);
+        let deliveries = self.deliveries.iter().filter_map(|d| d.due(self.at));
+        deliveries.chain(row).chain(claim).min()
     }
 }

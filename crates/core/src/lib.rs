@@ -4,14 +4,27 @@
 //! rule is a function from facts to a decision. That is what makes a policy table a table test and a
 //! week of traffic a one-second simulation.
 //!
-//! Reading order: [`ids`] and [`member`] name who there is; [`conversation`], [`message`] and [`event`]
+//! Reading order: [`ids`] and [`member`] name who there is; [`conversation`], [`thread`] and [`event`]
 //! what is said; [`attention`] decides who is meant and what they owe; [`delivery`] and [`claim`] follow
 //! an obligation to its end; [`room`] holds one conversation's facts, and [`workspace`] runs commands
 //! against rooms.
 
-pub mod attention;
-pub mod delivery;
-pub mod error;
 pub mod ids;
-pub mod limits;
+pub mod member;
+
+pub mod conversation;
+pub mod event;
 pub mod reaction;
+pub mod thread;
+
+pub mod attention;
+
+pub mod claim;
+pub mod command;
+pub mod delivery;
+
+pub mod room;
+pub mod workspace;
+
+pub mod error;
+pub mod limits;

@@ -18,6 +18,8 @@ pub const TITLE_BYTES: usize = 256;
 pub const MESSAGES_PER_TURN: u8 = 5;
 /// Time within which an offered delivery is accepted before it is offered again.
 pub const ACK_TIMEOUT_MS: i64 = 10_000;
+/// Offers without an answer before a delivery waits for the next connection.
+pub const OFFERS_PER_CONNECTION: u16 = 5;
 /// An accepted role knock or claim lives this long without activity (design section 5, "Claims").
 pub const CLAIM_TTL_MS: i64 = 90_000;
 /// A turn is capped at this however lively it is (design section 5).
@@ -40,3 +42,8 @@ pub const RECENT_SPEAKERS: usize = 32;
 pub const MENTIONS_PER_MESSAGE: usize = 1_000;
 /// How long an idempotency key is remembered (threads spec section 7).
 pub const IDEMPOTENCY_MS: i64 = 24 * 3_600_000;
+/// Idempotency keys remembered a conversation; past it the oldest are forgotten early. A million keys are
+/// about 80 MB, and ten of a second's worth of the fastest room.
+pub const IDEMPOTENCY_KEYS: usize = 1_000_000;
+/// Longest description or purpose of a conversation in bytes.
+pub const DESCRIPTION_BYTES: usize = 4 * 1024;

@@ -3,8 +3,13 @@
 //! Everything in here is pure. The spec is `spec/attention.md`; the order of the rules is the design's
 //! section 5. [`Decision`] is the whole answer for one member, and is stored as data with the event.
 
+pub mod names;
+mod prose;
+
+pub mod directedness;
 pub mod intent;
 pub mod policy;
+mod words;
 
 use crate::ids::MemberKey;
 

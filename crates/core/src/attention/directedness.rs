@@ -1,0 +1,337 @@
+//! Who is meant: the candidates of a message, and for each the rule that settles its directedness.
+//!
+//! Only candidates are decided one by one; everybody else shares one answer (design section 5, "Who is
+//! considered"), so that a message costs what its audience costs and not what its roster costs.
+
+use std::collections::HashMap;
+
+use crate::attention::names::{Target, mentions};
+use crate::attention::policy::{self, Circumstances};
+use crate::attention::{Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told};
+use crate::conversation::ConversationKind;
+use crate::ids::{MemberKey, RoleKey, StreamKey, Timestamp};
+use crate::limits;
+use crate::member::{Directory, Member};
+use crate::room::{Line, Room};
+use crate::thread::Thread;
+
+/// The people a decision chooses among: who there is, who is connected, who was chosen when.
+#[derive(Clone, Copy)]
+pub struct People<'a> {
+    pub directory: &'a Directory,
+    /// When each member was last selected for a role.
+    pub granted: &'a HashMap<MemberKey, Timestamp>,
+    /// Turns each member is running.
+    pub running: &'a HashMap<MemberKey, usize>,
+}
+
+/// A message as attention sees it.
+pub struct Said<'a> {
+    pub author: &'a Member,
+    pub text: &'a str,
+    pub intent: Intent,
+    pub urgent: bool,
+    pub at: Timestamp,
+    pub hop: u8,
+    pub thread: Option<&'a Thread>,
+    pub stream: Option<StreamKey>,
+    /// The newest message before it on the same line.
+    pub before: Option<&'a Line>,
+    pub replied_to: Option<MemberKey>,
+    pub recipient: Option<MemberKey>,
+    pub mentions: &'a [MemberKey],
+    /// What the sender stated; lowers an obligation, never raises it.
+    pub stated: Option<Directedness>,
+    /// It answers an `ack_only` event.
+    pub answers_ack: bool,
+}
+
+/// Decides a message for everybody in the room.
+pub fn decide(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention {
+    let agent = said.author.is_agent();
+    if agent && said.answers_ack {
+        return Attention { intent: said.intent, rest: Directedness::Ambient, told: Vec::new() };
+    }
+    if agent && said.hop >= limits::HOP_END {
+        return end_of_chain(room, people.directory, said);
+    }
+    let named = Named::read(room, people.directory, said);
+    let mut candidates = Candidates::new(room, people, said, &named);
+    candidates.collect();
+    let rest = if named.anybody() { Directedness::ToOther } else { Directedness::Ambient };
+    Attention { intent: said.intent, rest, told: candidates.told }
+}
+
+/// The answer of everybody who has none of their own.
+pub fn for_the_rest(attention: &Attention, participates: bool) -> Decision {
+    let named = attention.rest == Directedness::ToOther;
+    let mode = if named && !participates { Mode::Silent } else { Mode::ToolMailbox };
+    Decision {
+        rule: if named { Rule::NamedOther } else { Rule::Unaddressed },
+        directedness: attention.rest,
+        policy: Policy::MustNotRespond,
+        mode,
+        priority: Priority::Low,
+        deadline_ms: None,
+    }
+}
+
+/// A chain of agents' messages has reached its end: no agent is told, and a person is.
+fn end_of_chain(room: &Room, directory: &Directory, said: &Said<'_>) -> Attention {
+    let on_roster = |m: &MemberKey| room.roster.contains_key(m) && !directory.is_agent(*m);
+    let lead = directory.lead.filter(|m| !directory.is_agent(*m));
+    let person = lead.or_else(|| room.roster.keys().copied().filter(on_roster).min());
+    let told = person.or_else(|| directory.first_person()).map(|member| Told {
+        member,
+        decision: Decision {
+            rule: Rule::HopLimit,
+            directedness: Directedness::ToMyRole,
+            policy: Policy::MayRespond,
+            mode: Mode::Notify,
+            priority: Priority::High,
+            deadline_ms: None,
+        },
+    });
+    Attention {
+        intent: said.intent,
+        rest: Directedness::Ambient,
+        told: told.into_iter().collect(),
+    }
+}
+
+/// Whom a message names, in its text or beside it; only those on the roster count.
+struct Named {
+    members: Vec<MemberKey>,
+    roles: Vec<RoleKey>,
+    /// Whether they were named beside the text, as recipient.
+    recipient: Option<MemberKey>,
+}
+
+impl Named {
+    fn read(room: &Room, directory: &Directory, said: &Said<'_>) -> Self {
+        let mut named = Self { members: Vec::new(), roles: Vec::new(), recipient: None };
+        let present = |m: &MemberKey| room.roster.contains_key(m);
+        named.recipient = said.recipient.filter(present);
+        for mention in mentions(said.text, &directory.names) {
+            match mention.target {
+                Target::Member(m) if present(&m) && !named.members.contains(&m) => {
+                    named.members.push(m);
+                }
+                Target::Role(r) if !named.roles.contains(&r) => named.roles.push(r),
+                _ => {}
+            }
+        }
+        let beside = said.mentions.iter().copied().filter(present);
+        for member in beside {
+            if !named.members.contains(&member) {
+                named.members.push(member);
+            }
+        }
+        // Naming oneself addresses nobody.
+        named.members.retain(|m| *m != said.author.key);
+        named
+    }
+
+    fn anybody(&self) -> bool {
+        self.recipient.is_some() || !self.members.is_empty() || !self.roles.is_empty()
+    }
+}
+
+struct Candidates<'a> {
+    room: &'a Room,
+    people: People<'a>,
+    said: &'a Said<'a>,
+    named: &'a Named,
+    told: Vec<Told>,
+}
+
+impl<'a> Candidates<'a> {
+    fn new(room: &'a Room, people: People<'a>, said: &'a Said<'a>, named: &'a Named) -> Self {
+        Self { room, people, said, named, told: Vec::new() }
+    }
+
+    /// The rules, in the order of design section 5; the first that speaks for a member settles it.
+    fn collect(&mut self) {
+        if self.room.conversation.kind == ConversationKind::Dm {
+            let mut everybody: Vec<_> = self.room.roster.keys().copied().collect();
+            everybody.sort_unstable();
+            for member in everybody {
+                self.add(member, Rule::DirectMessage);
+            }
+            return;
+        }
+        if let Some(recipient) = self.named.recipient {
+            self.add(recipient, Rule::Recipient);
+        }
+        for member in &self.named.members {
+            self.add(*member, Rule::Mention);
+        }
+        for role in &self.named.roles {
+            self.add_role(*role);
+        }
+        if self.named.anybody() {
+            if let Some(member) = self.said.replied_to {
+                self.add(member, Rule::RepliedToOther);
+            }
+            return;
+        }
+        if let Some(member) = self.said.replied_to {
+            self.add(member, Rule::Reply);
+        }
+        self.add_continued();
+        self.add_thread();
+        let listeners: Vec<_> = self.room.listeners.iter().copied().collect();
+        for member in listeners {
+            self.add(member, Rule::AlwaysListen);
+        }
+    }
+
+    /// The author goes on: the same line, nobody between, within the time in which fragments are one turn.
+    fn add_continued(&mut self) {
+        let Some(before) = self.said.before else { return };
+        let goes_on = before.author == self.said.author.key
+            && self.said.replied_to.is_none()
+            && self.said.at.since(before.at) <= limits::FRAGMENT_CAP_MS
+            && !self.said.author.is_agent();
+        let Some(attention) = before.attention.as_ref().filter(|_| goes_on) else { return };
+        for told in &attention.told {
+            let meant = told.decision.directedness == Directedness::ToMe
+                && told.decision.policy == Policy::MustRespond;
+            if meant {
+                self.add(told.member, Rule::Continuation);
+            }
+        }
+    }
+
+    fn add_thread(&mut self) {
+        let stream = self.said.stream.and_then(|s| self.people.directory.stream(s));
+        if let Some(thread) = self.said.thread {
+            if thread.participants.len() <= 2 && self.said.intent.asks() {
+                for member in &thread.participants {
+                    self.add(*member, Rule::ThreadOfTwo);
+                }
+            }
+            if let Some(owner) = thread.owner {
+                self.add(owner, Rule::ThreadOwner);
+            }
+        }
+        if let Some(owner) = stream.and_then(|s| s.owner) {
+            self.add(owner, Rule::StreamOwner);
+        }
+        if let Some(thread) = self.said.thread {
+            for member in &thread.participants {
+                self.add(*member, Rule::ThreadParticipant);
+            }
+        }
+    }
+
+    /// One member of a role is selected to respond, the others are not told (design section 5, "Role mentions").
+    fn add_role(&mut self, role: RoleKey) {
+        let Some(role) = self.people.directory.role(role) else { return };
+        let mut order: Vec<MemberKey> =
+            role.members.iter().copied().filter(|m| self.may_be_told(*m)).collect();
+        order.sort_by_key(|m| self.people.preference(*m));
+        let mut order = order.into_iter();
+        if let Some(selected) = order.next() {
+            self.add(selected, Rule::RoleMention);
+        }
+        for other in order {
+            self.add(other, Rule::RoleMentionOther);
+        }
+    }
+
+    fn may_be_told(&self, member: MemberKey) -> bool {
+        member != self.said.author.key
+            && self.room.roster.contains_key(&member)
+            && !self.told.iter().any(|t| t.member == member)
+            && self.people.directory.member(member).is_some_and(|m| !m.removed)
+    }
+
+    fn add(&mut self, member: MemberKey, rule: Rule) {
+        if !self.may_be_told(member) {
+            return;
+        }
+        let decision = self.decision(member, rule);
+        let of_its_own = decision.mode.tells()
+            || decision.policy != Policy::MustNotRespond
+            || rule == Rule::RoleMentionOther;
+        if of_its_own {
+            self.told.push(Told { member, decision });
+        }
+    }
+
+    fn decision(&self, member: MemberKey, rule: Rule) -> Decision {
+        let said = self.said;
+        let participates = said.thread.is_some_and(|t| t.participants.contains(&member));
+        let mut decision = policy::decide(
+            directedness(rule),
+            said.intent,
+            &Circumstances {
+                rule,
+                thread_is_mine: self.is_mine(member),
+                urgent: said.urgent,
+                author_is_agent: said.author.is_agent(),
+                hop: said.hop,
+                participates,
+                follows: self.room.listeners.contains(&member),
+                member_is_agent: self.people.directory.is_agent(member),
+            },
+        );
+        lower(&mut decision, said.stated);
+        decision
+    }
+
+    /// Whether the line of talk is the member's: its thread, a message to it alone, or an answer to what
+    /// it said last.
+    fn is_mine(&self, member: MemberKey) -> bool {
+        self.room.conversation.kind == ConversationKind::Dm
+            || self.said.thread.is_some_and(|t| t.owner == Some(member))
+            || self.said.replied_to == Some(member)
+            || self.said.before.is_some_and(|b| b.author == member)
+    }
+}
+
+impl People<'_> {
+    /// Agents before people, then online, then rested, then least recently granted, then by id:
+    /// preferences, not filters.
+    pub fn preference(&self, member: MemberKey) -> (bool, bool, usize, Timestamp, MemberKey) {
+        let person = !self.directory.is_agent(member);
+        let offline = self.directory.connected(member).is_empty();
+        let running = self.running.get(&member).copied().unwrap_or(0);
+        let granted = self.granted.get(&member).copied().unwrap_or_default();
+        (person, offline, running, granted, member)
+    }
+}
+
+fn directedness(rule: Rule) -> Directedness {
+    match rule {
+        Rule::DirectMessage
+        | Rule::Recipient
+        | Rule::Mention
+        | Rule::Reply
+        | Rule::ThreadOfTwo
+        | Rule::Continuation
+        | Rule::EditedAfterResponse
+        | Rule::Reaction
+        | Rule::Escalated => Directedness::ToMe,
+        Rule::RoleMention
+        | Rule::RoleMentionOther
+        | Rule::ThreadOwner
+        | Rule::StreamOwner
+        | Rule::ThreadParticipant
+        | Rule::Claimed
+        | Rule::HopLimit => Directedness::ToMyRole,
+        Rule::RepliedToOther | Rule::NamedOther => Directedness::ToOther,
+        Rule::AlwaysListen | Rule::Unaddressed | Rule::AnswerToAck => Directedness::Ambient,
+    }
+}
+
+/// A sender who says that nobody in particular is meant takes the obligation away.
+fn lower(decision: &mut Decision, stated: Option<Directedness>) {
+    let less = matches!(stated, Some(Directedness::Ambient | Directedness::ToOther));
+    if less && decision.policy == Policy::MustRespond {
+        decision.policy = Policy::MayRespond;
+        decision.mode = Mode::Notify;
+        decision.deadline_ms = None;
+    }
+}

@@ -1,0 +1,268 @@
+//! What can be asked of a workspace, what comes back, and what must be done outside once it is recorded.
+//!
+//! A command is a value: its ids, time and random bytes are drawn once, by whoever makes it, so that
+//! running it again gives the same result.
+
+use std::sync::Arc;
+
+use crate::attention::{Attention, Decision, Directedness};
+use crate::claim::Claim;
+use crate::conversation::{Conversation, ConversationKind, Participation, Settings};
+use crate::delivery::{Disposition, Open};
+use crate::event::{Event, EventRef, Message};
+use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
+use crate::member::{Directory, Member, MemberFields, MemberKind, Role, Session, Stream};
+use crate::reaction::Signal;
+use crate::thread::{Thread, ThreadKind, ThreadStatus};
+
+/// What a token lets its bearer do (design section 4, "Tokens").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Authority {
+    /// Reads all, writes nothing.
+    Auditor,
+    Worker,
+    Orchestrator,
+    /// A person who runs the room.
+    Operator,
+}
+
+impl Authority {
+    pub const ALL: [Self; 4] = [Self::Auditor, Self::Worker, Self::Orchestrator, Self::Operator];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auditor => "auditor",
+            Self::Worker => "worker",
+            Self::Orchestrator => "orchestrator",
+            Self::Operator => "operator",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|a| a.name() == name)
+    }
+}
+
+/// Who asks, as verified from its token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct By {
+    pub member: MemberKey,
+    pub session: Option<SessionKey>,
+    pub authority: Authority,
+    /// The turn the call is made in, when it came with a turn's token.
+    pub turn: Option<Turn>,
+}
+
+/// A turn as its token states it: the delivery it was made for, and the fence it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    pub conversation: ConversationKey,
+    pub seq: Seq,
+    pub fence: u32,
+}
+
+/// Random and time-ordered values drawn once for a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// The public id of the one event, conversation, session or stream that the command makes.
+    pub uid: Uid,
+    /// A second id, for the thread that a command opens beside its event.
+    pub second: Uid,
+    pub salt: [u8; 16],
+}
+
+#[derive(Clone, Debug)]
+pub enum Command {
+    AddMember { id: String, kind: MemberKind, fields: MemberFields },
+    ChangeMember { member: MemberKey, fields: MemberFields },
+    RemoveMember { member: MemberKey },
+    AddRole { name: String },
+    RemoveRole { role: RoleKey },
+    SetRoleMember { role: RoleKey, member: MemberKey, on: bool },
+    SetLead { member: Option<MemberKey> },
+    AddStream { name: String, owner: Option<MemberKey> },
+    /// A token that must not be honoured again; kept until it would have expired.
+    RevokeToken { jti: String, expires: Timestamp },
+
+    /// A connection begins: the session is made, or taken up again by its id.
+    OpenSession { uid: Option<Uid>, runtime: String, managed: bool, resumable: bool },
+    /// The session's connection ended.
+    CloseSession { session: SessionKey },
+
+    CreateConversation {
+        kind: ConversationKind,
+        settings: Settings,
+        members: Vec<MemberKey>,
+    },
+    ChangeConversation { conversation: Uid, settings: SettingsPatch },
+    SetSeat { conversation: Uid, member: MemberKey, participation: Participation },
+    RemoveSeat { conversation: Uid, member: MemberKey },
+
+    Post(Box<Post>),
+    Edit { message: Uid, content: Message },
+    Delete { message: Uid },
+    React { message: Uid, signal: Signal, detail: Option<Arc<str>>, on: bool },
+    OpenThread(Box<OpenThread>),
+    ChangeThread { thread: Uid, status: Option<ThreadStatus>, owner: Option<Option<MemberKey>>, reason: Arc<str> },
+    SetCursor { conversation: Uid, read: Seq },
+
+    Claim { event: Uid },
+    Release { event: Uid },
+    /// The harness has taken the offered event; `attempt` is the one it acknowledges.
+    Accept { event: EventRef, attempt: u16 },
+    /// The harness or the connection could not take it.
+    Reject { event: EventRef, attempt: u16 },
+    Dispose { event: Uid, disposition: Disposition, note: Option<Arc<str>> },
+    /// Proof of life of the runs a session has accepted.
+    Life { session: SessionKey },
+    /// Send a dead letter again.
+    Redeliver { event: Uid, member: MemberKey },
+    /// What is still to be offered to this session, oldest first, at most `limit`.
+    Owed { session: SessionKey, limit: usize },
+
+    /// Who would be told of this post; records nothing.
+    Preview(Box<Post>),
+}
+
+/// Fields to change; `None` leaves one as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettingsPatch {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub purpose: Option<String>,
+    pub visibility: Option<crate::conversation::Visibility>,
+    pub archived: Option<bool>,
+}
+
+/// A message to be posted.
+#[derive(Clone, Debug)]
+pub struct Post {
+    pub conversation: Uid,
+    pub thread: Option<Uid>,
+    pub message: Message,
+    /// The event answered. It is also the cause, unless the turn names another.
+    pub in_reply_to: Option<Uid>,
+    pub idempotency: Option<crate::event::Idempotency>,
+    pub recipient: Option<MemberKey>,
+    /// Members named besides those in the text.
+    pub mentions: Vec<MemberKey>,
+    /// What the sender states about its audience; it may lower an obligation, never raise it.
+    pub directedness: Option<Directedness>,
+}
+
+#[derive(Clone, Debug)]
+pub struct OpenThread {
+    pub conversation: Uid,
+    /// The message that becomes the thread's root.
+    pub root: Option<Uid>,
+    pub title: String,
+    pub kind: ThreadKind,
+    pub owner: Option<MemberKey>,
+    pub participants: Vec<MemberKey>,
+}
+
+/// What a command gave.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    Done,
+    Member(Arc<Member>),
+    Role(Arc<Role>),
+    Stream(Arc<Stream>),
+    Session(Arc<Session>),
+    Conversation(Arc<Conversation>),
+    /// An event was logged, or, when `duplicate`, had been before under the same key.
+    Logged { entry: Entry, duplicate: bool },
+    /// A reaction may settle the delivery it answers.
+    Reacted { entry: Option<Entry>, disposition: Option<Disposition> },
+    Thread { conversation: Arc<Conversation>, thread: Arc<Thread> },
+    Claimed { entry: Entry, claim: Claim, delivery: Offer },
+    Disposed { event: Uid, disposition: Disposition },
+    Owed { offers: Vec<Offer>, more: bool },
+    Preview(Arc<Attention>),
+}
+
+/// An event together with what a reader needs to show it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub conversation: Arc<Conversation>,
+    pub thread: Option<Arc<Thread>>,
+    pub event: Arc<Event>,
+    /// The public id of what it replies to.
+    pub reply_to: Option<Uid>,
+    /// The message an edit, deletion or reaction is about.
+    pub about: Option<Uid>,
+}
+
+/// One event to be offered to one session of a member.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    pub entry: Entry,
+    pub member: MemberKey,
+    pub session: SessionKey,
+    pub decision: Decision,
+    pub attempt: u16,
+    pub fence: u32,
+}
+
+/// What is to be done outside, after the commit. A closed list.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Show it to whoever follows the conversation.
+    Logged(Entry),
+    Offer(Offer),
+    /// Tell the session that a delivery no longer wants an answer.
+    Cancel { event: Uid, conversation: Uid, member: MemberKey, session: SessionKey, attempt: u16, reason: &'static str },
+    /// Receipts changed; the sender is shown them.
+    Receipt { entry_uid: Uid, conversation: ConversationKey, author: MemberKey, open: Arc<Open> },
+    Directory(Arc<Directory>),
+}
+
+/// An event as its log knows it, for a rule that needs one that is not in memory.
+#[derive(Clone, Debug)]
+pub struct Recalled {
+    pub event: Arc<Event>,
+    /// The newest edit, deletion and reactions of it.
+    pub message: MessageState,
+    /// How its deliveries ended, when they did.
+    pub receipt: Option<Open>,
+}
+
+/// What became of a message after it was posted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MessageState {
+    /// The event that holds its present content, when it was edited.
+    pub latest: Option<Seq>,
+    pub edited_at: Option<Timestamp>,
+    pub deleted_at: Option<Timestamp>,
+    /// Signals by member; at most one of each signal a member.
+    pub reactions: Vec<(MemberKey, Signal)>,
+}
+
+impl MessageState {
+    /// Whether it is as it was posted, so that it needs no row.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A read cursor of a member in a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    pub read: Seq,
+}
+
+/// Facts that are not in memory, from whoever holds the log. Readers of the same transaction as the
+/// writer's: what an earlier command of the batch recorded is seen through the room, not through here.
+pub trait Facts {
+    fn conversation_key(&mut self, uid: Uid) -> Result<Option<ConversationKey>, Unavailable>;
+    /// The whole room, as it stands after its last recorded event.
+    fn room(&mut self, key: ConversationKey) -> Result<Option<crate::room::Room>, Unavailable>;
+    fn event_ref(&mut self, uid: Uid) -> Result<Option<EventRef>, Unavailable>;
+    fn thread_ref(&mut self, uid: Uid) -> Result<Option<(ConversationKey, ThreadKey)>, Unavailable>;
+    fn event(&mut self, at: EventRef) -> Result<Option<Recalled>, Unavailable>;
+    fn mark(&mut self, conversation: ConversationKey, member: MemberKey) -> Result<Mark, Unavailable>;
+}
+
+/// The facts could not be had; nothing was decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable(pub String);

@@ -1,0 +1,218 @@
+//! One entry of a conversation's log, and the chain that holds the log together.
+//!
+//! In the log is what changes what a reader sees; claims, deliveries, receipts and cursors are not
+//! (design section 3, "The log"). An event never changes once it is written; erasure drops body and salt,
+//! and the chain over `content_hash` still holds.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use crate::attention::Attention;
+use crate::conversation::{ConversationKind, Participation, Settings};
+use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
+use crate::reaction::Signal;
+use crate::thread::{ThreadKind, ThreadStatus};
+
+pub type Hash = [u8; 32];
+
+/// The version of the hash's input; it is part of the input.
+pub const CHAIN_VERSION: u8 = 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventRef {
+    pub conversation: ConversationKey,
+    pub seq: Seq,
+}
+
+/// What was sent under one idempotency key: two sends with the same key are one when their content is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idempotency {
+    /// Hash of (thread or conversation, sender, key).
+    pub key: [u8; 16],
+    /// Hash of the payload.
+    pub payload: [u8; 16],
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub conversation: ConversationKey,
+    pub seq: Seq,
+    pub uid: Uid,
+    pub at: Timestamp,
+    pub actor: MemberKey,
+    pub session: Option<SessionKey>,
+    pub thread: Option<ThreadKey>,
+    /// Position in the thread for messages in one, else 0.
+    pub thread_seq: u64,
+    pub reply_to: Option<Seq>,
+    pub cause: Option<EventRef>,
+    /// Agents' messages between this one and a person's, which is 0.
+    pub hop: u8,
+    pub idempotency: Option<Idempotency>,
+    /// Who was told and why, for what is told at all.
+    pub attention: Option<Arc<Attention>>,
+    pub change: Change,
+    pub salt: [u8; 16],
+    pub content_hash: Hash,
+    pub hash: Hash,
+}
+
+/// What an event changes for a reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    Created { kind: ConversationKind, settings: Settings },
+    SettingsChanged(Settings),
+    Joined { member: MemberKey, participation: Participation },
+    Left { member: MemberKey },
+    Posted(Message),
+    Edited { message: Seq, content: Message },
+    Deleted { message: Seq },
+    Reacted { message: Seq, signal: Signal, detail: Option<Arc<str>> },
+    Unreacted { message: Seq, signal: Signal },
+    ThreadOpened(ThreadOpening),
+    ThreadStatus { status: ThreadStatus, reason: Arc<str> },
+    ThreadOwner { owner: Option<MemberKey> },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadOpening {
+    pub uid: Uid,
+    pub root: Option<Seq>,
+    pub title: Arc<str>,
+    pub kind: ThreadKind,
+    pub owner: Option<MemberKey>,
+    pub participants: Vec<MemberKey>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MessageKind {
+    #[default]
+    Chat,
+    Event,
+    System,
+}
+
+impl MessageKind {
+    pub const ALL: [Self; 3] = [Self::Chat, Self::Event, Self::System];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Event => "event",
+            Self::System => "system",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|k| k.name() == name)
+    }
+}
+
+/// A message's content. `text` is what attention reads; the parts and metadata are canonical JSON made
+/// at the edge, opaque here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Message {
+    pub kind: MessageKind,
+    pub text: Arc<str>,
+    /// The content parts, when they are more than the one text part `text`.
+    pub parts: Option<Arc<str>>,
+    pub metadata: Option<Arc<str>>,
+    /// Where it came from, when from another platform.
+    pub source: Option<Arc<str>>,
+}
+
+impl Change {
+    /// The code under which the change is stored; never reused.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Created { .. } => 1,
+            Self::SettingsChanged(_) => 2,
+            Self::Joined { .. } => 3,
+            Self::Left { .. } => 4,
+            Self::Posted(_) => 5,
+            Self::Edited { .. } => 6,
+            Self::Deleted { .. } => 7,
+            Self::Reacted { .. } => 8,
+            Self::Unreacted { .. } => 9,
+            Self::ThreadOpened(_) => 10,
+            Self::ThreadStatus { .. } => 11,
+            Self::ThreadOwner { .. } => 12,
+        }
+    }
+
+    /// The name shown outside.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Created { .. } => "conversation_created",
+            Self::SettingsChanged(_) => "settings_changed",
+            Self::Joined { .. } => "member_joined",
+            Self::Left { .. } => "member_left",
+            Self::Posted(_) => "message_posted",
+            Self::Edited { .. } => "message_edited",
+            Self::Deleted { .. } => "message_deleted",
+            Self::Reacted { .. } => "reaction_set",
+            Self::Unreacted { .. } => "reaction_cleared",
+            Self::ThreadOpened(_) => "thread_opened",
+            Self::ThreadStatus { .. } => "thread_status_changed",
+            Self::ThreadOwner { .. } => "thread_owner_changed",
+        }
+    }
+
+    /// The message this event carries or changes the content of.
+    pub fn message(&self) -> Option<&Message> {
+        match self {
+            Self::Posted(message) | Self::Edited { content: message, .. } => Some(message),
+            _ => None,
+        }
+    }
+}
+
+impl Event {
+    /// The hash of `encoded`, the stored form of what was said, under the event's salt.
+    pub fn content_hash(salt: &[u8; 16], encoded: &[u8]) -> Hash {
+        let mut hasher = Sha256::new();
+        hasher.update(salt);
+        hasher.update(encoded);
+        hasher.finalize().into()
+    }
+
+    /// The chain's next hash: over the previous one, the version, the canonical header and the content hash.
+    pub fn chain(&self, previous: &Hash) -> Hash {
+        let mut header = Header::default();
+        header.put(u128::from(self.conversation.0));
+        header.put(u128::from(self.seq.0));
+        header.put(self.uid.0);
+        header.put(self.at.0 as u128);
+        header.put(u128::from(self.actor.0));
+        header.put(u128::from(self.session.unwrap_or_default().0));
+        header.put(u128::from(self.thread.unwrap_or_default().0));
+        header.put(u128::from(self.thread_seq));
+        header.put(u128::from(self.reply_to.unwrap_or_default().0));
+        header.put(u128::from(self.cause.map_or(0, |c| c.conversation.0)));
+        header.put(u128::from(self.cause.map_or(0, |c| c.seq.0)));
+        header.put(u128::from(self.hop));
+        header.put(u128::from(self.change.code()));
+        let mut hasher = Sha256::new();
+        hasher.update(previous);
+        hasher.update([CHAIN_VERSION]);
+        hasher.update(header.0);
+        hasher.update(self.content_hash);
+        hasher.finalize().into()
+    }
+}
+
+/// Thirteen fields of 16 bytes, big-endian: fixed widths cannot be read two ways.
+struct Header(Vec<u8>);
+
+impl Default for Header {
+    fn default() -> Self {
+        Self(Vec::with_capacity(13 * 16))
+    }
+}
+
+impl Header {
+    fn put(&mut self, field: u128) {
+        self.0.extend_from_slice(&field.to_be_bytes());
+    }
+}

@@ -1,0 +1,357 @@
+//! Who there is: members, roles, sessions and streams of one workspace, and the names they answer to.
+//!
+//! The directory is the workspace's own home (design section 3, "Every row has one home"): it changes
+//! seldom, is read by every decision, and is handed to readers as an immutable snapshot.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::attention::names::{Index, Target, valid_handle};
+use crate::error::{Code, Refusal};
+use crate::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
+use crate::limits;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemberKind {
+    Human,
+    Agent,
+}
+
+/// Somebody who can speak or be addressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    pub key: MemberKey,
+    /// Chosen by people, unique in the workspace, never changed: `reviewer_agent`.
+    pub id: Arc<str>,
+    pub kind: MemberKind,
+    /// What `@` names; unique among members and roles, whatever the case.
+    pub handle: Arc<str>,
+    pub display_name: Arc<str>,
+    pub owner: Option<Arc<str>>,
+    /// Identities on other platforms, as canonical JSON; opaque here.
+    pub identities: Option<Arc<str>>,
+    /// A removed member keeps its key and its messages, and is neither told nor named any more.
+    pub removed: bool,
+}
+
+impl Member {
+    pub fn is_agent(&self) -> bool {
+        self.kind == MemberKind::Agent
+    }
+}
+
+/// A named group of members (`@backend-agents`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Role {
+    pub key: RoleKey,
+    pub name: Arc<str>,
+    pub members: Vec<MemberKey>,
+    pub removed: bool,
+}
+
+/// A named line of work with an owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stream {
+    pub key: StreamKey,
+    pub uid: Uid,
+    pub name: Arc<str>,
+    pub owner: Option<MemberKey>,
+}
+
+/// One live run of an agent (threads spec section 2.4), or one connection of a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    pub key: SessionKey,
+    pub uid: Uid,
+    pub member: MemberKey,
+    pub runtime: Arc<str>,
+    pub managed: bool,
+    pub resumable: bool,
+    /// Soft: whether a connection holds it now.
+    pub connected: bool,
+    /// When it last showed life; soft, written along.
+    pub seen_at: Timestamp,
+}
+
+/// What a new or changed member is to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemberFields {
+    pub handle: Option<String>,
+    pub display_name: Option<String>,
+    pub owner: Option<String>,
+    pub identities: Option<String>,
+}
+
+/// Everybody of one workspace, by key, id and name.
+#[derive(Clone, Debug, Default)]
+pub struct Directory {
+    pub members: Vec<Arc<Member>>,
+    pub roles: Vec<Arc<Role>>,
+    pub streams: Vec<Arc<Stream>>,
+    pub sessions: BTreeMap<SessionKey, Arc<Session>>,
+    /// To whom undone obligations go in the end, and who is told of loops.
+    pub lead: Option<MemberKey>,
+    /// Revoked token ids with the time after which the token is dead anyway.
+    pub revoked: HashMap<Arc<str>, Timestamp>,
+    pub names: Index,
+    by_id: HashMap<Arc<str>, MemberKey>,
+    by_session: HashMap<Uid, SessionKey>,
+    connected: HashMap<MemberKey, Vec<SessionKey>>,
+}
+
+impl Directory {
+    pub fn member(&self, key: MemberKey) -> Option<&Arc<Member>> {
+        self.members.get(key.0.checked_sub(1)? as usize)
+    }
+
+    /// The member by its public id, unless it was removed.
+    pub fn by_id(&self, id: &str) -> Option<&Arc<Member>> {
+        self.by_id.get(id).and_then(|k| self.member(*k)).filter(|m| !m.removed)
+    }
+
+    pub fn is_agent(&self, key: MemberKey) -> bool {
+        self.member(key).is_some_and(|m| m.is_agent())
+    }
+
+    pub fn role(&self, key: RoleKey) -> Option<&Arc<Role>> {
+        self.roles.get(key.0.checked_sub(1)? as usize).filter(|r| !r.removed)
+    }
+
+    pub fn role_by_name(&self, name: &str) -> Option<&Arc<Role>> {
+        self.roles.iter().find(|r| !r.removed && r.name.eq_ignore_ascii_case(name))
+    }
+
+    pub fn stream(&self, key: StreamKey) -> Option<&Arc<Stream>> {
+        self.streams.get(key.0.checked_sub(1)? as usize)
+    }
+
+    pub fn session_by_uid(&self, uid: Uid) -> Option<&Arc<Session>> {
+        self.by_session.get(&uid).and_then(|k| self.sessions.get(k))
+    }
+
+    /// The member's connected sessions, newest connection last.
+    pub fn connected(&self, member: MemberKey) -> &[SessionKey] {
+        self.connected.get(&member).map_or(&[], Vec::as_slice)
+    }
+
+    /// The first person of the workspace: where an escalation ends when there is no lead.
+    pub fn first_person(&self) -> Option<MemberKey> {
+        self.members.iter().find(|m| m.kind == MemberKind::Human && !m.removed).map(|m| m.key)
+    }
+
+    /// Adds a member; its handle is its id unless another is given.
+    pub fn add_member(
+        &mut self,
+        id: &str,
+        kind: MemberKind,
+        fields: &MemberFields,
+    ) -> Result<Arc<Member>, Refusal> {
+        check_name("member id", id)?;
+        let handle = fields.handle.as_deref().unwrap_or(id);
+        check_name("handle", handle)?;
+        check_title("display name", fields.display_name.as_deref())?;
+        check_title("owner id", fields.owner.as_deref())?;
+        if self.by_id.contains_key(id) {
+            return Err(Refusal::new(Code::Conflict, format!("member '{id}' exists already")));
+        }
+        self.check_free(handle)?;
+        let member = Arc::new(Member {
+            key: MemberKey(self.members.len() as u32 + 1),
+            id: id.into(),
+            kind,
+            handle: handle.into(),
+            display_name: fields.display_name.as_deref().unwrap_or(handle).into(),
+            owner: fields.owner.as_deref().map(Into::into),
+            identities: fields.identities.as_deref().map(Into::into),
+            removed: false,
+        });
+        self.restore_member(member.clone());
+        Ok(member)
+    }
+
+    pub fn change_member(
+        &mut self,
+        key: MemberKey,
+        fields: &MemberFields,
+    ) -> Result<Arc<Member>, Refusal> {
+        let old = self.present(key)?.clone();
+        let mut new = Member::clone(&old);
+        if let Some(handle) = &fields.handle {
+            check_name("handle", handle)?;
+            if !handle.eq_ignore_ascii_case(&old.handle) {
+                self.check_free(handle)?;
+            }
+            new.handle = handle.as_str().into();
+        }
+        check_title("display name", fields.display_name.as_deref())?;
+        check_title("owner id", fields.owner.as_deref())?;
+        if let Some(name) = &fields.display_name {
+            new.display_name = name.as_str().into();
+        }
+        if let Some(owner) = &fields.owner {
+            new.owner = Some(owner.as_str().into());
+        }
+        if let Some(identities) = &fields.identities {
+            new.identities = Some(identities.as_str().into());
+        }
+        self.names.remove(&old.handle, Target::Member(key));
+        self.names.insert(&new.handle, Target::Member(key));
+        Ok(self.replace_member(new))
+    }
+
+    pub fn remove_member(&mut self, key: MemberKey) -> Result<Arc<Member>, Refusal> {
+        let mut gone = Member::clone(self.present(key)?);
+        self.names.remove(&gone.handle, Target::Member(key));
+        gone.removed = true;
+        if self.lead == Some(key) {
+            self.lead = None;
+        }
+        Ok(self.replace_member(gone))
+    }
+
+    pub fn add_role(&mut self, name: &str) -> Result<Arc<Role>, Refusal> {
+        check_name("role name", name)?;
+        self.check_free(name)?;
+        let role = Arc::new(Role {
+            key: RoleKey(self.roles.len() as u32 + 1),
+            name: name.into(),
+            members: Vec::new(),
+            removed: false,
+        });
+        self.restore_role(role.clone());
+        Ok(role)
+    }
+
+    pub fn remove_role(&mut self, key: RoleKey) -> Result<Arc<Role>, Refusal> {
+        let mut role = Role::clone(self.role(key).ok_or_else(|| Refusal::not_found("role"))?);
+        self.names.remove(&role.name, Target::Role(key));
+        role.removed = true;
+        Ok(self.replace_role(role))
+    }
+
+    /// Puts a member into a role or takes it out; doing so twice changes nothing.
+    pub fn set_role_member(
+        &mut self,
+        key: RoleKey,
+        member: MemberKey,
+        on: bool,
+    ) -> Result<Arc<Role>, Refusal> {
+        self.present(member)?;
+        let mut role = Role::clone(self.role(key).ok_or_else(|| Refusal::not_found("role"))?);
+        role.members.retain(|m| *m != member);
+        if on {
+            role.members.push(member);
+            role.members.sort_unstable();
+        }
+        Ok(self.replace_role(role))
+    }
+
+    pub fn add_stream(
+        &mut self,
+        uid: Uid,
+        name: &str,
+        owner: Option<MemberKey>,
+    ) -> Result<Arc<Stream>, Refusal> {
+        check_title("stream name", Some(name))?;
+        if let Some(owner) = owner {
+            self.present(owner)?;
+        }
+        let stream = Arc::new(Stream {
+            key: StreamKey(self.streams.len() as u32 + 1),
+            uid,
+            name: name.into(),
+            owner,
+        });
+        self.streams.push(stream.clone());
+        Ok(stream)
+    }
+
+    /// Marks a session as held by a connection or not; the newest connection comes last.
+    pub fn set_connected(&mut self, key: SessionKey, on: bool, now: Timestamp) {
+        let Some(session) = self.sessions.get_mut(&key) else { return };
+        let session = Arc::make_mut(session);
+        session.connected = on;
+        session.seen_at = now;
+        let live = self.connected.entry(session.member).or_default();
+        live.retain(|s| *s != key);
+        if on {
+            live.push(key);
+        }
+    }
+
+    pub fn put_session(&mut self, session: Session) {
+        self.by_session.insert(session.uid, session.key);
+        self.sessions.insert(session.key, Arc::new(session));
+    }
+
+    /// Takes a member as it was stored. Members must come in the order of their keys.
+    pub fn restore_member(&mut self, member: Arc<Member>) {
+        debug_assert_eq!(member.key.0 as usize, self.members.len() + 1, "member keys are dense");
+        self.by_id.insert(member.id.clone(), member.key);
+        if !member.removed {
+            self.names.insert(&member.handle, Target::Member(member.key));
+        }
+        self.members.push(member);
+    }
+
+    /// Takes a role as it was stored. Roles must come in the order of their keys.
+    pub fn restore_role(&mut self, role: Arc<Role>) {
+        debug_assert_eq!(role.key.0 as usize, self.roles.len() + 1, "role keys are dense");
+        if !role.removed {
+            self.names.insert(&role.name, Target::Role(role.key));
+        }
+        self.roles.push(role);
+    }
+
+    fn present(&self, key: MemberKey) -> Result<&Arc<Member>, Refusal> {
+        self.member(key).filter(|m| !m.removed).ok_or_else(|| Refusal::not_found("member"))
+    }
+
+    fn replace_member(&mut self, member: Member) -> Arc<Member> {
+        let member = Arc::new(member);
+        self.members[member.key.0 as usize - 1] = member.clone();
+        member
+    }
+
+    fn replace_role(&mut self, role: Role) -> Arc<Role> {
+        let role = Arc::new(role);
+        self.roles[role.key.0 as usize - 1] = role.clone();
+        role
+    }
+
+    /// Two targets of one name would make it name nobody, so the second is refused.
+    fn check_free(&self, name: &str) -> Result<(), Refusal> {
+        let taken = self.members.iter().any(|m| !m.removed && m.handle.eq_ignore_ascii_case(name))
+            || self.role_by_name(name).is_some();
+        if taken {
+            return Err(Refusal::new(Code::Conflict, format!("the name '{name}' is taken")));
+        }
+        Ok(())
+    }
+}
+
+fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
+    if name.len() > limits::HANDLE_BYTES {
+        let max = limits::HANDLE_BYTES;
+        return Err(Refusal::invalid(format!("a {what} has at most {max} bytes")));
+    }
+    if !valid_handle(name) {
+        return Err(Refusal::invalid(format!(
+            "a {what} has letters, digits, '-', '_' or '.', and at least one letter or digit"
+        )));
+    }
+    Ok(())
+}
+
+/// Titles and display names: one line, not too long.
+pub fn check_title(what: &str, text: Option<&str>) -> Result<(), Refusal> {
+    let Some(text) = text else { return Ok(()) };
+    if text.len() > limits::TITLE_BYTES {
+        let max = limits::TITLE_BYTES;
+        return Err(Refusal::invalid(format!("a {what} has at most {max} bytes")));
+    }
+    if text.trim().is_empty() || text.chars().any(char::is_control) {
+        return Err(Refusal::invalid(format!("a {what} is one line and not empty")));
+    }
+    Ok(())
+}

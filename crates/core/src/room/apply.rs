@@ -1,0 +1,217 @@
+//! How an event changes a room: the one place, for what is being logged and for what is replayed.
+
+use std::sync::Arc;
+
+use crate::attention::Attention;
+use crate::attention::intent::{Before, intent};
+use crate::attention::Intent;
+use crate::conversation::Participation;
+use crate::event::{Change, Event, EventRef, Idempotency, Message};
+use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
+use crate::packed;
+use crate::room::{Line, Room, TAIL};
+use crate::thread::{Thread, ThreadStatus};
+
+/// An event before it has its place in the log.
+pub struct Draft {
+    pub uid: Uid,
+    pub at: Timestamp,
+    pub actor: MemberKey,
+    pub session: Option<SessionKey>,
+    pub thread: Option<ThreadKey>,
+    pub reply_to: Option<Seq>,
+    pub cause: Option<EventRef>,
+    pub hop: u8,
+    pub idempotency: Option<Idempotency>,
+    pub attention: Option<Arc<Attention>>,
+    pub change: Change,
+    pub salt: [u8; 16],
+}
+
+impl Room {
+    /// Appends an event to the log and applies it. It is recorded with the batch it is part of.
+    pub fn log(&mut self, draft: Draft) -> Arc<Event> {
+        let seq = self.head.seq.next();
+        let is_message = matches!(draft.change, Change::Posted(_));
+        let thread_seq = match draft.thread.and_then(|t| self.threads.get(&t)) {
+            Some(thread) if is_message => thread.last_seq + 1,
+            _ => 0,
+        };
+        let content_hash = Event::content_hash(&draft.salt, &packed::body(&draft.change));
+        let mut event = Event {
+            conversation: self.key(),
+            seq,
+            uid: draft.uid,
+            at: draft.at.max(self.head.last_at),
+            actor: draft.actor,
+            session: draft.session,
+            thread: draft.thread,
+            thread_seq,
+            reply_to: draft.reply_to,
+            cause: draft.cause,
+            hop: draft.hop,
+            idempotency: draft.idempotency,
+            attention: draft.attention,
+            change: draft.change,
+            salt: draft.salt,
+            content_hash,
+            hash: [0; 32],
+        };
+        event.hash = event.chain(&self.head.hash);
+        let event = Arc::new(event);
+        if let Some(idempotency) = event.idempotency {
+            self.sent.put(idempotency.key, seq, event.at);
+        }
+        self.apply(&event);
+        self.dirty.events.push(event.clone());
+        event
+    }
+
+    /// Applies one event of the log; events must come in order.
+    pub fn apply(&mut self, event: &Arc<Event>) {
+        debug_assert_eq!(event.seq, self.head.seq.next(), "events are applied in order");
+        self.head.seq = event.seq;
+        self.head.hash = event.hash;
+        self.head.last_at = self.head.last_at.max(event.at);
+        self.project(event);
+        self.remember(event);
+    }
+
+    /// What readers see: roster, settings, threads and the state of messages.
+    fn project(&mut self, event: &Event) {
+        match &event.change {
+            Change::Created { settings, .. } | Change::SettingsChanged(settings) => {
+                Arc::make_mut(&mut self.conversation).settings = settings.clone();
+                self.dirty.conversation = true;
+            }
+            Change::Joined { member, participation } => self.seat(*member, Some(*participation)),
+            Change::Left { member } => self.seat(*member, None),
+            Change::Posted(_) => self.count_message(event),
+            Change::Edited { message, .. } => {
+                let state = self.messages.entry(*message).or_default();
+                state.latest = Some(event.seq);
+                state.edited_at = Some(event.at);
+                self.dirty.messages.insert(*message);
+            }
+            Change::Deleted { message } => {
+                self.messages.entry(*message).or_default().deleted_at = Some(event.at);
+                self.dirty.messages.insert(*message);
+            }
+            Change::Reacted { message, signal, .. } => {
+                let state = self.messages.entry(*message).or_default();
+                state.reactions.retain(|r| *r != (event.actor, *signal));
+                state.reactions.push((event.actor, *signal));
+                self.dirty.messages.insert(*message);
+            }
+            Change::Unreacted { message, signal } => {
+                let state = self.messages.entry(*message).or_default();
+                state.reactions.retain(|r| *r != (event.actor, *signal));
+                self.dirty.messages.insert(*message);
+            }
+            Change::ThreadOpened(opening) => {
+                let key = ThreadKey(event.seq.0);
+                let thread = Thread {
+                    key,
+                    uid: opening.uid,
+                    root: opening.root,
+                    title: opening.title.clone(),
+                    kind: opening.kind,
+                    status: ThreadStatus::Active,
+                    owner: opening.owner,
+                    last_seq: 0,
+                    participants: opening.participants.iter().copied().collect(),
+                    created_at: event.at,
+                    updated_at: event.at,
+                };
+                self.threads.insert(key, Arc::new(thread));
+                self.dirty.threads.insert(key);
+            }
+            Change::ThreadStatus { status, .. } => {
+                self.change_thread(event, |thread| thread.status = *status);
+            }
+            Change::ThreadOwner { owner } => {
+                self.change_thread(event, |thread| {
+                    thread.owner = *owner;
+                    thread.participants.extend(*owner);
+                });
+            }
+        }
+    }
+
+    fn seat(&mut self, member: MemberKey, participation: Option<Participation>) {
+        match participation {
+            Some(participation) => self.roster.insert(member, participation),
+            None => self.roster.remove(&member),
+        };
+        if participation == Some(Participation::AlwaysListen) {
+            self.listeners.insert(member);
+        } else {
+            self.listeners.remove(&member);
+        }
+        self.dirty.roster.insert(member, participation);
+    }
+
+    fn count_message(&mut self, event: &Event) {
+        if event.thread_seq > 0 {
+            self.change_thread(event, |thread| {
+                thread.last_seq = event.thread_seq;
+                thread.participants.insert(event.actor);
+            });
+        }
+    }
+
+    fn change_thread(&mut self, event: &Event, change: impl FnOnce(&mut Thread)) {
+        let Some(key) = event.thread else { return };
+        if let Some(thread) = self.threads.get_mut(&key) {
+            let thread = Arc::make_mut(thread);
+            change(thread);
+            thread.updated_at = event.at;
+            self.dirty.threads.insert(key);
+        }
+    }
+
+    /// What the next decision is made against: the newest events, the line of talk, agents' own subjects.
+    pub(super) fn remember(&mut self, event: &Arc<Event>) {
+        if let Change::Posted(message) = &event.change {
+            self.go_on(event, message);
+        }
+        if let Change::Edited { message, content } = &event.change {
+            let edited = self.lines.get_mut(&event.thread).filter(|l| l.seq == *message);
+            if let Some(line) = edited {
+                line.text = content.text.clone();
+                line.attention = event.attention.clone();
+            }
+        }
+        if self.tail.len() == TAIL {
+            self.tail.pop_front();
+        }
+        self.tail.push_back(event.clone());
+    }
+
+    fn go_on(&mut self, event: &Arc<Event>, message: &Message) {
+        let line = Line {
+            seq: event.seq,
+            uid: event.uid,
+            author: event.actor,
+            at: event.at,
+            text: message.text.clone(),
+            intent: event.attention.as_ref().map_or(Intent::Statement, |a| a.intent),
+            hop: event.hop,
+            attention: event.attention.clone(),
+        };
+        self.lines.insert(event.thread, line);
+        if event.cause.is_none() && event.hop == 1 && event.thread.is_none() {
+            self.autonomous.push_back((event.actor, event.at));
+        }
+    }
+
+    /// What a text wants, read against the message before it on its line.
+    pub fn intent_of(&self, thread: Option<ThreadKey>, author: MemberKey, text: &str) -> Intent {
+        let before = self.lines.get(&thread).map(|line| Before {
+            text: &line.text,
+            intent: line.intent,
+            same_author: line.author == author,
+        });
+        intent(text, before)
+    }
+}

@@ -1,0 +1,232 @@
+//! A room: everything the host must know of one conversation to decide about it, in memory.
+//!
+//! A room is the replay of its conversation's log, together with what is still open: deliveries, claims
+//! and cursors. It is right if and only if its `head.version` is what the store has; the store loads it
+//! with [`Room::restore`], lets commands change it, and writes what [`Room::take_dirty`] gives. Nothing is
+//! changed by a command that is refused.
+
+pub mod apply;
+mod open;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use crate::attention::{Attention, Intent};
+use crate::command::{Mark, MessageState};
+use crate::conversation::{Conversation, Participation};
+use crate::delivery::Open;
+use crate::event::{Event, Hash};
+use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::limits;
+use crate::member::Directory;
+use crate::thread::Thread;
+
+/// The end of a conversation's log, and how far everything in it is accounted for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    pub seq: Seq,
+    pub hash: Hash,
+    /// Rises with every recorded change of the room.
+    pub version: u64,
+    /// Every event up to this one has a receipt or a pending row, or was told to nobody. Events above it
+    /// are offered again after a crash.
+    pub settled: Seq,
+    /// Time never goes back within a conversation.
+    pub last_at: Timestamp,
+}
+
+/// The newest message of one line of talk (the main line, or a thread), as the next one is read against it.
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub seq: Seq,
+    pub uid: Uid,
+    pub author: MemberKey,
+    pub at: Timestamp,
+    pub text: Arc<str>,
+    pub intent: Intent,
+    pub hop: u8,
+    pub attention: Option<Arc<Attention>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Room {
+    pub conversation: Arc<Conversation>,
+    pub head: Head,
+    pub roster: HashMap<MemberKey, Participation>,
+    /// Those of the roster who listen to everything, so that a decision need not look at each seat.
+    pub listeners: BTreeSet<MemberKey>,
+    pub threads: HashMap<ThreadKey, Arc<Thread>>,
+    /// `None` is the main line.
+    pub lines: HashMap<Option<ThreadKey>, Line>,
+    /// The newest events, oldest first.
+    pub tail: VecDeque<Arc<Event>>,
+    /// Events somebody still owes something for, or holds a claim on.
+    pub open: BTreeMap<Seq, Open>,
+    /// How events that closed lately ended, newest last; the rest is in receipts.
+    pub closed: VecDeque<Open>,
+    /// Messages that were edited, deleted or reacted to since the room was loaded, or looked at.
+    pub messages: HashMap<Seq, MessageState>,
+    pub marks: HashMap<MemberKey, Mark>,
+    /// Who sent what under which key, within the idempotency window.
+    pub sent: Sent,
+    /// When agents opened subjects by themselves within the hour.
+    pub autonomous: VecDeque<(MemberKey, Timestamp)>,
+    /// Open events without a row: what must be made again from the log after a crash.
+    fresh: BTreeSet<Seq>,
+    dirty: Dirty,
+}
+
+/// How many of the newest events a room keeps.
+pub const TAIL: usize = 64;
+
+/// The idempotency window of one conversation.
+#[derive(Clone, Debug, Default)]
+pub struct Sent {
+    by_key: HashMap<[u8; 16], Seq>,
+    order: VecDeque<(Timestamp, [u8; 16])>,
+}
+
+impl Sent {
+    pub fn get(&self, key: &[u8; 16]) -> Option<Seq> {
+        self.by_key.get(key).copied()
+    }
+
+    pub fn put(&mut self, key: [u8; 16], seq: Seq, at: Timestamp) {
+        while self.order.front().is_some_and(|(t, _)| at.since(*t) > limits::IDEMPOTENCY_MS)
+            || self.order.len() >= limits::IDEMPOTENCY_KEYS
+        {
+            let Some((_, old)) = self.order.pop_front() else { break };
+            self.by_key.remove(&old);
+        }
+        self.by_key.insert(key, seq);
+        self.order.push_back((at, key));
+    }
+}
+
+/// What must be written for the room, each row once.
+#[derive(Clone, Debug, Default)]
+pub struct Dirty {
+    /// Newly logged, in order.
+    pub events: Vec<Arc<Event>>,
+    /// The conversation itself: it is new, or its settings changed.
+    pub conversation: bool,
+    /// Seats set, or taken away (`None`).
+    pub roster: BTreeMap<MemberKey, Option<Participation>>,
+    pub threads: BTreeSet<ThreadKey>,
+    /// Message projections that changed; one that is plain again loses its row.
+    pub messages: BTreeSet<Seq>,
+    pub marks: BTreeSet<MemberKey>,
+    /// Open events whose pending row must be written.
+    pub pending: BTreeSet<Seq>,
+    /// Events that closed: the receipt is written, and the pending row, if there is one, goes.
+    pub receipts: Vec<Open>,
+    /// Receipts of events that were opened again (a dead letter sent again).
+    pub reopened: BTreeSet<Seq>,
+}
+
+impl Dirty {
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+            && !self.conversation
+            && self.roster.is_empty()
+            && self.threads.is_empty()
+            && self.messages.is_empty()
+            && self.marks.is_empty()
+            && self.pending.is_empty()
+            && self.receipts.is_empty()
+            && self.reopened.is_empty()
+    }
+}
+
+/// A room as the store has it.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    pub conversation: Arc<Conversation>,
+    pub head: Head,
+    pub roster: Vec<(MemberKey, Participation)>,
+    pub threads: Vec<Thread>,
+    /// The newest [`TAIL`] events and every event above `head.settled`, in order.
+    pub events: Vec<Arc<Event>>,
+    pub pending: Vec<Open>,
+    /// Events above `head.settled` that have a receipt.
+    pub receipts: BTreeSet<Seq>,
+    /// Idempotency keys of the window: when, under what key, which event.
+    pub sent: Vec<(Timestamp, [u8; 16], Seq)>,
+}
+
+impl Room {
+    /// An empty room, before its first event.
+    pub fn new(conversation: Conversation) -> Self {
+        Self {
+            conversation: Arc::new(conversation),
+            head: Head::default(),
+            roster: HashMap::new(),
+            listeners: BTreeSet::new(),
+            threads: HashMap::new(),
+            lines: HashMap::new(),
+            tail: VecDeque::new(),
+            open: BTreeMap::new(),
+            closed: VecDeque::new(),
+            messages: HashMap::new(),
+            marks: HashMap::new(),
+            sent: Sent::default(),
+            autonomous: VecDeque::new(),
+            fresh: BTreeSet::new(),
+            dirty: Dirty::default(),
+        }
+    }
+
+    /// The room as it was before the process that knew it went away. What was told and is not accounted
+    /// for is open again, one attempt on, and gets its row at once.
+    pub fn restore(parts: Parts, directory: &Directory, now: Timestamp) -> Self {
+        let mut room = Self::new(Conversation::clone(&parts.conversation));
+        room.head = parts.head;
+        room.listeners = listeners(&parts.roster);
+        room.roster = parts.roster.into_iter().collect();
+        room.threads = parts.threads.into_iter().map(|t| (t.key, Arc::new(t))).collect();
+        for (at, key, seq) in parts.sent {
+            room.sent.put(key, seq, at);
+        }
+        for mut open in parts.pending {
+            open.stored = true;
+            open.deliveries.iter_mut().for_each(|d| d.interrupt(now));
+            room.open.insert(open.seq, open);
+        }
+        for event in parts.events {
+            room.remember(&event);
+            let unaccounted = event.seq > room.head.settled
+                && !room.open.contains_key(&event.seq)
+                && !parts.receipts.contains(&event.seq);
+            if let Some(mut open) = Open::of(&event, directory).filter(|_| unaccounted) {
+                open.deliveries.iter_mut().for_each(|d| d.attempt = 1);
+                let seq = open.seq;
+                room.open_event(open);
+                room.must_store(seq);
+            }
+        }
+        room
+    }
+
+    pub fn key(&self) -> ConversationKey {
+        self.conversation.key
+    }
+
+    /// What must be written; the room counts it as written from here on.
+    pub fn take_dirty(&mut self) -> Dirty {
+        self.head.settled = self.settled_now();
+        std::mem::take(&mut self.dirty)
+    }
+
+    pub fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// How far every event is accounted for: up to the first open one without a row.
+    fn settled_now(&self) -> Seq {
+        self.fresh.first().map_or(self.head.seq, |seq| Seq(seq.0 - 1))
+    }
+}
+
+fn listeners(roster: &[(MemberKey, Participation)]) -> BTreeSet<MemberKey> {
+    roster.iter().filter(|(_, p)| *p == Participation::AlwaysListen).map(|(m, _)| *m).collect()
+}

@@ -1,0 +1,111 @@
+//! The open events of a room: closed, opened again, and marked to be written.
+
+use crate::command::{Mark, MessageState};
+use crate::delivery::{Delivery, Disposition, Open, State};
+use crate::ids::{MemberKey, Seq, ThreadKey, Timestamp};
+use crate::room::{Room, TAIL};
+
+/// Messages whose edits, deletions and reactions a room remembers.
+const MESSAGES: usize = 4_096;
+
+impl Room {
+    /// Takes in an event that somebody owes something for. It has no row until it must.
+    pub fn open_event(&mut self, open: Open) {
+        if !open.stored {
+            self.fresh.insert(open.seq);
+        }
+        self.open.insert(open.seq, open);
+    }
+
+    /// The open event's row must be written with this batch.
+    pub fn must_store(&mut self, seq: Seq) {
+        if let Some(open) = self.open.get_mut(&seq) {
+            open.stored = true;
+            self.fresh.remove(&seq);
+            self.dirty.pending.insert(seq);
+        }
+    }
+
+    /// Nobody owes anything for it any more: its receipt is written, and its row goes.
+    pub fn close(&mut self, seq: Seq) {
+        let Some(open) = self.open.remove(&seq) else { return };
+        self.fresh.remove(&seq);
+        self.dirty.pending.remove(&seq);
+        self.dirty.receipts.push(open.clone());
+        self.keep_closed(open);
+    }
+
+    /// Remembers how an event ended, while it is recent.
+    pub fn keep_closed(&mut self, open: Open) {
+        self.closed.retain(|o| o.seq != open.seq);
+        if self.closed.len() == TAIL {
+            self.closed.pop_front();
+        }
+        self.closed.push_back(open);
+    }
+
+    /// A closed event is opened again: its receipt goes, and it gets a row.
+    pub fn reopen(&mut self, mut open: Open) {
+        self.closed.retain(|o| o.seq != open.seq);
+        self.dirty.receipts.retain(|o| o.seq != open.seq);
+        open.stored = true;
+        self.dirty.reopened.insert(open.seq);
+        self.dirty.pending.insert(open.seq);
+        self.open.insert(open.seq, open);
+    }
+
+    /// Changes the receipt of a closed event that is still remembered.
+    pub fn amend_receipt(&mut self, seq: Seq, change: impl FnOnce(&mut Open)) {
+        let Some(open) = self.closed.iter_mut().rev().find(|o| o.seq == seq) else { return };
+        change(open);
+        let open = open.clone();
+        self.dirty.receipts.retain(|o| o.seq != seq);
+        self.dirty.receipts.push(open);
+    }
+
+    /// Remembers what became of a message, as the log has it. What is remembered is bounded: a room with
+    /// nothing to write can forget it all and read it again.
+    pub fn learn(&mut self, seq: Seq, state: &MessageState) {
+        if self.messages.len() >= MESSAGES && !self.is_dirty() {
+            self.messages.clear();
+        }
+        self.messages.entry(seq).or_insert_with(|| state.clone());
+    }
+
+    pub fn set_mark(&mut self, member: MemberKey, mark: Mark) {
+        self.marks.insert(member, mark);
+        self.dirty.marks.insert(member);
+    }
+
+    /// The canonical thread of a root message.
+    pub fn thread_of_root(&self, root: Seq) -> Option<ThreadKey> {
+        self.threads.values().find(|t| t.root == Some(root)).map(|t| t.key)
+    }
+}
+
+impl Open {
+    /// One member has it: those who were only asked whether they would take it are asked no more. Returns
+    /// the deliveries as they were.
+    pub fn withdraw_others(&mut self, holder: MemberKey, now: Timestamp) -> Vec<Delivery> {
+        let of_role = |d: &Delivery| {
+            use crate::attention::Rule::{Claimed, RoleMention};
+            matches!(d.decision.rule, RoleMention | Claimed)
+        };
+        let others = self.deliveries.iter_mut();
+        let asked = others.filter(|d| d.member != holder && d.is_open() && of_role(d));
+        asked.map(|d| end(d, now)).collect()
+    }
+
+    /// Ends all that is open, because the event was replaced. Returns the deliveries as they were.
+    pub fn supersede_all(&mut self, now: Timestamp) -> Vec<Delivery> {
+        let open = self.deliveries.iter_mut().filter(|d| d.is_open());
+        open.map(|d| end(d, now)).collect()
+    }
+}
+
+fn end(delivery: &mut Delivery, now: Timestamp) -> Delivery {
+    let before = delivery.clone();
+    delivery.fence += 1;
+    delivery.state = State::Settled { disposition: Disposition::Superseded, at: now };
+    before
+}

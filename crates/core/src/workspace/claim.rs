@@ -1,0 +1,193 @@
+//! Claims: taken, given back, renewed, and passed to the next candidate (C2A "Claims").
+
+use super::guard::claimed_by_other;
+use super::{Result, Run};
+use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
+use crate::claim::Claim;
+use crate::command::{Offer, Outcome};
+use crate::delivery::{Delivery, Disposition, State};
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{MemberKey, Uid};
+
+impl Run<'_> {
+    /// Takes the right to decide about an event; its content comes with it.
+    pub(super) fn claim(&mut self, uid: Uid) -> Result<Outcome> {
+        let at = self.event_by_uid(uid, "event")?;
+        self.must_sit(at.conversation)?;
+        let me = self.me()?;
+        let recalled = self.recall(at)?;
+        if recalled.message.deleted_at.is_some() {
+            return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
+        }
+        if recalled.event.actor == me.key {
+            return Err(Refusal::invalid("an author does not claim its own message").into());
+        }
+        self.check_claimable(at, me.key, recalled.receipt.as_ref())?;
+        self.ensure_open(at)?;
+        let now = self.now;
+        let session = self.by.session;
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open.get_mut(&at.seq) else {
+            return Err(Refusal::not_found("event").into());
+        };
+        let fence = match open.claim {
+            Some(claim) if claim.holder == me.key => claim.fence,
+            Some(claim) => claim.fence + 1,
+            None => open.deliveries.iter().map(|d| d.fence).max().unwrap_or(0) + 1,
+        };
+        let claim = Claim::new(me.key, fence, true, now);
+        open.claim = Some(claim);
+        if open.delivery(me.key).is_none() {
+            let told = Told { member: me.key, decision: claimed_decision() };
+            open.deliveries.push(Delivery::new(&told));
+        }
+        let mut began = false;
+        if let Some(delivery) = open.delivery_mut(me.key) {
+            delivery.fence = fence;
+            delivery.retrieved_at.get_or_insert(now);
+            if delivery.decision.mode == Mode::Notify {
+                // The knock becomes the content: the claimant is shown it in full.
+                delivery.decision.mode = Mode::Buffered;
+            }
+            if let Some(session) = session.filter(|_| !super::is_running(delivery.state)) {
+                delivery.accept(session, now);
+                began = true;
+            }
+        }
+        let withdrawn = open.withdraw_others(me.key, now);
+        let delivery = open.delivery(me.key).cloned();
+        room.must_store(at.seq);
+        if began && me.is_agent() {
+            self.ws.count_running(me.key, false, true);
+        }
+        self.cancel_all(at, withdrawn, "claimed by another member")?;
+        self.ws.track(at);
+        let entry = self.entry(recalled.event)?;
+        let decision = delivery.as_ref().map_or_else(claimed_decision, |d| d.decision);
+        let attempt = delivery.map_or(1, |d| d.attempt.max(1));
+        let offer = Offer {
+            entry: entry.clone(),
+            member: me.key,
+            session: session.unwrap_or_default(),
+            decision,
+            attempt,
+            fence,
+        };
+        Ok(Outcome::Claimed { entry, claim, delivery: offer })
+    }
+
+    /// A claim of somebody else bars this one once its holder has accepted; so does an addressee's own.
+    fn check_claimable(
+        &self,
+        at: EventRef,
+        me: MemberKey,
+        receipt: Option<&crate::delivery::Open>,
+    ) -> Result<()> {
+        let open = self.room(at.conversation).open.get(&at.seq).or(receipt);
+        let Some(open) = open else { return Ok(()) };
+        if open.claim.is_some_and(|c| c.bars(me, self.now) && c.accepted) {
+            return Err(claimed_by_other().into());
+        }
+        let addressed = open.delivery(me).is_some();
+        let held = open.deliveries.iter().any(|d| {
+            let has_it = d.is_obligation() && d.is_open();
+            let answered = d.disposition() == Some(Disposition::Responded);
+            d.member != me && (has_it || answered)
+        });
+        if held && !addressed {
+            return Err(claimed_by_other().into());
+        }
+        Ok(())
+    }
+
+    /// Gives the claim back: the next candidate is asked.
+    pub(super) fn release(&mut self, uid: Uid) -> Result<Outcome> {
+        let at = self.event_by_uid(uid, "event")?;
+        let me = self.me()?.key;
+        let open = self.room(at.conversation).open.get(&at.seq);
+        let Some(claim) = open.and_then(|o| o.claim) else {
+            return Err(Refusal::new(Code::Conflict, "nobody holds a claim on this event").into());
+        };
+        if claim.holder != me && !self.is_operator() {
+            return Err(claimed_by_other().into());
+        }
+        self.settle(at, claim.holder, Disposition::Ignored)?;
+        Ok(Outcome::Disposed { event: uid, disposition: Disposition::Ignored })
+    }
+
+    /// The holder let go: the next candidate of the role is selected, or nobody is left.
+    pub(super) fn pass_on(&mut self, at: EventRef) -> Result<()> {
+        let people = self.ws.people();
+        let room = self.room(at.conversation);
+        let Some(open) = room.open.get(&at.seq) else { return Ok(()) };
+        let fence = open.claim.map_or(1, |c| c.fence);
+        let candidates = open.attention.told.iter().filter(|t| {
+            t.decision.rule == Rule::RoleMentionOther
+                && open.delivery(t.member).is_none()
+                && room.roster.contains_key(&t.member)
+        });
+        let next = candidates.map(|t| t.member).min_by_key(|m| people.preference(*m));
+        let now = self.now;
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(()) };
+        open.claim = None;
+        let Some(member) = next else {
+            room.must_store(at.seq);
+            return Ok(());
+        };
+        let knock = Decision { mode: Mode::Notify, ..role_decision() };
+        let mut delivery = Delivery::new(&Told { member, decision: knock });
+        delivery.fence = fence + 1;
+        open.deliveries.push(delivery);
+        open.claim = Some(Claim::new(member, fence + 1, false, now));
+        room.must_store(at.seq);
+        self.ws.granted.insert(member, now);
+        self.offer(at, member)
+    }
+
+    /// The claim's time is up. A holder that was never reached keeps it unless somebody is there to take it.
+    pub(super) fn claim_expired(&mut self, at: EventRef) -> Result<()> {
+        let now = self.now;
+        let Some(open) = self.room(at.conversation).open.get(&at.seq) else { return Ok(()) };
+        let Some(claim) = open.claim.filter(|c| !c.is_live(now)) else { return Ok(()) };
+        let waiting = open.delivery(claim.holder).is_some_and(|d| d.state == State::Waiting);
+        let directory = self.directory();
+        let somebody = open.attention.told.iter().any(|t| {
+            t.decision.rule == Rule::RoleMentionOther
+                && open.delivery(t.member).is_none()
+                && !directory.connected(t.member).is_empty()
+        });
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(()) };
+        if waiting && !somebody {
+            open.claim = Some(Claim::new(claim.holder, claim.fence, claim.accepted, now));
+            return Ok(());
+        }
+        let mut ended = Vec::new();
+        if let Some(delivery) = open.delivery_mut(claim.holder).filter(|d| d.is_open()) {
+            ended.push(delivery.clone());
+            delivery.fence += 1;
+            delivery.settle(Disposition::Ignored, now);
+        }
+        self.cancel_all(at, ended, "claim expired")?;
+        self.pass_on(at)?;
+        self.settle_if_done(at);
+        Ok(())
+    }
+}
+
+fn claimed_decision() -> Decision {
+    Decision { rule: Rule::Claimed, ..role_decision() }
+}
+
+fn role_decision() -> Decision {
+    Decision {
+        rule: Rule::RoleMention,
+        directedness: Directedness::ToMyRole,
+        policy: Policy::MayRespond,
+        mode: Mode::Buffered,
+        priority: Priority::Normal,
+        deadline_ms: None,
+    }
+}

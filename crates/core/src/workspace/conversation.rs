@@ -1,0 +1,173 @@
+//! Conversations: made, changed, joined and left; read cursors.
+
+use std::sync::Arc;
+
+use super::{Result, Run};
+use crate::command::{Outcome, SettingsPatch};
+use crate::conversation::{Conversation, ConversationKind, Participation, Settings, Visibility};
+use crate::error::{Code, Refusal};
+use crate::event::{Change, Event};
+use crate::ids::{ConversationKey, MemberKey, Seq, Uid};
+use crate::limits;
+use crate::member::check_title;
+use crate::room::Room;
+use crate::room::apply::Draft;
+
+impl Run<'_> {
+    pub(super) fn create_conversation(
+        &mut self,
+        kind: ConversationKind,
+        settings: Settings,
+        members: &[MemberKey],
+    ) -> Result<Outcome> {
+        let me = self.me()?;
+        if kind == ConversationKind::Channel {
+            self.must_govern()?;
+        }
+        if kind == ConversationKind::Dm && settings.visibility == Visibility::Public {
+            return Err(Refusal::invalid("a direct conversation is private").into());
+        }
+        check_settings(&settings)?;
+        for member in members {
+            self.must_be_member(*member)?;
+        }
+        self.ws.next_conversation += 1;
+        let key = ConversationKey(self.ws.next_conversation);
+        let conversation = Conversation {
+            key,
+            uid: self.drawn.uid,
+            kind,
+            settings: settings.clone(),
+            created_at: self.now,
+        };
+        self.ws.admit(Room::new(conversation));
+        // One uid was drawn; the first event shares the conversation's, whose prefix differs.
+        let created = self.drawn.uid;
+        self.log_plain(key, created, Change::Created { kind, settings })?;
+        let mut seats: Vec<_> = std::iter::once(me.key).chain(members.iter().copied()).collect();
+        seats.sort_unstable();
+        seats.dedup();
+        for (n, member) in seats.into_iter().enumerate() {
+            let uid = derived(self.drawn.uid, n);
+            let participation = Participation::default();
+            self.log_plain(key, uid, Change::Joined { member, participation })?;
+        }
+        Ok(Outcome::Conversation(self.room(key).conversation.clone()))
+    }
+
+    pub(super) fn change_conversation(&mut self, uid: Uid, patch: SettingsPatch) -> Result<Outcome> {
+        let key = self.room_by_uid(uid)?;
+        self.must_govern()?;
+        let mut settings = self.room(key).conversation.settings.clone();
+        let text = |new: Option<String>, old: &mut Arc<str>| {
+            if let Some(new) = new {
+                *old = new.into();
+            }
+        };
+        text(patch.title, &mut settings.title);
+        text(patch.description, &mut settings.description);
+        text(patch.purpose, &mut settings.purpose);
+        settings.visibility = patch.visibility.unwrap_or(settings.visibility);
+        settings.archived = patch.archived.unwrap_or(settings.archived);
+        check_settings(&settings)?;
+        if settings != self.room(key).conversation.settings {
+            self.log_plain(key, self.drawn.uid, Change::SettingsChanged(settings))?;
+        }
+        Ok(Outcome::Conversation(self.room(key).conversation.clone()))
+    }
+
+    /// Gives a member a seat, changes it, or takes it away. Whoever may see a public channel may seat
+    /// itself; seating others is for who runs the room.
+    pub(super) fn set_seat(
+        &mut self,
+        uid: Uid,
+        member: MemberKey,
+        participation: Option<Participation>,
+    ) -> Result<Outcome> {
+        let key = self.room_by_uid(uid)?;
+        self.must_be_member(member)?;
+        if member != self.by.member {
+            self.must_govern()?;
+        }
+        let now = self.room(key).roster.get(&member).copied();
+        if now == participation {
+            return Ok(Outcome::Conversation(self.room(key).conversation.clone()));
+        }
+        let change = match participation {
+            Some(participation) => Change::Joined { member, participation },
+            None => Change::Left { member },
+        };
+        self.log_plain(key, self.drawn.uid, change)?;
+        if participation.is_none() {
+            self.drop_deliveries(key, member);
+        }
+        Ok(Outcome::Conversation(self.room(key).conversation.clone()))
+    }
+
+    /// A cursor goes neither back nor past the end (threads spec section 3.4).
+    pub(super) fn set_cursor(&mut self, uid: Uid, read: Seq) -> Result<Outcome> {
+        let key = self.room_by_uid(uid)?;
+        let me = self.me()?.key;
+        let old = match self.room(key).marks.get(&me) {
+            Some(mark) => *mark,
+            None => self.facts.mark(key, me)?,
+        };
+        let head = self.room(key).head.seq;
+        if read > head {
+            return Err(Refusal::invalid(format!("the newest seq is {head}")).into());
+        }
+        if read < old.read {
+            let read = old.read;
+            return Err(Refusal::invalid(format!("the cursor is at {read} and does not go back")).into());
+        }
+        self.room_mut(key).set_mark(me, crate::command::Mark { read });
+        Ok(Outcome::Done)
+    }
+
+    /// Logs an event that tells nobody and answers nothing.
+    pub(super) fn log_plain(
+        &mut self,
+        key: ConversationKey,
+        uid: Uid,
+        change: Change,
+    ) -> Result<Arc<Event>> {
+        let draft = self.draft(uid, change);
+        let event = self.room_mut(key).log(draft);
+        self.publish(event.clone())?;
+        Ok(event)
+    }
+
+    pub(super) fn draft(&self, uid: Uid, change: Change) -> Draft {
+        Draft {
+            uid,
+            at: self.now,
+            actor: self.by.member,
+            session: self.by.session,
+            thread: None,
+            reply_to: None,
+            cause: None,
+            hop: 0,
+            idempotency: None,
+            attention: None,
+            change,
+            salt: self.drawn.salt,
+        }
+    }
+}
+
+/// Ids of the events a command logs beside its first: the drawn id with its low bits counted on, so that
+/// running the command again gives the same.
+pub(super) fn derived(uid: Uid, n: usize) -> Uid {
+    Uid(uid.0.wrapping_add(1 + n as u128))
+}
+
+fn check_settings(settings: &Settings) -> Result<(), Refusal> {
+    check_title("title", Some(&settings.title))?;
+    for (what, text) in [("description", &settings.description), ("purpose", &settings.purpose)] {
+        if text.len() > limits::DESCRIPTION_BYTES {
+            let max = limits::DESCRIPTION_BYTES;
+            return Err(Refusal::new(Code::ValidationError, format!("a {what} has at most {max} bytes")));
+        }
+    }
+    Ok(())
+}

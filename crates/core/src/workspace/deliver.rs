@@ -1,0 +1,392 @@
+//! Deliveries on their way: offered, accepted, ended, reminded of, and moved on when nobody answers
+//! (design section 5, "Receipts", "Deadlines", "One holder, one fence").
+
+use std::sync::Arc;
+
+use super::{Result, Run, is_running};
+use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
+use crate::command::{Effect, Offer, Outcome};
+use crate::delivery::{Delivery, Disposition, Fired, State};
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, SessionKey, Uid};
+use crate::limits;
+
+impl Run<'_> {
+    /// Offers a delivery to the best session of its member; it waits when none is connected.
+    pub(super) fn offer(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
+        let connected = self.directory().connected(member);
+        let open = self.room(at.conversation).open.get(&at.seq);
+        let Some(delivery) = open.and_then(|o| o.delivery(member)).filter(|d| d.is_open()) else {
+            return Ok(());
+        };
+        // The session that has had it is asked before any other.
+        let had = delivery.session().filter(|s| connected.contains(s));
+        let Some(session) = had.or(connected.last().copied()) else {
+            self.ws.track(at);
+            return Ok(());
+        };
+        self.offer_to(at, member, session)
+    }
+
+    fn offer_to(&mut self, at: EventRef, member: MemberKey, session: SessionKey) -> Result<()> {
+        if let Some(offer) = self.make_offer(at, member, session)? {
+            self.effect(Effect::Offer(offer));
+        }
+        Ok(())
+    }
+
+    fn make_offer(
+        &mut self,
+        at: EventRef,
+        member: MemberKey,
+        session: SessionKey,
+    ) -> Result<Option<Offer>> {
+        let event = self.recall_event(at)?;
+        let now = self.now;
+        let room = self.room_mut(at.conversation);
+        let delivery = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member));
+        let Some(delivery) = delivery.filter(|d| d.is_open()) else { return Ok(None) };
+        let was_running = is_running(delivery.state);
+        delivery.offer(session, now);
+        let (decision, attempt, fence) = (delivery.decision, delivery.attempt, delivery.fence);
+        if attempt > 1 {
+            // A retry must not be forgotten: the next one has a higher attempt, whatever happens.
+            room.must_store(at.seq);
+        }
+        self.ws.count_running(member, was_running, false);
+        self.ws.track(at);
+        let entry = self.entry(event)?;
+        Ok(Some(Offer { entry, member, session, decision, attempt, fence }))
+    }
+
+    fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::event::Event>> {
+        let tail = &self.room(at.conversation).tail;
+        if let Some(event) = tail.iter().rev().find(|e| e.seq == at.seq) {
+            return Ok(event.clone());
+        }
+        Ok(self.recall(at)?.event)
+    }
+
+    /// What this session is still to be offered, oldest first: all that waits for its member, and what it
+    /// had accepted and not ended.
+    pub(super) fn owed(&mut self, session: SessionKey, limit: usize) -> Result<Outcome> {
+        let found = self.directory().sessions.get(&session).map(|s| s.member);
+        let member = found.filter(|m| *m == self.by.member).ok_or_else(|| Refusal::not_found("session"))?;
+        let mut offers = Vec::new();
+        let mut more = false;
+        for at in self.owed_by(session) {
+            let open = self.room(at.conversation).open.get(&at.seq);
+            let Some(delivery) = open.and_then(|o| o.delivery(member)) else { continue };
+            let due = match delivery.state {
+                State::Waiting => true,
+                State::Offered { session: other, .. } => other == session,
+                State::Accepted { session: holder, .. } => holder == session,
+                _ => false,
+            };
+            if !due {
+                continue;
+            }
+            if offers.len() == limit {
+                more = true;
+                break;
+            }
+            offers.extend(self.make_offer(at, member, session)?);
+        }
+        Ok(Outcome::Owed { offers, more })
+    }
+
+    /// The harness has it. Accepting what was never offered to this session is refused.
+    pub(super) fn accept(&mut self, at: EventRef, attempt: u16) -> Result<Outcome> {
+        let session = self.offered(at)?;
+        let now = self.now;
+        let member = self.by.member;
+        let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { return Ok(Outcome::Done) };
+        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(Outcome::Done) };
+        let mine = open.delivery_mut(member);
+        let Some(delivery) = mine.filter(|d| d.session() == Some(session)) else {
+            return Err(never_offered().into());
+        };
+        if delivery.attempt != attempt || is_running(delivery.state) {
+            return Ok(Outcome::Done);
+        }
+        delivery.accept(session, now);
+        if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == member) {
+            claim.accepted = true;
+            claim.renew(now);
+        }
+        self.ws.count_running(member, false, true);
+        self.ws.track(at);
+        Ok(Outcome::Done)
+    }
+
+    /// It could not be taken: offered again later.
+    pub(super) fn reject(&mut self, at: EventRef, attempt: u16) -> Result<Outcome> {
+        let session = self.offered(at)?;
+        let member = self.by.member;
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(Outcome::Done) };
+        if let Some(delivery) = open.delivery_mut(member)
+            && delivery.session() == Some(session)
+            && delivery.attempt == attempt
+            && !is_running(delivery.state)
+        {
+            // Left as offered: the acknowledgement's time-out offers it again, so that a session that
+            // rejects everything is not asked in a circle.
+            room.must_store(at.seq);
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// The session that acknowledges, if the event was ever offered to its member.
+    fn offered(&mut self, at: EventRef) -> Result<SessionKey> {
+        let session = self.by.session.ok_or_else(never_offered)?;
+        self.load(at.conversation)?;
+        let room = self.room(at.conversation);
+        let open = room.open.get(&at.seq).or_else(|| room.closed.iter().find(|o| o.seq == at.seq));
+        if open.and_then(|o| o.delivery(self.by.member)).is_none_or(|d| d.attempt == 0) {
+            return Err(never_offered().into());
+        }
+        Ok(session)
+    }
+
+    /// The harness says how its delivery ended.
+    pub(super) fn dispose(
+        &mut self,
+        uid: Uid,
+        disposition: Disposition,
+        _note: Option<&str>,
+    ) -> Result<Outcome> {
+        let at = self.event_by_uid(uid, "event")?;
+        let me = self.me()?.key;
+        let receipt = self.recall(at)?.receipt;
+        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+        let Some(delivery) = open.and_then(|o| o.delivery(me)).filter(|d| d.attempt > 0) else {
+            return Err(never_offered().into());
+        };
+        if self.by.turn.is_some_and(|t| t.fence < delivery.fence) {
+            return Err(Refusal::new(Code::StaleTurn, "this turn was taken back").into());
+        }
+        if let Some(ended) = delivery.disposition() {
+            // The same word again, after a lost answer; the first one stands.
+            return Ok(Outcome::Disposed { event: uid, disposition: ended });
+        }
+        self.settle(at, me, disposition)?;
+        Ok(Outcome::Disposed { event: uid, disposition })
+    }
+
+    /// Ends a member's delivery. A responder that will not act lets the next candidate be asked.
+    pub(super) fn settle(
+        &mut self,
+        at: EventRef,
+        member: MemberKey,
+        disposition: Disposition,
+    ) -> Result<()> {
+        let now = self.now;
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(()) };
+        let mut was_running = false;
+        if disposition == Disposition::Claimed {
+            if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == member) {
+                claim.accepted = true;
+                claim.renew(now);
+            }
+            room.must_store(at.seq);
+            self.ws.track(at);
+            return Ok(());
+        }
+        if let Some(delivery) = open.delivery_mut(member).filter(|d| d.is_open()) {
+            was_running = is_running(delivery.state);
+            delivery.settle(disposition, now);
+        }
+        let held = open.claim.is_some_and(|c| c.holder == member);
+        room.must_store(at.seq);
+        self.ws.count_running(member, was_running, false);
+        let lets_go = matches!(disposition, Disposition::Ignored | Disposition::Failed);
+        if held && lets_go {
+            self.pass_on(at)?;
+        } else if held {
+            let room = self.room_mut(at.conversation);
+            if let Some(open) = room.open.get_mut(&at.seq) {
+                open.claim = None;
+            }
+        }
+        if disposition == Disposition::Failed {
+            self.move_on(at, member)?;
+        }
+        self.settle_if_done(at);
+        Ok(())
+    }
+
+    /// Closes an event that nobody owes anything for, and brings the indexes in step.
+    pub(super) fn settle_if_done(&mut self, at: EventRef) {
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open.get(&at.seq) else { return };
+        let (entry_uid, author, snapshot) = (open.uid, open.author, Arc::new(open.clone()));
+        if open.is_settled() {
+            room.close(at.seq);
+            self.ws.open_by_uid.remove(&entry_uid);
+        } else {
+            room.must_store(at.seq);
+        }
+        for delivery in &snapshot.deliveries {
+            self.ws.owe(delivery.member, at, delivery.is_open());
+        }
+        self.ws.track(at);
+        let conversation = at.conversation;
+        self.effect(Effect::Receipt { entry_uid, conversation, author, open: snapshot });
+    }
+
+    /// Proof of life of a session's runs: their clocks begin anew.
+    pub(super) fn life(&mut self, session: SessionKey) -> Result<Outcome> {
+        let now = self.now;
+        let mine = self.directory().sessions.get(&session).map(|s| s.member) == Some(self.by.member);
+        if !mine {
+            return Err(Refusal::not_found("session").into());
+        }
+        for at in self.owed_by(session) {
+            let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { continue };
+            let Some(open) = room.open.get_mut(&at.seq) else { continue };
+            for delivery in &mut open.deliveries {
+                if let State::Accepted { session: holder, life, .. } = &mut delivery.state
+                    && *holder == session
+                {
+                    *life = now;
+                    let member = delivery.member;
+                    if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == member) {
+                        claim.renew(now);
+                    }
+                }
+            }
+            self.ws.track(at);
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// A dead letter is sent again, from its first attempt on.
+    pub(super) fn redeliver(&mut self, uid: Uid, member: MemberKey) -> Result<Outcome> {
+        self.must_govern()?;
+        let at = self.event_by_uid(uid, "event")?;
+        let receipt = self.recall(at)?.receipt;
+        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+        let delivery = open.and_then(|o| o.delivery(member));
+        if !delivery.is_some_and(|d| matches!(d.state, State::Dead { .. })) {
+            return Err(Refusal::new(Code::Conflict, "this delivery is not a dead letter").into());
+        }
+        self.ensure_open(at)?;
+        let room = self.room_mut(at.conversation);
+        if let Some(delivery) = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member)) {
+            delivery.state = State::Waiting;
+            delivery.fence += 1;
+            // Overdue already: it is for the member to decide whether an answer still helps.
+            delivery.decision.policy = Policy::MayRespond;
+            delivery.decision.deadline_ms = None;
+        }
+        room.must_store(at.seq);
+        self.ws.track(at);
+        self.offer(at, member)?;
+        Ok(Outcome::Done)
+    }
+
+    /// A member leaves: what it was still to be told there is told no more.
+    pub(super) fn drop_deliveries(&mut self, key: ConversationKey, member: MemberKey) {
+        let owed: Vec<EventRef> = self.ws.owed.get(&member).into_iter().flatten().copied().collect();
+        for at in owed.into_iter().filter(|at| at.conversation == key) {
+            let now = self.now;
+            let room = self.room_mut(key);
+            let delivery = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member));
+            if let Some(delivery) = delivery {
+                let running = is_running(delivery.state);
+                delivery.settle(Disposition::Superseded, now);
+                self.ws.count_running(member, running, false);
+            }
+            self.settle_if_done(at);
+        }
+    }
+
+    /// Time has come for an event: its row, its claim, its deliveries.
+    pub(super) fn fire(&mut self, at: EventRef) -> Result<()> {
+        let now = self.now;
+        let Some(room) = self.ws.rooms.get(&at.conversation) else { return Ok(()) };
+        let Some(open) = room.open.get(&at.seq) else { return Ok(()) };
+        let (event_at, members) = (open.at, open.deliveries.iter().map(|d| d.member).collect::<Vec<_>>());
+        if !open.stored && event_at.plus(limits::PENDING_ROW_AFTER_MS) <= now {
+            self.room_mut(at.conversation).must_store(at.seq);
+        }
+        self.claim_expired(at)?;
+        for member in members {
+            let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { break };
+            let delivery = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member));
+            let Some(fired) = delivery.and_then(|d| d.fire(event_at, now)) else { continue };
+            self.fired(at, member, fired)?;
+        }
+        self.ws.track(at);
+        Ok(())
+    }
+
+    fn fired(&mut self, at: EventRef, member: MemberKey, fired: Fired) -> Result<()> {
+        match fired {
+            Fired::Offer => self.offer(at, member),
+            Fired::Lapsed => self.settle(at, member, Disposition::Ignored),
+            Fired::Overdue => self.move_on(at, member),
+            Fired::Reassign => {
+                let room = self.room_mut(at.conversation);
+                if let Some(delivery) = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member)) {
+                    delivery.fence += 1;
+                    delivery.state = State::Waiting;
+                }
+                room.must_store(at.seq);
+                self.ws.count_running(member, true, false);
+                self.offer(at, member)
+            }
+        }
+    }
+
+    /// An obligation that was not met moves on: to the thread's owner, the lead, then a person, never back
+    /// and never to all. The one it leaves may still answer.
+    fn move_on(&mut self, at: EventRef, from: MemberKey) -> Result<()> {
+        let next = self.next_responsible(at);
+        let now = self.now;
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(()) };
+        let Some(left) = open.delivery_mut(from).filter(|d| d.is_obligation()) else { return Ok(()) };
+        let fence = left.fence + 1;
+        left.decision.policy = Policy::MayRespond;
+        left.decision.deadline_ms = None;
+        let Some((member, is_agent)) = next else {
+            left.state = State::Dead { at: now };
+            self.settle_if_done(at);
+            return Ok(());
+        };
+        let deadline = is_agent.then(|| (now.since(open.at) as u32).saturating_add(limits::DEADLINE_MS));
+        let decision = Decision {
+            rule: Rule::Escalated,
+            directedness: Directedness::ToMe,
+            policy: Policy::MustRespond,
+            mode: Mode::Buffered,
+            priority: Priority::High,
+            deadline_ms: deadline,
+        };
+        let mut delivery = Delivery::new(&Told { member, decision });
+        delivery.fence = fence;
+        delivery.reminders = limits::REDELIVER_MS.len() as u8;
+        open.deliveries.push(delivery);
+        room.must_store(at.seq);
+        self.ws.track(at);
+        if is_agent { self.offer(at, member) } else { Ok(()) }
+    }
+
+    fn next_responsible(&self, at: EventRef) -> Option<(MemberKey, bool)> {
+        let open = self.room(at.conversation).open.get(&at.seq)?;
+        let owner = self.thread(at.conversation, open.thread).and_then(|t| t.owner);
+        let directory = self.directory();
+        let order = [owner, directory.lead, directory.first_person()];
+        let untried = |m: &MemberKey| *m != open.author && open.delivery(*m).is_none();
+        let member = order.into_iter().flatten().find(untried)?;
+        Some((member, directory.is_agent(member)))
+    }
+}
+
+fn never_offered() -> Refusal {
+    Refusal::new(Code::Conflict, "this event was not offered to you")
+}

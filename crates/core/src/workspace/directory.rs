@@ -1,0 +1,187 @@
+//! Administration of members, roles, streams and tokens; sessions that come and go.
+
+use super::{Failure, Result, Run};
+use crate::command::{Authority, Command, Outcome};
+use crate::delivery::State;
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{SessionKey, Uid};
+use crate::limits;
+use crate::member::Session;
+
+impl Run<'_> {
+    pub(super) fn administer(&mut self, command: Command) -> Result<Outcome> {
+        self.must_govern()?;
+        let outcome = match command {
+            Command::AddMember { id, kind, fields } => {
+                let member = self.directory_mut().add_member(&id, kind, &fields)?;
+                self.ws.changes.members.push(member.clone());
+                Outcome::Member(member)
+            }
+            Command::ChangeMember { member, fields } => {
+                let member = self.directory_mut().change_member(member, &fields)?;
+                self.ws.changes.members.push(member.clone());
+                Outcome::Member(member)
+            }
+            Command::RemoveMember { member } => {
+                if member == self.by.member {
+                    return Err(Refusal::new(Code::Conflict, "you cannot remove yourself").into());
+                }
+                let was_lead = self.directory().lead == Some(member);
+                let member = self.directory_mut().remove_member(member)?;
+                if was_lead {
+                    self.ws.changes.lead = Some(None);
+                }
+                self.ws.changes.members.push(member.clone());
+                Outcome::Member(member)
+            }
+            Command::AddRole { name } => {
+                let role = self.directory_mut().add_role(&name)?;
+                self.ws.changes.roles.push(role.clone());
+                Outcome::Role(role)
+            }
+            Command::RemoveRole { role } => {
+                let role = self.directory_mut().remove_role(role)?;
+                self.ws.changes.roles.push(role.clone());
+                Outcome::Role(role)
+            }
+            Command::SetRoleMember { role, member, on } => {
+                let role = self.directory_mut().set_role_member(role, member, on)?;
+                self.ws.changes.roles.push(role.clone());
+                Outcome::Role(role)
+            }
+            Command::SetLead { member } => {
+                if member.is_some_and(|m| self.directory().member(m).is_none_or(|m| m.removed)) {
+                    return Err(Refusal::not_found("member").into());
+                }
+                self.directory_mut().lead = member;
+                self.ws.changes.lead = Some(member);
+                Outcome::Done
+            }
+            Command::AddStream { name, owner } => {
+                let uid = self.drawn.uid;
+                let stream = self.directory_mut().add_stream(uid, &name, owner)?;
+                self.ws.changes.streams.push(stream.clone());
+                Outcome::Stream(stream)
+            }
+            Command::RevokeToken { jti, expires } => {
+                let jti: std::sync::Arc<str> = jti.into();
+                self.directory_mut().revoked.insert(jti.clone(), expires);
+                self.ws.changes.revoked.push((jti, expires));
+                Outcome::Done
+            }
+            other => {
+                let what = format!("not administration: {other:?}");
+                return Err(Refusal::new(Code::Internal, what).into());
+            }
+        };
+        Ok(outcome)
+    }
+
+    /// A connection begins. A session id of another member is unknown to this one.
+    pub(super) fn open_session(
+        &mut self,
+        uid: Option<Uid>,
+        runtime: &str,
+        managed: bool,
+        resumable: bool,
+    ) -> Result<Outcome> {
+        let me = self.me()?;
+        if runtime.len() > limits::TITLE_BYTES || runtime.chars().any(char::is_control) {
+            return Err(Refusal::invalid("a runtime's name is one short line").into());
+        }
+        let known = uid.and_then(|uid| self.directory().session_by_uid(uid)).cloned();
+        if known.as_ref().is_some_and(|s| s.member != me.key) {
+            return Err(Refusal::not_found("session").into());
+        }
+        let now = self.now;
+        let key = known.as_ref().map(|s| s.key).unwrap_or_else(|| self.next_session());
+        let session = Session {
+            key,
+            uid: known.as_ref().map_or(uid.unwrap_or(self.drawn.uid), |s| s.uid),
+            member: me.key,
+            runtime: runtime.into(),
+            managed,
+            resumable,
+            connected: false,
+            seen_at: now,
+        };
+        let directory = self.directory_mut();
+        directory.put_session(session);
+        directory.set_connected(key, true, now);
+        let session = directory.sessions[&key].clone();
+        let is_new = known.is_none_or(|k| {
+            (&k.runtime, k.managed, k.resumable) != (&session.runtime, managed, resumable)
+        });
+        if is_new {
+            self.ws.changes.sessions.push(session.clone());
+        }
+        self.take_up(key)?;
+        Ok(Outcome::Session(session))
+    }
+
+    fn next_session(&self) -> SessionKey {
+        SessionKey(self.directory().sessions.last_key_value().map_or(1, |(k, _)| k.0 + 1))
+    }
+
+    /// The same session is back: what it had accepted stays with it.
+    fn take_up(&mut self, session: SessionKey) -> Result<()> {
+        for at in self.owed_by(session) {
+            let room = self.room_mut(at.conversation);
+            let Some(open) = room.open.get_mut(&at.seq) else { continue };
+            for delivery in &mut open.deliveries {
+                if let State::Accepted { session: holder, gone, .. } = &mut delivery.state
+                    && *holder == session
+                {
+                    *gone = None;
+                }
+            }
+            self.ws.track(at);
+        }
+        Ok(())
+    }
+
+    pub(super) fn close_session(&mut self, session: SessionKey) -> Result<Outcome> {
+        if !self.directory().sessions.contains_key(&session) {
+            return Err(Refusal::not_found("session").into());
+        }
+        let now = self.now;
+        self.directory_mut().set_connected(session, false, now);
+        for at in self.owed_by(session) {
+            let room = self.room_mut(at.conversation);
+            let Some(open) = room.open.get_mut(&at.seq) else { continue };
+            let mut void = Vec::new();
+            for delivery in &mut open.deliveries {
+                if delivery.session() == Some(session) {
+                    delivery.interrupt(now);
+                    if delivery.state == State::Waiting {
+                        void.push(delivery.member);
+                    }
+                }
+            }
+            self.ws.track(at);
+            for member in void {
+                self.offer(at, member)?;
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Open events of the session's member; rooms with open deliveries are always in memory.
+    pub(super) fn owed_by(&self, session: SessionKey) -> Vec<EventRef> {
+        let member = self.directory().sessions.get(&session).map(|s| s.member);
+        let owed = member.and_then(|m| self.ws.owed.get(&m));
+        owed.into_iter().flatten().copied().collect()
+    }
+
+    pub(super) fn must_be_member(&self, member: crate::ids::MemberKey) -> Result<()> {
+        match self.directory().member(member) {
+            Some(m) if !m.removed => Ok(()),
+            _ => Err(Failure::Refused(Refusal::not_found("member"))),
+        }
+    }
+
+    pub(super) fn is_operator(&self) -> bool {
+        self.by.authority == Authority::Operator
+    }
+}

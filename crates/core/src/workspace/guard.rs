@@ -1,0 +1,263 @@
+//! The guard: whether an agent may say this, judged against what caused it (design section 5, "The host
+//! enforces" and "Cause and hop"). The same for every door. People are never refused by it.
+
+use super::{Result, Run, is_channel};
+use crate::attention::directedness::for_the_rest;
+use crate::attention::{Attention, Directedness, Policy, Rule};
+use crate::claim::Claim;
+use crate::delivery::{Delivery, Disposition, Open, State};
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, Timestamp};
+use crate::limits;
+use crate::member::Member;
+
+/// What caused a message, as the guard needs it.
+pub(super) struct Cause {
+    pub at: EventRef,
+    pub author: MemberKey,
+    pub hop: u8,
+    pub deleted: bool,
+    pub attention: Option<std::sync::Arc<Attention>>,
+    /// Its deliveries and claim, open or closed.
+    pub open: Option<Open>,
+    /// The fence that the sender's turn holds, when it came with one.
+    pub fence: Option<u32>,
+}
+
+/// What the guard allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub cause: Option<EventRef>,
+    pub hop: u8,
+    /// It answers an `ack_only` event, and is told to nobody.
+    pub answers_ack: bool,
+    /// The sender takes the claim on the cause with this message.
+    pub takes_claim: bool,
+}
+
+impl Run<'_> {
+    /// Finds what caused a message: the turn it is said in, else what it answers, else the sender's open
+    /// turn, else nothing.
+    pub(super) fn cause(
+        &mut self,
+        key: ConversationKey,
+        in_reply_to: Option<EventRef>,
+    ) -> Result<Option<Cause>> {
+        let sender = self.by.member;
+        if let Some(turn) = self.by.turn {
+            let at = EventRef { conversation: turn.conversation, seq: turn.seq };
+            let mut cause = self.cause_at(at)?;
+            cause.fence = Some(turn.fence);
+            return Ok(Some(cause));
+        }
+        if let Some(at) = in_reply_to {
+            let cause = self.cause_at(at)?;
+            if cause.author != sender {
+                return Ok(Some(cause));
+            }
+            // Going on with its own message: what caused that one causes this one.
+            let own = self.recall(at)?.event.cause;
+            return own.map(|at| self.cause_at(at)).transpose();
+        }
+        match self.open_turn(sender, key) {
+            Some(at) => self.cause_at(at).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The turn the member is running, here rather than elsewhere, the newest first.
+    fn open_turn(&self, member: MemberKey, here: ConversationKey) -> Option<EventRef> {
+        let owed = self.ws.owed.get(&member)?;
+        let runs = |at: &&EventRef| {
+            let room = self.ws.rooms.get(&at.conversation);
+            let delivery = room.and_then(|r| r.open.get(&at.seq)).and_then(|o| o.delivery(member));
+            delivery.is_some_and(|d| matches!(d.state, State::Accepted { .. }))
+        };
+        let newest = |at: &&EventRef| (at.conversation == here, at.seq);
+        owed.iter().filter(runs).max_by_key(newest).copied()
+    }
+
+    fn cause_at(&mut self, at: EventRef) -> Result<Cause> {
+        self.load(at.conversation)?;
+        let recalled = self.recall(at)?;
+        let open = self.room(at.conversation).open.get(&at.seq).cloned().or(recalled.receipt);
+        Ok(Cause {
+            at,
+            author: recalled.event.actor,
+            hop: recalled.event.hop,
+            deleted: recalled.message.deleted_at.is_some(),
+            attention: recalled.event.attention.clone(),
+            open,
+            fence: None,
+        })
+    }
+
+    /// Judges what `sender` wants to say in the conversation.
+    pub(super) fn judge(
+        &mut self,
+        sender: &Member,
+        key: ConversationKey,
+        in_reply_to: Option<EventRef>,
+        on_main_line: bool,
+    ) -> Result<Verdict> {
+        if !sender.is_agent() {
+            return Ok(Verdict { cause: in_reply_to, ..Verdict::default() });
+        }
+        let now = self.now;
+        match self.cause(key, in_reply_to)? {
+            Some(cause) => {
+                let participates = self.participates(sender.key, &cause);
+                Ok(judge(&cause, sender.key, participates, now)?)
+            }
+            None => {
+                if on_main_line && is_channel(&self.room(key).conversation) {
+                    self.check_autonomous(sender.key, key)?;
+                }
+                Ok(Verdict { hop: 1, ..Verdict::default() })
+            }
+        }
+    }
+
+    fn participates(&self, member: MemberKey, cause: &Cause) -> bool {
+        let thread = cause.open.as_ref().and_then(|o| o.thread);
+        self.thread(cause.at.conversation, thread).is_some_and(|t| t.participants.contains(&member))
+    }
+
+    /// Subjects an agent opens unasked are capped by the hour.
+    fn check_autonomous(&mut self, member: MemberKey, key: ConversationKey) -> Result<()> {
+        let hour_ago = self.now.plus(-3_600_000);
+        let opened = self.room(key).autonomous.iter();
+        let recent = opened.filter(|(m, at)| *m == member && *at > hour_ago).count();
+        if recent >= limits::AUTONOMOUS_ROOTS_PER_HOUR {
+            let cap = limits::AUTONOMOUS_ROOTS_PER_HOUR;
+            return Err(Refusal::new(
+                Code::RateLimited,
+                format!("an agent opens at most {cap} subjects an hour here; answer an event instead"),
+            )
+            .into());
+        }
+        Ok(())
+    }
+}
+
+/// The rules, in order.
+fn judge(
+    cause: &Cause,
+    sender: MemberKey,
+    participates: bool,
+    now: Timestamp,
+) -> Result<Verdict, Refusal> {
+    let delivery = cause.open.as_ref().and_then(|o| o.delivery(sender));
+    let claim = cause.open.as_ref().and_then(|o| o.claim);
+    check_fence(cause, delivery, claim, sender)?;
+    if let Some(claim) = claim.filter(|c| c.bars(sender, now)) {
+        let taken_over = !claim.accepted && delivery.is_none();
+        if !taken_over || cause.fence.is_some() {
+            return Err(claimed_by_other());
+        }
+    }
+    if answered_for_role(cause, sender) {
+        return Err(claimed_by_other());
+    }
+    let holds = claim.is_some_and(|c| c.holder == sender);
+    let (policy, directedness) = own_answer(cause, sender, delivery, participates);
+    match policy {
+        Policy::MustNotRespond if !holds => return Err(forbidden(directedness)),
+        Policy::AckOnly => {
+            return Ok(Verdict {
+                cause: Some(cause.at),
+                hop: cause.hop.saturating_add(1),
+                answers_ack: true,
+                takes_claim: false,
+            });
+        }
+        _ => {}
+    }
+    if delivery.is_some_and(|d| d.said >= limits::MESSAGES_PER_TURN) {
+        let most = limits::MESSAGES_PER_TURN;
+        return Err(Refusal::new(
+            Code::ReplyBudgetSpent,
+            format!("a turn says at most {most} messages, and this one has"),
+        ));
+    }
+    Ok(Verdict {
+        cause: Some(cause.at),
+        hop: cause.hop.saturating_add(1),
+        answers_ack: false,
+        takes_claim: directedness != Directedness::ToMe,
+    })
+}
+
+/// A role mention, or an event somebody claimed, is answered by exactly one.
+fn answered_for_role(cause: &Cause, sender: MemberKey) -> bool {
+    let mut deliveries = cause.open.iter().flat_map(|o| &o.deliveries);
+    deliveries.any(|d| {
+        d.member != sender
+            && matches!(d.decision.rule, Rule::RoleMention | Rule::Claimed)
+            && d.disposition() == Some(Disposition::Responded)
+    })
+}
+
+/// What is said in a turn that has been taken away, or whose message is gone, comes too late.
+fn check_fence(
+    cause: &Cause,
+    delivery: Option<&Delivery>,
+    claim: Option<Claim>,
+    sender: MemberKey,
+) -> Result<(), Refusal> {
+    let stale = |why: &str| Err(Refusal::new(Code::StaleTurn, why));
+    if cause.deleted {
+        return stale("the message was deleted; there is nothing left to answer");
+    }
+    let now_held = match (delivery, claim) {
+        (_, Some(claim)) if claim.holder == sender => Some(claim.fence),
+        (Some(delivery), _) => Some(delivery.fence),
+        _ => None,
+    };
+    if let (Some(mine), Some(held)) = (cause.fence, now_held)
+        && mine < held
+    {
+        return stale("this turn was taken back; a newer one has the right to answer");
+    }
+    match delivery.and_then(Delivery::disposition) {
+        Some(Disposition::Superseded) => stale("the event was edited, merged or withdrawn"),
+        Some(Disposition::Failed | Disposition::Ignored) => stale("this turn has ended"),
+        _ => Ok(()),
+    }
+}
+
+/// The sender's policy for the cause: its delivery's, else what was decided for it, else the rest's.
+fn own_answer(
+    cause: &Cause,
+    sender: MemberKey,
+    delivery: Option<&Delivery>,
+    participates: bool,
+) -> (Policy, Directedness) {
+    if let Some(delivery) = delivery {
+        return (delivery.decision.policy, delivery.decision.directedness);
+    }
+    let Some(attention) = &cause.attention else {
+        return (Policy::MustNotRespond, Directedness::Ambient);
+    };
+    let told = attention.told.iter().find(|t| t.member == sender);
+    let decision = told.map_or_else(|| for_the_rest(attention, participates), |t| t.decision);
+    if decision.rule == Rule::RoleMentionOther {
+        // Free to take over until the selected one has accepted; the claim on it has been looked at.
+        return (Policy::MayRespond, Directedness::ToMyRole);
+    }
+    (decision.policy, decision.directedness)
+}
+
+pub(super) fn claimed_by_other() -> Refusal {
+    Refusal::new(Code::ClaimedByOther, "somebody else has claimed this event")
+}
+
+fn forbidden(directedness: Directedness) -> Refusal {
+    let why = match directedness {
+        Directedness::ToOther => "this event is addressed to somebody else",
+        _ => "this event asks nothing of you; claim it first if you must answer",
+    };
+    Refusal::new(Code::PolicyForbidsReply, why)
+}
+

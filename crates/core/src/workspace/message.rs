@@ -1,0 +1,265 @@
+//! What happens to a message after it was posted: edits, deletions and reactions.
+
+use std::sync::Arc;
+
+use super::post::check_message;
+use super::{Result, Run};
+use crate::attention::directedness::{self, Said};
+use crate::attention::intent::is_urgent;
+use crate::attention::{Attention, Decision, Directedness, Mode, Policy, Priority, Rule, Told};
+use crate::command::{Outcome, Recalled};
+use crate::delivery::{Delivery, Disposition};
+use crate::error::{Code, Refusal};
+use crate::event::{Change, EventRef, Message};
+use crate::ids::{MemberKey, Seq, Uid};
+use crate::reaction::Signal;
+
+impl Run<'_> {
+    /// An edit before the answer replaces what is still open; one after it is a knock for whoever answered.
+    pub(super) fn edit(&mut self, uid: Uid, content: Message) -> Result<Outcome> {
+        let (at, recalled) = self.own_message(uid)?;
+        check_message(&content)?;
+        let event = &recalled.event;
+        let old = event.change.message().map(|m| m.text.clone());
+        if recalled.message.latest.is_none() && old.as_deref() == Some(&*content.text) {
+            return Ok(Outcome::Logged { entry: self.entry(event.clone())?, duplicate: true });
+        }
+        let content = Message { kind: event.change.message().map(|m| m.kind).unwrap_or_default(), ..content };
+        let attention = self.decide_edit(&recalled, &content, at)?;
+        self.supersede(at, &recalled, "edited")?;
+        let mut draft = self.draft(self.drawn.uid, Change::Edited { message: at.seq, content });
+        draft.thread = event.thread;
+        draft.reply_to = event.reply_to;
+        draft.cause = event.cause;
+        draft.hop = event.hop;
+        draft.attention = Some(Arc::new(attention));
+        let logged = self.room_mut(at.conversation).log(draft);
+        let entry = self.publish(logged.clone())?;
+        self.tell(&logged)?;
+        Ok(Outcome::Logged { entry, duplicate: false })
+    }
+
+    pub(super) fn delete(&mut self, uid: Uid) -> Result<Outcome> {
+        let (at, recalled) = self.own_message(uid)?;
+        self.supersede(at, &recalled, "deleted")?;
+        let mut draft = self.draft(self.drawn.uid, Change::Deleted { message: at.seq });
+        draft.thread = recalled.event.thread;
+        let logged = self.room_mut(at.conversation).log(draft);
+        let entry = self.publish(logged)?;
+        Ok(Outcome::Logged { entry, duplicate: false })
+    }
+
+    /// A reaction is a zero-turn disposition of one's own delivery, and a signal to the author.
+    pub(super) fn react(
+        &mut self,
+        uid: Uid,
+        signal: Signal,
+        detail: Option<Arc<str>>,
+        on: bool,
+    ) -> Result<Outcome> {
+        let at = self.event_by_uid(uid, "message")?;
+        self.must_sit(at.conversation)?;
+        let me = self.me()?;
+        let recalled = self.recall(at)?;
+        let message = self.message_seq(&recalled)?;
+        let recalled = if message == at.seq { recalled } else { self.recall(EventRef { seq: message, ..at })? };
+        if recalled.message.deleted_at.is_some() {
+            return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
+        }
+        let set = recalled.message.reactions.contains(&(me.key, signal));
+        let mut entry = None;
+        if set != on {
+            let change = if on {
+                Change::Reacted { message, signal, detail }
+            } else {
+                Change::Unreacted { message, signal }
+            };
+            let mut draft = self.draft(self.drawn.uid, change);
+            draft.thread = recalled.event.thread;
+            draft.attention = self.reaction_attention(&me, &recalled, signal, on);
+            let logged = self.room_mut(at.conversation).log(draft);
+            entry = Some(self.publish(logged.clone())?);
+            self.tell(&logged)?;
+        }
+        let disposition = signal.disposition().filter(|_| on);
+        let settled = match disposition {
+            Some(d) if me.is_agent() => self.settle_by_signal(at, me.key, d)?,
+            Some(Disposition::Responded) => {
+                // A person says that it is done: nobody owes an answer any more.
+                self.supersede(at, &recalled, "done")?;
+                disposition
+            }
+            _ => None,
+        };
+        Ok(Outcome::Reacted { entry, disposition: settled })
+    }
+
+    /// An inbound reaction on an agent's own message is a knock when a person's signal changes what it
+    /// should do; agents' reactions start nothing.
+    fn reaction_attention(
+        &self,
+        me: &crate::member::Member,
+        message: &Recalled,
+        signal: Signal,
+        on: bool,
+    ) -> Option<Arc<Attention>> {
+        let author = message.event.actor;
+        let matters = matches!(
+            signal,
+            Signal::Agree | Signal::Declined | Signal::Done | Signal::Unclear | Signal::Blocked
+        );
+        let tells = on && matters && !me.is_agent() && self.directory().is_agent(author);
+        tells.then(|| {
+            let decision = knock(Rule::Reaction, Priority::Low);
+            Arc::new(Attention {
+                intent: crate::attention::Intent::Statement,
+                rest: Directedness::ToOther,
+                told: vec![Told { member: author, decision }],
+            })
+        })
+    }
+
+    fn settle_by_signal(
+        &mut self,
+        at: EventRef,
+        me: MemberKey,
+        disposition: Disposition,
+    ) -> Result<Option<Disposition>> {
+        let open = self.room(at.conversation).open.get(&at.seq);
+        let mine = open.and_then(|o| o.delivery(me)).is_some_and(Delivery::is_open);
+        let claimed = open.and_then(|o| o.claim).is_some_and(|c| c.holder == me);
+        if disposition == Disposition::Claimed {
+            let uid = self.recall(at)?.event.uid;
+            return self.claim(uid).map(|_| Some(disposition));
+        }
+        if mine || claimed {
+            self.settle(at, me, disposition)?;
+            return Ok(Some(disposition));
+        }
+        Ok(None)
+    }
+
+    /// The message an edit replaces, or the message itself.
+    fn message_seq(&self, recalled: &Recalled) -> Result<Seq> {
+        match recalled.event.change {
+            Change::Posted(_) => Ok(recalled.event.seq),
+            Change::Edited { message, .. } => Ok(message),
+            _ => Err(Refusal::invalid("this event is not a message").into()),
+        }
+    }
+
+    /// A message that the caller may change: its own, or any for an operator.
+    fn own_message(&mut self, uid: Uid) -> Result<(EventRef, Recalled)> {
+        let mut at = self.event_by_uid(uid, "message")?;
+        self.must_sit(at.conversation)?;
+        let mut recalled = self.recall(at)?;
+        let seq = self.message_seq(&recalled)?;
+        if seq != at.seq {
+            at.seq = seq;
+            recalled = self.recall(at)?;
+        }
+        if recalled.event.actor != self.by.member && !self.is_operator() {
+            return Err(Refusal::new(Code::Forbidden, "only its author or an operator may change a message").into());
+        }
+        if recalled.message.deleted_at.is_some() {
+            return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
+        }
+        Ok((at, recalled))
+    }
+
+    /// Ends what is still open of a message, in its newest version, and tells the sessions that have it.
+    fn supersede(&mut self, at: EventRef, recalled: &Recalled, reason: &'static str) -> Result<()> {
+        let now = self.now;
+        let versions = std::iter::once(at.seq).chain(recalled.message.latest);
+        for seq in versions {
+            let at = EventRef { seq, ..at };
+            if !self.room(at.conversation).open.contains_key(&seq) {
+                continue;
+            }
+            let room = self.room_mut(at.conversation);
+            let Some(open) = room.open.get_mut(&seq) else { continue };
+            open.claim = None;
+            let ended = open.supersede_all(now);
+            self.cancel_all(at, ended, reason)?;
+            self.settle_if_done(at);
+        }
+        Ok(())
+    }
+
+    fn decide_edit(&mut self, recalled: &Recalled, content: &Message, at: EventRef) -> Result<Attention> {
+        let event = recalled.event.clone();
+        let author = self.directory().member(event.actor).cloned();
+        let author = author.ok_or_else(|| Refusal::not_found("member"))?;
+        let replied_to = match event.reply_to {
+            Some(seq) => Some(self.recall(EventRef { seq, ..at })?.event.actor),
+            None => None,
+        };
+        let answered = self.answered_by(recalled, at)?;
+        let room = self.room(at.conversation);
+        let thread = self.thread(at.conversation, event.thread);
+        let before = room.lines.get(&event.thread).filter(|line| line.seq != at.seq);
+        let mut attention = directedness::decide(
+            room,
+            self.ws.people(),
+            &Said {
+                author: &author,
+                text: &content.text,
+                intent: crate::attention::intent::intent(&content.text, None),
+                urgent: is_urgent(&content.text),
+                at: event.at,
+                hop: event.hop,
+                thread: thread.map(|t| &**t),
+                stream: room.conversation.settings.stream,
+                before: before.filter(|line| line.seq < at.seq),
+                replied_to,
+                recipient: None,
+                mentions: &[],
+                stated: None,
+                answers_ack: false,
+            },
+        );
+        for told in &mut attention.told {
+            if answered.contains(&told.member) {
+                told.decision = knock(Rule::EditedAfterResponse, Priority::Low);
+            }
+        }
+        for member in answered {
+            if !attention.told.iter().any(|t| t.member == member) {
+                let decision = knock(Rule::EditedAfterResponse, Priority::Low);
+                attention.told.push(Told { member, decision });
+            }
+        }
+        Ok(attention)
+    }
+
+    /// The agents that have answered the message in any version.
+    fn answered_by(&mut self, recalled: &Recalled, at: EventRef) -> Result<Vec<MemberKey>> {
+        let mut members = Vec::new();
+        let versions: Vec<Seq> = std::iter::once(at.seq).chain(recalled.message.latest).collect();
+        for seq in versions {
+            let at = EventRef { seq, ..at };
+            let receipt = self.recall(at)?.receipt;
+            let open = self.room(at.conversation).open.get(&seq).cloned().or(receipt);
+            let answered = open.into_iter().flat_map(|o| o.deliveries);
+            members.extend(
+                answered
+                    .filter(|d| d.disposition() == Some(Disposition::Responded))
+                    .map(|d| d.member),
+            );
+        }
+        members.dedup();
+        Ok(members)
+    }
+}
+
+/// A knock that leaves it to the member whether to act.
+fn knock(rule: Rule, priority: Priority) -> Decision {
+    Decision {
+        rule,
+        directedness: Directedness::ToMe,
+        policy: Policy::MayRespond,
+        mode: Mode::Notify,
+        priority,
+        deadline_ms: None,
+    }
+}

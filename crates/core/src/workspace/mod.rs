@@ -1,0 +1,547 @@
+//! A workspace: runs commands against the directory and the rooms, one after the other.
+//!
+//! Load, decide, record: [`Workspace::execute`] loads the facts a command needs through [`Facts`], decides,
+//! and changes the rooms in memory; what must be written and done outside is collected until
+//! [`Workspace::take_changes`]. A refused command has changed nothing. Nothing in here reads a clock.
+
+mod claim;
+mod conversation;
+mod deliver;
+mod directory;
+mod guard;
+mod message;
+mod post;
+mod thread;
+mod timer;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::attention::directedness::People;
+use crate::command::{
+    Authority, By, Command, Drawn, Effect, Entry, Facts, Outcome, Recalled, Unavailable,
+};
+use crate::conversation::{Conversation, ConversationKind, Visibility};
+use crate::delivery::State;
+use crate::error::{Code, Refusal};
+use crate::event::{Change, Event, EventRef};
+use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::member::{Directory, Member, Role, Session, Stream};
+use crate::room::{Dirty, Head, Room};
+use crate::thread::Thread;
+use timer::Timers;
+
+/// Why a command gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    Refused(Refusal),
+    Unavailable(Unavailable),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Unavailable> for Failure {
+    fn from(unavailable: Unavailable) -> Self {
+        Self::Unavailable(unavailable)
+    }
+}
+
+type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// What a batch of commands changed and causes.
+#[derive(Debug, Default)]
+pub struct Changes {
+    pub members: Vec<Arc<Member>>,
+    pub roles: Vec<Arc<Role>>,
+    pub streams: Vec<Arc<Stream>>,
+    pub sessions: Vec<Arc<Session>>,
+    /// The lead, when it changed.
+    pub lead: Option<Option<MemberKey>>,
+    pub revoked: Vec<(Arc<str>, Timestamp)>,
+    pub rooms: Vec<RoomChanges>,
+    pub effects: Vec<Effect>,
+}
+
+impl Changes {
+    /// Whether anything must be written at all.
+    pub fn records_nothing(&self) -> bool {
+        self.members.is_empty()
+            && self.roles.is_empty()
+            && self.streams.is_empty()
+            && self.sessions.is_empty()
+            && self.lead.is_none()
+            && self.revoked.is_empty()
+            && self.rooms.is_empty()
+    }
+}
+
+/// What one room must have written. The rows are read off the room itself, which is shared for the
+/// length of the write.
+#[derive(Debug)]
+pub struct RoomChanges {
+    pub key: ConversationKey,
+    pub head: Head,
+    pub dirty: Dirty,
+}
+
+/// Everything one host decides about.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    directory: Arc<Directory>,
+    rooms: HashMap<ConversationKey, Room>,
+    by_uid: HashMap<Uid, ConversationKey>,
+    /// Where each agent still owes or may still say something.
+    owed: HashMap<MemberKey, BTreeSet<EventRef>>,
+    /// Open events by public id, so that what is being handled is found without the log.
+    open_by_uid: HashMap<Uid, EventRef>,
+    timers: Timers,
+    granted: HashMap<MemberKey, Timestamp>,
+    running: HashMap<MemberKey, usize>,
+    next_conversation: u64,
+    changes: Changes,
+    touched: BTreeSet<ConversationKey>,
+    directory_changed: bool,
+}
+
+impl Workspace {
+    /// A workspace with this directory, whose next conversation gets the key `next_conversation`.
+    pub fn new(directory: Directory, next_conversation: u64) -> Self {
+        Self { directory: Arc::new(directory), next_conversation, ..Self::default() }
+    }
+
+    pub fn directory(&self) -> &Arc<Directory> {
+        &self.directory
+    }
+
+    pub fn room(&self, key: ConversationKey) -> Option<&Room> {
+        self.rooms.get(&key)
+    }
+
+    pub fn rooms(&self) -> impl Iterator<Item = &Room> {
+        self.rooms.values()
+    }
+
+    /// Takes a loaded room in, with its open deliveries and timers.
+    pub fn admit(&mut self, room: Room) {
+        let key = room.key();
+        self.by_uid.insert(room.conversation.uid, key);
+        if room.is_dirty() {
+            self.touched.insert(key);
+        }
+        let open: Vec<Seq> = room.open.keys().copied().collect();
+        self.rooms.insert(key, room);
+        for seq in open {
+            self.track(EventRef { conversation: key, seq });
+        }
+    }
+
+    /// Drops rooms whose memory is not to be trusted, or not worth its space; they are loaded again when
+    /// next needed.
+    pub fn forget(&mut self, keys: impl IntoIterator<Item = ConversationKey>) {
+        for key in keys {
+            let Some(room) = self.rooms.remove(&key) else { continue };
+            self.by_uid.remove(&room.conversation.uid);
+            for open in room.open.values() {
+                let at = EventRef { conversation: key, seq: open.seq };
+                self.timers.cancel(at);
+                self.open_by_uid.remove(&open.uid);
+                for delivery in &open.deliveries {
+                    self.owe(delivery.member, at, false);
+                }
+            }
+            self.touched.remove(&key);
+        }
+    }
+
+    /// Puts back a directory as it was, after a batch that came to nothing.
+    pub fn restore_directory(&mut self, directory: Arc<Directory>) {
+        self.directory = directory;
+        self.changes = Changes::default();
+        self.directory_changed = false;
+    }
+
+    /// Rooms that a batch has changed in memory and not yet given to be written.
+    pub fn touched(&self) -> Vec<ConversationKey> {
+        self.touched.iter().copied().collect()
+    }
+
+    /// Runs one command.
+    pub fn execute(
+        &mut self,
+        facts: &mut dyn Facts,
+        by: By,
+        command: Command,
+        drawn: Drawn,
+        now: Timestamp,
+    ) -> Result<Outcome> {
+        let writes = !matches!(command, Command::Preview(_) | Command::Owed { .. });
+        if writes && by.authority == Authority::Auditor {
+            return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing").into());
+        }
+        let mut run = Run { ws: self, facts, by, drawn, now };
+        match command {
+            Command::AddMember { .. }
+            | Command::ChangeMember { .. }
+            | Command::RemoveMember { .. }
+            | Command::AddRole { .. }
+            | Command::RemoveRole { .. }
+            | Command::SetRoleMember { .. }
+            | Command::SetLead { .. }
+            | Command::AddStream { .. }
+            | Command::RevokeToken { .. } => run.administer(command),
+            Command::OpenSession { uid, runtime, managed, resumable } => {
+                run.open_session(uid, &runtime, managed, resumable)
+            }
+            Command::CloseSession { session } => run.close_session(session),
+            Command::CreateConversation { kind, settings, members } => {
+                run.create_conversation(kind, settings, &members)
+            }
+            Command::ChangeConversation { conversation, settings } => {
+                run.change_conversation(conversation, settings)
+            }
+            Command::SetSeat { conversation, member, participation } => {
+                run.set_seat(conversation, member, Some(participation))
+            }
+            Command::RemoveSeat { conversation, member } => {
+                run.set_seat(conversation, member, None)
+            }
+            Command::Post(post) => run.post(*post),
+            Command::Preview(post) => run.preview(&post),
+            Command::Edit { message, content } => run.edit(message, content),
+            Command::Delete { message } => run.delete(message),
+            Command::React { message, signal, detail, on } => run.react(message, signal, detail, on),
+            Command::OpenThread(opening) => run.open_thread(*opening),
+            Command::ChangeThread { thread, status, owner, reason } => {
+                run.change_thread(thread, status, owner, &reason)
+            }
+            Command::SetCursor { conversation, read } => run.set_cursor(conversation, read),
+            Command::Claim { event } => run.claim(event),
+            Command::Release { event } => run.release(event),
+            Command::Accept { event, attempt } => run.accept(event, attempt),
+            Command::Reject { event, attempt } => run.reject(event, attempt),
+            Command::Dispose { event, disposition, note } => {
+                run.dispose(event, disposition, note.as_deref())
+            }
+            Command::Life { session } => run.life(session),
+            Command::Redeliver { event, member } => run.redeliver(event, member),
+            Command::Owed { session, limit } => run.owed(session, limit),
+        }
+    }
+
+    /// Lets time do what has come due by `now`, at most `limit` events' worth; says how many it did.
+    pub fn fire_due(
+        &mut self,
+        facts: &mut dyn Facts,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<usize, Unavailable> {
+        let mut fired = 0;
+        while fired < limit {
+            let Some(at) = self.timers.pop_due(now) else { break };
+            let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
+            match run.fire(at) {
+                Ok(()) | Err(Failure::Refused(_)) => {}
+                Err(Failure::Unavailable(why)) => {
+                    self.timers.set(at, Some(now));
+                    return Err(why);
+                }
+            }
+            fired += 1;
+        }
+        Ok(fired)
+    }
+
+    /// When time next changes anything.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.timers.next()
+    }
+
+    /// What is to be written now, and then done.
+    pub fn take_changes(&mut self) -> Changes {
+        let mut changes = std::mem::take(&mut self.changes);
+        if std::mem::take(&mut self.directory_changed) {
+            changes.effects.push(Effect::Directory(self.directory.clone()));
+        }
+        for key in std::mem::take(&mut self.touched) {
+            let Some(room) = self.rooms.get_mut(&key) else { continue };
+            if room.is_dirty() {
+                room.head.version += 1;
+                let dirty = room.take_dirty();
+                changes.rooms.push(RoomChanges { key, head: room.head, dirty });
+            }
+        }
+        changes
+    }
+
+    fn people(&self) -> People<'_> {
+        People { directory: &self.directory, granted: &self.granted, running: &self.running }
+    }
+
+    /// Brings the indexes in step with an event's deliveries after they changed.
+    fn track(&mut self, at: EventRef) {
+        let Some(room) = self.rooms.get(&at.conversation) else { return };
+        let Some(open) = room.open.get(&at.seq) else {
+            self.timers.set(at, None);
+            return;
+        };
+        let due = open.due();
+        self.open_by_uid.insert(open.uid, at);
+        let members: Vec<_> = open.deliveries.iter().map(|d| (d.member, d.is_open())).collect();
+        self.timers.set(at, due);
+        for (member, is_open) in members {
+            self.owe(member, at, is_open);
+        }
+    }
+
+    fn owe(&mut self, member: MemberKey, at: EventRef, on: bool) {
+        if on {
+            self.owed.entry(member).or_default().insert(at);
+        } else if let Some(events) = self.owed.get_mut(&member) {
+            events.remove(&at);
+            if events.is_empty() {
+                self.owed.remove(&member);
+            }
+        }
+    }
+
+    fn count_running(&mut self, member: MemberKey, was: bool, is: bool) {
+        let count = self.running.entry(member).or_default();
+        match (was, is) {
+            (false, true) => *count += 1,
+            (true, false) => *count = count.saturating_sub(1),
+            _ => {}
+        }
+    }
+}
+
+impl By {
+    /// The host itself, acting for time or for a door.
+    pub fn host() -> Self {
+        Self { member: MemberKey(0), session: None, authority: Authority::Operator, turn: None }
+    }
+}
+
+/// One command on its way: the workspace, the facts it may load, who asks, and when.
+struct Run<'a> {
+    ws: &'a mut Workspace,
+    facts: &'a mut dyn Facts,
+    by: By,
+    drawn: Drawn,
+    now: Timestamp,
+}
+
+impl Run<'_> {
+    fn directory(&self) -> &Directory {
+        &self.ws.directory
+    }
+
+    fn directory_mut(&mut self) -> &mut Directory {
+        self.ws.directory_changed = true;
+        Arc::make_mut(&mut self.ws.directory)
+    }
+
+    fn me(&self) -> Result<Arc<Member>> {
+        let member = self.directory().member(self.by.member).filter(|m| !m.removed);
+        Ok(member.cloned().ok_or_else(|| Refusal::not_found("member"))?)
+    }
+
+    /// Only who runs the room may do this.
+    fn must_govern(&self) -> Result<()> {
+        if self.by.authority < Authority::Orchestrator {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "this needs an operator's or orchestrator's token",
+            )
+            .into());
+        }
+        Ok(())
+    }
+
+    /// The room of a conversation, loaded if it is not in memory. One that the caller may not see is as
+    /// unknown as one that does not exist.
+    fn room_by_uid(&mut self, uid: Uid) -> Result<ConversationKey> {
+        let key = match self.ws.by_uid.get(&uid) {
+            Some(key) => Some(*key),
+            None => self.facts.conversation_key(uid)?,
+        };
+        let key = key.ok_or_else(|| Refusal::not_found("conversation"))?;
+        self.load(key)?;
+        if !self.may_see(self.room(key)) {
+            return Err(Refusal::not_found("conversation").into());
+        }
+        Ok(key)
+    }
+
+    fn load(&mut self, key: ConversationKey) -> Result<()> {
+        if !self.ws.rooms.contains_key(&key) {
+            let room = self.facts.room(key)?.ok_or_else(|| Refusal::not_found("conversation"))?;
+            self.ws.admit(room);
+        }
+        Ok(())
+    }
+
+    fn room(&self, key: ConversationKey) -> &Room {
+        &self.ws.rooms[&key]
+    }
+
+    /// The room, to be changed: its head is written with the batch.
+    fn room_mut(&mut self, key: ConversationKey) -> &mut Room {
+        self.ws.touched.insert(key);
+        #[allow(clippy::expect_used, reason = "a key is handed out by load, which admits its room")]
+        self.ws.rooms.get_mut(&key).expect("the room was loaded")
+    }
+
+    fn may_see(&self, room: &Room) -> bool {
+        room.conversation.settings.visibility == Visibility::Public
+            || room.roster.contains_key(&self.by.member)
+            || self.by.member == MemberKey(0)
+    }
+
+    /// Speaking, reacting and claiming need a seat.
+    fn must_sit(&self, key: ConversationKey) -> Result<()> {
+        let room = self.room(key);
+        if room.conversation.settings.archived {
+            return Err(Refusal::new(Code::Conflict, "the conversation is archived").into());
+        }
+        if !room.roster.contains_key(&self.by.member) {
+            return Err(Refusal::new(
+                Code::Forbidden,
+                "you are not on the roster; join the conversation first",
+            )
+            .into());
+        }
+        if let Some(turn) = self.by.turn.filter(|t| t.conversation != key) {
+            let _ = turn;
+            return Err(Refusal::new(
+                Code::Forbidden,
+                "this turn's token is for another conversation",
+            )
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Where an event is, with its room loaded and visible to the caller.
+    fn event_by_uid(&mut self, uid: Uid, what: &str) -> Result<EventRef> {
+        let at = match self.find_recent(uid) {
+            Some(at) => Some(at),
+            None => self.facts.event_ref(uid)?,
+        };
+        let at = at.ok_or_else(|| Refusal::not_found(what))?;
+        self.load(at.conversation)?;
+        if !self.may_see(self.room(at.conversation)) {
+            return Err(Refusal::not_found(what).into());
+        }
+        Ok(at)
+    }
+
+    /// An event that this batch may have logged, and the log does not have yet.
+    fn find_recent(&self, uid: Uid) -> Option<EventRef> {
+        if let Some(at) = self.ws.open_by_uid.get(&uid) {
+            return Some(*at);
+        }
+        let turn = self.by.turn.map(|t| t.conversation);
+        let rooms = turn.into_iter().chain(self.ws.touched.iter().copied());
+        rooms.filter_map(|key| self.ws.rooms.get(&key)).find_map(|room| {
+            let event = room.tail.iter().rev().find(|e| e.uid == uid)?;
+            Some(EventRef { conversation: room.key(), seq: event.seq })
+        })
+    }
+
+    fn thread_by_uid(&mut self, uid: Uid) -> Result<(ConversationKey, ThreadKey)> {
+        let recent = self.ws.touched.iter().filter_map(|key| self.ws.rooms.get(key)).find_map(|r| {
+            let thread = r.threads.values().find(|t| t.uid == uid)?;
+            Some((r.key(), thread.key))
+        });
+        let at = match recent {
+            Some(at) => Some(at),
+            None => self.facts.thread_ref(uid)?,
+        };
+        let (key, thread) = at.ok_or_else(|| Refusal::not_found("thread"))?;
+        self.load(key)?;
+        if !self.may_see(self.room(key)) {
+            return Err(Refusal::not_found("thread").into());
+        }
+        Ok((key, thread))
+    }
+
+    /// An event with what became of it: from memory when it is recent, else from the log.
+    fn recall(&mut self, at: EventRef) -> Result<Recalled> {
+        let room = self.room(at.conversation);
+        let known = room.tail.iter().rev().find(|e| e.seq == at.seq).cloned();
+        let state = room.messages.get(&at.seq).cloned();
+        let receipt = room.closed.iter().rev().find(|o| o.seq == at.seq).cloned();
+        if let (Some(event), Some(message)) = (&known, &state) {
+            let (event, message) = (event.clone(), message.clone());
+            if receipt.is_some() || room.open.contains_key(&at.seq) {
+                return Ok(Recalled { event, message, receipt });
+            }
+        }
+        let written = self.facts.event(at)?;
+        let written_message = written.as_ref().map(|w| w.message.clone());
+        let written_receipt = written.as_ref().and_then(|w| w.receipt.clone());
+        let event = known.or_else(|| written.map(|w| w.event));
+        let event = event.ok_or_else(|| Refusal::not_found("event"))?;
+        let message = state.or(written_message).unwrap_or_default();
+        // Kept, so that a later change of the message starts from all that came before.
+        if let Some(room) = self.ws.rooms.get_mut(&at.conversation) {
+            room.learn(at.seq, &message);
+        }
+        Ok(Recalled { event, message, receipt: receipt.or(written_receipt) })
+    }
+
+    /// An event as it is shown outside.
+    fn entry(&mut self, event: Arc<Event>) -> Result<Entry> {
+        let key = event.conversation;
+        let about = match &event.change {
+            Change::Edited { message, .. }
+            | Change::Deleted { message }
+            | Change::Reacted { message, .. }
+            | Change::Unreacted { message, .. } => Some(*message),
+            _ => None,
+        };
+        let reply_to = self.uid_of(key, event.reply_to)?;
+        let about = self.uid_of(key, about)?;
+        let room = self.room(key);
+        let thread = event.thread.and_then(|t| room.threads.get(&t)).cloned();
+        Ok(Entry { conversation: room.conversation.clone(), thread, event, reply_to, about })
+    }
+
+    fn uid_of(&mut self, conversation: ConversationKey, seq: Option<Seq>) -> Result<Option<Uid>> {
+        let Some(seq) = seq else { return Ok(None) };
+        let tail = &self.room(conversation).tail;
+        if let Some(event) = tail.iter().rev().find(|e| e.seq == seq) {
+            return Ok(Some(event.uid));
+        }
+        Ok(self.facts.event(EventRef { conversation, seq })?.map(|r| r.event.uid))
+    }
+
+    fn thread(&self, key: ConversationKey, thread: Option<ThreadKey>) -> Option<&Arc<Thread>> {
+        thread.and_then(|t| self.room(key).threads.get(&t))
+    }
+
+    fn effect(&mut self, effect: Effect) {
+        self.ws.changes.effects.push(effect);
+    }
+
+    /// Logged: shown to followers, and the outcome of the command.
+    fn publish(&mut self, event: Arc<Event>) -> Result<Entry> {
+        let entry = self.entry(event)?;
+        self.effect(Effect::Logged(entry.clone()));
+        Ok(entry)
+    }
+}
+
+/// Whether a delivery is a turn that is being run.
+fn is_running(state: State) -> bool {
+    matches!(state, State::Accepted { .. })
+}
+
+/// Where people talk in the open: agents' own subjects are capped there.
+fn is_channel(conversation: &Conversation) -> bool {
+    conversation.kind == ConversationKind::Channel
+}

@@ -1,0 +1,296 @@
+//! Posting a message: judged, decided, logged, and offered to whom it is told.
+
+use std::sync::Arc;
+
+use super::guard::Verdict;
+use super::{Result, Run};
+use crate::attention::directedness::{self, Said};
+use crate::attention::intent::is_urgent;
+use crate::attention::{Attention, Rule};
+use crate::claim::Claim;
+use crate::command::{Effect, Outcome, Post};
+use crate::delivery::{Delivery, Disposition, Open};
+use crate::error::{Code, Refusal};
+use crate::event::{Change, Event, EventRef, Message};
+use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey};
+use crate::limits;
+use crate::member::Member;
+use crate::thread::ThreadStatus;
+
+/// Where a post goes, resolved.
+struct Place {
+    key: ConversationKey,
+    thread: Option<ThreadKey>,
+    /// What it answers, in this conversation or another.
+    answers: Option<EventRef>,
+}
+
+impl Place {
+    /// What it replies to on its own line of talk.
+    fn reply_to(&self) -> Option<Seq> {
+        self.answers.filter(|a| a.conversation == self.key).map(|a| a.seq)
+    }
+}
+
+impl Run<'_> {
+    pub(super) fn post(&mut self, post: Post) -> Result<Outcome> {
+        let me = self.me()?;
+        let place = self.place(&post)?;
+        if let Some(outcome) = self.sent_before(&place, &post)? {
+            return Ok(outcome);
+        }
+        check_message(&post.message)?;
+        self.check_thread(&place)?;
+        let verdict = self.judge(&me, place.key, place.answers, place.thread.is_none())?;
+        let attention = Arc::new(self.decide(&me, &place, &post, verdict)?);
+        let mut draft = self.draft(self.drawn.uid, Change::Posted(post.message));
+        draft.thread = place.thread;
+        draft.reply_to = place.reply_to();
+        draft.cause = verdict.cause.filter(|_| me.is_agent());
+        draft.hop = verdict.hop;
+        draft.idempotency = post.idempotency;
+        draft.attention = Some(attention);
+        let event = self.room_mut(place.key).log(draft);
+        if let Some(cause) = verdict.cause {
+            self.answered(cause, &me, verdict)?;
+        }
+        let entry = self.publish(event.clone())?;
+        self.tell(&event)?;
+        Ok(Outcome::Logged { entry, duplicate: false })
+    }
+
+    /// Who would be told; records nothing.
+    pub(super) fn preview(&mut self, post: &Post) -> Result<Outcome> {
+        let me = self.me()?;
+        let place = self.place(post)?;
+        check_message(&post.message)?;
+        self.check_thread(&place)?;
+        let verdict = self.judge(&me, place.key, place.answers, place.thread.is_none())?;
+        Ok(Outcome::Preview(Arc::new(self.decide(&me, &place, post, verdict)?)))
+    }
+
+    fn place(&mut self, post: &Post) -> Result<Place> {
+        let key = self.room_by_uid(post.conversation)?;
+        self.must_sit(key)?;
+        let answers = match post.in_reply_to {
+            Some(uid) => Some(self.event_by_uid(uid, "event to reply to")?),
+            None => None,
+        };
+        let thread = match post.thread {
+            Some(uid) => {
+                let (of, thread) = self.thread_by_uid(uid)?;
+                if of != key {
+                    return Err(Refusal::invalid("the thread is in another conversation").into());
+                }
+                Some(thread)
+            }
+            None => None,
+        };
+        // A reply stays on the line of what it answers, unless it is sent elsewhere on purpose.
+        let inherited = match answers.filter(|a| a.conversation == key && thread.is_none()) {
+            Some(at) => self.recall(at)?.event.thread,
+            None => None,
+        };
+        Ok(Place { key, thread: thread.or(inherited), answers })
+    }
+
+    /// The same key with the same content is the same message; with other content it is a conflict.
+    fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Outcome>> {
+        let Some(idempotency) = post.idempotency else { return Ok(None) };
+        let Some(seq) = self.room(place.key).sent.get(&idempotency.key) else { return Ok(None) };
+        let at = EventRef { conversation: place.key, seq };
+        let event = self.recall(at)?.event;
+        let same = event.idempotency.is_some_and(|i| i.payload == idempotency.payload);
+        if !same {
+            return Err(Refusal::new(
+                Code::IdempotencyConflict,
+                "another message was sent under this idempotency key",
+            )
+            .into());
+        }
+        let entry = self.entry(event)?;
+        Ok(Some(Outcome::Logged { entry, duplicate: true }))
+    }
+
+    fn check_thread(&self, place: &Place) -> Result<()> {
+        let thread = self.thread(place.key, place.thread);
+        if thread.is_some_and(|t| t.status == ThreadStatus::Closed) {
+            return Err(Refusal::new(Code::Conflict, "the thread is closed").into());
+        }
+        Ok(())
+    }
+
+    fn decide(
+        &mut self,
+        me: &Member,
+        place: &Place,
+        post: &Post,
+        verdict: Verdict,
+    ) -> Result<Attention> {
+        let replied_to = match place.reply_to() {
+            Some(seq) => {
+                let at = EventRef { conversation: place.key, seq };
+                Some(self.recall(at)?.event.actor)
+            }
+            None => None,
+        };
+        let text: &str = &post.message.text;
+        let room = self.room(place.key);
+        let thread = self.thread(place.key, place.thread);
+        Ok(directedness::decide(
+            room,
+            self.ws.people(),
+            &Said {
+                author: me,
+                text,
+                intent: room.intent_of(place.thread, me.key, text),
+                urgent: is_urgent(text),
+                at: self.now.max(room.head.last_at),
+                hop: verdict.hop,
+                thread: thread.map(|t| &**t),
+                stream: room.conversation.settings.stream,
+                before: room.lines.get(&place.thread),
+                replied_to,
+                recipient: post.recipient,
+                mentions: &post.mentions,
+                stated: post.directedness,
+                answers_ack: verdict.answers_ack,
+            },
+        ))
+    }
+
+    /// The first reply settles the delivery in its own transaction.
+    fn answered(&mut self, cause: EventRef, me: &Member, verdict: Verdict) -> Result<()> {
+        let now = self.now;
+        self.load(cause.conversation)?;
+        if self.room(cause.conversation).open.get(&cause.seq).is_some_and(|o| o.author == me.key) {
+            return Ok(());
+        }
+        if verdict.takes_claim && me.is_agent() {
+            self.ensure_open(cause)?;
+        }
+        let room = self.room_mut(cause.conversation);
+        let Some(open) = room.open.get_mut(&cause.seq) else {
+            return self.said_again(cause, me.key);
+        };
+        if verdict.takes_claim && me.is_agent() {
+            let fence = open.claim.map_or(1, |c| if c.holder == me.key { c.fence } else { c.fence + 1 });
+            open.claim = Some(Claim::new(me.key, fence, true, now));
+        }
+        let outcome =
+            if verdict.answers_ack { Disposition::Acknowledged } else { Disposition::Responded };
+        let mut was_running = false;
+        if let Some(delivery) = open.delivery_mut(me.key) {
+            was_running = super::is_running(delivery.state);
+            delivery.said = delivery.said.saturating_add(1);
+            if delivery.is_open() || delivery.disposition() == Some(Disposition::Deferred) {
+                delivery.settle(outcome, now);
+            }
+        }
+        // Whoever was still to be asked about a role mention is not asked any more.
+        if open.claim.is_some_and(|c| c.holder == me.key) {
+            open.claim = None;
+        }
+        let withdrawn = open.withdraw_others(me.key, now);
+        self.ws.count_running(me.key, was_running, false);
+        self.cancel_all(cause, withdrawn, "answered by another member")?;
+        self.settle_if_done(cause);
+        Ok(())
+    }
+
+    /// A further message of a turn whose delivery was settled by the first.
+    fn said_again(&mut self, cause: EventRef, member: MemberKey) -> Result<()> {
+        let known = self.room(cause.conversation).closed.iter().any(|o| o.seq == cause.seq);
+        if !known && let Some(receipt) = self.recall(cause)?.receipt {
+            self.room_mut(cause.conversation).keep_closed(receipt);
+        }
+        let room = self.room_mut(cause.conversation);
+        room.amend_receipt(cause.seq, |open| {
+            if let Some(delivery) = open.delivery_mut(member) {
+                delivery.said = delivery.said.saturating_add(1);
+            }
+        });
+        Ok(())
+    }
+
+    /// Opens what the event asks of agents, and offers it to those who are there.
+    pub(super) fn tell(&mut self, event: &Arc<Event>) -> Result<()> {
+        let at = EventRef { conversation: event.conversation, seq: event.seq };
+        let Some(open) = Open::of(event, self.directory()) else { return Ok(()) };
+        for told in &open.attention.told {
+            if told.decision.rule == Rule::RoleMention {
+                self.ws.granted.insert(told.member, self.now);
+            }
+        }
+        let members: Vec<_> = open.deliveries.iter().map(|d| d.member).collect();
+        self.room_mut(at.conversation).open_event(open);
+        for member in members {
+            self.offer(at, member)?;
+        }
+        self.ws.track(at);
+        Ok(())
+    }
+
+    /// An event that nobody owes anything for is opened again, to be claimed or answered.
+    pub(super) fn ensure_open(&mut self, at: EventRef) -> Result<()> {
+        if self.room(at.conversation).open.contains_key(&at.seq) {
+            return Ok(());
+        }
+        let recalled = self.recall(at)?;
+        let open = match recalled.receipt {
+            Some(receipt) => receipt,
+            None => {
+                let none = || {
+                    Arc::new(Attention {
+                        intent: crate::attention::Intent::Statement,
+                        rest: crate::attention::Directedness::Ambient,
+                        told: Vec::new(),
+                    })
+                };
+                let attention = recalled.event.attention.clone().unwrap_or_else(none);
+                let mut open = Open::with(&recalled.event, attention, Vec::new());
+                open.claim = None;
+                open
+            }
+        };
+        self.room_mut(at.conversation).reopen(open);
+        Ok(())
+    }
+
+    /// Tells sessions that deliveries they hold want no answer any more.
+    pub(super) fn cancel_all(
+        &mut self,
+        at: EventRef,
+        deliveries: Vec<Delivery>,
+        reason: &'static str,
+    ) -> Result<()> {
+        let room = self.room(at.conversation);
+        let conversation = room.conversation.uid;
+        let event = room.open.get(&at.seq).map(|o| o.uid);
+        for delivery in deliveries {
+            self.ws.count_running(delivery.member, super::is_running(delivery.state), false);
+            if let (Some(session), Some(event)) = (delivery.session(), event) {
+                let (member, attempt) = (delivery.member, delivery.attempt);
+                self.effect(Effect::Cancel { event, conversation, member, session, attempt, reason });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A message has content, and not too much of it.
+pub(super) fn check_message(message: &Message) -> Result<(), Refusal> {
+    if message.text.trim().is_empty() && message.parts.is_none() {
+        return Err(Refusal::invalid("a message has text, or other content"));
+    }
+    let size = message.text.len().max(message.parts.as_ref().map_or(0, |p| p.len()));
+    if size > limits::TEXT_BYTES {
+        let max = limits::TEXT_BYTES;
+        return Err(Refusal::new(Code::PayloadTooLarge, format!("a message has at most {max} bytes")));
+    }
+    if message.metadata.as_ref().is_some_and(|m| m.len() > limits::METADATA_BYTES) {
+        let max = limits::METADATA_BYTES;
+        return Err(Refusal::new(Code::PayloadTooLarge, format!("metadata has at most {max} bytes")));
+    }
+    Ok(())
+}

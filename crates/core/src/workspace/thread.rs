@@ -1,0 +1,119 @@
+//! Threads: opened, handed over, and moved through their statuses (design section 5, "Threads").
+
+use std::sync::Arc;
+
+use super::{Result, Run};
+use crate::command::{Authority, OpenThread, Outcome};
+use crate::error::{Code, Refusal};
+use crate::event::{Change, ThreadOpening};
+use crate::ids::{ConversationKey, MemberKey, ThreadKey, Uid};
+use crate::member::check_title;
+use crate::thread::ThreadStatus;
+
+impl Run<'_> {
+    /// A root message has one canonical thread: opening it again gives the one there is.
+    pub(super) fn open_thread(&mut self, opening: OpenThread) -> Result<Outcome> {
+        let key = self.room_by_uid(opening.conversation)?;
+        self.must_sit(key)?;
+        check_title("title", Some(&opening.title))?;
+        let root = match opening.root {
+            Some(uid) => Some(self.event_by_uid(uid, "message")?),
+            None => None,
+        };
+        if root.is_some_and(|r| r.conversation != key) {
+            return Err(Refusal::invalid("the root message is in another conversation").into());
+        }
+        if let Some(thread) = root.and_then(|r| self.room(key).thread_of_root(r.seq)) {
+            return self.thread_outcome(key, thread);
+        }
+        for member in opening.participants.iter().copied().chain(opening.owner) {
+            if !self.room(key).roster.contains_key(&member) {
+                return Err(Refusal::invalid("every participant has a seat in the conversation").into());
+            }
+        }
+        let mut participants = opening.participants;
+        participants.push(self.by.member);
+        participants.extend(opening.owner);
+        if let Some(root) = root {
+            let recalled = self.recall(root)?;
+            if recalled.event.thread.is_some() || !matches!(recalled.event.change, Change::Posted(_)) {
+                return Err(Refusal::invalid("a thread's root is a message of the main line").into());
+            }
+            participants.push(recalled.event.actor);
+        }
+        participants.sort_unstable();
+        participants.dedup();
+        let change = Change::ThreadOpened(ThreadOpening {
+            uid: self.drawn.uid,
+            root: root.map(|r| r.seq),
+            title: opening.title.into(),
+            kind: opening.kind,
+            owner: opening.owner,
+            participants,
+        });
+        let event = self.log_plain(key, self.drawn.uid, change)?;
+        self.thread_outcome(key, ThreadKey(event.seq.0))
+    }
+
+    pub(super) fn change_thread(
+        &mut self,
+        uid: Uid,
+        status: Option<ThreadStatus>,
+        owner: Option<Option<MemberKey>>,
+        reason: &Arc<str>,
+    ) -> Result<Outcome> {
+        let (key, thread_key) = self.thread_by_uid(uid)?;
+        self.must_sit(key)?;
+        let Some(thread) = self.thread(key, Some(thread_key)).cloned() else {
+            return Err(Refusal::not_found("thread").into());
+        };
+        let status = status.filter(|s| *s != thread.status);
+        if let Some(status) = status {
+            self.check_transition(thread.status, status)?;
+        }
+        let owner = owner.filter(|o| *o != thread.owner);
+        if let Some(Some(member)) = owner
+            && !self.room(key).roster.contains_key(&member)
+        {
+            return Err(Refusal::invalid("a thread's owner has a seat in the conversation").into());
+        }
+        let mut changes = Vec::new();
+        changes.extend(status.map(|status| Change::ThreadStatus { status, reason: reason.clone() }));
+        changes.extend(owner.map(|owner| Change::ThreadOwner { owner }));
+        for (n, change) in changes.into_iter().enumerate() {
+            let uid = if n == 0 { self.drawn.uid } else { self.drawn.second };
+            let mut draft = self.draft(uid, change);
+            draft.thread = Some(thread_key);
+            let event = self.room_mut(key).log(draft);
+            self.publish(event)?;
+        }
+        self.thread_outcome(key, thread_key)
+    }
+
+    fn check_transition(&self, from: ThreadStatus, to: ThreadStatus) -> Result<()> {
+        if !from.may_become(to) {
+            let (from, to) = (from.name(), to.name());
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!("a thread that is {from} does not become {to}"),
+            )
+            .into());
+        }
+        let forced = from == ThreadStatus::Blocked && to == ThreadStatus::Closed;
+        if forced && self.by.authority < Authority::Orchestrator {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "only an operator or orchestrator closes a blocked thread",
+            )
+            .into());
+        }
+        Ok(())
+    }
+
+    fn thread_outcome(&self, key: ConversationKey, thread: ThreadKey) -> Result<Outcome> {
+        let room = self.room(key);
+        let thread = room.threads.get(&thread).cloned();
+        let thread = thread.ok_or_else(|| Refusal::not_found("thread"))?;
+        Ok(Outcome::Thread { conversation: room.conversation.clone(), thread })
+    }
+}
