@@ -1,0 +1,57 @@
+//! Conversations and their rosters.
+
+use chorus_core::conversation::Participation;
+use chorus_wire::rest::channels::{Channel, ChannelPatch, Channels, NewChannel, Seat, SeatPut};
+use chorus_wire::rest::cursors::{Cursor, CursorPut};
+use reqwest::Method;
+
+use crate::{Client, Result};
+
+impl Client {
+    /// `GET /v1/channels`
+    pub async fn channels(&self) -> Result<Channels> {
+        self.get(self.path("v1/channels")).await
+    }
+
+    /// `POST /v1/channels`
+    pub async fn create_channel(&self, channel: &NewChannel) -> Result<Channel> {
+        self.send(Method::POST, self.path("v1/channels"), channel).await
+    }
+
+    /// `GET /v1/channels/{id}`
+    pub async fn channel(&self, id: &str) -> Result<Channel> {
+        self.get(self.url(&["v1", "channels", id])).await
+    }
+
+    /// `PATCH /v1/channels/{id}`
+    pub async fn change_channel(&self, id: &str, patch: &ChannelPatch) -> Result<Channel> {
+        self.send(Method::PATCH, self.url(&["v1", "channels", id]), patch).await
+    }
+
+    /// `PUT /v1/channels/{id}/members/{member}`
+    pub async fn seat(
+        &self,
+        id: &str,
+        member: &str,
+        participation: Option<Participation>,
+    ) -> Result<Seat> {
+        let url = self.url(&["v1", "channels", id, "members", member]);
+        self.send(Method::PUT, url, &SeatPut { participation }).await
+    }
+
+    /// `DELETE /v1/channels/{id}/members/{member}`
+    pub async fn unseat(&self, id: &str, member: &str) -> Result<()> {
+        self.act(Method::DELETE, self.url(&["v1", "channels", id, "members", member])).await
+    }
+
+    /// `GET /v1/cursors/{conversation}`
+    pub async fn cursor(&self, conversation: &str) -> Result<Cursor> {
+        self.get(self.url(&["v1", "cursors", conversation])).await
+    }
+
+    /// `PUT /v1/cursors/{conversation}`
+    pub async fn set_cursor(&self, conversation: &str, last_read_seq: u64) -> Result<Cursor> {
+        let url = self.url(&["v1", "cursors", conversation]);
+        self.send(Method::PUT, url, &CursorPut { last_read_seq }).await
+    }
+}

@@ -1,0 +1,8 @@
+//! The methods of [`crate::Client`], one for each REST call; the files are those of `chorus_wire::rest`.
+
+mod attention;
+mod channels;
+mod members;
+mod messages;
+mod threads;
+mod work;
