@@ -1,0 +1,163 @@
+//! Intent: what a message wants, by rules over its words and the message before it.
+//!
+//! The rules are English ones over a table of phrases ([`lexicon`]); in other languages the structure
+//! decides: question marks of any script, greetings, emoji, figures of progress. Only a text's own prose is
+//! read, so a question in a quotation or in code asks nothing. When several things are wanted, the one that
+//! obliges most wins: cancel, assignment, approval, blocker, request, question, and only then courtesies.
+//!
+//! The text is untrusted, and what is read from it is a classification only: no word of it goes anywhere.
+
+mod evidence;
+mod lexicon;
+mod reading;
+
+use super::Intent;
+use evidence::Evidence;
+use reading::{Lower, Reading};
+
+/// The message before, on the same line of talk.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'a> {
+    pub text: &'a str,
+    pub intent: Intent,
+    /// Whether one author said both; one does not answer oneself.
+    pub same_author: bool,
+}
+
+/// What the message wants.
+pub fn intent(text: &str, before: Option<Before<'_>>) -> Intent {
+    let lower = Lower::of(text);
+    let reading = lower.read(lexicon::is_word);
+    let evidence = Evidence::gather(&reading);
+    if reading.words.is_empty() {
+        return wordless(&lower, &reading, before);
+    }
+    if let Some(answer) = answer(&reading, &evidence, before) {
+        return answer;
+    }
+    let asks = evidence.asks();
+    match () {
+        () if evidence.cancel => Intent::Cancel,
+        () if evidence.assignment => Intent::Assignment,
+        () if evidence.approval || evidence.approved => Intent::Approval,
+        () if evidence.blocker && !evidence.marked => Intent::Blocker,
+        () if evidence.request && !(evidence.marked && evidence.question) => Intent::Request,
+        () if evidence.request => Intent::Request,
+        () if asks => Intent::Question,
+        () if evidence.is_thanks() => Intent::Thanks,
+        () if evidence.is_status(lower.as_str()) => Intent::Status,
+        () if evidence.is_courtesy() => Intent::Social,
+        () if evidence.imperative => Intent::Request,
+        () => Intent::Statement,
+    }
+}
+
+/// Whether the words themselves say that it cannot wait.
+pub fn is_urgent(text: &str) -> bool {
+    let lower = Lower::of(text);
+    let reading = lower.read(lexicon::is_word);
+    let words = &reading.words;
+    let calm = |at: usize| at > 0 && matches!(words[at - 1], "not" | "non" | "isn't" | "less" | "no");
+    let stressed = |at: usize| {
+        reading.sentences.iter().any(|s| s.words.end == at + 1 && s.exclaims)
+    };
+    words.iter().enumerate().any(|(at, word)| match *word {
+        "urgent" | "urgently" | "asap" | "emergency" | "sev1" | "sev-1" | "p0" => !calm(at),
+        // "It fails immediately" presses nobody; "do it immediately" does.
+        "immediately" => Evidence::gather(&reading).asks() || words.len() == 1 || stressed(at),
+        "now" => stressed(at) || (at > 0 && words[at - 1] == "right" && Evidence::gather(&reading).asks()),
+        _ => false,
+    })
+}
+
+/// A message without a word: a question mark, emoji, a bare name, or nothing of its own at all.
+fn wordless(lower: &Lower, reading: &Reading<'_>, before: Option<Before<'_>>) -> Intent {
+    if reading.sentences.iter().any(|s| s.asks) {
+        return Intent::Question;
+    }
+    let text = lower.as_str();
+    let consent = text.contains(['👍', '✅', '👎', '🚀']);
+    match before {
+        Some(b) if b.intent == Intent::Approval && !b.same_author && consent => Intent::Approval,
+        _ if text.trim().is_empty() => Intent::Statement,
+        _ => Intent::Social,
+    }
+}
+
+/// What the message is as an answer to the one before, if it is one.
+fn answer(
+    reading: &Reading<'_>,
+    evidence: &Evidence,
+    before: Option<Before<'_>>,
+) -> Option<Intent> {
+    let before = before.filter(|b| !b.same_author)?;
+    if !(evidence.yes || evidence.no) || evidence.asks() || evidence.thanks {
+        return None;
+    }
+    // "ok" and the like take note of what was said; they answer only where consent was wanted.
+    let bare = matches!(reading.words[0], "ok" | "okay" | "right" | "true" | "indeed" | "exactly" | "fine");
+    match before.intent {
+        Intent::Approval => Some(Intent::Approval),
+        Intent::Question if evidence.cancel || bare => None,
+        Intent::Question => Some(Intent::Statement),
+        _ => None,
+    }
+}
+
+/// Whether the text looks as if its author were not done: it breaks off, or it only opens.
+pub fn looks_unfinished(text: &str) -> bool {
+    let end = text.trim_end();
+    let Some(last) = end.chars().next_back() else { return true };
+    if end.ends_with("...") || matches!(last, ',' | '…' | ':' | ';' | '-' | '—' | '–' | '(' | '[' | '{' | '，' | '、' | '：' | '،') {
+        return !is_smiley(end);
+    }
+    if matches!(last, '.' | '!' | '?' | '。' | '！' | '？' | '؟' | '।' | '۔') {
+        return false;
+    }
+    if end.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1 || has_open_bracket(end) {
+        return true;
+    }
+    let lower = Lower::of(end);
+    let reading = lower.read(lexicon::is_word);
+    let Some(word) = reading.words.last() else { return false };
+    if HANGING.contains(word) {
+        return true;
+    }
+    let evidence = Evidence::gather(&reading);
+    let greets_only = evidence.greeting && evidence.is_courtesy();
+    let closes = evidence.is_thanks() || evidence.is_courtesy() || evidence.yes || evidence.no;
+    greets_only || (reading.words.len() <= SHORT_WORDS && !closes && !evidence.cancel)
+}
+
+/// A message of so few words and no full stop is more often a piece than a whole.
+const SHORT_WORDS: usize = 4;
+
+/// Words after which a sentence goes on.
+const HANGING: [&str; 44] = [
+    "and", "or", "but", "so", "because", "cause", "cuz", "with", "the", "a", "an", "to", "of", "for", "if",
+    "when", "that", "is", "are", "was", "my", "your", "in", "on", "at", "like", "then", "as", "by", "from",
+    "while", "which", "where", "i", "we", "also", "plus", "than", "about", "into", "have", "has", "can", "its",
+];
+
+fn is_smiley(end: &str) -> bool {
+    let mut last = end.chars().rev();
+    matches!((last.next(), last.next()), (Some('(' | '[' | '{'), Some(':' | ';' | '=' | '-' | '\'')))
+}
+
+/// Whether a bracket is open at the end. Smileys use brackets too, so only one after a letter or space counts.
+fn has_open_bracket(text: &str) -> bool {
+    let mut depth = 0usize;
+    let mut before = ' ';
+    for c in text.chars() {
+        match c {
+            '(' | '[' | '{' if !matches!(before, ':' | ';' | '=' | '-' | '\'') => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        before = c;
+    }
+    depth > 0
+}
+
+#[cfg(test)]
+mod tests;
