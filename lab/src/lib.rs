@@ -1,1 +1,7 @@
-//! lab
+//! What is measured and broken on purpose: benchmarks beside limits and peers, and the tests that kill
+//! the host under load.
+//!
+//! Nothing here is shipped. The benchmarks speak to the host as any client does, over its doors, and
+//! know no crate of it; a figure never depends on a shortcut that a user does not have.
+
+pub mod bench;

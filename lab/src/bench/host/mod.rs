@@ -1,0 +1,215 @@
+//! `bench host`: the host on its embedded database, with the full attention decision and its trace stored.
+//!
+//! A post is 300 bytes of text that tells three members. `post.c1`, `post.c64` and `post.c256` go over 100
+//! channels, `post.hot_channel` over one. `post.c64.c2a` are 64 connections of the attention door with
+//! eight calls on their way each. What is compared with what, and which bound we set, is in
+//! [`figures`]; how each is taken, in the file of its name.
+
+mod deliver;
+mod figures;
+mod harness;
+mod rooms;
+mod server;
+
+use std::time::Duration;
+
+use self::deliver::Audience;
+use self::rooms::{Crowds, Rooms};
+use self::server::Host;
+use super::Plan;
+use super::peers::{self, Hello, Postgres, Redis, Syncs};
+use super::report::{Samples, median};
+
+/// Starts whose median is the start-up time.
+const STARTS: usize = 5;
+
+/// Measures everything asked for and prints the lines.
+pub(super) fn run(plan: &Plan) -> Result<(), String> {
+    let mut samples = Samples::default();
+    let mut bench = Bench::prepare(plan, &mut samples)?;
+    eprintln!("warm-up");
+    bench.round(plan, plan.window / 5, &mut samples);
+    samples.start_over();
+    for round in 1..=plan.rounds {
+        eprintln!("round {round} of {}", plan.rounds);
+        bench.round(plan, plan.window, &mut samples);
+    }
+    bench.once(plan, &mut samples);
+    samples.print(figures::FIGURES);
+    match samples.failures() {
+        failures if failures.is_empty() => Ok(()),
+        failures => Err(failures.join("; ")),
+    }
+}
+
+/// Everything that runs while the rounds go by: idle but for the one that is measured.
+struct Bench {
+    syncs: Syncs,
+    hello: Hello,
+    redis: Option<Redis>,
+    postgres: Option<Postgres>,
+    ours: Option<Ours>,
+}
+
+/// The hosts that are measured: as it comes, and with one promise taken away each.
+struct Ours {
+    host: Host,
+    rooms: Rooms,
+    unbatched: Option<(Host, Rooms)>,
+    unsynced: Option<(Host, Rooms)>,
+    one: Option<Audience>,
+    hundred: Option<Audience>,
+    crowds: Option<Crowds>,
+}
+
+impl Bench {
+    fn prepare(plan: &Plan, samples: &mut Samples) -> Result<Self, String> {
+        let mut absent = |names: &[&str], why: &str| {
+            for name in names {
+                samples.absent(name, why);
+            }
+        };
+        let redis = plan
+            .wants_some("redis.")
+            .then(Redis::start)
+            .and_then(|started| started.inspect_err(|why| absent(&["redis.lua_always"], why)).ok());
+        let names = ["postgres.function", "postgres.statements"];
+        let postgres = plan
+            .wants_some("postgres.")
+            .then(Postgres::start)
+            .and_then(|started| started.inspect_err(|why| absent(&names, why)).ok());
+        absent(&["nats.sync_always", "nats.push"], &peers::nats_absence());
+        let groups = ["post.", "deliver.", "fanout.", "ambient."];
+        let ours = if groups.iter().any(|group| plan.wants_some(group)) {
+            Some(Ours::prepare(plan, samples)?)
+        } else {
+            None
+        };
+        Ok(Self { syncs: Syncs::open()?, hello: Hello::start()?, redis, postgres, ours })
+    }
+
+    /// Takes every measurement once.
+    fn round(&mut self, plan: &Plan, window: Duration, samples: &mut Samples) {
+        match self.syncs.measure(window, 4096) {
+            Ok(one) => {
+                samples.add("limit.fdatasync", one.rate);
+                samples.add("limit.fdatasync.p50_us", one.median_us);
+            }
+            Err(why) => samples.failed("limit.fdatasync", &why),
+        }
+        let mut take = |name: &str, measure: &mut dyn FnMut() -> Result<f64, String>| {
+            samples.take(plan, name, measure);
+        };
+        take("axum.hello.c1", &mut || self.hello.measure(window, 1));
+        take("axum.hello", &mut || self.hello.measure(window, 64));
+        if let Some(redis) = &mut self.redis {
+            take("redis.lua_always.c1", &mut || redis.measure(window, 1));
+            take("redis.lua_always", &mut || redis.measure(window, 64));
+        }
+        if let Some(postgres) = &self.postgres {
+            take("postgres.function", &mut || postgres.function(window, 64));
+            take("postgres.statements", &mut || postgres.statements(window, 64));
+        }
+        if let Some(ours) = &mut self.ours {
+            ours.round(plan, window, samples);
+        }
+    }
+
+    /// What is measured on its own, since a fresh process is part of it.
+    fn once(&mut self, plan: &Plan, samples: &mut Samples) {
+        if plan.wants("start_ms") || plan.wants("rss_idle_mib") {
+            for _ in 0..STARTS {
+                match Host::start(&plan.chorus, &[]).and_then(|host| host.restart()) {
+                    Ok(host) => {
+                        samples.add("start_ms", host.started_ms);
+                        // A moment for what starts in the background, or idle would not be idle.
+                        std::thread::sleep(Duration::from_millis(500));
+                        samples.add("rss_idle_mib", host.resident_mib());
+                    }
+                    Err(why) => samples.failed("start_ms", &why),
+                }
+            }
+        }
+        for records in [64, 256] {
+            let name = format!("limit.sync_of_{records}");
+            if plan.wants(&name) {
+                match self.syncs.measure(plan.window, 600 * records) {
+                    Ok(one) => samples.add(&name, one.rate * records as f64),
+                    Err(why) => samples.failed(&name, &why),
+                }
+            }
+        }
+    }
+}
+
+impl Ours {
+    fn prepare(plan: &Plan, samples: &mut Samples) -> Result<Self, String> {
+        eprintln!("preparing the hosts");
+        let host = Host::start(&plan.chorus, &[])?;
+        let rooms = Rooms::open(&host)?;
+        let mut weakened = |name: &str, flag: &str| {
+            if !plan.wants(name) {
+                return None;
+            }
+            let made = Host::start(&plan.chorus, &[flag])
+                .and_then(|host| Rooms::open(&host).map(|rooms| (host, rooms)));
+            made.inspect_err(|why| samples.failed(name, why)).ok()
+        };
+        let unbatched = weakened("post.batching_vs_off", "--dangerous-no-batching");
+        let unsynced = weakened("post.full_vs_normal", "--dangerous-sync-normal");
+        let mut audience = |names: &[&str], agents: usize| {
+            if !names.iter().any(|name| plan.wants(name)) {
+                return None;
+            }
+            let gathered = Audience::gather(&host, agents);
+            gathered.inspect_err(|why| samples.failed(names[0], why)).ok()
+        };
+        let one = audience(&["deliver.s1.p50_us"], 1);
+        let hundred = audience(&["deliver.s100.p50_us", "fanout.s100"], 100);
+        let crowds = if plan.wants_some("ambient.") {
+            Crowds::gather(&host).inspect_err(|why| samples.failed("ambient", why)).ok()
+        } else {
+            None
+        };
+        Ok(Self { host, rooms, unbatched, unsynced, one, hundred, crowds })
+    }
+
+    fn round(&mut self, plan: &Plan, window: Duration, samples: &mut Samples) {
+        let mut take = |name: &str, measure: &mut dyn FnMut() -> Result<f64, String>| {
+            samples.take(plan, name, measure);
+        };
+        let (host, rooms) = (&self.host, &mut self.rooms);
+        take("post.c1", &mut || Ok(rooms.post(host, window, 1, 100)?.rate));
+        let mut kib_per_post = None;
+        take("post.c64", &mut || {
+            let before = host.written_bytes();
+            let outcome = rooms.post(host, window, 64, 100)?;
+            let kib = (host.written_bytes() - before) / 1024.0;
+            kib_per_post = Some(kib / outcome.answers.max(1) as f64);
+            Ok(outcome.rate)
+        });
+        take("post.c256", &mut || Ok(rooms.post(host, window, 256, 100)?.rate));
+        take("post.c64.c2a", &mut || Ok(rooms.call(host, window, 64)?.rate));
+        take("post.hot_channel", &mut || Ok(rooms.post(host, window, 64, 1)?.rate));
+        if let Some((host, rooms)) = &mut self.unbatched {
+            take("post.batching_vs_off", &mut || Ok(rooms.post(host, window, 64, 100)?.rate));
+        }
+        if let Some((host, rooms)) = &mut self.unsynced {
+            take("post.full_vs_normal", &mut || Ok(rooms.post(host, window, 64, 100)?.rate));
+        }
+        if let Some(crowds) = &mut self.crowds {
+            take("ambient.us.roster_10", &mut || crowds.ambient(host, window, 10));
+            take("ambient.us.roster_10000", &mut || crowds.ambient(host, window, 10_000));
+        }
+        if let Some(one) = &mut self.one {
+            take("deliver.s1.p50_us", &mut || Ok(median(&one.deliver(window)?)));
+        }
+        if let Some(hundred) = &mut self.hundred {
+            take("deliver.s100.p50_us", &mut || Ok(median(&hundred.deliver(window)?)));
+            take("fanout.s100", &mut || hundred.fan_out(window));
+        }
+        if let Some(kib) = kib_per_post {
+            samples.add("bytes_per_post", kib);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A host as a child process, and what can be seen of it from outside.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::bench::peers::{Server, folder, free_port};
+use crate::bench::talk;
+
+/// A running host on a folder of its own.
+pub(super) struct Host {
+    pub(super) addr: SocketAddr,
+    /// An operator's token.
+    pub(super) token: String,
+    /// Milliseconds from starting the process to its first answer.
+    pub(super) started_ms: f64,
+    chorus: PathBuf,
+    flags: Vec<String>,
+    server: Server,
+}
+
+impl Host {
+    /// Starts one on an empty folder, with more flags of `chorus serve`.
+    pub(super) fn start(chorus: &Path, flags: &[&str]) -> Result<Self, String> {
+        let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+        let folder = folder("bench-chorus")?;
+        let (server, addr, started_ms) = serve(chorus, &flags, folder)?;
+        let token = operator(chorus, server.folder.path())?;
+        Ok(Self { addr, token, started_ms, chorus: chorus.to_owned(), flags, server })
+    }
+
+    /// Stops it and starts it again on the folder it has.
+    pub(super) fn restart(self) -> Result<Self, String> {
+        let Self { token, chorus, flags, server, .. } = self;
+        let folder = server.stop()?;
+        let (server, addr, started_ms) = serve(&chorus, &flags, folder)?;
+        Ok(Self { addr, token, started_ms, chorus, flags, server })
+    }
+
+    /// Asks as the operator; an answer that is no success is an error.
+    pub(super) fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let (status, answer) = talk::exchange(self.addr, method, path, &self.token, &body)?;
+        if !(200..300).contains(&status) {
+            let answer = String::from_utf8_lossy(&answer);
+            return Err(format!("{method} {path}: HTTP {status}: {answer}"));
+        }
+        Ok(serde_json::from_slice(&answer).unwrap_or(Value::Null))
+    }
+
+    /// Memory it has in the machine, in MiB.
+    pub(super) fn resident_mib(&self) -> f64 {
+        self.seen("status", "VmRSS:") / 1024.0
+    }
+
+    /// Bytes it has caused to be written to the disk since it started.
+    pub(super) fn written_bytes(&self) -> f64 {
+        self.seen("io", "write_bytes:")
+    }
+
+    fn seen(&self, file: &str, field: &str) -> f64 {
+        let text = fs::read_to_string(format!("/proc/{}/{file}", self.server.child.id()));
+        text.unwrap_or_default()
+            .lines()
+            .find_map(|line| line.strip_prefix(field)?.split_whitespace().next()?.parse().ok())
+            .unwrap_or(f64::NAN)
+    }
+}
+
+/// Starts the process and waits for its first answer.
+fn serve(
+    chorus: &Path,
+    flags: &[String],
+    folder: tempfile::TempDir,
+) -> Result<(Server, SocketAddr, f64), String> {
+    let addr = SocketAddr::from(([127, 0, 0, 1], free_port()?));
+    let started = Instant::now();
+    let child = Command::new(chorus)
+        .arg("serve")
+        .arg("--data")
+        .arg(folder.path())
+        .args(["--listen", &addr.to_string()])
+        .args(flags)
+        .env("RUST_LOG", "warn")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .map_err(|e| format!("{}: {e}", chorus.display()))?;
+    let mut server = Server { child, folder };
+    loop {
+        if matches!(talk::exchange(addr, "GET", "/healthz", "", ""), Ok((200, _))) {
+            return Ok((server, addr, started.elapsed().as_secs_f64() * 1e3));
+        }
+        if let Ok(Some(status)) = server.child.try_wait() {
+            return Err(format!("chorus serve ended: {status}"));
+        }
+        if started.elapsed() > Duration::from_secs(20) {
+            return Err("chorus serve does not answer".to_owned());
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    }
+}
+
+/// A token of an operator, from the command line as a person would get it.
+fn operator(chorus: &Path, data: &Path) -> Result<String, String> {
+    let output = Command::new(chorus)
+        .args(["token", "issue", "--agent", "bench", "--role", "operator", "--data"])
+        .arg(data)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| format!("chorus token: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("chorus token: {}", String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+impl Server {
+    /// Ends the process as an operator would, and gives its folder back.
+    fn stop(mut self) -> Result<tempfile::TempDir, String> {
+        let pid = Pid::from_raw(self.child.id().cast_signed());
+        kill(pid, Signal::SIGTERM).map_err(|e| format!("stop: {e}"))?;
+        self.child.wait().map_err(|e| format!("stop: {e}"))?;
+        // The folder outlives this process; an empty one takes its place and goes with it.
+        Ok(std::mem::replace(&mut self.folder, folder("bench-stopped")?))
+    }
+}

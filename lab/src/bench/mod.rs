@@ -1,0 +1,66 @@
+//! Benchmarks: every figure a ratio against a limit or a peer, taken in the same run.
+//!
+//! A run goes in rounds; each round takes every measurement once, one after the other, so that a
+//! machine that slows down slows all of them. The value of a figure is the median over the rounds, and
+//! a ratio is the median of the rounds' ratios. Standard output carries one JSON object a line:
+//!
+//! ```json
+//! {"bench":"peer","metric":"limit.fdatasync","value":5300,"unit":"syncs/s","min":5200,"max":5400}
+//! {"bench":"host","metric":"post.c64","value":24000,"unit":"posts/s","vs":"limit.fdatasync","ratio":4.5,"min":4.4,"max":4.7}
+//! {"bench":"peer","metric":"nats.sync_always","absent":true,"reason":"…"}
+//! ```
+//!
+//! `min` and `max` are the ratio's where there is a ratio, else the value's. Where lower is better the
+//! line says `"cost":true`. `target` is the bound we set ourselves, and `holds` whether it was met. A peer
+//! that the machine has not is a line with `absent`, and never a pass. All durable work is on disk before
+//! it is acknowledged, the peers' too.
+//!
+//! The load generator shares the cores with what it measures, so it is kept small: one thread, hand-written
+//! requests, keep-alive, and no more parsing than finding the end of an answer and its status.
+
+mod host;
+mod load;
+mod peers;
+mod report;
+mod talk;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How a benchmark is to be run.
+pub struct Plan {
+    /// The release binary of Chorus.
+    pub chorus: PathBuf,
+    /// The database under the host.
+    pub database: String,
+    /// Interleaved rounds.
+    pub rounds: usize,
+    /// Length of one measurement.
+    pub window: Duration,
+    /// Prefixes of the measurements to take; all of them when empty.
+    pub only: Vec<String>,
+}
+
+impl Plan {
+    /// Whether the measurement `name` was asked for.
+    fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|prefix| name.starts_with(prefix.as_str()))
+    }
+
+    /// Whether any measurement was asked for whose name begins with `group`.
+    fn wants_some(&self, group: &str) -> bool {
+        self.wants(group) || self.only.iter().any(|prefix| prefix.starts_with(group))
+    }
+}
+
+/// Runs the benchmark `name`; its lines go to standard output, its progress to standard error.
+///
+/// # Errors
+/// An unknown name or database, and any measurement that failed: the others are printed all the same.
+pub fn run(name: &str, plan: &Plan) -> Result<(), String> {
+    match (name, plan.database.as_str()) {
+        ("host", "sqlite") => host::run(plan),
+        ("host", other) => Err(format!("no host on the database {other} yet")),
+        _ => Err("there is only `host`".to_owned()),
+    }
+}
