@@ -90,11 +90,17 @@ impl Sources {
                 problems.push(format!("{REASONS}: {id} is covered by a test; drop its reason"));
             }
         }
+        let mut open: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (id, page) in &self.requirements {
             if self.tests_of(id).next().is_none() && !self.reasons.contains_key(id) {
-                problems
-                    .push(format!("spec/{page}.md: {id} has no test, and no reason in {REASONS}"));
+                open.entry(page).or_default().push(id.to_string());
             }
+        }
+        for (page, ids) in open {
+            let (count, ids) = (ids.len(), ids.join(" "));
+            problems.push(format!(
+                "spec/{page}.md: {count} without a test or a reason in {REASONS}: {ids}"
+            ));
         }
         problems
     }
