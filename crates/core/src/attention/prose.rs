@@ -184,7 +184,8 @@ fn is_closing(c: char) -> bool {
 /// Where in a word an address starts.
 fn address(word: &str) -> Option<usize> {
     if let Some(colon) = word.find("://") {
-        let scheme = word.as_bytes()[..colon].iter().rev().take_while(|b| b.is_ascii_alphanumeric());
+        let scheme =
+            word.as_bytes()[..colon].iter().rev().take_while(|b| b.is_ascii_alphanumeric());
         let length = scheme.count();
         return (length > 0).then_some(colon - length);
     }
@@ -259,7 +260,9 @@ mod tests {
 
     #[test]
     fn hostile_texts_take_linear_time() {
-        for piece in ["`", "` ``", "[", "[a](", "](", "```\n", "> ", "a.b/", "://", "~~~ ", "a.", "\n"] {
+        for piece in
+            ["`", "` ``", "[", "[a](", "](", "```\n", "> ", "a.b/", "://", "~~~ ", "a.", "\n"]
+        {
             let text = piece.repeat(1_000_000 / piece.len());
             prose(&text);
         }

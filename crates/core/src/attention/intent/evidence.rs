@@ -47,9 +47,15 @@ impl Evidence {
         for at in sentence.words.clone() {
             let mut opens_on = false;
             for (cue, length) in cues(&words[..sentence.words.end], at, opening) {
-                opens_on |= matches!(cue, Cue::Softener | Cue::Greeting | Cue::Thanks | Cue::Please);
+                opens_on |=
+                    matches!(cue, Cue::Softener | Cue::Greeting | Cue::Thanks | Cue::Please);
                 match cue {
-                    Cue::Filler | Cue::Softener | Cue::Courtesy | Cue::Greeting | Cue::Thanks | Cue::Please => {
+                    Cue::Filler
+                    | Cue::Softener
+                    | Cue::Courtesy
+                    | Cue::Greeting
+                    | Cue::Thanks
+                    | Cue::Please => {
                         light_until = light_until.max(at + length);
                     }
                     _ => {}
@@ -63,7 +69,9 @@ impl Evidence {
                     Cue::Yes => self.yes |= first,
                     Cue::No => self.no |= first,
                     Cue::Undertaking => self.undertaking = true,
-                    Cue::Question => self.question |= self.opens_question(words, sentence, at, length),
+                    Cue::Question => {
+                        self.question |= self.opens_question(words, sentence, at, length)
+                    }
                     Cue::Plea => self.plea = true,
                     Cue::Please => self.request |= sentence.words.len() > 1 && !self.yes,
                     Cue::Ask => self.request |= sentence.words.end > at + length,
@@ -87,19 +95,57 @@ impl Evidence {
     }
 
     /// Whether a question word opens a question here and not a subordinate clause or an exclamation.
-    fn opens_question(&self, words: &[&str], sentence: &Sentence, at: usize, length: usize) -> bool {
+    fn opens_question(
+        &self,
+        words: &[&str],
+        sentence: &Sentence,
+        at: usize,
+        length: usize,
+    ) -> bool {
         let next = words.get(at + 1).copied().filter(|_| at + 1 < sentence.words.end);
         match words[at] {
             "what" => next.is_some_and(|w| {
                 matches!(
                     w,
-                    "is" | "are" | "do" | "does" | "did" | "can" | "about" | "if" | "would" | "should" | "kind"
-                        | "version" | "happens" | "happened" | "else" | "sort" | "was" | "were" | "will" | "has" | "have"
-                        | "could" | "exactly" | "type" | "time" | "command" | "file" | "irc" | "card" | "error" | "distro"
+                    "is" | "are"
+                        | "do"
+                        | "does"
+                        | "did"
+                        | "can"
+                        | "about"
+                        | "if"
+                        | "would"
+                        | "should"
+                        | "kind"
+                        | "version"
+                        | "happens"
+                        | "happened"
+                        | "else"
+                        | "sort"
+                        | "was"
+                        | "were"
+                        | "will"
+                        | "has"
+                        | "have"
+                        | "could"
+                        | "exactly"
+                        | "type"
+                        | "time"
+                        | "command"
+                        | "file"
+                        | "irc"
+                        | "card"
+                        | "error"
+                        | "distro"
                 )
             }),
             "how" => next.is_some_and(|w| w != "ever"),
-            "which" => next.is_some_and(|w| !matches!(w, "means" | "i" | "you" | "is" | "was" | "will" | "would" | "makes" | "should")),
+            "which" => next.is_some_and(|w| {
+                !matches!(
+                    w,
+                    "means" | "i" | "you" | "is" | "was" | "will" | "would" | "makes" | "should"
+                )
+            }),
             "why" => next.is_some_and(|w| !matches!(w, "i" | "you" | "it")),
             "anyone" | "anybody" => sentence.words.end > at + 1,
             _ => sentence.words.end > at + length,
@@ -109,6 +155,10 @@ impl Evidence {
     /// Whether anything is asked.
     pub(super) fn asks(&self) -> bool {
         self.marked || self.question || self.plea || self.request
+    }
+
+    pub(super) fn asks_question(&self) -> bool {
+        self.marked || self.question || self.plea
     }
 
     /// Whether gratitude is all, or the point, of it.
@@ -150,17 +200,27 @@ fn is_fraction(bytes: &[u8], slash: usize) -> bool {
     let number = |digits: &[u8]| digits.iter().fold(0u32, |n, d| n * 10 + u32::from(d - b'0'));
     let done = number(&bytes[slash - left..slash]);
     let total = number(&bytes[slash + 1..slash + 1 + right]);
-    let stands_alone = |b: u8| b.is_ascii_whitespace() || matches!(b, b'(' | b')' | b'[' | b']' | b':' | b',');
-    left < 6 && right < 6 && stands_alone(before) && (stands_alone(after) || after == b'.') && done <= total
+    let stands_alone =
+        |b: u8| b.is_ascii_whitespace() || matches!(b, b'(' | b')' | b'[' | b']' | b':' | b',');
+    left < 6
+        && right < 6
+        && stands_alone(before)
+        && (stands_alone(after) || after == b'.')
+        && done <= total
 }
 
 /// `[ci] …`, `[12:03:11] …`, `2026-06-02 12:03 …`.
 fn opens_like_log(text: &str) -> bool {
     let text = text.trim_start();
     let dated = text.len() > 10
-        && text.bytes().take(10).enumerate().all(|(n, b)| if n == 4 || n == 7 { b == b'-' } else { b.is_ascii_digit() });
-    let tagged = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).is_some_and(|(tag, rest)| {
-        !tag.is_empty() && tag.len() <= 24 && !rest.trim().is_empty() && !rest.starts_with('(')
-    });
+        && text
+            .bytes()
+            .take(10)
+            .enumerate()
+            .all(|(n, b)| if n == 4 || n == 7 { b == b'-' } else { b.is_ascii_digit() });
+    let tagged =
+        text.strip_prefix('[').and_then(|rest| rest.split_once(']')).is_some_and(|(tag, rest)| {
+            !tag.is_empty() && tag.len() <= 24 && !rest.trim().is_empty() && !rest.starts_with('(')
+        });
     dated || tagged
 }

@@ -104,8 +104,8 @@ const PHRASES: &[(Cue, &[&str])] = &[
         "any idea", "any ideas", "any clue", "any suggestions", "any hints", "any thoughts", "any advice", "anyone know", "anyone knows", "anybody know", "anybody knows", "does anyone", "does anybody", "does someone", "do anyone", "has anyone", "has anybody", "can anyone", "can anybody",
         "can someone", "can somebody", "can any one", "could someone", "could somebody", "could anyone", "could anybody", "is there a way", "is there any", "is there away", "is there anyone", "is there something", "is anyone", "is anybody", "do you know", "do you have", "do u know", "do any of you", "did anyone", "would anyone", "i wonder", "wondering if", "wondering how", "wondering what",
         "wondering whether", "wondering why", "was wondering", "how do i", "how can i", "how do you", "how should i", "how would i", "how to do i", "how come", "what should i", "what can i", "what do i", "where can i", "where do i", "which one should", "why is it", "why does", "why do i", "need help", "need some help", "help me", "need a hand", "need your help", "i need on help",
-        "need advice", "question about", "have a question", "got a question", "quick question", "tell me", "tell me how", "interested in hearing", "want to know", "like to know", "need to know", "can't figure out", "cant figure out", "don't know why", "dont know why", "don't know how", "dont know how",
-        "don't understand why", "dont understand why", "no idea how", "no idea why", "not sure how", "not sure why", "let me know", "let us know", "please help", "pls help", "plz help",
+        "need advice", "question about", "have a question", "got a question", "quick question", "^tell me how", "^tell me what", "^tell me why", "^tell me where", "interested in hearing", "want to know", "like to know", "need to know", "can't figure out", "cant figure out", "don't know why", "dont know why", 
+        "don't understand why", "dont understand why", "please help", "pls help", "plz help",
     ]),
     (Cue::Please, &["please", "pls", "plz", "pleas", "kindly"]),
     (Cue::Ask, &[
@@ -168,7 +168,8 @@ static BY_FIRST: LazyLock<HashMap<&'static str, Vec<Entry>>> = LazyLock::new(|| 
             let bare = phrase.strip_prefix('^').unwrap_or(phrase);
             let mut words = bare.split(' ');
             let first = words.next().unwrap_or_default();
-            let entry = Entry { rest: words.collect(), at_start: bare.len() < phrase.len(), cue: *cue };
+            let entry =
+                Entry { rest: words.collect(), at_start: bare.len() < phrase.len(), cue: *cue };
             by_first.entry(first).or_default().push(entry);
         }
     }
@@ -177,7 +178,29 @@ static BY_FIRST: LazyLock<HashMap<&'static str, Vec<Entry>>> = LazyLock::new(|| 
 
 /// Whether a word is one of the language and not a name, so that `ok, go` addresses nobody called "ok".
 pub(super) fn is_word(word: &str) -> bool {
-    BY_FIRST.contains_key(word) || matches!(word, "note" | "nb" | "ps" | "re" | "question" | "q" | "a" | "if" | "urgent" | "hence" | "first" | "second" | "finally" | "maybe" | "because" | "since" | "after" | "before" | "as")
+    BY_FIRST.contains_key(word)
+        || matches!(
+            word,
+            "note"
+                | "nb"
+                | "ps"
+                | "re"
+                | "question"
+                | "q"
+                | "a"
+                | "if"
+                | "urgent"
+                | "hence"
+                | "first"
+                | "second"
+                | "finally"
+                | "maybe"
+                | "because"
+                | "since"
+                | "after"
+                | "before"
+                | "as"
+        )
 }
 
 /// Every phrase that begins at `words[at]`: its cue and how many words it has. `at_start` says whether a
@@ -187,7 +210,8 @@ pub(super) fn cues<'a>(
     at: usize,
     at_start: bool,
 ) -> impl Iterator<Item = (Cue, usize)> + 'a {
-    let entries = words.get(at).and_then(|first| BY_FIRST.get(first)).map_or(&[][..], Vec::as_slice);
+    let entries =
+        words.get(at).and_then(|first| BY_FIRST.get(first)).map_or(&[][..], Vec::as_slice);
     entries.iter().filter_map(move |entry| {
         let fits = (at_start || !entry.at_start)
             && words[at + 1..].len() >= entry.rest.len()

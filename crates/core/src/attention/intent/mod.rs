@@ -35,15 +35,13 @@ pub fn intent(text: &str, before: Option<Before<'_>>) -> Intent {
     if let Some(answer) = answer(&reading, &evidence, before) {
         return answer;
     }
-    let asks = evidence.asks();
     match () {
         () if evidence.cancel => Intent::Cancel,
         () if evidence.assignment => Intent::Assignment,
         () if evidence.approval || evidence.approved => Intent::Approval,
         () if evidence.blocker && !evidence.marked => Intent::Blocker,
-        () if evidence.request && !(evidence.marked && evidence.question) => Intent::Request,
         () if evidence.request => Intent::Request,
-        () if asks => Intent::Question,
+        () if evidence.asks_question() => Intent::Question,
         () if evidence.is_thanks() => Intent::Thanks,
         () if evidence.is_status(lower.as_str()) => Intent::Status,
         () if evidence.is_courtesy() => Intent::Social,
@@ -52,21 +50,32 @@ pub fn intent(text: &str, before: Option<Before<'_>>) -> Intent {
     }
 }
 
+/// Whether it asks for an answer in words, whatever else it wants: "can you tell me…?" is a request and a
+/// question.
+pub fn asks_question(text: &str) -> bool {
+    let lower = Lower::of(text);
+    Evidence::gather(&lower.read(lexicon::is_word)).asks_question()
+}
+
 /// Whether the words themselves say that it cannot wait.
 pub fn is_urgent(text: &str) -> bool {
     let lower = Lower::of(text);
     let reading = lower.read(lexicon::is_word);
-    let words = &reading.words;
-    let calm = |at: usize| at > 0 && matches!(words[at - 1], "not" | "non" | "isn't" | "less" | "no");
-    let stressed = |at: usize| {
-        reading.sentences.iter().any(|s| s.words.end == at + 1 && s.exclaims)
-    };
-    words.iter().enumerate().any(|(at, word)| match *word {
-        "urgent" | "urgently" | "asap" | "emergency" | "sev1" | "sev-1" | "p0" => !calm(at),
-        // "It fails immediately" presses nobody; "do it immediately" does.
-        "immediately" => Evidence::gather(&reading).asks() || words.len() == 1 || stressed(at),
-        "now" => stressed(at) || (at > 0 && words[at - 1] == "right" && Evidence::gather(&reading).asks()),
-        _ => false,
+    let asks = Evidence::gather(&reading).asks();
+    reading.sentences.iter().any(|sentence| {
+        sentence.words.clone().any(|at| {
+            let before = at.checked_sub(1).map_or("", |before| reading.words[before]);
+            let stressed = sentence.exclaims && at + 1 == sentence.words.end;
+            match reading.words[at] {
+                "urgent" | "urgently" | "asap" | "emergency" | "sev1" | "sev-1" | "p0" => {
+                    !matches!(before, "not" | "non" | "isn't" | "less" | "no")
+                }
+                // "It fails immediately" presses nobody; "do it immediately" does.
+                "immediately" => asks || stressed || reading.words.len() == 1,
+                "now" => stressed || (before == "right" && asks),
+                _ => false,
+            }
+        })
     })
 }
 
@@ -95,7 +104,10 @@ fn answer(
         return None;
     }
     // "ok" and the like take note of what was said; they answer only where consent was wanted.
-    let bare = matches!(reading.words[0], "ok" | "okay" | "right" | "true" | "indeed" | "exactly" | "fine");
+    let bare = matches!(
+        reading.words[0],
+        "ok" | "okay" | "right" | "true" | "indeed" | "exactly" | "fine"
+    );
     match before.intent {
         Intent::Approval => Some(Intent::Approval),
         Intent::Question if evidence.cancel || bare => None,
@@ -108,13 +120,20 @@ fn answer(
 pub fn looks_unfinished(text: &str) -> bool {
     let end = text.trim_end();
     let Some(last) = end.chars().next_back() else { return true };
-    if end.ends_with("...") || matches!(last, ',' | '…' | ':' | ';' | '-' | '—' | '–' | '(' | '[' | '{' | '，' | '、' | '：' | '،') {
+    if end.ends_with("...")
+        || matches!(
+            last,
+            ',' | '…' | ':' | ';' | '-' | '—' | '–' | '(' | '[' | '{' | '，' | '、' | '：' | '،'
+        )
+    {
         return !is_smiley(end);
     }
     if matches!(last, '.' | '!' | '?' | '。' | '！' | '？' | '؟' | '।' | '۔') {
         return false;
     }
-    if end.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1 || has_open_bracket(end) {
+    if end.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1
+        || has_open_bracket(end)
+    {
         return true;
     }
     let lower = Lower::of(end);
@@ -134,14 +153,18 @@ const SHORT_WORDS: usize = 4;
 
 /// Words after which a sentence goes on.
 const HANGING: [&str; 44] = [
-    "and", "or", "but", "so", "because", "cause", "cuz", "with", "the", "a", "an", "to", "of", "for", "if",
-    "when", "that", "is", "are", "was", "my", "your", "in", "on", "at", "like", "then", "as", "by", "from",
-    "while", "which", "where", "i", "we", "also", "plus", "than", "about", "into", "have", "has", "can", "its",
+    "and", "or", "but", "so", "because", "cause", "cuz", "with", "the", "a", "an", "to", "of",
+    "for", "if", "when", "that", "is", "are", "was", "my", "your", "in", "on", "at", "like",
+    "then", "as", "by", "from", "while", "which", "where", "i", "we", "also", "plus", "than",
+    "about", "into", "have", "has", "can", "its",
 ];
 
 fn is_smiley(end: &str) -> bool {
     let mut last = end.chars().rev();
-    matches!((last.next(), last.next()), (Some('(' | '[' | '{'), Some(':' | ';' | '=' | '-' | '\'')))
+    matches!(
+        (last.next(), last.next()),
+        (Some('(' | '[' | '{'), Some(':' | ';' | '=' | '-' | '\''))
+    )
 }
 
 /// Whether a bracket is open at the end. Smileys use brackets too, so only one after a letter or space counts.

@@ -69,7 +69,9 @@ impl Lower {
         let mut chars = body.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
             // A point inside a word (`v1.2`, `main.rs`) ends nothing.
-            let inner = c == '.' && word.is_some() && chars.peek().is_some_and(|(_, n)| n.is_alphanumeric());
+            let inner = c == '.'
+                && word.is_some()
+                && chars.peek().is_some_and(|(_, n)| n.is_alphanumeric());
             if is_letter(c) || inner {
                 if let Some(start) = stops.take() {
                     reading.close(&mut open, &body[start..at]);

@@ -97,7 +97,9 @@ pub fn valid_handle(name: &str) -> bool {
     let mut has_letter = false;
     while let Some(c) = chars.next() {
         // A joiner is invisible, so it is let in only where scripts need one: inside a word that is not ASCII.
-        let inside = |c: Option<char>| c.is_some_and(|c| !c.is_ascii() && (c.is_alphanumeric() || is_mark(c)));
+        let inside = |c: Option<char>| {
+            c.is_some_and(|c| !c.is_ascii() && (c.is_alphanumeric() || is_mark(c)))
+        };
         let fits = match c {
             _ if is_joiner(c) => inside(before) && inside(chars.peek().copied()),
             _ if is_mark(c) => before.is_some(),

@@ -120,7 +120,11 @@ impl Scan<'_> {
                 self.opening &= named.is_some();
                 at = named.map_or(end, |(_, end)| end);
                 // Letters right after a name belong to no address; those after no name may.
-                before = if named.is_some() { Before::Open } else { Before::Local { letter: end > next } };
+                before = if named.is_some() {
+                    Before::Open
+                } else {
+                    Before::Local { letter: end > next }
+                };
                 word = at..at;
                 continue;
             }

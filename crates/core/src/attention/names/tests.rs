@@ -4,7 +4,17 @@ use super::*;
 use proptest::prelude::*;
 
 const NAMES: [&str; 12] = [
-    "scout", "scout-2", "builder", "Ann", "dot.", "小明", "민수", "سارة", "Ωμέγας", "a", "team.core",
+    "scout",
+    "scout-2",
+    "builder",
+    "Ann",
+    "dot.",
+    "小明",
+    "민수",
+    "سارة",
+    "Ωμέγας",
+    "a",
+    "team.core",
     "backend-agents",
 ];
 
@@ -114,12 +124,29 @@ fn an_ambiguous_name_is_nobody_until_one_gives_it_up() {
 
 #[test]
 fn handles_are_short_visible_and_have_a_letter() {
-    for good in ["a", "9", "a-b_c.d", "小明", "علی‌رضا", "é", "e\u{301}", "हिन्दी", &"x".repeat(64)] {
+    for good in ["a", "9", "a-b_c.d", "小明", "علی‌رضا", "é", "e\u{301}", "हिन्दी", &"x".repeat(64)]
+    {
         assert!(valid_handle(good), "{good:?}");
     }
     let long = "x".repeat(65);
     let huge = "x".repeat(1 << 20);
-    for bad in ["", "-", "..", "a b", "@a", "a@", "a\n", "a\u{200d}b", "a:b", "a/b", "🎉", "a\u{202e}", "\u{301}a", &long, &huge] {
+    for bad in [
+        "",
+        "-",
+        "..",
+        "a b",
+        "@a",
+        "a@",
+        "a\n",
+        "a\u{200d}b",
+        "a:b",
+        "a/b",
+        "🎉",
+        "a\u{202e}",
+        "\u{301}a",
+        &long,
+        &huge,
+    ] {
         assert!(!valid_handle(bad), "{bad:?}");
     }
 }
@@ -127,7 +154,8 @@ fn handles_are_short_visible_and_have_a_letter() {
 #[test]
 fn hostile_texts_take_linear_time() {
     let index = index();
-    for piece in ["@", "@a", "@a ", "@a@", "@小", "@a.b@", "a,", "@.", "-@", "\\@", "@a/", "ا@سارة"] {
+    for piece in ["@", "@a", "@a ", "@a@", "@小", "@a.b@", "a,", "@.", "-@", "\\@", "@a/", "ا@سارة"]
+    {
         let text = piece.repeat((1 << 20) / piece.len());
         assert!(mentions(&text, &index).len() <= limits::MENTIONS_PER_MESSAGE);
     }
