@@ -56,7 +56,8 @@ fn rust(file: &Path, text: &str) -> Problems {
     }
     // A file of tests may stand beside what it tests; its name says what it is for.
     let tests = file.file_stem().is_some_and(|stem| stem == "tests");
-    if !tests && !text.starts_with("//! ") {
+    let opening = text.lines().find(|line| !line.is_empty() && !line.starts_with("#!["));
+    if !tests && !opening.is_some_and(|line| line.starts_with("//! ")) {
         problems.push(format!("{place}:1: open with `//!`: what it is for, and its invariant"));
     }
     if let Some(name) = file.file_stem().and_then(|stem| stem.to_str())
