@@ -1,0 +1,63 @@
+//! How open events stand, from memory: what waits for whom now, whether or not it has a row yet.
+//!
+//! Nothing in here changes anything. Readers of the store see a delivery only once it has its row, a second
+//! after the post; an inbox read from there would be falsely empty.
+
+use std::sync::Arc;
+
+use super::{Result, Run};
+use crate::command::{Authority, Outcome};
+use crate::conversation::Conversation;
+use crate::delivery::Open;
+use crate::error::Refusal;
+use crate::ids::{ConversationKey, MemberKey, Uid};
+use crate::room::Room;
+
+impl Run<'_> {
+    /// One event's deliveries and claim, when they are open or closed only lately.
+    pub(super) fn standing(&mut self, uid: Uid) -> Result<Outcome> {
+        let Some(at) = self.find_recent(uid) else { return Ok(Outcome::Standing(None)) };
+        let Some(room) = self.ws.rooms.get(&at.conversation).filter(|r| self.may_look(r)) else {
+            return Err(Refusal::not_found("event").into());
+        };
+        let open = room.open.get(&at.seq);
+        let open = open.or_else(|| room.closed.iter().rev().find(|o| o.seq == at.seq));
+        Ok(Outcome::Standing(open.cloned().map(Box::new)))
+    }
+
+    /// Everything that is open: for one member, or for all, oldest first in each conversation.
+    pub(super) fn waiting(&mut self, member: Option<MemberKey>, limit: usize) -> Result<Outcome> {
+        if member != Some(self.by.member) && self.by.authority != Authority::Auditor {
+            self.must_govern()?;
+        }
+        let mut found: Vec<(Arc<Conversation>, Open)> = Vec::new();
+        let mut put = |room: &Room, open: &Open| {
+            if found.len() < limit && self.may_look(room) {
+                found.push((room.conversation.clone(), open.clone()));
+            }
+        };
+        match member {
+            Some(member) => {
+                for at in self.ws.owed.get(&member).into_iter().flatten() {
+                    let room = self.ws.rooms.get(&at.conversation);
+                    if let Some((room, open)) = room.and_then(|r| Some((r, r.open.get(&at.seq)?))) {
+                        put(room, open);
+                    }
+                }
+            }
+            None => {
+                let mut keys: Vec<ConversationKey> = self.ws.rooms.keys().copied().collect();
+                keys.sort_unstable();
+                for room in keys.iter().filter_map(|key| self.ws.rooms.get(key)) {
+                    room.open.values().for_each(|open| put(room, open));
+                }
+            }
+        }
+        Ok(Outcome::Waiting(found))
+    }
+
+    /// An auditor looks at everything.
+    fn may_look(&self, room: &Room) -> bool {
+        self.by.authority == Authority::Auditor || self.may_see(room)
+    }
+}
