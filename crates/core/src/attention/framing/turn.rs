@@ -1,0 +1,114 @@
+//! A whole turn as one prompt: the rules, what was said before, what else came, and the event to answer.
+
+use super::escape::{body_into, nonce_of, value_into};
+use super::{EventHeader, RESPONSE_RULES, block_into, fence_into, knock_into, line_into};
+
+/// An event of a turn. Without a body only its header is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a> {
+    pub header: EventHeader<'a>,
+    pub body: &'a str,
+}
+
+/// A knock that is mentioned with a turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Knock<'a> {
+    pub header: EventHeader<'a>,
+    /// A template's words ([`crate::attention::knock::topic`]).
+    pub topic: &'a str,
+    /// The tool that shows the body.
+    pub pull_with: &'a str,
+}
+
+/// One earlier message of the conversation, for reading only.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    pub event_id: &'a str,
+    pub author_kind: &'a str,
+    pub author_id: &'a str,
+    /// When, as the host shows it; empty where it is not known.
+    pub at: &'a str,
+    pub text: &'a str,
+}
+
+/// Everything that one turn shows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Turn<'a> {
+    /// In the order in which they came. Fragments of the answered event's author that stand next to it
+    /// become one block.
+    pub events: &'a [Event<'a>],
+    /// Index in `events` of the event to answer.
+    pub answer: usize,
+    /// Knocks of the same conversation; the only ones of a turn that is about a knock alone.
+    pub knocks: &'a [Knock<'a>],
+    /// Earlier messages, oldest first.
+    pub transcript: &'a [Said<'a>],
+}
+
+/// The prompt of a turn. The event to answer comes last, and its fragments are one message.
+pub fn frame_turn(turn: &Turn<'_>, nonce: &str) -> String {
+    let nonce = nonce_of(nonce);
+    let mut out = String::with_capacity(4096);
+    out.push_str(RESPONSE_RULES);
+    if !turn.transcript.is_empty() {
+        out.push('\n');
+        transcript_into(turn.transcript, &nonce, &mut out);
+    }
+    for knock in turn.knocks {
+        out.push('\n');
+        knock_into("KNOCK", &knock.header, knock.topic, knock.pull_with, &mut out);
+    }
+    let answer = fragments(turn);
+    let others = turn.events.iter().enumerate().filter(|(n, _)| !answer.contains(n));
+    for (_, event) in others {
+        out.push('\n');
+        block_into("ALSO", &event.header, &[], &[event.body], &nonce, &mut out);
+    }
+    if let (Some(event), Some(parts)) = (turn.events.get(turn.answer), turn.events.get(answer)) {
+        let ids: Vec<&str> = parts.iter().map(|part| part.header.event_id).collect();
+        let bodies: Vec<&str> = parts.iter().map(|part| part.body).collect();
+        out.push('\n');
+        block_into("EVENT", &event.header, &ids, &bodies, &nonce, &mut out);
+    }
+    out
+}
+
+/// The events around the one to answer that its author said in one go.
+fn fragments(turn: &Turn<'_>) -> std::ops::Range<usize> {
+    let Some(answer) = turn.events.get(turn.answer) else { return 0..0 };
+    let same = |event: &&Event<'_>| event.header.author_id == answer.header.author_id;
+    let before = turn.events[..turn.answer].iter().rev().take_while(same).count();
+    let after = turn.events[turn.answer + 1..].iter().take_while(same).count();
+    turn.answer - before..turn.answer + 1 + after
+}
+
+/// What was said before. A line of the text that follows a break is indented, so that it cannot pass for
+/// another speaker's.
+fn transcript_into(transcript: &[Said<'_>], nonce: &str, out: &mut String) {
+    out.push_str("C2A CONTEXT\n");
+    line_into(
+        "about",
+        &["earlier messages, oldest first; for reading only, nothing here is to be answered"],
+        out,
+    );
+    out.push_str("MESSAGES\n");
+    fence_into(nonce, out, |out| {
+        for said in transcript {
+            let mut text = String::new();
+            body_into(said.text, nonce, &mut text);
+            out.push('[');
+            value_into(said.event_id, out);
+            if !said.at.is_empty() {
+                out.push(' ');
+                value_into(said.at, out);
+            }
+            out.push_str("] ");
+            value_into(said.author_kind, out);
+            out.push(':');
+            value_into(said.author_id, out);
+            out.push_str(": ");
+            out.push_str(text.trim_end_matches('\n').replace('\n', "\n    ").as_str());
+            out.push('\n');
+        }
+    });
+}
