@@ -73,55 +73,146 @@ pub struct Drawn {
 
 #[derive(Clone, Debug)]
 pub enum Command {
-    AddMember { id: String, kind: MemberKind, fields: MemberFields },
-    ChangeMember { member: MemberKey, fields: MemberFields },
-    RemoveMember { member: MemberKey },
-    AddRole { name: String },
-    RemoveRole { role: RoleKey },
-    SetRoleMember { role: RoleKey, member: MemberKey, on: bool },
-    SetLead { member: Option<MemberKey> },
-    AddStream { name: String, owner: Option<MemberKey> },
+    AddMember {
+        id: String,
+        kind: MemberKind,
+        fields: MemberFields,
+    },
+    ChangeMember {
+        member: MemberKey,
+        fields: MemberFields,
+    },
+    RemoveMember {
+        member: MemberKey,
+    },
+    AddRole {
+        name: String,
+    },
+    RemoveRole {
+        role: RoleKey,
+    },
+    SetRoleMember {
+        role: RoleKey,
+        member: MemberKey,
+        on: bool,
+    },
+    SetLead {
+        member: Option<MemberKey>,
+    },
+    AddStream {
+        name: String,
+        owner: Option<MemberKey>,
+    },
     /// A token that must not be honoured again; kept until it would have expired.
-    RevokeToken { jti: String, expires: Timestamp },
+    RevokeToken {
+        jti: String,
+        expires: Timestamp,
+    },
 
     /// A connection begins: the session is made, or taken up again by its id.
-    OpenSession { uid: Option<Uid>, runtime: String, managed: bool, resumable: bool },
+    OpenSession {
+        uid: Option<Uid>,
+        runtime: String,
+        managed: bool,
+        resumable: bool,
+    },
     /// The session's connection ended.
-    CloseSession { session: SessionKey },
+    CloseSession {
+        session: SessionKey,
+    },
 
     CreateConversation {
         kind: ConversationKind,
         settings: Settings,
         members: Vec<MemberKey>,
     },
-    ChangeConversation { conversation: Uid, settings: SettingsPatch },
-    SetSeat { conversation: Uid, member: MemberKey, participation: Participation },
-    RemoveSeat { conversation: Uid, member: MemberKey },
+    ChangeConversation {
+        conversation: Uid,
+        settings: SettingsPatch,
+    },
+    SetSeat {
+        conversation: Uid,
+        member: MemberKey,
+        participation: Participation,
+    },
+    RemoveSeat {
+        conversation: Uid,
+        member: MemberKey,
+    },
 
     Post(Box<Post>),
-    Edit { message: Uid, content: Message },
-    Delete { message: Uid },
-    React { message: Uid, signal: Signal, detail: Option<Arc<str>>, on: bool },
+    Edit {
+        message: Uid,
+        content: Message,
+    },
+    Delete {
+        message: Uid,
+    },
+    React {
+        message: Uid,
+        signal: Signal,
+        detail: Option<Arc<str>>,
+        on: bool,
+    },
     OpenThread(Box<OpenThread>),
-    ChangeThread { thread: Uid, status: Option<ThreadStatus>, owner: Option<Option<MemberKey>>, reason: Arc<str> },
-    SetCursor { conversation: Uid, read: Seq },
+    ChangeThread {
+        thread: Uid,
+        status: Option<ThreadStatus>,
+        owner: Option<Option<MemberKey>>,
+        reason: Arc<str>,
+    },
+    SetCursor {
+        conversation: Uid,
+        read: Seq,
+    },
 
-    Claim { event: Uid },
-    Release { event: Uid },
+    Claim {
+        event: Uid,
+    },
+    Release {
+        event: Uid,
+    },
     /// The harness has taken the offered event; `attempt` is the one it acknowledges.
-    Accept { event: EventRef, attempt: u16 },
+    Accept {
+        event: EventRef,
+        attempt: u16,
+    },
     /// The harness or the connection could not take it.
-    Reject { event: EventRef, attempt: u16 },
-    Dispose { event: Uid, disposition: Disposition, note: Option<Arc<str>> },
+    Reject {
+        event: EventRef,
+        attempt: u16,
+    },
+    Dispose {
+        event: Uid,
+        disposition: Disposition,
+        note: Option<Arc<str>>,
+    },
     /// Proof of life of the runs a session has accepted.
-    Life { session: SessionKey },
+    Life {
+        session: SessionKey,
+    },
     /// Send a dead letter again.
-    Redeliver { event: Uid, member: MemberKey },
+    Redeliver {
+        event: Uid,
+        member: MemberKey,
+    },
     /// What is still to be offered to this session, oldest first, at most `limit`.
-    Owed { session: SessionKey, limit: usize },
+    Owed {
+        session: SessionKey,
+        limit: usize,
+    },
 
     /// Who would be told of this post; records nothing.
     Preview(Box<Post>),
+    /// How an event's deliveries and claim stand now; records nothing.
+    Standing {
+        event: Uid,
+    },
+    /// Open events, of one member or of all, at most `limit`; records nothing.
+    Waiting {
+        member: Option<MemberKey>,
+        limit: usize,
+    },
 }
 
 /// Fields to change; `None` leaves one as it is.
@@ -171,14 +262,36 @@ pub enum Outcome {
     Session(Arc<Session>),
     Conversation(Arc<Conversation>),
     /// An event was logged, or, when `duplicate`, had been before under the same key.
-    Logged { entry: Entry, duplicate: bool },
+    Logged {
+        entry: Entry,
+        duplicate: bool,
+    },
     /// A reaction may settle the delivery it answers.
-    Reacted { entry: Option<Entry>, disposition: Option<Disposition> },
-    Thread { conversation: Arc<Conversation>, thread: Arc<Thread> },
-    Claimed { entry: Entry, claim: Claim, delivery: Offer },
-    Disposed { event: Uid, disposition: Disposition },
-    Owed { offers: Vec<Offer>, more: bool },
+    Reacted {
+        entry: Option<Entry>,
+        disposition: Option<Disposition>,
+    },
+    Thread {
+        conversation: Arc<Conversation>,
+        thread: Arc<Thread>,
+    },
+    Claimed {
+        entry: Entry,
+        claim: Claim,
+        delivery: Offer,
+    },
+    Disposed {
+        event: Uid,
+        disposition: Disposition,
+    },
+    Owed {
+        offers: Vec<Offer>,
+        more: bool,
+    },
     Preview(Arc<Attention>),
+    /// None when nothing about the event is open, nor was lately.
+    Standing(Option<Box<Open>>),
+    Waiting(Vec<(Arc<Conversation>, Open)>),
 }
 
 /// An event together with what a reader needs to show it.
@@ -211,9 +324,21 @@ pub enum Effect {
     Logged(Entry),
     Offer(Offer),
     /// Tell the session that a delivery no longer wants an answer.
-    Cancel { event: Uid, conversation: Uid, member: MemberKey, session: SessionKey, attempt: u16, reason: &'static str },
+    Cancel {
+        event: Uid,
+        conversation: Uid,
+        member: MemberKey,
+        session: SessionKey,
+        attempt: u16,
+        reason: &'static str,
+    },
     /// Receipts changed; the sender is shown them.
-    Receipt { entry_uid: Uid, conversation: ConversationKey, author: MemberKey, open: Arc<Open> },
+    Receipt {
+        entry_uid: Uid,
+        conversation: ConversationKey,
+        author: MemberKey,
+        open: Arc<Open>,
+    },
     Directory(Arc<Directory>),
 }
 
@@ -258,9 +383,14 @@ pub trait Facts {
     /// The whole room, as it stands after its last recorded event.
     fn room(&mut self, key: ConversationKey) -> Result<Option<crate::room::Room>, Unavailable>;
     fn event_ref(&mut self, uid: Uid) -> Result<Option<EventRef>, Unavailable>;
-    fn thread_ref(&mut self, uid: Uid) -> Result<Option<(ConversationKey, ThreadKey)>, Unavailable>;
+    fn thread_ref(&mut self, uid: Uid)
+    -> Result<Option<(ConversationKey, ThreadKey)>, Unavailable>;
     fn event(&mut self, at: EventRef) -> Result<Option<Recalled>, Unavailable>;
-    fn mark(&mut self, conversation: ConversationKey, member: MemberKey) -> Result<Mark, Unavailable>;
+    fn mark(
+        &mut self,
+        conversation: ConversationKey,
+        member: MemberKey,
+    ) -> Result<Mark, Unavailable>;
 }
 
 /// The facts could not be had; nothing was decided.

@@ -69,13 +69,26 @@ impl Disposition {
 pub enum State {
     /// No session of the member is connected, or the last offer came to nothing.
     Waiting,
-    Offered { session: SessionKey, at: Timestamp },
+    Offered {
+        session: SessionKey,
+        at: Timestamp,
+    },
     /// A session has it and runs its turn; `life` is the last sign of it, and `gone` since when that
     /// session is not connected.
-    Accepted { session: SessionKey, at: Timestamp, life: Timestamp, gone: Option<Timestamp> },
-    Settled { disposition: Disposition, at: Timestamp },
+    Accepted {
+        session: SessionKey,
+        at: Timestamp,
+        life: Timestamp,
+        gone: Option<Timestamp>,
+    },
+    Settled {
+        disposition: Disposition,
+        at: Timestamp,
+    },
     /// Out of attempts or overdue: listed, and can be sent again.
-    Dead { at: Timestamp },
+    Dead {
+        at: Timestamp,
+    },
 }
 
 /// One event on its way to one member.
@@ -179,7 +192,9 @@ impl Delivery {
     /// run that handles it, up to the cap on a turn.
     fn clock_from(&self, event_at: Timestamp) -> Timestamp {
         match self.state {
-            State::Accepted { at, life, .. } => life.min(at.plus(limits::TURN_CAP_MS)).max(event_at),
+            State::Accepted { at, life, .. } => {
+                life.min(at.plus(limits::TURN_CAP_MS)).max(event_at)
+            }
             _ => event_at,
         }
     }
@@ -212,7 +227,8 @@ impl Delivery {
                 return Some(Fired::Overdue);
             }
             let from = self.clock_from(event_at);
-            let passed = limits::REDELIVER_MS.iter().filter(|after| from.plus(**after) <= now).count();
+            let passed =
+                limits::REDELIVER_MS.iter().filter(|after| from.plus(**after) <= now).count();
             if passed > usize::from(self.reminders) {
                 self.reminders = passed as u8;
                 return Some(Fired::Offer);

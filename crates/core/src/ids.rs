@@ -133,7 +133,12 @@ mod tests {
         assert_eq!(text, "evt_0199aabb000070008000000000000001");
         assert_eq!(Uid::read(Prefix::Event, &text), Some(id));
         assert_eq!(Uid::read(Prefix::Conversation, &text), None);
-        for bad in ["", "evt_", "evt_0199AABB000070008000000000000001", "evt_+199aabb000070008000000000000001"] {
+        for bad in [
+            "",
+            "evt_",
+            "evt_0199AABB000070008000000000000001",
+            "evt_+199aabb000070008000000000000001",
+        ] {
             assert_eq!(Uid::read(Prefix::Event, bad), None, "{bad}");
         }
     }

@@ -14,6 +14,7 @@ pub mod member;
 
 pub mod conversation;
 pub mod event;
+pub mod packed;
 pub mod reaction;
 pub mod thread;
 

@@ -83,9 +83,12 @@ pub struct MemberFields {
 }
 
 /// Everybody of one workspace, by key, id and name.
+///
+/// A snapshot of it is handed out whenever it changes, and sessions come and go all the time: what they do
+/// not change is shared between snapshots.
 #[derive(Clone, Debug, Default)]
 pub struct Directory {
-    pub members: Vec<Arc<Member>>,
+    pub members: Arc<Vec<Arc<Member>>>,
     pub roles: Vec<Arc<Role>>,
     pub streams: Vec<Arc<Stream>>,
     pub sessions: BTreeMap<SessionKey, Arc<Session>>,
@@ -93,8 +96,8 @@ pub struct Directory {
     pub lead: Option<MemberKey>,
     /// Revoked token ids with the time after which the token is dead anyway.
     pub revoked: HashMap<Arc<str>, Timestamp>,
-    pub names: Index,
-    by_id: HashMap<Arc<str>, MemberKey>,
+    pub names: Arc<Index>,
+    by_id: Arc<HashMap<Arc<str>, MemberKey>>,
     by_session: HashMap<Uid, SessionKey>,
     connected: HashMap<MemberKey, Vec<SessionKey>>,
 }
@@ -194,14 +197,14 @@ impl Directory {
         if let Some(identities) = &fields.identities {
             new.identities = Some(identities.as_str().into());
         }
-        self.names.remove(&old.handle, Target::Member(key));
-        self.names.insert(&new.handle, Target::Member(key));
+        Arc::make_mut(&mut self.names).remove(&old.handle, Target::Member(key));
+        Arc::make_mut(&mut self.names).insert(&new.handle, Target::Member(key));
         Ok(self.replace_member(new))
     }
 
     pub fn remove_member(&mut self, key: MemberKey) -> Result<Arc<Member>, Refusal> {
         let mut gone = Member::clone(self.present(key)?);
-        self.names.remove(&gone.handle, Target::Member(key));
+        Arc::make_mut(&mut self.names).remove(&gone.handle, Target::Member(key));
         gone.removed = true;
         if self.lead == Some(key) {
             self.lead = None;
@@ -224,7 +227,7 @@ impl Directory {
 
     pub fn remove_role(&mut self, key: RoleKey) -> Result<Arc<Role>, Refusal> {
         let mut role = Role::clone(self.role(key).ok_or_else(|| Refusal::not_found("role"))?);
-        self.names.remove(&role.name, Target::Role(key));
+        Arc::make_mut(&mut self.names).remove(&role.name, Target::Role(key));
         role.removed = true;
         Ok(self.replace_role(role))
     }
@@ -279,6 +282,13 @@ impl Directory {
         }
     }
 
+    /// Forgets a session that nobody will take up again.
+    pub fn drop_session(&mut self, key: SessionKey) {
+        if let Some(session) = self.sessions.remove(&key) {
+            self.by_session.remove(&session.uid);
+        }
+    }
+
     pub fn put_session(&mut self, session: Session) {
         self.by_session.insert(session.uid, session.key);
         self.sessions.insert(session.key, Arc::new(session));
@@ -287,18 +297,18 @@ impl Directory {
     /// Takes a member as it was stored. Members must come in the order of their keys.
     pub fn restore_member(&mut self, member: Arc<Member>) {
         debug_assert_eq!(member.key.0 as usize, self.members.len() + 1, "member keys are dense");
-        self.by_id.insert(member.id.clone(), member.key);
+        Arc::make_mut(&mut self.by_id).insert(member.id.clone(), member.key);
         if !member.removed {
-            self.names.insert(&member.handle, Target::Member(member.key));
+            Arc::make_mut(&mut self.names).insert(&member.handle, Target::Member(member.key));
         }
-        self.members.push(member);
+        Arc::make_mut(&mut self.members).push(member);
     }
 
     /// Takes a role as it was stored. Roles must come in the order of their keys.
     pub fn restore_role(&mut self, role: Arc<Role>) {
         debug_assert_eq!(role.key.0 as usize, self.roles.len() + 1, "role keys are dense");
         if !role.removed {
-            self.names.insert(&role.name, Target::Role(role.key));
+            Arc::make_mut(&mut self.names).insert(&role.name, Target::Role(role.key));
         }
         self.roles.push(role);
     }
@@ -309,7 +319,7 @@ impl Directory {
 
     fn replace_member(&mut self, member: Member) -> Arc<Member> {
         let member = Arc::new(member);
-        self.members[member.key.0 as usize - 1] = member.clone();
+        Arc::make_mut(&mut self.members)[member.key.0 as usize - 1] = member.clone();
         member
     }
 

@@ -7,7 +7,9 @@ use std::collections::HashMap;
 
 use crate::attention::names::{Target, mentions};
 use crate::attention::policy::{self, Circumstances};
-use crate::attention::{Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told};
+use crate::attention::{
+    Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
+};
 use crate::conversation::ConversationKind;
 use crate::ids::{MemberKey, RoleKey, StreamKey, Timestamp};
 use crate::limits;
@@ -92,11 +94,7 @@ fn end_of_chain(room: &Room, directory: &Directory, said: &Said<'_>) -> Attentio
             deadline_ms: None,
         },
     });
-    Attention {
-        intent: said.intent,
-        rest: Directedness::Ambient,
-        told: told.into_iter().collect(),
-    }
+    Attention { intent: said.intent, rest: Directedness::Ambient, told: told.into_iter().collect() }
 }
 
 /// Whom a message names, in its text or beside it; only those on the roster count.

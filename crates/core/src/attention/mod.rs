@@ -11,6 +11,9 @@ pub mod intent;
 pub mod policy;
 mod words;
 
+pub mod framing;
+pub mod knock;
+
 use crate::ids::MemberKey;
 
 /// Is this event aimed at this member? (C2A "Directedness".)
@@ -83,7 +86,12 @@ impl Intent {
     pub fn asks(self) -> bool {
         matches!(
             self,
-            Self::Request | Self::Question | Self::Assignment | Self::Approval | Self::Blocker | Self::Cancel
+            Self::Request
+                | Self::Question
+                | Self::Assignment
+                | Self::Approval
+                | Self::Blocker
+                | Self::Cancel
         )
     }
 

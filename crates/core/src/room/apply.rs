@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::attention::Attention;
-use crate::attention::intent::{Before, intent};
 use crate::attention::Intent;
+use crate::attention::intent::{Before, intent};
 use crate::conversation::Participation;
 use crate::event::{Change, Event, EventRef, Idempotency, Message};
 use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};

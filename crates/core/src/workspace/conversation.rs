@@ -31,8 +31,8 @@ impl Run<'_> {
         for member in members {
             self.must_be_member(*member)?;
         }
-        self.ws.next_conversation += 1;
-        let key = ConversationKey(self.ws.next_conversation);
+        self.ws.last_conversation += 1;
+        let key = ConversationKey(self.ws.last_conversation);
         let conversation = Conversation {
             key,
             uid: self.drawn.uid,
@@ -55,7 +55,11 @@ impl Run<'_> {
         Ok(Outcome::Conversation(self.room(key).conversation.clone()))
     }
 
-    pub(super) fn change_conversation(&mut self, uid: Uid, patch: SettingsPatch) -> Result<Outcome> {
+    pub(super) fn change_conversation(
+        &mut self,
+        uid: Uid,
+        patch: SettingsPatch,
+    ) -> Result<Outcome> {
         let key = self.room_by_uid(uid)?;
         self.must_govern()?;
         let mut settings = self.room(key).conversation.settings.clone();
@@ -118,7 +122,9 @@ impl Run<'_> {
         }
         if read < old.read {
             let read = old.read;
-            return Err(Refusal::invalid(format!("the cursor is at {read} and does not go back")).into());
+            return Err(
+                Refusal::invalid(format!("the cursor is at {read} and does not go back")).into()
+            );
         }
         self.room_mut(key).set_mark(me, crate::command::Mark { read });
         Ok(Outcome::Done)
@@ -166,7 +172,10 @@ fn check_settings(settings: &Settings) -> Result<(), Refusal> {
     for (what, text) in [("description", &settings.description), ("purpose", &settings.purpose)] {
         if text.len() > limits::DESCRIPTION_BYTES {
             let max = limits::DESCRIPTION_BYTES;
-            return Err(Refusal::new(Code::ValidationError, format!("a {what} has at most {max} bytes")));
+            return Err(Refusal::new(
+                Code::ValidationError,
+                format!("a {what} has at most {max} bytes"),
+            ));
         }
     }
     Ok(())

@@ -72,7 +72,8 @@ impl Run<'_> {
     /// had accepted and not ended.
     pub(super) fn owed(&mut self, session: SessionKey, limit: usize) -> Result<Outcome> {
         let found = self.directory().sessions.get(&session).map(|s| s.member);
-        let member = found.filter(|m| *m == self.by.member).ok_or_else(|| Refusal::not_found("session"))?;
+        let member =
+            found.filter(|m| *m == self.by.member).ok_or_else(|| Refusal::not_found("session"))?;
         let mut offers = Vec::new();
         let mut more = false;
         for at in self.owed_by(session) {
@@ -240,7 +241,8 @@ impl Run<'_> {
     /// Proof of life of a session's runs: their clocks begin anew.
     pub(super) fn life(&mut self, session: SessionKey) -> Result<Outcome> {
         let now = self.now;
-        let mine = self.directory().sessions.get(&session).map(|s| s.member) == Some(self.by.member);
+        let mine =
+            self.directory().sessions.get(&session).map(|s| s.member) == Some(self.by.member);
         if !mine {
             return Err(Refusal::not_found("session").into());
         }
@@ -290,7 +292,8 @@ impl Run<'_> {
 
     /// A member leaves: what it was still to be told there is told no more.
     pub(super) fn drop_deliveries(&mut self, key: ConversationKey, member: MemberKey) {
-        let owed: Vec<EventRef> = self.ws.owed.get(&member).into_iter().flatten().copied().collect();
+        let owed: Vec<EventRef> =
+            self.ws.owed.get(&member).into_iter().flatten().copied().collect();
         for at in owed.into_iter().filter(|at| at.conversation == key) {
             let now = self.now;
             let room = self.room_mut(key);
@@ -309,7 +312,8 @@ impl Run<'_> {
         let now = self.now;
         let Some(room) = self.ws.rooms.get(&at.conversation) else { return Ok(()) };
         let Some(open) = room.open.get(&at.seq) else { return Ok(()) };
-        let (event_at, members) = (open.at, open.deliveries.iter().map(|d| d.member).collect::<Vec<_>>());
+        let (event_at, members) =
+            (open.at, open.deliveries.iter().map(|d| d.member).collect::<Vec<_>>());
         if !open.stored && event_at.plus(limits::PENDING_ROW_AFTER_MS) <= now {
             self.room_mut(at.conversation).must_store(at.seq);
         }
@@ -331,7 +335,9 @@ impl Run<'_> {
             Fired::Overdue => self.move_on(at, member),
             Fired::Reassign => {
                 let room = self.room_mut(at.conversation);
-                if let Some(delivery) = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member)) {
+                if let Some(delivery) =
+                    room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member))
+                {
                     delivery.fence += 1;
                     delivery.state = State::Waiting;
                 }
@@ -349,7 +355,9 @@ impl Run<'_> {
         let now = self.now;
         let room = self.room_mut(at.conversation);
         let Some(open) = room.open.get_mut(&at.seq) else { return Ok(()) };
-        let Some(left) = open.delivery_mut(from).filter(|d| d.is_obligation()) else { return Ok(()) };
+        let Some(left) = open.delivery_mut(from).filter(|d| d.is_obligation()) else {
+            return Ok(());
+        };
         let fence = left.fence + 1;
         left.decision.policy = Policy::MayRespond;
         left.decision.deadline_ms = None;
@@ -358,7 +366,8 @@ impl Run<'_> {
             self.settle_if_done(at);
             return Ok(());
         };
-        let deadline = is_agent.then(|| (now.since(open.at) as u32).saturating_add(limits::DEADLINE_MS));
+        let deadline =
+            is_agent.then(|| (now.since(open.at) as u32).saturating_add(limits::DEADLINE_MS));
         let decision = Decision {
             rule: Rule::Escalated,
             directedness: Directedness::ToMe,

@@ -106,6 +106,7 @@ impl Run<'_> {
             connected: false,
             seen_at: now,
         };
+        self.ws.last_session = self.ws.last_session.max(key.0);
         let directory = self.directory_mut();
         directory.put_session(session);
         directory.set_connected(key, true, now);
@@ -121,7 +122,7 @@ impl Run<'_> {
     }
 
     fn next_session(&self) -> SessionKey {
-        SessionKey(self.directory().sessions.last_key_value().map_or(1, |(k, _)| k.0 + 1))
+        SessionKey(self.ws.last_session + 1)
     }
 
     /// The same session is back: what it had accepted stays with it.
@@ -147,6 +148,7 @@ impl Run<'_> {
         }
         let now = self.now;
         self.directory_mut().set_connected(session, false, now);
+        let mut holds_work = false;
         for at in self.owed_by(session) {
             let room = self.room_mut(at.conversation);
             let Some(open) = room.open.get_mut(&at.seq) else { continue };
@@ -154,8 +156,9 @@ impl Run<'_> {
             for delivery in &mut open.deliveries {
                 if delivery.session() == Some(session) {
                     delivery.interrupt(now);
-                    if delivery.state == State::Waiting {
-                        void.push(delivery.member);
+                    match delivery.state {
+                        State::Waiting => void.push(delivery.member),
+                        _ => holds_work = true,
                     }
                 }
             }
@@ -163,6 +166,10 @@ impl Run<'_> {
             for member in void {
                 self.offer(at, member)?;
             }
+        }
+        let resumable = self.directory().sessions.get(&session).is_some_and(|s| s.resumable);
+        if !resumable && !holds_work {
+            self.directory_mut().drop_session(session);
         }
         Ok(Outcome::Done)
     }

@@ -133,7 +133,9 @@ impl Run<'_> {
             let cap = limits::AUTONOMOUS_ROOTS_PER_HOUR;
             return Err(Refusal::new(
                 Code::RateLimited,
-                format!("an agent opens at most {cap} subjects an hour here; answer an event instead"),
+                format!(
+                    "an agent opens at most {cap} subjects an hour here; answer an event instead"
+                ),
             )
             .into());
         }
@@ -260,4 +262,3 @@ fn forbidden(directedness: Directedness) -> Refusal {
     };
     Refusal::new(Code::PolicyForbidsReply, why)
 }
-

@@ -24,7 +24,8 @@ impl Run<'_> {
         if recalled.message.latest.is_none() && old.as_deref() == Some(&*content.text) {
             return Ok(Outcome::Logged { entry: self.entry(event.clone())?, duplicate: true });
         }
-        let content = Message { kind: event.change.message().map(|m| m.kind).unwrap_or_default(), ..content };
+        let content =
+            Message { kind: event.change.message().map(|m| m.kind).unwrap_or_default(), ..content };
         let attention = self.decide_edit(&recalled, &content, at)?;
         self.supersede(at, &recalled, "edited")?;
         let mut draft = self.draft(self.drawn.uid, Change::Edited { message: at.seq, content });
@@ -62,7 +63,11 @@ impl Run<'_> {
         let me = self.me()?;
         let recalled = self.recall(at)?;
         let message = self.message_seq(&recalled)?;
-        let recalled = if message == at.seq { recalled } else { self.recall(EventRef { seq: message, ..at })? };
+        let recalled = if message == at.seq {
+            recalled
+        } else {
+            self.recall(EventRef { seq: message, ..at })?
+        };
         if recalled.message.deleted_at.is_some() {
             return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
         }
@@ -159,7 +164,11 @@ impl Run<'_> {
             recalled = self.recall(at)?;
         }
         if recalled.event.actor != self.by.member && !self.is_operator() {
-            return Err(Refusal::new(Code::Forbidden, "only its author or an operator may change a message").into());
+            return Err(Refusal::new(
+                Code::Forbidden,
+                "only its author or an operator may change a message",
+            )
+            .into());
         }
         if recalled.message.deleted_at.is_some() {
             return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
@@ -186,7 +195,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn decide_edit(&mut self, recalled: &Recalled, content: &Message, at: EventRef) -> Result<Attention> {
+    fn decide_edit(
+        &mut self,
+        recalled: &Recalled,
+        content: &Message,
+        at: EventRef,
+    ) -> Result<Attention> {
         let event = recalled.event.clone();
         let author = self.directory().member(event.actor).cloned();
         let author = author.ok_or_else(|| Refusal::not_found("member"))?;

@@ -9,6 +9,7 @@ mod conversation;
 mod deliver;
 mod directory;
 mod guard;
+mod look;
 mod message;
 mod post;
 mod thread;
@@ -101,16 +102,19 @@ pub struct Workspace {
     timers: Timers,
     granted: HashMap<MemberKey, Timestamp>,
     running: HashMap<MemberKey, usize>,
-    next_conversation: u64,
+    last_session: u32,
+    last_conversation: u64,
     changes: Changes,
     touched: BTreeSet<ConversationKey>,
     directory_changed: bool,
 }
 
 impl Workspace {
-    /// A workspace with this directory, whose next conversation gets the key `next_conversation`.
-    pub fn new(directory: Directory, next_conversation: u64) -> Self {
-        Self { directory: Arc::new(directory), next_conversation, ..Self::default() }
+    /// A workspace with this directory, whose newest conversation has the key `last_conversation`.
+    pub fn new(directory: Directory, last_conversation: u64) -> Self {
+        let last_session = directory.sessions.last_key_value().map_or(0, |(key, _)| key.0);
+        let directory = Arc::new(directory);
+        Self { directory, last_session, last_conversation, ..Self::default() }
     }
 
     pub fn directory(&self) -> &Arc<Directory> {
@@ -178,7 +182,13 @@ impl Workspace {
         drawn: Drawn,
         now: Timestamp,
     ) -> Result<Outcome> {
-        let writes = !matches!(command, Command::Preview(_) | Command::Owed { .. });
+        let writes = !matches!(
+            command,
+            Command::Preview(_)
+                | Command::Owed { .. }
+                | Command::Standing { .. }
+                | Command::Waiting { .. }
+        );
         if writes && by.authority == Authority::Auditor {
             return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing").into());
         }
@@ -213,7 +223,9 @@ impl Workspace {
             Command::Preview(post) => run.preview(&post),
             Command::Edit { message, content } => run.edit(message, content),
             Command::Delete { message } => run.delete(message),
-            Command::React { message, signal, detail, on } => run.react(message, signal, detail, on),
+            Command::React { message, signal, detail, on } => {
+                run.react(message, signal, detail, on)
+            }
             Command::OpenThread(opening) => run.open_thread(*opening),
             Command::ChangeThread { thread, status, owner, reason } => {
                 run.change_thread(thread, status, owner, &reason)
@@ -229,6 +241,8 @@ impl Workspace {
             Command::Life { session } => run.life(session),
             Command::Redeliver { event, member } => run.redeliver(event, member),
             Command::Owed { session, limit } => run.owed(session, limit),
+            Command::Standing { event } => run.standing(event),
+            Command::Waiting { member, limit } => run.waiting(member, limit),
         }
     }
 
@@ -453,10 +467,11 @@ impl Run<'_> {
     }
 
     fn thread_by_uid(&mut self, uid: Uid) -> Result<(ConversationKey, ThreadKey)> {
-        let recent = self.ws.touched.iter().filter_map(|key| self.ws.rooms.get(key)).find_map(|r| {
-            let thread = r.threads.values().find(|t| t.uid == uid)?;
-            Some((r.key(), thread.key))
-        });
+        let recent =
+            self.ws.touched.iter().filter_map(|key| self.ws.rooms.get(key)).find_map(|r| {
+                let thread = r.threads.values().find(|t| t.uid == uid)?;
+                Some((r.key(), thread.key))
+            });
         let at = match recent {
             Some(at) => Some(at),
             None => self.facts.thread_ref(uid)?,

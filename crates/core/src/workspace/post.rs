@@ -174,7 +174,8 @@ impl Run<'_> {
             return self.said_again(cause, me.key);
         };
         if verdict.takes_claim && me.is_agent() {
-            let fence = open.claim.map_or(1, |c| if c.holder == me.key { c.fence } else { c.fence + 1 });
+            let fence =
+                open.claim.map_or(1, |c| if c.holder == me.key { c.fence } else { c.fence + 1 });
             open.claim = Some(Claim::new(me.key, fence, true, now));
         }
         let outcome =
@@ -271,7 +272,14 @@ impl Run<'_> {
             self.ws.count_running(delivery.member, super::is_running(delivery.state), false);
             if let (Some(session), Some(event)) = (delivery.session(), event) {
                 let (member, attempt) = (delivery.member, delivery.attempt);
-                self.effect(Effect::Cancel { event, conversation, member, session, attempt, reason });
+                self.effect(Effect::Cancel {
+                    event,
+                    conversation,
+                    member,
+                    session,
+                    attempt,
+                    reason,
+                });
             }
         }
         Ok(())
@@ -286,11 +294,17 @@ pub(super) fn check_message(message: &Message) -> Result<(), Refusal> {
     let size = message.text.len().max(message.parts.as_ref().map_or(0, |p| p.len()));
     if size > limits::TEXT_BYTES {
         let max = limits::TEXT_BYTES;
-        return Err(Refusal::new(Code::PayloadTooLarge, format!("a message has at most {max} bytes")));
+        return Err(Refusal::new(
+            Code::PayloadTooLarge,
+            format!("a message has at most {max} bytes"),
+        ));
     }
     if message.metadata.as_ref().is_some_and(|m| m.len() > limits::METADATA_BYTES) {
         let max = limits::METADATA_BYTES;
-        return Err(Refusal::new(Code::PayloadTooLarge, format!("metadata has at most {max} bytes")));
+        return Err(Refusal::new(
+            Code::PayloadTooLarge,
+            format!("metadata has at most {max} bytes"),
+        ));
     }
     Ok(())
 }

@@ -28,7 +28,9 @@ impl Run<'_> {
         }
         for member in opening.participants.iter().copied().chain(opening.owner) {
             if !self.room(key).roster.contains_key(&member) {
-                return Err(Refusal::invalid("every participant has a seat in the conversation").into());
+                return Err(
+                    Refusal::invalid("every participant has a seat in the conversation").into()
+                );
             }
         }
         let mut participants = opening.participants;
@@ -36,8 +38,12 @@ impl Run<'_> {
         participants.extend(opening.owner);
         if let Some(root) = root {
             let recalled = self.recall(root)?;
-            if recalled.event.thread.is_some() || !matches!(recalled.event.change, Change::Posted(_)) {
-                return Err(Refusal::invalid("a thread's root is a message of the main line").into());
+            if recalled.event.thread.is_some()
+                || !matches!(recalled.event.change, Change::Posted(_))
+            {
+                return Err(
+                    Refusal::invalid("a thread's root is a message of the main line").into()
+                );
             }
             participants.push(recalled.event.actor);
         }
@@ -78,7 +84,8 @@ impl Run<'_> {
             return Err(Refusal::invalid("a thread's owner has a seat in the conversation").into());
         }
         let mut changes = Vec::new();
-        changes.extend(status.map(|status| Change::ThreadStatus { status, reason: reason.clone() }));
+        changes
+            .extend(status.map(|status| Change::ThreadStatus { status, reason: reason.clone() }));
         changes.extend(owner.map(|owner| Change::ThreadOwner { owner }));
         for (n, change) in changes.into_iter().enumerate() {
             let uid = if n == 0 { self.drawn.uid } else { self.drawn.second };

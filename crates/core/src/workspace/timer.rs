@@ -7,13 +7,13 @@ use crate::ids::Timestamp;
 
 /// At most one due time an event. Firing removes it; what is still due is set anew by whoever fires.
 #[derive(Debug, Default)]
-pub struct Timers {
+pub(super) struct Timers {
     due: BTreeSet<(Timestamp, EventRef)>,
     set: HashMap<EventRef, Timestamp>,
 }
 
 impl Timers {
-    pub fn set(&mut self, at: EventRef, due: Option<Timestamp>) {
+    pub(super) fn set(&mut self, at: EventRef, due: Option<Timestamp>) {
         let old = match due {
             Some(due) => self.set.insert(at, due),
             None => self.set.remove(&at),
@@ -29,15 +29,15 @@ impl Timers {
         }
     }
 
-    pub fn cancel(&mut self, at: EventRef) {
+    pub(super) fn cancel(&mut self, at: EventRef) {
         self.set(at, None);
     }
 
-    pub fn next(&self) -> Option<Timestamp> {
+    pub(super) fn next(&self) -> Option<Timestamp> {
         self.due.first().map(|(due, _)| *due)
     }
 
-    pub fn pop_due(&mut self, now: Timestamp) -> Option<EventRef> {
+    pub(super) fn pop_due(&mut self, now: Timestamp) -> Option<EventRef> {
         let (due, at) = *self.due.first().filter(|(due, _)| *due <= now)?;
         self.due.remove(&(due, at));
         self.set.remove(&at);

@@ -1,0 +1,62 @@
+//! Who was told of an event, packed: a few bytes a told member, and two for everybody else.
+
+use super::{Corrupt, Reader, Result, Writer};
+use crate::attention::{Attention, Decision, Told};
+use crate::ids::MemberKey;
+
+pub fn attention(attention: &Attention) -> Vec<u8> {
+    let mut out = Writer::default();
+    put_attention(&mut out, attention);
+    out.0
+}
+
+pub fn read_attention(bytes: &[u8]) -> Result<Attention> {
+    let mut reader = Reader(bytes);
+    let attention = get_attention(&mut reader)?;
+    reader.end()?;
+    Ok(attention)
+}
+
+pub(super) fn put_attention(out: &mut Writer, attention: &Attention) {
+    out.code(attention.intent);
+    out.code(attention.rest);
+    out.number(attention.told.len() as u64);
+    for told in &attention.told {
+        out.number(told.member.0.into());
+        put_decision(out, &told.decision);
+    }
+}
+
+pub(super) fn get_attention(reader: &mut Reader<'_>) -> Result<Attention> {
+    let intent = reader.code()?;
+    let rest = reader.code()?;
+    let count = reader.count()?;
+    let told = (0..count).map(|_| {
+        let member = MemberKey(reader.small()?);
+        Ok(Told { member, decision: get_decision(reader)? })
+    });
+    Ok(Attention { intent, rest, told: told.collect::<Result<_>>()? })
+}
+
+pub(super) fn put_decision(out: &mut Writer, decision: &Decision) {
+    out.code(decision.rule);
+    out.code(decision.directedness);
+    out.code(decision.policy);
+    out.code(decision.mode);
+    out.code(decision.priority);
+    out.option(decision.deadline_ms.map(Into::into));
+}
+
+pub(super) fn get_decision(reader: &mut Reader<'_>) -> Result<Decision> {
+    Ok(Decision {
+        rule: reader.code()?,
+        directedness: reader.code()?,
+        policy: reader.code()?,
+        mode: reader.code()?,
+        priority: reader.code()?,
+        deadline_ms: match reader.option()? {
+            Some(ms) => Some(u32::try_from(ms).map_err(|_| Corrupt)?),
+            None => None,
+        },
+    })
+}

@@ -1,0 +1,156 @@
+//! What an event says, packed: the bytes that its `content_hash` is over. The kind of the change and what
+//! every event has stand beside it, in columns.
+
+use std::sync::Arc;
+
+use super::{Corrupt, Reader, Result, Writer};
+use crate::conversation::Settings;
+use crate::event::{Change, Message, ThreadOpening};
+use crate::ids::{MemberKey, Seq, StreamKey, Uid};
+
+pub fn body(change: &Change) -> Vec<u8> {
+    let mut out = Writer::default();
+    match change {
+        Change::Created { kind, settings } => {
+            out.code(*kind);
+            put_settings(&mut out, settings);
+        }
+        Change::SettingsChanged(settings) => put_settings(&mut out, settings),
+        Change::Joined { member, participation } => {
+            out.number(member.0.into());
+            out.code(*participation);
+        }
+        Change::Left { member } => out.number(member.0.into()),
+        Change::Posted(message) => put_message(&mut out, message),
+        Change::Edited { message, content } => {
+            out.number(message.0);
+            put_message(&mut out, content);
+        }
+        Change::Deleted { message } => out.number(message.0),
+        Change::Reacted { message, signal, detail } => {
+            out.number(message.0);
+            out.code(*signal);
+            out.optional_text(detail.as_deref());
+        }
+        Change::Unreacted { message, signal } => {
+            out.number(message.0);
+            out.code(*signal);
+        }
+        Change::ThreadOpened(opening) => put_opening(&mut out, opening),
+        Change::ThreadStatus { status, reason } => {
+            out.code(*status);
+            out.text(reason);
+        }
+        Change::ThreadOwner { owner } => out.option(owner.map(|o| o.0.into())),
+    }
+    out.0
+}
+
+/// Reads the body of a change whose [`Change::code`] is `code`.
+pub fn read_body(code: u8, bytes: &[u8]) -> Result<Change> {
+    let mut reader = Reader(bytes);
+    let r = &mut reader;
+    let change = match code {
+        1 => Change::Created { kind: r.code()?, settings: get_settings(r)? },
+        2 => Change::SettingsChanged(get_settings(r)?),
+        3 => Change::Joined { member: MemberKey(r.small()?), participation: r.code()? },
+        4 => Change::Left { member: MemberKey(r.small()?) },
+        5 => Change::Posted(get_message(r)?),
+        6 => Change::Edited { message: Seq(r.number()?), content: get_message(r)? },
+        7 => Change::Deleted { message: Seq(r.number()?) },
+        8 => Change::Reacted {
+            message: Seq(r.number()?),
+            signal: r.code()?,
+            detail: r.optional_text()?,
+        },
+        9 => Change::Unreacted { message: Seq(r.number()?), signal: r.code()? },
+        10 => Change::ThreadOpened(get_opening(r)?),
+        11 => Change::ThreadStatus { status: r.code()?, reason: r.text()? },
+        12 => Change::ThreadOwner { owner: get_member(r)? },
+        _ => return Err(Corrupt),
+    };
+    reader.end()?;
+    Ok(change)
+}
+
+fn put_message(out: &mut Writer, message: &Message) {
+    out.code(message.kind);
+    out.text(&message.text);
+    out.optional_text(message.parts.as_deref());
+    out.optional_text(message.metadata.as_deref());
+    out.optional_text(message.source.as_deref());
+}
+
+fn get_message(reader: &mut Reader<'_>) -> Result<Message> {
+    Ok(Message {
+        kind: reader.code()?,
+        text: reader.text()?,
+        parts: reader.optional_text()?,
+        metadata: reader.optional_text()?,
+        source: reader.optional_text()?,
+    })
+}
+
+fn put_settings(out: &mut Writer, settings: &Settings) {
+    out.text(&settings.title);
+    out.text(&settings.description);
+    out.text(&settings.purpose);
+    out.code(settings.visibility);
+    out.option(settings.stream.map(|s| s.0.into()));
+    out.byte(settings.archived.into());
+}
+
+fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
+    Ok(Settings {
+        title: reader.text()?,
+        description: reader.text()?,
+        purpose: reader.text()?,
+        visibility: reader.code()?,
+        stream: match reader.option()? {
+            Some(key) => Some(StreamKey(u32::try_from(key).map_err(|_| Corrupt)?)),
+            None => None,
+        },
+        archived: match reader.byte()? {
+            0 => false,
+            1 => true,
+            _ => return Err(Corrupt),
+        },
+    })
+}
+
+fn put_opening(out: &mut Writer, opening: &ThreadOpening) {
+    out.0.extend_from_slice(&opening.uid.0.to_be_bytes());
+    out.option(opening.root.map(|s| s.0));
+    out.text(&opening.title);
+    out.code(opening.kind);
+    out.option(opening.owner.map(|o| o.0.into()));
+    out.number(opening.participants.len() as u64);
+    for member in &opening.participants {
+        out.number(member.0.into());
+    }
+}
+
+fn get_opening(reader: &mut Reader<'_>) -> Result<ThreadOpening> {
+    let uid: [u8; 16] = reader.bytes(16)?.try_into().map_err(|_| Corrupt)?;
+    let root = reader.option()?.map(Seq);
+    let title: Arc<str> = reader.text()?;
+    let kind = reader.code()?;
+    let owner = get_member(reader)?;
+    let count = reader.count()?;
+    let participants = (0..count).map(|_| reader.small().map(MemberKey));
+    Ok(ThreadOpening {
+        uid: Uid(u128::from_be_bytes(uid)),
+        root,
+        title,
+        kind,
+        owner,
+        participants: participants.collect::<Result<_>>()?,
+    })
+}
+
+fn get_member(reader: &mut Reader<'_>) -> Result<Option<MemberKey>> {
+    match reader.option()? {
+        Some(key) => Ok(Some(MemberKey(u32::try_from(key).map_err(|_| Corrupt)?))),
+        None => Ok(None),
+    }
+}

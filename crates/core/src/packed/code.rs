@@ -1,0 +1,96 @@
+//! The numbers under which enums are stored. A number is never reused.
+
+use crate::attention::{Directedness, Intent, Mode, Policy, Priority, Rule};
+use crate::conversation::{ConversationKind, Participation, Visibility};
+use crate::delivery::Disposition;
+use crate::event::MessageKind;
+use crate::member::MemberKind;
+use crate::reaction::Signal;
+use crate::thread::{ThreadKind, ThreadStatus};
+
+/// An enum with a stored number for each case.
+pub trait Coded: Sized {
+    fn code(&self) -> u8;
+    fn from_code(code: u8) -> Option<Self>;
+}
+
+macro_rules! coded {
+    ($name:ident { $($case:ident = $code:literal),+ $(,)? }) => {
+        impl Coded for $name {
+            fn code(&self) -> u8 {
+                match self { $(Self::$case => $code),+ }
+            }
+
+            fn from_code(code: u8) -> Option<Self> {
+                match code { $($code => Some(Self::$case),)+ _ => None }
+            }
+        }
+    };
+}
+
+coded!(Directedness { ToMe = 1, ToMyRole = 2, ToOther = 3, Ambient = 4 });
+coded!(Policy { MustRespond = 1, MayRespond = 2, AckOnly = 3, MustNotRespond = 4 });
+coded!(Mode { Immediate = 1, Buffered = 2, Notify = 3, ToolMailbox = 4, Digest = 5, Silent = 6 });
+coded!(Priority { Low = 1, Normal = 2, High = 3, Urgent = 4 });
+coded!(Intent {
+    Request = 1,
+    Question = 2,
+    Assignment = 3,
+    Approval = 4,
+    Blocker = 5,
+    Cancel = 6,
+    Thanks = 7,
+    Social = 8,
+    Status = 9,
+    Statement = 10,
+});
+coded!(Rule {
+    DirectMessage = 1,
+    Recipient = 2,
+    Mention = 3,
+    RoleMention = 4,
+    RoleMentionOther = 5,
+    RepliedToOther = 6,
+    NamedOther = 7,
+    Reply = 8,
+    ThreadOfTwo = 9,
+    Continuation = 10,
+    ThreadOwner = 11,
+    StreamOwner = 12,
+    ThreadParticipant = 13,
+    AlwaysListen = 14,
+    Unaddressed = 15,
+    EditedAfterResponse = 16,
+    Reaction = 17,
+    Claimed = 18,
+    HopLimit = 19,
+    AnswerToAck = 20,
+    Escalated = 21,
+});
+coded!(Disposition {
+    Responded = 1,
+    Acknowledged = 2,
+    Deferred = 3,
+    Claimed = 4,
+    Ignored = 5,
+    Superseded = 6,
+    Failed = 7,
+});
+coded!(Signal {
+    Seen = 1,
+    Agree = 2,
+    Working = 3,
+    Queued = 4,
+    Claimed = 5,
+    Done = 6,
+    Declined = 7,
+    Blocked = 8,
+    Unclear = 9,
+});
+coded!(ConversationKind { Channel = 1, Dm = 2, Thread = 3, System = 4, Tool = 5 });
+coded!(Visibility { Public = 1, Private = 2 });
+coded!(Participation { SelectedOnly = 1, ManualOnly = 2, PreferSelected = 3, AlwaysListen = 4 });
+coded!(MessageKind { Chat = 1, Event = 2, System = 3 });
+coded!(MemberKind { Human = 1, Agent = 2 });
+coded!(ThreadKind { Conversation = 1, Workflow = 2, Incident = 3 });
+coded!(ThreadStatus { Active = 1, Blocked = 2, Resolved = 3, Closed = 4 });

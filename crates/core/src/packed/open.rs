@@ -1,0 +1,163 @@
+//! An event with its deliveries and claim, packed into one row.
+
+use std::sync::Arc;
+
+use super::attention::{get_attention, get_decision, put_attention, put_decision};
+use super::{Corrupt, Reader, Result, Writer};
+use crate::claim::Claim;
+use crate::delivery::{Delivery, Open, State};
+use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
+
+pub fn open(open: &Open) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.number(open.seq.0);
+    out.number((open.uid.0 >> 64) as u64);
+    out.number(open.uid.0 as u64);
+    out.signed(open.at.0);
+    out.option(open.thread.map(|t| t.0));
+    out.number(open.author.0.into());
+    out.byte(open.hop);
+    put_attention(&mut out, &open.attention);
+    out.number(open.deliveries.len() as u64);
+    for delivery in &open.deliveries {
+        put_delivery(&mut out, delivery);
+    }
+    match open.claim {
+        Some(claim) => {
+            out.byte(1);
+            out.number(claim.holder.0.into());
+            out.number(claim.fence.into());
+            out.signed(claim.expires.0);
+            out.byte(claim.accepted.into());
+        }
+        None => out.byte(0),
+    }
+    out.0
+}
+
+/// Reads an open event as a row has it: `stored`.
+pub fn read_open(bytes: &[u8]) -> Result<Open> {
+    let mut reader = Reader(bytes);
+    let open = Open {
+        seq: Seq(reader.number()?),
+        uid: Uid(u128::from(reader.number()?) << 64 | u128::from(reader.number()?)),
+        at: Timestamp(reader.signed()?),
+        thread: reader.option()?.map(ThreadKey),
+        author: MemberKey(reader.small()?),
+        hop: reader.byte()?,
+        attention: Arc::new(get_attention(&mut reader)?),
+        deliveries: get_deliveries(&mut reader)?,
+        claim: get_claim(&mut reader)?,
+        stored: true,
+    };
+    reader.end()?;
+    Ok(open)
+}
+
+fn get_deliveries(reader: &mut Reader<'_>) -> Result<Vec<Delivery>> {
+    let count = reader.count()?;
+    (0..count).map(|_| get_delivery(reader)).collect()
+}
+
+fn get_claim(reader: &mut Reader<'_>) -> Result<Option<Claim>> {
+    if !flag(reader)? {
+        return Ok(None);
+    }
+    Ok(Some(Claim {
+        holder: MemberKey(reader.small()?),
+        fence: reader.small()?,
+        expires: Timestamp(reader.signed()?),
+        accepted: flag(reader)?,
+    }))
+}
+
+fn put_delivery(out: &mut Writer, delivery: &Delivery) {
+    out.number(delivery.member.0.into());
+    put_decision(out, &delivery.decision);
+    match delivery.state {
+        State::Waiting => out.byte(1),
+        State::Offered { session, at } => {
+            out.byte(2);
+            out.number(session.0.into());
+            out.signed(at.0);
+        }
+        State::Accepted { session, at, life, gone } => {
+            out.byte(3);
+            out.number(session.0.into());
+            out.signed(at.0);
+            out.signed(life.0);
+            put_time(out, gone);
+        }
+        State::Settled { disposition, at } => {
+            out.byte(4);
+            out.code(disposition);
+            out.signed(at.0);
+        }
+        State::Dead { at } => {
+            out.byte(5);
+            out.signed(at.0);
+        }
+    }
+    out.number(delivery.attempt.into());
+    out.number(delivery.fence.into());
+    put_time(out, delivery.offered_at);
+    put_time(out, delivery.accepted_at);
+    put_time(out, delivery.retrieved_at);
+    out.byte(delivery.said);
+    out.byte(delivery.reminders);
+}
+
+fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
+    Ok(Delivery {
+        member: MemberKey(reader.small()?),
+        decision: get_decision(reader)?,
+        state: get_state(reader)?,
+        attempt: reader.small()?,
+        fence: reader.small()?,
+        offered_at: get_time(reader)?,
+        accepted_at: get_time(reader)?,
+        retrieved_at: get_time(reader)?,
+        said: reader.byte()?,
+        reminders: reader.byte()?,
+    })
+}
+
+fn get_state(reader: &mut Reader<'_>) -> Result<State> {
+    Ok(match reader.byte()? {
+        1 => State::Waiting,
+        2 => {
+            State::Offered { session: SessionKey(reader.small()?), at: Timestamp(reader.signed()?) }
+        }
+        3 => State::Accepted {
+            session: SessionKey(reader.small()?),
+            at: Timestamp(reader.signed()?),
+            life: Timestamp(reader.signed()?),
+            gone: get_time(reader)?,
+        },
+        4 => State::Settled { disposition: reader.code()?, at: Timestamp(reader.signed()?) },
+        5 => State::Dead { at: Timestamp(reader.signed()?) },
+        _ => return Err(Corrupt),
+    })
+}
+
+fn put_time(out: &mut Writer, at: Option<Timestamp>) {
+    match at {
+        Some(at) => {
+            out.byte(1);
+            out.signed(at.0);
+        }
+        None => out.byte(0),
+    }
+}
+
+fn get_time(reader: &mut Reader<'_>) -> Result<Option<Timestamp>> {
+    Ok(if flag(reader)? { Some(Timestamp(reader.signed()?)) } else { None })
+}
+
+fn flag(reader: &mut Reader<'_>) -> Result<bool> {
+    match reader.byte()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Corrupt),
+    }
+}

@@ -1,0 +1,90 @@
+//! The log and its projections in memory: the facts a workspace loads, without a database.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use chorus_core::command::{Facts, Mark, MessageState, Recalled, Unavailable};
+use chorus_core::delivery::Open;
+use chorus_core::event::{Event, EventRef};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
+use chorus_core::room::Room;
+use chorus_core::workspace::{Changes, Workspace};
+
+#[derive(Default)]
+pub struct Log {
+    pub events: BTreeMap<EventRef, Arc<Event>>,
+    pub by_uid: HashMap<Uid, EventRef>,
+    pub messages: HashMap<EventRef, MessageState>,
+    pub pending: BTreeMap<EventRef, Open>,
+    pub receipts: BTreeMap<EventRef, Open>,
+    pub marks: HashMap<(ConversationKey, MemberKey), Mark>,
+    pub threads: HashMap<Uid, (ConversationKey, ThreadKey)>,
+}
+
+impl Log {
+    /// Writes what a batch changed, as a store would.
+    pub(crate) fn write(&mut self, workspace: &Workspace, changes: &Changes) {
+        for changed in &changes.rooms {
+            let conversation = changed.key;
+            let room = workspace.room(conversation).expect("a changed room is in memory");
+            let at = |seq: Seq| EventRef { conversation, seq };
+            for event in &changed.dirty.events {
+                assert!(self.by_uid.insert(event.uid, at(event.seq)).is_none(), "ids are unique");
+                let before = self.events.insert(at(event.seq), event.clone());
+                assert!(before.is_none(), "an event never changes");
+            }
+            for seq in &changed.dirty.messages {
+                self.messages.insert(at(*seq), room.messages[seq].clone());
+            }
+            for seq in &changed.dirty.reopened {
+                self.receipts.remove(&at(*seq));
+            }
+            for seq in &changed.dirty.pending {
+                self.pending.insert(at(*seq), room.open[seq].clone());
+            }
+            for open in &changed.dirty.receipts {
+                self.pending.remove(&at(open.seq));
+                self.receipts.insert(at(open.seq), open.clone());
+            }
+            for member in &changed.dirty.marks {
+                self.marks.insert((conversation, *member), room.marks[member]);
+            }
+            for key in &changed.dirty.threads {
+                self.threads.insert(room.threads[key].uid, (conversation, *key));
+            }
+        }
+    }
+}
+
+impl Facts for Log {
+    fn conversation_key(&mut self, _: Uid) -> Result<Option<ConversationKey>, Unavailable> {
+        Ok(None)
+    }
+
+    fn room(&mut self, _: ConversationKey) -> Result<Option<Room>, Unavailable> {
+        Ok(None)
+    }
+
+    fn event_ref(&mut self, uid: Uid) -> Result<Option<EventRef>, Unavailable> {
+        Ok(self.by_uid.get(&uid).copied())
+    }
+
+    fn thread_ref(
+        &mut self,
+        uid: Uid,
+    ) -> Result<Option<(ConversationKey, ThreadKey)>, Unavailable> {
+        Ok(self.threads.get(&uid).copied())
+    }
+
+    fn event(&mut self, at: EventRef) -> Result<Option<Recalled>, Unavailable> {
+        Ok(self.events.get(&at).map(|event| Recalled {
+            event: event.clone(),
+            message: self.messages.get(&at).cloned().unwrap_or_default(),
+            receipt: self.receipts.get(&at).cloned(),
+        }))
+    }
+
+    fn mark(&mut self, key: ConversationKey, member: MemberKey) -> Result<Mark, Unavailable> {
+        Ok(self.marks.get(&(key, member)).copied().unwrap_or_default())
+    }
+}

@@ -1,0 +1,86 @@
+//! Sections 16 and 17: what is taken back, changed and deleted.
+
+use chorus_core::attention::{Policy, Rule};
+use chorus_core::delivery::Disposition;
+use chorus_core::error::Code;
+use chorus_core::event::Change;
+
+use crate::house::{ALICE, BOB, Cancelled, House, REVIEWER, SCOUT, code};
+
+// covers: ATT-124, ATT-120
+#[test]
+fn an_edit_before_the_answer_takes_its_place() {
+    let mut house = House::new();
+    let event = house.says(ALICE, "@scout can you look at the build?");
+    let before = house.take(SCOUT);
+    let edit = house.edit(ALICE, event, "@scout can you look at the deploy?").expect("its author");
+    assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Superseded));
+    assert_eq!(house.cancelled, [Cancelled { event, member: SCOUT, attempt: 1 }]);
+    let offer = house.take(SCOUT);
+    assert_eq!(offer.entry.event.uid, edit);
+    assert_eq!(offer.entry.about, Some(event));
+    let message = offer.entry.event.change.message().expect("a message");
+    assert_eq!(&*message.text, "@scout can you look at the deploy?");
+    assert_eq!(code(house.reply(&before, "the build is green")), Code::StaleTurn);
+    house.reply(&offer, "the deploy is green").expect("it is what is asked now");
+}
+
+// covers: ATT-125
+#[test]
+fn an_edit_after_the_answer_is_a_knock_for_who_answered() {
+    let mut house = House::new();
+    let event = house.says(ALICE, "@scout can you look at the build?");
+    let offer = house.take(SCOUT);
+    house.reply(&offer, "the build is green").expect("asked");
+    let edit = house.edit(ALICE, event, "@scout can you look at the builds?").expect("its author");
+    let decision = house.decision(edit, SCOUT).expect("told");
+    assert_eq!((decision.rule, decision.policy), (Rule::EditedAfterResponse, Policy::MayRespond));
+    assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Responded));
+    let again = house.edit(ALICE, event, "never mind").expect("its author");
+    assert_eq!(house.decision(again, SCOUT).expect("told").rule, Rule::EditedAfterResponse);
+}
+
+// covers: ATT-126, ATT-120
+#[test]
+fn a_deletion_before_the_answer_cancels_it() {
+    let mut house = House::new();
+    let event = house.says(ALICE, "@scout can you look at the build?");
+    let offer = house.take(SCOUT);
+    house.delete(ALICE, event).expect("its author");
+    assert_eq!(house.cancelled, [Cancelled { event, member: SCOUT, attempt: 1 }]);
+    assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Superseded));
+    assert_eq!(code(house.reply(&offer, "it is green")), Code::StaleTurn);
+    assert_eq!(code(house.claim(REVIEWER, event)), Code::Conflict);
+    house.pass(3_600_000);
+    assert!(house.offers(SCOUT).is_empty());
+}
+
+// covers: ATT-127
+#[test]
+fn only_its_author_or_an_operator_changes_a_message() {
+    let mut house = House::new();
+    let event = house.says(REVIEWER, "I have found a bug");
+    let before = house.fingerprint();
+    assert_eq!(code(house.edit(SCOUT, event, "I have found nothing")), Code::Forbidden);
+    assert_eq!(code(house.delete(SCOUT, event)), Code::Forbidden);
+    assert_eq!(house.fingerprint(), before);
+    house.edit(REVIEWER, event, "I have found two bugs").expect("its author");
+    house.delete(BOB, event).expect("an operator");
+    assert_eq!(code(house.edit(REVIEWER, event, "three")), Code::Conflict);
+    let kinds: Vec<_> = house.log.events.values().map(|e| e.change.name()).collect();
+    assert_eq!(kinds[kinds.len() - 3..], ["message_posted", "message_edited", "message_deleted"]);
+    assert!(house.log.events.values().all(|e| !matches!(e.change, Change::Left { .. })));
+}
+
+// covers: ATT-120
+#[test]
+fn who_is_not_needed_any_more_is_told() {
+    let mut house = House::new();
+    let event = house.says(BOB, "@helpers can one of you look?");
+    let selected = house.open(event).expect("open").deliveries[0].member;
+    let knock = house.offer(selected);
+    let other = [SCOUT, REVIEWER].into_iter().find(|m| *m != selected).expect("another");
+    house.claim(other, event).expect("not accepted yet");
+    let attempt = knock.attempt;
+    assert_eq!(house.cancelled, [Cancelled { event, member: selected, attempt }]);
+}

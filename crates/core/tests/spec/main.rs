@@ -1,0 +1,16 @@
+//! `spec/attention.md`, requirement by requirement, against the pure core: a workspace with its log in
+//! memory, driven by commands, with time passed in. One module for each part of the page.
+
+mod house;
+#[path = "../sim/log.rs"]
+mod log;
+
+mod attention;
+mod chains;
+mod claims;
+mod deadlines;
+mod delivery;
+mod edits;
+mod failures;
+mod reactions;
+mod reliability;

@@ -1,0 +1,76 @@
+//! Section 14: idempotency, restarts, and offers that are made again.
+
+use chorus_core::error::Code;
+use chorus_core::limits;
+
+use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, code};
+
+// covers: ATT-108, FAIL-14
+#[test]
+fn one_key_is_one_message_and_another_payload_is_refused() {
+    let mut house = House::new();
+    let first = Say::to(house.ops, "hello").under(1, 1);
+    let (uid, duplicate) = house.post_as(house.by(ALICE), first.clone()).expect("people may speak");
+    assert!(!duplicate);
+    let before = house.fingerprint();
+    assert_eq!(house.post_as(house.by(ALICE), first), Ok((uid, true)));
+    let changed = Say::to(house.ops, "hello, @scout!").under(1, 2);
+    assert_eq!(code(house.post_as(house.by(ALICE), changed.clone())), Code::IdempotencyConflict);
+    assert_eq!(house.fingerprint(), before);
+    // The host remembers over a restart.
+    house.restart();
+    assert_eq!(code(house.post_as(house.by(ALICE), changed)), Code::IdempotencyConflict);
+    let again = Say::to(house.ops, "hello").under(1, 1);
+    assert_eq!(house.post_as(house.by(ALICE), again), Ok((uid, true)));
+}
+
+// covers: ATT-109
+#[test]
+fn keys_are_forgotten_after_a_day_and_are_of_one_conversation() {
+    let mut house = House::new();
+    let say = Say::to(house.ops, "hello").under(1, 1);
+    let (uid, _) = house.post_as(house.by(ALICE), say.clone()).expect("people may speak");
+    let elsewhere = Say::to(house.pair, "hello").under(1, 1);
+    let (other, duplicate) = house.post_as(house.by(ALICE), elsewhere).expect("people may speak");
+    assert!(other != uid && !duplicate);
+    house.now = house.now.plus(limits::IDEMPOTENCY_MS + 1_000);
+    // The window moves with what is sent.
+    let later = Say::to(house.ops, "good morning").under(2, 2);
+    house.post_as(house.by(ALICE), later).expect("people may speak");
+    let (new, duplicate) = house.post_as(house.by(ALICE), say).expect("people may speak");
+    assert!(new != uid && !duplicate);
+}
+
+// covers: ATT-102, ATT-101
+#[test]
+fn what_is_unsettled_is_offered_again_after_a_restart() {
+    let mut house = House::new();
+    let asked = house.says(ALICE, "@scout can you look?");
+    let other = house.says(ALICE, "@reviewer can you look?");
+    let first = house.take(SCOUT);
+    house.offer(REVIEWER);
+    for _ in 0..3 {
+        house.restart();
+        house.reconnect(SCOUT, first.session);
+        house.connect(REVIEWER);
+        for (agent, event) in [(SCOUT, asked), (REVIEWER, other)] {
+            let offers = house.offers(agent);
+            assert_eq!(offers.len(), 1, "{agent}: {offers:?}");
+            assert_eq!(offers[0].entry.event.uid, event);
+            assert!(offers[0].attempt > 1, "a higher attempt under the same id");
+        }
+    }
+}
+
+// covers: ATT-103
+#[test]
+fn after_five_offers_it_waits_for_the_next_connection() {
+    let mut house = House::new();
+    house.says(ALICE, "@scout can you look?");
+    house.pass(58_000);
+    assert_eq!(house.offers(SCOUT).len(), usize::from(limits::OFFERS_PER_CONNECTION));
+    house.disconnect(SCOUT);
+    house.connect(SCOUT);
+    let offer = house.take(SCOUT);
+    assert_eq!(offer.attempt, limits::OFFERS_PER_CONNECTION + 1);
+}
