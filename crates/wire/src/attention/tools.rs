@@ -5,16 +5,17 @@
 
 use chorus_core::attention::{Directedness, Policy};
 use chorus_core::delivery::Disposition;
+use chorus_core::error::Code;
 use chorus_core::ids::Timestamp;
 use chorus_core::reaction::Signal;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::content::TurnGrant;
 use super::entry::{Entry, Told};
 use crate::error::{Envelope, ErrorBody};
-use crate::part::Part;
+use crate::part::{Part, text_of};
 use crate::words;
 
 /// Params of `tools/call`. The arguments stay raw until the tool reads them.
@@ -26,42 +27,46 @@ pub struct CallParams {
 }
 
 /// Result of `tools/call`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallResult {
     /// One text: the structured content as JSON, for clients that read only text.
     pub content: Vec<Part>,
-    pub structured_content: Value,
+    /// Raw, so that it is written once for both.
+    #[serde(default)]
+    pub structured_content: Box<RawValue>,
     #[serde(default)]
     pub is_error: bool,
 }
 
 impl CallResult {
     pub fn ok<T: Serialize>(value: &T) -> Self {
-        Self::new(json!(value), false)
+        Self::new(value, false)
     }
 
     pub fn refused(error: ErrorBody) -> Self {
-        Self::new(json!(Envelope { error }), true)
+        Self::new(&Envelope { error }, true)
     }
 
-    fn new(value: Value, is_error: bool) -> Self {
-        Self { content: vec![Part::text(value.to_string())], structured_content: value, is_error }
+    fn new<T: Serialize>(value: &T, is_error: bool) -> Self {
+        // Results are structs with text for keys, which always have a JSON text.
+        let structured_content = to_raw_value(value).unwrap_or_default();
+        let content = vec![Part::text(structured_content.get())];
+        Self { content, structured_content, is_error }
     }
 
     /// What the tool gave, or why it refused.
     pub fn into_result(self) -> Result<Value, ErrorBody> {
-        if !self.is_error {
-            return Ok(self.structured_content);
+        let Self { content, structured_content, is_error } = self;
+        let odd = |message| ErrorBody::new(Code::Internal, message, "");
+        if !is_error {
+            let value = serde_json::from_str(structured_content.get());
+            return value.map_err(|e| odd(format!("a result that cannot be read: {e}")));
         }
-        match serde_json::from_value::<Envelope>(self.structured_content) {
+        match serde_json::from_str::<Envelope>(structured_content.get()) {
             Ok(envelope) => Err(envelope.error),
             // A tool error of another make: its text is all there is.
-            Err(_) => Err(ErrorBody {
-                code: "INTERNAL".to_owned(),
-                message: crate::part::text_of(&self.content),
-                request_id: String::new(),
-            }),
+            Err(_) => Err(odd(text_of(&content))),
         }
     }
 }

@@ -128,5 +128,7 @@ impl ErrorObject {
 /// `data` of another shape than ours is no reason to lose the error itself.
 fn lenient<'de, D: Deserializer<'de>>(input: D) -> Result<Option<ErrorBody>, D::Error> {
     let raw = Option::<Box<RawValue>>::deserialize(input)?;
+    // Only an object: a struct would also be read out of a list.
+    let raw = raw.filter(|raw| raw.get().starts_with('{'));
     Ok(raw.and_then(|raw| serde_json::from_str(raw.get()).ok()))
 }

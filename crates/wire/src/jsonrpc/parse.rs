@@ -158,7 +158,13 @@ fn read_id(raw: Option<&RawValue>) -> Result<Option<Id>, ParseError> {
         .map_err(|e| ParseError::invalid(format!("the id is a string or an integer: {e}")))
 }
 
-/// Reads the params of a method; absent ones are an empty object. The error's text is for the caller.
+/// Reads the params of a method, or the arguments of a tool; absent ones are an empty object. The error's
+/// text is for the caller.
 pub fn params<P: DeserializeOwned>(raw: Option<&RawValue>) -> Result<P, String> {
-    serde_json::from_str(raw.map_or("{}", RawValue::get)).map_err(|e| e.to_string())
+    let json = raw.map_or("{}", RawValue::get);
+    // A struct would also be read out of a list, in the order of its fields.
+    if !json.starts_with('{') {
+        return Err("not an object".to_owned());
+    }
+    serde_json::from_str(json).map_err(|e| e.to_string())
 }

@@ -21,7 +21,19 @@ pub mod deliveries;
 pub mod sessions;
 pub mod tokens;
 
+use chorus_core::error::Refusal;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
+
+/// Reads the body of a request: an object of exactly this type.
+pub fn body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    // A struct would also be read out of a list, in the order of its fields.
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first != Some(&b'{') {
+        return Err(Refusal::invalid("the body is a JSON object"));
+    }
+    serde_json::from_slice(bytes).map_err(|e| Refusal::invalid(format!("the body: {e}")))
+}
 
 /// For a field of a PATCH that can be set to null: `None` is absent, `Some(None)` is null. Also put
 /// `default` and `skip_serializing_if` on it.

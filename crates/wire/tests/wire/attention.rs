@@ -1,0 +1,166 @@
+//! The messages of the attention door, as they are written; each reads back as what it was.
+
+use std::fmt::Debug;
+
+use chorus_core::attention::{Directedness, Mode, Policy, Priority};
+use chorus_core::delivery::Disposition;
+use chorus_core::ids::Timestamp;
+use chorus_core::member::MemberKind;
+use chorus_core::reaction::Signal;
+use chorus_wire::attention::content::Author;
+use chorus_wire::attention::deliver::Accepted;
+use chorus_wire::attention::disposition::{DispositionParams, DispositionResult};
+use chorus_wire::attention::entry::{Entry, EntryAttention, Reaction, Told};
+use chorus_wire::attention::initialize::{
+    Capabilities, InitializeParams, InitializeResult, Limits, MemberCard, Peer, Resume,
+    SessionHello, SessionRef, WorkspaceRef,
+};
+use chorus_wire::attention::notifications::{
+    Cancelled, Closing, Level, LogMessage, Progress, Typing, Wake,
+};
+use chorus_wire::jsonrpc::Id;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// The JSON of a message, after it has read back as itself.
+fn written<T: Serialize + DeserializeOwned + PartialEq + Debug>(message: &T) -> Value {
+    let json = serde_json::to_string(message).unwrap();
+    assert_eq!(&serde_json::from_str::<T>(&json).unwrap(), message, "{json}");
+    serde_json::from_str(&json).unwrap()
+}
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+#[test]
+fn initialize() {
+    let params = InitializeParams {
+        session: Some(SessionHello {
+            id: Some(text("sess_1")),
+            runtime: Some(text("cmd")),
+            resumable: Some(true),
+            managed: Some(false),
+        }),
+        resume: Some(Resume { last_event_id: Some(text("evt_1")) }),
+        glyphs: Some([(text("queued"), text("⏳"))].into()),
+        ..InitializeParams::new("chorus-harness", "0.1.0")
+    };
+    let result = InitializeResult {
+        protocol_version: text("2026-06-02"),
+        server_info: Peer { name: text("chorus"), version: text("0.1.0") },
+        capabilities: Capabilities::all(),
+        session: SessionRef { id: text("sess_1") },
+        member: MemberCard {
+            id: text("scout"),
+            handle: text("scout"),
+            display_name: text("Scout"),
+            kind: MemberKind::Agent,
+        },
+        workspace: WorkspaceRef { id: text("wk_1") },
+        glyphs: [(text("seen"), text("👀"))].into(),
+        limits: Limits { unacked: 32 },
+        turn_url: text("http://127.0.0.1:7600/v1/c2a"),
+    };
+    insta::assert_json_snapshot!([written(&params), written(&result)]);
+}
+
+#[test]
+fn notifications_and_answers() {
+    let cancelled = Cancelled {
+        request_id: Id::from("dlv_1.1"),
+        event_id: Some(text("evt_1")),
+        reason: Some(text("deleted")),
+    };
+    let typing = |author| Typing { conversation: text("ch_1"), author, typing: true };
+    let progress = Progress {
+        progress_token: Id::Number(1),
+        progress: 2.into(),
+        total: Some(5.into()),
+        message: Some(text("half")),
+        event_id: Some(text("evt_1")),
+    };
+    let log = LogMessage { level: Level::Warning, logger: None, data: json!({"a": 1}) };
+    let disposition = DispositionParams {
+        event_id: text("evt_1"),
+        disposition: Disposition::Failed,
+        note: Some(text("exit code 1")),
+        turn: None,
+    };
+    let disposed = DispositionResult { event_id: text("evt_1"), disposition: Disposition::Failed };
+    insta::assert_json_snapshot!([
+        written(&cancelled),
+        written(&typing(Some(text("will")))),
+        written(&typing(None)),
+        written(&Wake { conversations: vec![text("ch_1")] }),
+        written(&Closing { reason: text("a newer connection took the session") }),
+        written(&progress),
+        written(&log),
+        written(&disposition),
+        written(&disposed),
+        written(&Accepted { accepted: true }),
+    ]);
+}
+
+#[test]
+fn entries() {
+    let bare = Entry {
+        event_id: text("evt_1"),
+        conversation: text("ch_1"),
+        thread_id: None,
+        sequence: 1,
+        thread_sequence: None,
+        author: Author { id: "will".into(), kind: MemberKind::Human, display_name: "Will".into() },
+        created_at: Timestamp(1_780_427_400_000),
+        content: None,
+        text: None,
+        in_reply_to: None,
+        edited_at: None,
+        deleted: true,
+        reactions: vec![],
+        attention: None,
+    };
+    let full = Entry {
+        thread_id: Some(text("th_1")),
+        thread_sequence: Some(2),
+        text: Some(text("hi")),
+        in_reply_to: Some(text("evt_0")),
+        edited_at: Some(Timestamp(1_780_427_401_000)),
+        deleted: false,
+        reactions: vec![Reaction {
+            signal: Signal::Done,
+            glyph: text("✅"),
+            members: vec![text("scout")],
+        }],
+        attention: Some(EntryAttention {
+            directedness: Directedness::ToMe,
+            policy: Policy::MustRespond,
+            reason: text("mention"),
+            mode: Mode::Buffered,
+        }),
+        ..bare.clone()
+    };
+    let told = |priority| Told {
+        member: text("scout"),
+        directedness: Directedness::ToMyRole,
+        policy: Policy::MayRespond,
+        mode: Mode::Notify,
+        reason: text("role_mention"),
+        priority,
+    };
+    insta::assert_json_snapshot!([
+        written(&bare),
+        written(&full),
+        written(&told(Priority::Normal)),
+        written(&told(Priority::Urgent)),
+    ]);
+}
+
+#[test]
+fn a_misspelt_field_of_a_call_is_refused_and_one_of_a_newer_peer_is_not() {
+    let call = r#"{"eventId":"evt_1","disposition":"failed","notes":"x"}"#;
+    assert!(serde_json::from_str::<DispositionParams>(call).is_err());
+    let newer = r#"{"conversations":["ch_1"],"because":"mail"}"#;
+    assert!(serde_json::from_str::<Wake>(newer).is_ok());
+}

@@ -1,0 +1,54 @@
+//! The table of codes is complete, alphabetical and one to one.
+
+use std::collections::BTreeSet;
+
+use chorus_core::error::{Code, Refusal};
+use chorus_wire::code::{self, TABLE};
+use chorus_wire::error::{Envelope, ErrorBody};
+use chorus_wire::jsonrpc::ErrorObject;
+
+#[test]
+fn the_table_is_complete_alphabetical_and_one_to_one() {
+    let names: Vec<_> = TABLE.iter().map(|row| row.name).collect();
+    assert!(names.is_sorted(), "{names:?}");
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), TABLE.len());
+    let numbers: BTreeSet<_> = TABLE.iter().map(|row| row.number).collect();
+    assert_eq!(numbers.len(), TABLE.len());
+    for row in &TABLE {
+        assert_eq!(code::of(row.code), row, "a row stands where its code looks for it");
+        assert_eq!(code::from_name(row.name), Some(row.code));
+        assert_eq!(code::from_number(row.number), Some(row.code));
+        assert!((-32099..=-32000).contains(&row.number));
+        assert!((400..600).contains(&row.status));
+        // What the host itself broke may have happened; what it refused has not.
+        assert_eq!(row.has_no_side_effects, row.status < 500, "{}", row.name);
+    }
+    assert_eq!(code::from_name("stale_turn"), None);
+}
+
+#[test]
+fn the_names_are_those_of_core() {
+    for row in &TABLE {
+        let core: String = format!("{:?}", row.code);
+        assert_eq!(row.name.replace('_', "").to_lowercase(), core.to_lowercase());
+    }
+}
+
+#[test]
+fn a_refusal_has_one_body_on_every_door() {
+    let refusal = Refusal::new(Code::StaleTurn, "the event was edited; read it again");
+    let envelope = Envelope::of(&refusal, "req_1");
+    insta::assert_snapshot!(serde_json::to_string(&envelope).unwrap(), @r#"{"error":{"code":"STALE_TURN","message":"the event was edited; read it again","request_id":"req_1"}}"#);
+    let error = ErrorObject::of(&refusal, "req_1");
+    insta::assert_snapshot!(serde_json::to_string(&error).unwrap(), @r#"{"code":-32016,"message":"the event was edited; read it again","data":{"code":"STALE_TURN","message":"the event was edited; read it again","request_id":"req_1"}}"#);
+    assert_eq!(error.body(), envelope.error);
+}
+
+#[test]
+fn an_error_of_another_make_still_has_a_body() {
+    let foreign = r#"{"code":-32016,"message":"old","data":["something","else"]}"#;
+    let error: ErrorObject = serde_json::from_str(foreign).unwrap();
+    assert_eq!(error.body(), ErrorBody::new(Code::StaleTurn, "old", ""));
+    let unknown: ErrorBody = serde_json::from_str(r#"{"code":"NEWER","message":"m"}"#).unwrap();
+    assert_eq!((unknown.known(), unknown.request_id.as_str()), (None, ""));
+}

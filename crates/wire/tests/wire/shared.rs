@@ -1,0 +1,191 @@
+//! The frames that the host writes by putting texts side by side are what a harness reads.
+
+use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
+use chorus_core::conversation::ConversationKind;
+use chorus_core::ids::{Timestamp, Uid};
+use chorus_core::member::MemberKind;
+use chorus_wire::attention::content::{Author, ConversationRef, Source, Timing, TurnGrant};
+use chorus_wire::attention::deliver::{Deliver, Knock};
+use chorus_wire::attention::shared::{
+    Body, DeliverFor, DeliverShared, Shared, delivery_id, read_delivery_id,
+};
+use chorus_wire::jsonrpc::{Id, Incoming, params};
+use chorus_wire::part::Part;
+use proptest::prelude::*;
+use serde_json::Value;
+
+const EVENT: Uid = Uid(0x0199_aabb_0000_7000_8000_0000_0000_0001);
+
+fn shared(text: &str, title: &str, metadata: Option<&str>) -> Shared {
+    DeliverShared {
+        event: EVENT,
+        source: Source { platform: "chorus".into(), workspace_id: "wk_1".into() },
+        conversation: ConversationRef {
+            id: "ch_1".into(),
+            kind: ConversationKind::Channel,
+            title: Some(title.into()),
+            stream_id: None,
+            thread_id: Some("th_1".into()),
+        },
+        author: Author { id: "will".into(), kind: MemberKind::Human, display_name: title.into() },
+        timing: Timing {
+            created_at: Timestamp(1_780_427_400_000),
+            sequence: 42,
+            thread_sequence: Some(3),
+        },
+        mentions: &["scout", "ops"],
+        content: Body::Text(text),
+        intent: Intent::Question,
+        replaces: None,
+        in_reply_to: Some(Uid(7)),
+        metadata,
+    }
+    .encode()
+}
+
+fn directed<'a>() -> DeliverFor<'a> {
+    DeliverFor {
+        member: "scout",
+        recipient: None,
+        directedness: Directedness::ToMe,
+        policy: Policy::MustRespond,
+        reason: "mention",
+        priority: Priority::Normal,
+        deadline_ms: Some(300_000),
+        mode: Mode::Buffered,
+        attempt: 2,
+        turn: Some(TurnGrant { token: "turn_x".into(), fence: 1, hop: 0 }),
+        audience: &["ops"],
+        knock: None,
+    }
+}
+
+fn knocked<'a>() -> DeliverFor<'a> {
+    DeliverFor {
+        directedness: Directedness::ToMyRole,
+        policy: Policy::MayRespond,
+        reason: "role_mention",
+        mode: Mode::Notify,
+        deadline_ms: None,
+        turn: None,
+        audience: &[],
+        knock: Some(Knock {
+            from: "human:will".into(),
+            place: "channel:deploys".into(),
+            directedness: Directedness::ToMyRole,
+            policy: Policy::MayRespond,
+            priority: Priority::Normal,
+            topic: "a question in a channel".into(),
+            pull_with: "chat.read_thread".into(),
+        }),
+        recipient: Some("scout"),
+        ..directed()
+    }
+}
+
+/// Reads a frame as a harness does; what it read, written again, is the same JSON.
+fn read(frame: &str) -> (Id, Deliver) {
+    let Ok(Incoming::Request { id, method, params: raw }) = Incoming::parse(frame) else {
+        panic!("{frame}")
+    };
+    assert_eq!(method, "chat/deliver");
+    let deliver: Deliver = params(raw).unwrap();
+    let written: Value = params(raw).unwrap();
+    assert_eq!(serde_json::to_value(&deliver).unwrap(), written);
+    (id, deliver)
+}
+
+#[test]
+fn a_directed_frame() {
+    let shared = shared("is it blocked?", "deploys", Some(r#"{"k":[1,2]}"#));
+    let frame = shared.frame(&directed());
+    let (id, deliver) = read(&frame);
+    assert_eq!(id, Id::from(delivery_id(EVENT, 2)));
+    assert_eq!(deliver.content, Some(vec![Part::text("is it blocked?")]));
+    assert_eq!(deliver.reliability.idempotency_key, format!("{}:scout", shared.event_id()));
+    let value: Value = serde_json::from_str(&frame).unwrap();
+    insta::assert_json_snapshot!(value);
+}
+
+#[test]
+fn a_knock_has_no_word_of_the_content() {
+    let frame = shared("SECRET words", "deploys", Some(r#"{"k":"SECRET"}"#)).frame(&knocked());
+    assert!(!frame.contains("SECRET"), "{frame}");
+    let (_, deliver) = read(&frame);
+    assert_eq!((deliver.content, deliver.metadata), (None, None));
+    let value: Value = serde_json::from_str(&frame).unwrap();
+    insta::assert_json_snapshot!(value);
+}
+
+#[test]
+fn two_receivers_differ_in_their_own_parts_only() {
+    let shared = shared("text", "title", None);
+    let other = DeliverFor { member: "ops", audience: &["scout"], ..directed() };
+    let (_, mut a) = read(&shared.frame(&directed()));
+    let (_, b) = read(&shared.frame(&other));
+    assert_ne!(a, b);
+    a.audience.clone_from(&b.audience);
+    a.reliability.clone_from(&b.reliability);
+    assert_eq!(a, b);
+}
+
+#[test]
+fn parts_go_in_as_they_are_kept() {
+    let parts = r#"[{"text":"see","type":"text"},{"asset_id":"ast_1","type":"asset"}]"#;
+    let shared = DeliverShared {
+        event: EVENT,
+        source: Source { platform: "slack".into(), workspace_id: "T1".into() },
+        conversation: ConversationRef {
+            id: "ch_1".into(),
+            kind: ConversationKind::Dm,
+            title: None,
+            stream_id: Some("str_1".into()),
+            thread_id: None,
+        },
+        author: Author { id: "a".into(), kind: MemberKind::Agent, display_name: "A".into() },
+        timing: Timing { created_at: Timestamp(0), sequence: 1, thread_sequence: None },
+        mentions: &[],
+        content: Body::Parts(parts),
+        intent: Intent::Statement,
+        replaces: Some(Uid(9)),
+        in_reply_to: None,
+        metadata: None,
+    }
+    .encode();
+    let (_, deliver) = read(&shared.frame(&directed()));
+    assert_eq!(deliver.text().as_deref(), Some("see"));
+    assert_eq!(deliver.content.unwrap().len(), 2);
+    assert_eq!(deliver.replaces.as_deref(), Some("evt_00000000000000000000000000000009"));
+}
+
+#[test]
+fn delivery_ids_read_back_and_nothing_else_does() {
+    assert_eq!(read_delivery_id(&delivery_id(EVENT, 1)), Some((EVENT, 1)));
+    assert_eq!(read_delivery_id(&delivery_id(Uid(0), u16::MAX)), Some((Uid(0), u16::MAX)));
+    let hex = "0".repeat(32);
+    for bad in ["", "dlv_", "1", "dlv_0.1", "evt_1.1"] {
+        assert_eq!(read_delivery_id(bad), None, "{bad}");
+    }
+    for attempt in ["", "0", "01", "+1", "-1", "65536", "1.1"] {
+        assert_eq!(read_delivery_id(&format!("dlv_{hex}.{attempt}")), None, "{attempt}");
+    }
+}
+
+proptest! {
+    /// Whatever members write into text, titles and names, a frame stays one frame and says just that.
+    #[test]
+    fn no_text_breaks_a_frame(text: String, title: String, reason in ".{0,20}", fence: u32, attempt in 1u16..) {
+        let to = DeliverFor {
+            reason: &reason,
+            attempt,
+            turn: Some(TurnGrant { token: text.as_str().into(), fence, hop: 3 }),
+            ..directed()
+        };
+        let (_, deliver) = read(&shared(&text, &title, None).frame(&to));
+        prop_assert_eq!(deliver.text().unwrap(), text.clone());
+        prop_assert_eq!(deliver.conversation.title.unwrap(), title.clone());
+        prop_assert_eq!(deliver.author.display_name, title);
+        prop_assert_eq!(deliver.attention.reason, reason);
+        prop_assert_eq!(deliver.turn.unwrap(), TurnGrant { token: text.into(), fence, hop: 3 });
+    }
+}

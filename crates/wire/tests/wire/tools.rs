@@ -1,0 +1,129 @@
+//! The chat tools: their descriptors agree with the types that read their arguments.
+
+use std::collections::BTreeSet;
+
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::Timestamp;
+use chorus_wire::attention::content::TurnGrant;
+use chorus_wire::attention::descriptors::{Names, Tool, list_tools};
+use chorus_wire::attention::tools::{
+    CallResult, Claim, Claimed, Defer, ListEvents, React, ReadThread, Resolve, SendMessage,
+};
+use chorus_wire::error::ErrorBody;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+#[test]
+fn the_list() {
+    insta::assert_json_snapshot!(list_tools(Names::Dotted));
+}
+
+#[test]
+fn both_spellings_name_the_tool() {
+    let underscored = list_tools(Names::Underscore);
+    for (tool, descriptor) in Tool::ALL.into_iter().zip(underscored.tools) {
+        assert_eq!(descriptor.name, tool.name().replace('.', "_"));
+        assert_eq!(Tool::from_name(tool.name()), Some(tool));
+        assert_eq!(Tool::from_name(&descriptor.name), Some(tool));
+    }
+    for bad in
+        ["", "chat", "chat.", "chat_", "send_message", "chat.nope", "Chat.react", "chat_chat.react"]
+    {
+        assert_eq!(Tool::from_name(bad), None, "{bad}");
+    }
+}
+
+/// A value that fits a property's schema and its name.
+fn sample(name: &str, schema: &Value) -> Value {
+    if let Some(words) = schema["enum"].as_array() {
+        return words[0].clone();
+    }
+    match schema["type"].as_str().unwrap() {
+        "string" if matches!(name, "since" | "until") => json!("2026-06-02T19:10:00Z"),
+        "string" => json!("x"),
+        "integer" => json!(1),
+        "boolean" => json!(true),
+        "array" if name == "content" => json!([{"type": "text", "text": "x"}]),
+        "array" => json!(["x"]),
+        "object" if name == "target" => json!({"conversation": "ch_1", "thread": "th_1"}),
+        "object" => json!({}),
+        other => panic!("{name}: {other}"),
+    }
+}
+
+/// The type reads all properties together, misses each required one, and refuses any other.
+fn check<T: DeserializeOwned>(tool: Tool) {
+    let schema = tool.descriptor(Names::Dotted).input_schema;
+    let properties = schema["properties"].as_object().unwrap();
+    let whole: serde_json::Map<_, _> =
+        properties.iter().map(|(name, schema)| (name.clone(), sample(name, schema))).collect();
+    let reads = |arguments: &serde_json::Map<String, Value>| {
+        // As on the wire: raw fields do not read out of a value.
+        serde_json::from_str::<T>(&json!(arguments).to_string()).map(|_| ())
+    };
+    reads(&whole).unwrap_or_else(|e| panic!("{tool:?}: {e}"));
+    let required: BTreeSet<_> = schema["required"]
+        .as_array()
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    for name in properties.keys() {
+        let mut without = whole.clone();
+        without.remove(name);
+        assert_eq!(reads(&without).is_err(), required.contains(name.as_str()), "{tool:?} {name}");
+    }
+    let mut more = whole;
+    more.insert("notAField".into(), json!(1));
+    assert!(reads(&more).is_err(), "{tool:?} takes what it does not know");
+    assert_eq!(schema["additionalProperties"], json!(false));
+}
+
+#[test]
+fn schemas_and_types_agree() {
+    check::<ListEvents>(Tool::ListEvents);
+    check::<ReadThread>(Tool::ReadThread);
+    check::<SendMessage>(Tool::SendMessage);
+    check::<React>(Tool::React);
+    check::<Claim>(Tool::Claim);
+    check::<Defer>(Tool::Defer);
+    check::<Resolve>(Tool::Resolve);
+}
+
+#[test]
+fn an_answer_is_text_and_structure_and_a_refusal_is_an_envelope() {
+    let ok = CallResult::ok(&json!({"eventId": "evt_1"}));
+    insta::assert_snapshot!(serde_json::to_string(&ok).unwrap(), @r#"{"content":[{"type":"text","text":"{\"eventId\":\"evt_1\"}"}],"structuredContent":{"eventId":"evt_1"},"isError":false}"#);
+    assert_eq!(ok.into_result(), Ok(json!({"eventId": "evt_1"})));
+
+    let body = ErrorBody::of(&Refusal::new(Code::ClaimedByOther, "scout has it"), "req_1");
+    let refused = CallResult::refused(body.clone());
+    assert!(refused.is_error);
+    assert!(refused.structured_content.get().contains(r#""code":"CLAIMED_BY_OTHER""#));
+    let json = serde_json::to_string(&refused).unwrap();
+    let read: CallResult = serde_json::from_str(&json).unwrap();
+    assert_eq!(read.into_result(), Err(body));
+}
+
+#[test]
+fn a_claim_carries_the_event_as_it_was_written() {
+    let claimed = Claimed {
+        event_id: "evt_1".into(),
+        holder: "scout".into(),
+        fence: 2,
+        expires_at: Timestamp(0),
+        turn: TurnGrant { token: "turn_x".into(), fence: 2, hop: 1 },
+        event: RawValue::from_string(r#"{"eventId":"evt_1","z":1,"a":2}"#.into()).unwrap(),
+    };
+    let result = CallResult::ok(&claimed);
+    assert!(result.structured_content.get().contains(r#""event":{"eventId":"evt_1","z":1,"a":2}"#));
+    let read: Claimed = serde_json::from_value(result.into_result().unwrap()).unwrap();
+    assert_eq!((read.fence, read.turn), (2, claimed.turn));
+}
+
+#[test]
+fn an_error_of_another_make_keeps_its_text() {
+    let foreign =
+        r#"{"content":[{"type":"text","text":"boom"}],"structuredContent":null,"isError":true}"#;
+    let read: CallResult = serde_json::from_str(foreign).unwrap();
+    assert_eq!(read.into_result().unwrap_err().message, "boom");
+}
