@@ -1,114 +1,278 @@
+//! Every value reads back, every encoding is the only one, and no bytes make a reader panic.
+#![allow(clippy::unwrap_used)]
+
 use std::sync::Arc;
 
+use proptest::collection::{btree_set, vec};
+use proptest::option;
 use proptest::prelude::*;
+use proptest::sample::select;
 
 use super::*;
 use crate::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
 use crate::claim::Claim;
-use crate::delivery::{Delivery, Open, State};
-use crate::event::{Change, Message, MessageKind};
-use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
+use crate::conversation::{ConversationKind, Participation, Settings, Visibility};
+use crate::delivery::{Delivery, Disposition, Open, State};
+use crate::event::{Change, Message, MessageKind, ThreadOpening};
+use crate::ids::{MemberKey, Seq, SessionKey, StreamKey, ThreadKey, Timestamp, Uid};
 use crate::reaction::Signal;
+use crate::thread::{ThreadKind, ThreadStatus};
 
-fn decision() -> impl Strategy<Value = Decision> {
-    (0usize..21, any::<Option<u32>>()).prop_map(|(rule, deadline_ms)| Decision {
-        rule: Rule::ALL[rule],
-        directedness: Directedness::ToMe,
-        policy: Policy::MustRespond,
-        mode: Mode::Buffered,
-        priority: Priority::High,
-        deadline_ms,
+fn text() -> impl Strategy<Value = Arc<str>> {
+    any::<String>().prop_map(Into::into)
+}
+
+fn member() -> impl Strategy<Value = MemberKey> {
+    any::<u32>().prop_map(MemberKey)
+}
+
+fn time() -> impl Strategy<Value = Timestamp> {
+    any::<i64>().prop_map(Timestamp)
+}
+
+/// Keys and seqs are counts: the largest number is never one.
+fn count() -> impl Strategy<Value = u64> {
+    0..u64::MAX
+}
+
+fn seq() -> impl Strategy<Value = Seq> {
+    count().prop_map(Seq)
+}
+
+fn message() -> impl Strategy<Value = Message> {
+    let kind = select(MessageKind::ALL.as_slice());
+    let parts = (option::of(text()), option::of(text()), option::of(text()));
+    (kind, text(), parts).prop_map(|(kind, text, (parts, metadata, source))| Message {
+        kind,
+        text,
+        parts,
+        metadata,
+        source,
     })
 }
 
-fn told() -> impl Strategy<Value = Attention> {
-    prop::collection::vec((any::<u32>(), decision()), 0..5).prop_map(|told| Attention {
-        intent: Intent::Question,
-        rest: Directedness::Ambient,
-        told: told
-            .into_iter()
-            .map(|(m, decision)| Told { member: MemberKey(m), decision })
-            .collect(),
+fn settings() -> impl Strategy<Value = Settings> {
+    let visibility = select(vec![Visibility::Public, Visibility::Private]);
+    let stream = option::of(any::<u32>().prop_map(StreamKey));
+    (text(), text(), text(), visibility, stream, any::<bool>()).prop_map(
+        |(title, description, purpose, visibility, stream, archived)| Settings {
+            title,
+            description,
+            purpose,
+            visibility,
+            stream,
+            archived,
+        },
+    )
+}
+
+fn opening() -> impl Strategy<Value = ThreadOpening> {
+    let kind = select(ThreadKind::ALL.as_slice());
+    let who = (option::of(member()), vec(member(), 0..5));
+    (any::<u128>(), option::of(seq()), text(), kind, who).prop_map(
+        |(uid, root, title, kind, (owner, participants))| ThreadOpening {
+            uid: Uid(uid),
+            root,
+            title,
+            kind,
+            owner,
+            participants,
+        },
+    )
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let kind = select(ConversationKind::ALL.as_slice());
+    let signal = || select(Signal::ALL.as_slice());
+    prop_oneof![
+        (kind, settings()).prop_map(|(kind, settings)| Change::Created { kind, settings }),
+        settings().prop_map(Change::SettingsChanged),
+        (member(), select(Participation::ALL.as_slice()))
+            .prop_map(|(member, participation)| Change::Joined { member, participation }),
+        member().prop_map(|member| Change::Left { member }),
+        message().prop_map(Change::Posted),
+        (seq(), message()).prop_map(|(message, content)| Change::Edited { message, content }),
+        seq().prop_map(|message| Change::Deleted { message }),
+        (seq(), signal(), option::of(text()))
+            .prop_map(|(message, signal, detail)| Change::Reacted { message, signal, detail }),
+        (seq(), signal()).prop_map(|(message, signal)| Change::Unreacted { message, signal }),
+        opening().prop_map(Change::ThreadOpened),
+        (select(ThreadStatus::ALL.as_slice()), text())
+            .prop_map(|(status, reason)| Change::ThreadStatus { status, reason }),
+        option::of(member()).prop_map(|owner| Change::ThreadOwner { owner }),
+    ]
+}
+
+fn directedness() -> impl Strategy<Value = Directedness> {
+    use Directedness::{Ambient, ToMe, ToMyRole, ToOther};
+    select(vec![ToMe, ToMyRole, ToOther, Ambient])
+}
+
+fn decision() -> impl Strategy<Value = Decision> {
+    use Mode::{Buffered, Digest, Immediate, Notify, Silent, ToolMailbox};
+    use Policy::{AckOnly, MayRespond, MustNotRespond, MustRespond};
+    use Priority::{High, Low, Normal, Urgent};
+    let policy = select(vec![MustRespond, MayRespond, AckOnly, MustNotRespond]);
+    let mode = select(vec![Immediate, Buffered, Notify, ToolMailbox, Digest, Silent]);
+    let priority = select(vec![Low, Normal, High, Urgent]);
+    let deadline = option::of(any::<u32>());
+    (select(Rule::ALL.as_slice()), directedness(), policy, mode, priority, deadline).prop_map(
+        |(rule, directedness, policy, mode, priority, deadline_ms)| Decision {
+            rule,
+            directedness,
+            policy,
+            mode,
+            priority,
+            deadline_ms,
+        },
+    )
+}
+
+fn decided() -> impl Strategy<Value = Attention> {
+    use Intent::{Approval, Assignment, Blocker, Cancel, Question, Request};
+    use Intent::{Social, Statement, Status, Thanks};
+    let intents = [Request, Question, Assignment, Approval, Blocker, Cancel, Thanks, Social];
+    let intents = intents.into_iter().chain([Status, Statement]).collect::<Vec<_>>();
+    let told = (member(), decision()).prop_map(|(member, decision)| Told { member, decision });
+    (select(intents), directedness(), vec(told, 0..5)).prop_map(|(intent, rest, told)| Attention {
+        intent,
+        rest,
+        told,
     })
 }
 
 fn state() -> impl Strategy<Value = State> {
-    let time = any::<i64>().prop_map(Timestamp);
-    let gone = prop::option::of(any::<i64>().prop_map(Timestamp));
-    (0u8..5, any::<u32>(), time, gone).prop_map(|(which, session, at, gone)| {
-        let session = SessionKey(session);
-        match which {
-            0 => State::Waiting,
-            1 => State::Offered { session, at },
-            2 => State::Accepted { session, at, life: at, gone },
-            3 => State::Settled { disposition: crate::delivery::Disposition::Failed, at },
-            _ => State::Dead { at },
-        }
-    })
+    let session = || any::<u32>().prop_map(SessionKey);
+    prop_oneof![
+        Just(State::Waiting),
+        (session(), time()).prop_map(|(session, at)| State::Offered { session, at }),
+        (session(), time(), time(), option::of(time()))
+            .prop_map(|(session, at, life, gone)| State::Accepted { session, at, life, gone }),
+        (select(Disposition::ALL.as_slice()), time())
+            .prop_map(|(disposition, at)| State::Settled { disposition, at }),
+        time().prop_map(|at| State::Dead { at }),
+    ]
+}
+
+fn delivery() -> impl Strategy<Value = Delivery> {
+    let counts = (any::<u16>(), any::<u32>(), any::<u8>(), any::<u8>());
+    let times = (option::of(time()), option::of(time()), option::of(time()));
+    (member(), decision(), state(), counts, times).prop_map(
+        |(member, decision, state, (attempt, fence, said, reminders), times)| Delivery {
+            member,
+            decision,
+            state,
+            attempt,
+            fence,
+            offered_at: times.0,
+            accepted_at: times.1,
+            retrieved_at: times.2,
+            said,
+            reminders,
+        },
+    )
+}
+
+fn opened() -> impl Strategy<Value = Open> {
+    let claim = (member(), any::<u32>(), time(), any::<bool>())
+        .prop_map(|(holder, fence, expires, accepted)| Claim { holder, fence, expires, accepted });
+    let place = (seq(), any::<u128>(), time(), option::of(count().prop_map(ThreadKey)));
+    let owed = (decided(), vec(delivery(), 0..4), option::of(claim));
+    (place, member(), any::<u8>(), owed).prop_map(
+        |((seq, uid, at, thread), author, hop, (attention, deliveries, claim))| Open {
+            seq,
+            uid: Uid(uid),
+            at,
+            thread,
+            author,
+            hop,
+            attention: Arc::new(attention),
+            deliveries,
+            claim,
+            stored: true,
+        },
+    )
 }
 
 proptest! {
     #[test]
-    fn attention_round_trips(value in told()) {
+    fn a_body_reads_back(change in change()) {
+        prop_assert_eq!(read_body(change.code(), &body(&change)), Ok(change));
+    }
+
+    #[test]
+    fn an_attention_reads_back(value in decided()) {
         prop_assert_eq!(read_attention(&attention(&value)), Ok(value));
     }
 
     #[test]
-    fn open_events_round_trip(
-        told in told(),
-        state in state(),
-        uid in any::<u128>(),
-        (seq, thread) in (any::<u64>(), prop::option::of(0..u64::MAX)),
-        claim in prop::option::of((any::<u32>(), any::<u32>(), any::<i64>(), any::<bool>())),
-    ) {
-        let deliveries = told.told.iter().map(|t| Delivery { state, ..Delivery::new(t) }).collect();
-        let value = Open {
-            seq: Seq(seq),
-            uid: Uid(uid),
-            at: Timestamp(17),
-            thread: thread.map(ThreadKey),
-            author: MemberKey(3),
-            hop: 2,
-            attention: Arc::new(told),
-            deliveries,
-            claim: claim.map(|(holder, fence, expires, accepted)| Claim {
-                holder: MemberKey(holder),
-                fence,
-                expires: Timestamp(expires),
-                accepted,
-            }),
-            stored: true,
-        };
+    fn an_open_event_reads_back(value in opened()) {
         prop_assert_eq!(read_open(&open(&value)), Ok(value));
     }
 
     #[test]
-    fn messages_round_trip(text in ".*", parts in prop::option::of(".*"), seq in any::<u64>()) {
-        let message = Message {
-            kind: MessageKind::Event,
-            text: text.into(),
-            parts: parts.map(Into::into),
-            metadata: None,
-            source: None,
-        };
-        let posted = Change::Posted(message.clone());
-        let edited = Change::Edited { message: Seq(seq), content: message };
-        let reacted = Change::Reacted { message: Seq(seq), signal: Signal::Queued, detail: None };
-        for change in [posted, edited, reacted] {
-            prop_assert_eq!(read_body(change.code(), &body(&change)), Ok(change));
+    fn lists_read_back(
+        set in btree_set(member(), 0..9),
+        list in vec((member(), select(Signal::ALL.as_slice())), 0..9),
+    ) {
+        prop_assert_eq!(read_members(&members(&set)), Ok(set));
+        prop_assert_eq!(read_reactions(&reactions(&list)), Ok(list));
+    }
+
+    /// Garbage is refused, or it is the one encoding of what it is read as.
+    #[test]
+    fn garbage_is_refused_or_canonical(code in 0u8..14, bytes in vec(any::<u8>(), 0..64)) {
+        if let Ok(change) = read_body(code, &bytes) {
+            prop_assert_eq!(body(&change), bytes.clone());
+        }
+        if let Ok(value) = read_attention(&bytes) {
+            prop_assert_eq!(attention(&value), bytes.clone());
+        }
+        if let Ok(value) = read_open(&bytes) {
+            prop_assert_eq!(open(&value), bytes.clone());
+        }
+        if let Ok(value) = read_members(&bytes) {
+            prop_assert_eq!(members(&value), bytes.clone());
+        }
+        if let Ok(value) = read_reactions(&bytes) {
+            prop_assert_eq!(reactions(&value), bytes);
         }
     }
 
+    /// One damaged byte in a real encoding: refused, or canonical.
     #[test]
-    fn garbage_is_corrupt_or_canonical_and_never_a_panic(code in 0u8..16, bytes: Vec<u8>) {
-        if let Ok(change) = read_body(code, &bytes) {
-            prop_assert_eq!(body(&change), bytes.clone(), "one value, one encoding");
-        }
-        let _ = read_open(&bytes);
-        if let Ok(value) = read_attention(&bytes) {
-            prop_assert_eq!(attention(&value), bytes);
+    fn damage_is_refused_or_canonical(value in opened(), at in any::<usize>(), mask in 1u8..) {
+        let mut bytes = open(&value);
+        let at = at % bytes.len();
+        bytes[at] ^= mask;
+        if let Ok(other) = read_open(&bytes) {
+            prop_assert_eq!(open(&other), bytes);
         }
     }
+}
+
+#[test]
+fn numbers_have_one_form() {
+    for (bytes, expect) in [
+        (&[0x00][..], Some(0)),
+        (&[0x7f], Some(127)),
+        (&[0x80, 0x01], Some(128)),
+        (&[0x80, 0x00], None),
+        (&[0xff; 10], None),
+        (&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01], Some(u64::MAX)),
+        (&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x03], None),
+        (&[0x80], None),
+        (&[], None),
+    ] {
+        assert_eq!(Reader(bytes).number().ok(), expect, "{bytes:x?}");
+    }
+}
+
+#[test]
+fn bytes_behind_a_value_are_refused() {
+    let mut bytes = body(&Change::Left { member: MemberKey(7) });
+    bytes.push(0);
+    assert_eq!(read_body(4, &bytes), Err(Corrupt));
 }
