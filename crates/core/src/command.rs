@@ -187,6 +187,8 @@ pub enum Command {
         disposition: Disposition,
         note: Option<Arc<str>>,
     },
+    /// The caller was shown the content of a knock that it had been told of.
+    Retrieve { event: Uid },
     /// Proof of life of the runs a session has accepted.
     Life {
         session: SessionKey,

@@ -45,6 +45,8 @@ impl Run<'_> {
         let mut began = false;
         if let Some(delivery) = open.delivery_mut(me.key) {
             delivery.fence = fence;
+            // The claim itself brought it: it may be disposed of like one that was offered.
+            delivery.attempt = delivery.attempt.max(1);
             delivery.retrieved_at.get_or_insert(now);
             if delivery.decision.mode == Mode::Notify {
                 // The knock becomes the content: the claimant is shown it in full.
@@ -143,7 +145,9 @@ impl Run<'_> {
         open.claim = Some(Claim::new(member, fence + 1, false, now));
         room.must_store(at.seq);
         self.ws.granted.insert(member, now);
-        self.offer(at, member)
+        self.offer(at, member)?;
+        self.ws.track(at);
+        Ok(())
     }
 
     /// The claim's time is up. A holder that was never reached keeps it unless somebody is there to take it.

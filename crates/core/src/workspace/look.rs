@@ -1,6 +1,6 @@
 //! How open events stand, from memory: what waits for whom now, whether or not it has a row yet.
 //!
-//! Nothing in here changes anything. Readers of the store see a delivery only once it has its row, a second
+//! But for the mark that a knock's content was pulled, nothing in here changes anything. Readers of the store see a delivery only once it has its row, a second
 //! after the post; an inbox read from there would be falsely empty.
 
 use std::sync::Arc;
@@ -54,6 +54,23 @@ impl Run<'_> {
             }
         }
         Ok(Outcome::Waiting(found))
+    }
+
+    /// The content of a knock was pulled: its receipt says when, once.
+    pub(super) fn retrieve(&mut self, uid: Uid) -> Result<Outcome> {
+        let Some(at) = self.find_recent(uid) else { return Ok(Outcome::Done) };
+        let (me, now) = (self.by.member, self.now);
+        let open = self.ws.rooms.get(&at.conversation).and_then(|r| r.open.get(&at.seq));
+        let delivery = open.and_then(|o| o.delivery(me));
+        if delivery.is_none_or(|d| d.retrieved_at.is_some()) {
+            return Ok(Outcome::Done);
+        }
+        let room = self.room_mut(at.conversation);
+        if let Some(delivery) = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(me)) {
+            delivery.retrieved_at = Some(now);
+        }
+        room.must_store(at.seq);
+        Ok(Outcome::Done)
     }
 
     /// An auditor looks at everything.

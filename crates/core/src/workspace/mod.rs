@@ -238,6 +238,7 @@ impl Workspace {
             Command::Dispose { event, disposition, note } => {
                 run.dispose(event, disposition, note.as_deref())
             }
+            Command::Retrieve { event } => run.retrieve(event),
             Command::Life { session } => run.life(session),
             Command::Redeliver { event, member } => run.redeliver(event, member),
             Command::Owed { session, limit } => run.owed(session, limit),
