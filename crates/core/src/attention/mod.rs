@@ -12,6 +12,7 @@ pub mod policy;
 mod words;
 
 pub mod framing;
+pub mod compose;
 pub mod knock;
 
 use crate::ids::MemberKey;
