@@ -1,0 +1,167 @@
+//! What goes out: journaled replies and dispositions, each until the host has answered it.
+//!
+//! A reply is always sent with the key and the text that were journaled, so that a repetition is the same
+//! message (C2A "Reliability"). What the host refuses for good is not sent again.
+
+use chorus_client::Error;
+use chorus_client::c2a::Connection;
+use chorus_core::attention::Directedness;
+use chorus_core::conversation::ConversationKind;
+use chorus_core::delivery::Disposition;
+use chorus_core::error::Code;
+use chorus_wire::attention::deliver::Deliver;
+use chorus_wire::attention::tools::{React, SendMessage, SendTarget, Visibility};
+
+use crate::journal::Outgoing;
+
+/// What came of one thing sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// The host has the reply, from now or from before.
+    Replied { key: String },
+    /// The host will never take this reply. `tell` when it does not know how the event ended by that.
+    Dropped { key: String, disposition: Disposition, note: String, tell: bool },
+    /// The host knows the disposition, or wants none.
+    Told,
+    /// To be sent again.
+    Later { note: String },
+}
+
+pub(crate) async fn send(connection: &Connection, outgoing: Outgoing) -> Sent {
+    match outgoing {
+        Outgoing::Reply { event, key, body, delivery } => {
+            let Some(delivery) = read(&delivery) else { return unreadable(key, &event) };
+            let message = reply(&delivery, &key, body);
+            let answer = connection.call_tool("chat.send_message", &message).await;
+            judge(key, answer.map(drop))
+        }
+        Outgoing::Disposition { event, disposition, note, signal, delivery } => {
+            let turn = read(&delivery).and_then(|delivery| token(&delivery));
+            if let Some(signal) = signal {
+                let react = React {
+                    in_reply_to: event.clone(),
+                    signal,
+                    eta: None,
+                    remove: false,
+                    turn: turn.clone(),
+                };
+                match connection.call_tool("chat.react", &react).await {
+                    Ok(_) => return Sent::Told,
+                    Err(error) if is_passing(&error) => {
+                        return Sent::Later { note: error.to_string() };
+                    }
+                    // Where reactions are refused the bare disposition may still be taken.
+                    Err(error) => tracing::debug!(%event, %error, "the reaction was refused"),
+                }
+            }
+            match connection.disposition(&event, disposition, note, turn).await {
+                Ok(_) => Sent::Told,
+                Err(error) if is_passing(&error) => Sent::Later { note: error.to_string() },
+                Err(error) => {
+                    tracing::debug!(%event, %error, "the disposition was refused");
+                    Sent::Told
+                }
+            }
+        }
+    }
+}
+
+/// The reply to a delivery, as a message: in its place, to who asked.
+fn reply(delivery: &Deliver, key: &str, text: String) -> SendMessage {
+    let thread = delivery.conversation.thread_id.clone().map(|thread| thread.into_owned());
+    let visibility = match (delivery.conversation.kind, &thread) {
+        (ConversationKind::Dm, _) => Visibility::Dm,
+        (_, Some(_)) | (ConversationKind::Thread, _) => Visibility::Thread,
+        _ => Visibility::Channel,
+    };
+    SendMessage {
+        target: SendTarget { conversation: delivery.conversation.id.clone().into_owned(), thread },
+        in_reply_to: Some(delivery.event_id.clone()),
+        idempotency_key: key.to_owned(),
+        visibility,
+        directedness: Directedness::ToMe,
+        text: Some(text),
+        content: None,
+        mentions: Vec::new(),
+        recipient: None,
+        metadata: None,
+        turn: token(delivery),
+    }
+}
+
+fn judge(key: String, answer: Result<(), Error>) -> Sent {
+    let Err(error) = answer else { return Sent::Replied { key } };
+    if is_passing(&error) {
+        return Sent::Later { note: error.to_string() };
+    }
+    let note = error.to_string();
+    let (disposition, tell) = match error.code() {
+        // An earlier run of this delivery has answered under this key.
+        Some(Code::IdempotencyConflict) => return Sent::Replied { key },
+        Some(Code::StaleTurn) => (Disposition::Superseded, false),
+        Some(Code::ClaimedByOther | Code::PolicyForbidsReply) => (Disposition::Ignored, false),
+        Some(Code::ApprovalRequired) => (Disposition::Deferred, true),
+        _ => (Disposition::Failed, true),
+    };
+    Sent::Dropped { key, disposition, note, tell }
+}
+
+/// Whether the same may be taken later. What we cannot read counts as that: the host may have taken it, and
+/// a repetition does no harm.
+fn is_passing(error: &Error) -> bool {
+    error.is_retryable() || matches!(error, Error::Protocol(_))
+}
+
+fn unreadable(key: String, event: &str) -> Sent {
+    let note = format!("the journaled delivery of {event} cannot be read");
+    Sent::Dropped { key, disposition: Disposition::Failed, note, tell: true }
+}
+
+fn read(delivery: &str) -> Option<Deliver> {
+    serde_json::from_str(delivery).ok()
+}
+
+/// The token of the turn a delivery grants.
+pub(crate) fn token(delivery: &Deliver) -> Option<String> {
+    delivery.turn.as_ref().map(|grant| grant.token.clone().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use chorus_wire::error::ErrorBody;
+
+    use super::*;
+
+    #[test]
+    fn each_refusal_of_a_reply_has_its_end() {
+        use Disposition::{Deferred, Failed, Ignored, Superseded};
+        let ends = [
+            (Code::StaleTurn, Some((Superseded, false))),
+            (Code::ClaimedByOther, Some((Ignored, false))),
+            (Code::PolicyForbidsReply, Some((Ignored, false))),
+            (Code::ApprovalRequired, Some((Deferred, true))),
+            (Code::ReplyBudgetSpent, Some((Failed, true))),
+            (Code::NotFound, Some((Failed, true))),
+            (Code::RateLimited, None),
+            (Code::TurnHeldByOther, None),
+            (Code::Unavailable, None),
+        ];
+        for (code, end) in ends {
+            let error = Error::from_body(ErrorBody::new(code, "no", ""));
+            let note = error.to_string();
+            let expected = match end {
+                Some((disposition, tell)) => {
+                    Sent::Dropped { key: "k".into(), disposition, note, tell }
+                }
+                None => Sent::Later { note },
+            };
+            assert_eq!(judge("k".into(), Err(error)), expected, "{code:?}");
+        }
+        let own_key = Error::from_body(ErrorBody::new(Code::IdempotencyConflict, "no", ""));
+        for answer in [Ok(()), Err(own_key)] {
+            assert_eq!(judge("k".into(), answer), Sent::Replied { key: "k".into() });
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The prompt of a turn: what was delivered and what was read, handed to core's framing, which lets no text
+//! forge a header or a fence (`spec/attention.md` section 8).
+
+use chorus_core::attention::Policy;
+use chorus_core::attention::framing::{self, Event, EventHeader, Knock, Said, frame_turn};
+use chorus_core::conversation::ConversationKind;
+use chorus_wire::attention::deliver::Deliver;
+use chorus_wire::attention::entry::Entry;
+use chorus_wire::part::Part;
+use chorus_wire::time;
+use chorus_wire::words::Word;
+
+use crate::turns::{Turn, is_knock};
+
+/// Longest text of an earlier message, in bytes; the new ones are shown whole.
+const CONTEXT_BYTES: usize = 4 * 1024;
+/// Topic of a knock that came without one.
+const NO_TOPIC: &str = "something happened there";
+/// The tool that shows a knock's body.
+const PULL_WITH: &str = "chat.read_thread";
+
+/// How the command runtime is spoken to, beside the standing rules of every prompt.
+const OUTPUT: &str = "\
+C2A OUTPUT
+- What you print on standard output is posted as your reply to the event, as it stands.
+- Print nothing to stay silent.
+
+";
+
+/// The prompt of a turn, with the earlier messages `context`, oldest first. The nonce is drawn for this turn.
+pub(crate) fn frame(turn: &Turn, context: &[Entry], nonce: &str) -> String {
+    let bodies: Vec<_> = turn.batch.iter().map(|delivery| body_of(delivery, context)).collect();
+    let audiences: Vec<Vec<&str>> = turn.batch.iter().map(audience).collect();
+    let targets: Vec<_> = turn.batch.iter().map(reply_target).collect();
+    let mut events = Vec::new();
+    let mut answer = 0;
+    let mut knocks = Vec::new();
+    for (n, delivery) in turn.batch.iter().enumerate() {
+        let header = header(delivery, &audiences[n], &targets[n]);
+        if only_knocks(delivery) {
+            knocks.push(knock(delivery, header));
+            continue;
+        }
+        if n == turn.anchor {
+            answer = events.len();
+        }
+        events.push(Event { header, body: &bodies[n] });
+    }
+    let held_targets: Vec<_> = turn.knocks.iter().map(reply_target).collect();
+    for (delivery, target) in turn.knocks.iter().zip(&held_targets) {
+        knocks.push(knock(delivery, header(delivery, &[], target)));
+    }
+    let earlier: Vec<_> = context.iter().filter(|entry| is_earlier(entry, turn)).collect();
+    let times: Vec<_> = earlier.iter().map(|entry| time::format(entry.created_at)).collect();
+    let texts: Vec<_> = earlier.iter().map(|entry| said(entry)).collect();
+    let transcript: Vec<_> = earlier
+        .iter()
+        .enumerate()
+        .map(|(n, entry)| Said {
+            event_id: &entry.event_id,
+            author_kind: entry.author.kind.word(),
+            author_id: &entry.author.id,
+            at: &times[n],
+            text: &texts[n],
+        })
+        .collect();
+    let turn = framing::Turn { events: &events, answer, knocks: &knocks, transcript: &transcript };
+    format!("{OUTPUT}{}", frame_turn(&turn, nonce))
+}
+
+/// A knock under which nothing is owed shows no body; one that owes an answer needs it.
+fn only_knocks(delivery: &Deliver) -> bool {
+    is_knock(delivery) && delivery.attention.policy != Policy::MustRespond
+}
+
+fn header<'a>(
+    delivery: &'a Deliver,
+    audience: &'a [&'a str],
+    reply_target: &'a str,
+) -> EventHeader<'a> {
+    let conversation = &delivery.conversation;
+    EventHeader {
+        event_id: &delivery.event_id,
+        conversation_kind: conversation.kind.name(),
+        conversation_id: &conversation.id,
+        conversation_title: conversation.title.as_deref(),
+        thread: conversation.thread_id.as_deref(),
+        author_kind: delivery.author.kind.word(),
+        author_id: &delivery.author.id,
+        author_name: Some(&delivery.author.display_name),
+        directedness: delivery.target.directedness,
+        policy: delivery.attention.policy,
+        priority: delivery.attention.priority,
+        reason: &delivery.attention.reason,
+        reply_target,
+        in_reply_to: delivery.in_reply_to.as_deref(),
+        replaces: delivery.replaces.as_deref(),
+        deadline_ms: delivery.attention.deadline_ms,
+        audience,
+    }
+}
+
+fn knock<'a>(delivery: &'a Deliver, header: EventHeader<'a>) -> Knock<'a> {
+    let knock = delivery.knock.as_ref();
+    Knock {
+        header,
+        topic: knock.map_or(NO_TOPIC, |knock| &*knock.topic),
+        pull_with: knock.map_or(PULL_WITH, |knock| &*knock.pull_with),
+    }
+}
+
+fn audience(delivery: &Deliver) -> Vec<&str> {
+    delivery.audience.iter().map(String::as_str).collect()
+}
+
+fn reply_target(delivery: &Deliver) -> String {
+    let conversation = &delivery.conversation;
+    match (&conversation.thread_id, conversation.kind) {
+        (Some(thread), _) => format!("thread:{thread}"),
+        (None, ConversationKind::Dm) => format!("dm:{}", conversation.id),
+        (None, ConversationKind::Thread) => format!("thread:{}", conversation.id),
+        (None, _) => format!("channel:{}", conversation.id),
+    }
+}
+
+/// The body of an event; that of a knock which owes an answer is in the context that was pulled for it.
+fn body_of(delivery: &Deliver, context: &[Entry]) -> String {
+    match &delivery.content {
+        Some(parts) => text(parts),
+        None => {
+            let pulled = context.iter().find(|entry| entry.event_id == delivery.event_id);
+            pulled.map(whole).unwrap_or_default()
+        }
+    }
+}
+
+/// What the turn is about is not shown a second time, and neither is what was deleted.
+fn is_earlier(entry: &Entry, turn: &Turn) -> bool {
+    let about = turn.batch.iter().any(|delivery| {
+        delivery.event_id == entry.event_id || delivery.replaces.as_ref() == Some(&entry.event_id)
+    });
+    !about && !entry.deleted
+}
+
+/// An earlier message, shortened.
+fn said(entry: &Entry) -> String {
+    let whole = whole(entry);
+    let mut end = whole.len().min(CONTEXT_BYTES);
+    while !whole.is_char_boundary(end) {
+        end -= 1;
+    }
+    if end == whole.len() { whole } else { format!("{}… (shortened)", &whole[..end]) }
+}
+
+fn whole(entry: &Entry) -> String {
+    match (&entry.content, &entry.text) {
+        (Some(parts), _) => text(parts),
+        (None, Some(text)) => text.clone(),
+        (None, None) => String::new(),
+    }
+}
+
+/// The parts as text; what is no text is named.
+fn text(parts: &[Part]) -> String {
+    let texts = parts.iter().map(|part| match part {
+        Part::Text { text } => text.clone(),
+        Part::Asset { asset_id } => format!("[asset {asset_id}]"),
+        Part::Upload { name, media_type, .. } => format!("[file {name}, {media_type}]"),
+        Part::BoardReference { board_id, .. } => format!("[board {board_id}]"),
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use chorus_core::attention::Mode;
+    use chorus_core::ids::Timestamp;
+    use chorus_wire::attention::deliver;
+
+    use super::*;
+    use crate::turns::Place;
+    use crate::turns::tests::sim::{edit, knock, message};
+
+    const NONCE: &str = "5f1c9a00";
+
+    fn turn(batch: Vec<Deliver>) -> Turn {
+        let place = Place { conversation: "ch_1".into(), thread: None };
+        let anchor = batch.len() - 1;
+        Turn { id: 1, place, batch, knocks: vec![], anchor, attempt: 1, look_first: false }
+    }
+
+    fn entry(event: &str, text: &str) -> Entry {
+        Entry {
+            event_id: event.into(),
+            conversation: "ch_1".into(),
+            thread_id: None,
+            sequence: 1,
+            thread_sequence: None,
+            author: message("x").author,
+            created_at: Timestamp(0),
+            content: None,
+            text: Some(text.into()),
+            in_reply_to: None,
+            edited_at: None,
+            deleted: false,
+            reactions: vec![],
+            attention: None,
+        }
+    }
+
+    #[test]
+    fn a_turn_shows_rules_context_and_the_event_once() {
+        let mut delivery = message("evt_1");
+        delivery.audience = vec!["carol".into()];
+        let context = [entry("evt_0", "before"), entry("evt_1", "text of evt_1")];
+        let prompt = frame(&turn(vec![delivery]), &context, NONCE);
+        for line in [
+            "C2A RESPONSE RULES",
+            "- Print nothing to stay silent.",
+            "[evt_0 1970-01-01T00:00:00.000Z] human:alice: before",
+            "C2A EVENT",
+            "event_id: evt_1",
+            "author: human:alice",
+            "response_policy: must_respond",
+            "reply_target: channel:ch_1",
+            "audience: carol",
+        ] {
+            assert_eq!(prompt.lines().filter(|l| *l == line).count(), 1, "{line} in\n{prompt}");
+        }
+        assert_eq!(prompt.matches("text of evt_1").count(), 1, "{prompt}");
+    }
+
+    #[test]
+    fn an_edit_is_shown_without_what_it_replaces() {
+        let context = [entry("evt_1", "old wording")];
+        let prompt = frame(&turn(vec![edit("evt_2", "evt_1")]), &context, NONCE);
+        assert!(!prompt.contains("old wording") && prompt.contains("edit_of: evt_1\n"), "{prompt}");
+    }
+
+    #[test]
+    fn a_knock_shows_no_body_unless_an_answer_is_owed() {
+        let mut light = knock("evt_1", "thread_participant");
+        light.injection.mode = Mode::Notify;
+        light.knock = Some(deliver::Knock {
+            from: "human:alice".into(),
+            place: "thread:th_1".into(),
+            directedness: light.target.directedness,
+            policy: light.attention.policy,
+            priority: light.attention.priority,
+            topic: "question from a person".into(),
+            pull_with: "chat.read_thread".into(),
+        });
+        let mut owed = light.clone();
+        owed.attention.policy = Policy::MustRespond;
+        let context = [entry("evt_1", "the body")];
+        let prompt = frame(&turn(vec![light]), &[], NONCE);
+        assert!(prompt.contains("C2A KNOCK\n") && !prompt.contains("C2A EVENT\n"), "{prompt}");
+        assert!(prompt.contains("topic: question from a person\n"), "{prompt}");
+        let prompt = frame(&turn(vec![owed]), &context, NONCE);
+        assert!(prompt.contains("C2A EVENT\n") && prompt.contains("the body\n"), "{prompt}");
+    }
+
+    #[test]
+    fn a_long_message_of_before_is_shortened() {
+        let prompt =
+            frame(&turn(vec![message("evt_1")]), &[entry("evt_0", &"é".repeat(9_000))], NONCE);
+        assert!(
+            prompt.len() < 7_000 && prompt.contains("é… (shortened)"),
+            "{} bytes",
+            prompt.len()
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! A lane: the events of one place, waiting or in a turn, and when the next turn of it begins.
+
+use chorus_core::attention::{Intent, Mode, Priority};
+use chorus_core::ids::Timestamp;
+use chorus_wire::attention::deliver::Deliver;
+
+use super::{RESTART_MS, RESTARTS};
+
+#[derive(Default)]
+pub(super) struct Lane {
+    /// In the order of their arrival.
+    pub waiting: Vec<Waiting>,
+    pub running: Option<Run>,
+    /// When the turn that was stopped for more fragments first began, and how often it was.
+    pub restarted: Option<(Timestamp, u8)>,
+}
+
+/// A delivery on its way into a turn.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    pub delivery: Deliver,
+    /// When the first wording of it came.
+    pub arrived: Timestamp,
+    /// When it was last edited or offered in another wording.
+    pub changed: Timestamp,
+    /// Turns begun for it.
+    pub attempts: u32,
+    /// It waits at least until then: a pause before another attempt, or for the host to offer it again.
+    pub not_before: Timestamp,
+    /// It comes from the journal and the host has not offered it again yet.
+    pub recovered: bool,
+    /// A run of it was begun before, by this process or the one before it.
+    pub ran: bool,
+    /// It is held by a claim that silence gives back.
+    pub claimed: bool,
+}
+
+/// The turn of a lane.
+pub(super) struct Run {
+    pub turn: u64,
+    pub batch: Vec<Waiting>,
+    pub began: Timestamp,
+    pub stopping: bool,
+}
+
+impl Waiting {
+    pub(super) fn new(delivery: Deliver, now: Timestamp) -> Self {
+        Self {
+            delivery,
+            arrived: now,
+            changed: now,
+            attempts: 0,
+            not_before: Timestamp(i64::MIN),
+            recovered: false,
+            ran: false,
+            claimed: false,
+        }
+    }
+
+    pub(super) fn is(&self, event: &str) -> bool {
+        self.delivery.event_id == event
+    }
+}
+
+impl Lane {
+    /// Whether the lane can be forgotten.
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.running.is_none()
+    }
+
+    pub(super) fn find_waiting(&mut self, event: &str) -> Option<&mut Waiting> {
+        self.waiting.iter_mut().find(|w| w.is(event))
+    }
+
+    pub(super) fn find_running(&mut self, event: &str) -> Option<&mut Waiting> {
+        self.running.as_mut()?.batch.iter_mut().find(|w| w.is(event))
+    }
+
+    /// Whether this belongs to what the turn under way is about: a further fragment of an author of it, or
+    /// something that cancels current work or presses too much to wait for its end.
+    pub(super) fn joins_turn(&self, delivery: &Deliver) -> bool {
+        let Some(run) = &self.running else { return false };
+        let fragment = run.batch.iter().any(|w| w.delivery.author.id == delivery.author.id);
+        let cancels = delivery.attention.intent == Some(Intent::Cancel);
+        let presses = delivery.attention.priority == Priority::Urgent;
+        let interrupts = delivery.injection.mode == Mode::Immediate && (cancels || presses);
+        fragment || interrupts
+    }
+
+    /// Whether the turn under way may be begun again for the sake of new fragments.
+    pub(super) fn may_restart(&self, now: Timestamp) -> bool {
+        let Some(run) = &self.running else { return false };
+        let (first, times) = self.restarted.unwrap_or((run.began, 0));
+        run.stopping || (times < RESTARTS && now.since(first) < RESTART_MS)
+    }
+
+    /// Marks the turn as being stopped; gives its id when it has to be told.
+    pub(super) fn stop(&mut self) -> Option<u64> {
+        let run = self.running.as_mut().filter(|run| !run.stopping)?;
+        run.stopping = true;
+        Some(run.turn)
+    }
+
+    /// As [`Lane::stop`], for a restart, which is counted.
+    pub(super) fn stop_to_restart(&mut self) -> Option<u64> {
+        let turn = self.stop()?;
+        let began = self.running.as_ref().map(|run| run.began)?;
+        let (first, times) = self.restarted.unwrap_or((began, 0));
+        self.restarted = Some((first, times + 1));
+        Some(turn)
+    }
+}

@@ -1,0 +1,136 @@
+//! A turn that has said nothing is begun again for what belongs to it, within its limits.
+
+use chorus_core::attention::{Mode, Priority};
+
+use super::sim::{Sim, by, edit, message};
+use crate::runtime::End;
+use crate::turns::Input;
+
+#[test]
+fn a_fragment_of_the_same_author_stops_the_turn_and_is_merged() {
+    Sim::new()
+        .deliver(message("1"))
+        .at(6_000)
+        .deliver(message("2"))
+        .expect(&["5000 start 1.1 1 for 1", "6000 stop 1"])
+        .ends(1, End::Cancelled)
+        .at(20_000)
+        .expect(&["11000 start 2.1 1 2 for 2 look"]);
+}
+
+#[test]
+fn what_a_stopped_turn_said_too_late_is_not_sent() {
+    Sim::new()
+        .deliver(message("1"))
+        .at(6_000)
+        .deliver(message("2"))
+        .says(1, "to the first alone")
+        .at(20_000)
+        .expect(&["5000 start 1.1 1 for 1", "6000 stop 1", "11000 start 2.1 1 2 for 2 look"]);
+}
+
+#[test]
+fn a_turn_is_begun_again_at_most_twice() {
+    let mut sim = Sim::new();
+    sim.deliver(message("1")).at(5_000).expect(&["5000 start 1.1 1 for 1"]);
+    sim.at(5_100).deliver(message("2")).ends(1, End::Cancelled);
+    sim.expect(&["5100 stop 1"]).at(11_000).expect(&["10100 start 2.1 1 2 for 2 look"]);
+    sim.deliver(message("3")).ends(2, End::Cancelled);
+    sim.expect(&["11000 stop 2"]).at(17_000).expect(&["16000 start 3.1 1 2 3 for 3 look"]);
+    sim.deliver(message("4")).expect(&[]).at(30_000).says(3, "x");
+    sim.expect(&[
+        "30000 reply 3: x",
+        "30000 settle 1 superseded",
+        "30000 settle 2 superseded",
+        "30000 start 4.1 4 for 4",
+    ]);
+    // The next turn has its own two restarts.
+    sim.deliver(message("5")).expect(&["30000 stop 4"]);
+}
+
+#[test]
+fn a_turn_is_begun_again_only_in_its_first_thirty_seconds() {
+    Sim::new()
+        .deliver(message("1"))
+        .at(34_999)
+        .expect(&["5000 start 1.1 1 for 1"])
+        .at(35_000)
+        .deliver(message("2"))
+        .expect(&[])
+        .says(1, "x")
+        .at(40_000)
+        .expect(&["35000 reply 1: x", "40000 start 2.1 2 for 2"]);
+}
+
+#[test]
+fn others_wait_for_the_next_turn_unless_they_are_urgent_and_immediate() {
+    let mut immediate = by("bob", "3");
+    immediate.injection.mode = Mode::Immediate;
+    let mut urgent = immediate.clone();
+    urgent.event_id = "4".into();
+    urgent.attention.priority = Priority::Urgent;
+    Sim::new()
+        .deliver(message("1"))
+        .at(5_000)
+        .deliver(by("bob", "2"))
+        .deliver(immediate)
+        .expect(&["5000 start 1.1 1 for 1"])
+        .deliver(urgent)
+        .expect(&["5000 stop 1"])
+        .ends(1, End::Cancelled)
+        .expect(&["5000 start 2.1 1 2 3 4 for 4 look"]);
+}
+
+#[test]
+fn an_edit_during_the_turn_begins_it_again_with_the_new_wording() {
+    Sim::new()
+        .deliver(message("1"))
+        .at(5_000)
+        .deliver(edit("2", "1"))
+        .expect(&["5000 start 1.1 1 for 1", "5000 settle 1 superseded", "5000 stop 1"])
+        .ends(1, End::Cancelled)
+        .at(20_000)
+        .expect(&["10000 start 2.1 2 for 2 look"]);
+    // Too late for a restart: the old wording is answered, and the new one is the next turn.
+    Sim::new()
+        .deliver(message("1"))
+        .at(36_000)
+        .deliver(edit("2", "1"))
+        .says(1, "x")
+        .at(50_000)
+        .expect(&["5000 start 1.1 1 for 1", "36000 reply 1: x", "41000 start 2.1 2 for 2"]);
+    // The same event in another wording.
+    let mut reworded = message("1");
+    reworded.content = Some(vec![]);
+    Sim::new()
+        .deliver(message("1"))
+        .at(5_000)
+        .give(Input::Refreshed(reworded.clone()))
+        .give(Input::Refreshed(reworded))
+        .expect(&["5000 start 1.1 1 for 1", "5000 stop 1"]);
+}
+
+#[test]
+fn a_deletion_during_the_turn_ends_it_or_begins_it_again_without() {
+    Sim::new()
+        .deliver(message("1"))
+        .at(5_000)
+        .cancel("1")
+        .says(1, "too late")
+        .at(50_000)
+        .expect(&["5000 start 1.1 1 for 1", "5000 stop 1", "5000 settle 1 superseded quietly"]);
+    Sim::new()
+        .deliver(message("1"))
+        .deliver(message("2"))
+        .at(5_000)
+        .cancel("2")
+        .ends(1, End::Cancelled)
+        .says(2, "x")
+        .expect(&[
+            "5000 start 1.1 1 2 for 2",
+            "5000 stop 1",
+            "5000 settle 2 superseded quietly",
+            "5000 start 2.1 1 for 1 look",
+            "5000 reply 1: x",
+        ]);
+}
