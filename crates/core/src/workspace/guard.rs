@@ -153,13 +153,15 @@ fn judge(
     let delivery = cause.open.as_ref().and_then(|o| o.delivery(sender));
     let claim = cause.open.as_ref().and_then(|o| o.claim);
     check_fence(cause, delivery, claim, sender)?;
-    if let Some(claim) = claim.filter(|c| c.bars(sender, now)) {
+    // Who is addressed itself needs no claim: the one of a role named beside it is not in its way.
+    let addressed = delivery.is_some_and(|d| d.decision.directedness == Directedness::ToMe);
+    if let Some(claim) = claim.filter(|c| !addressed && c.bars(sender, now)) {
         let taken_over = !claim.accepted && delivery.is_none();
         if !taken_over || cause.fence.is_some() {
             return Err(claimed_by_other());
         }
     }
-    if answered_for_role(cause, sender) {
+    if !addressed && answered_for_role(cause, sender) {
         return Err(claimed_by_other());
     }
     let holds = claim.is_some_and(|c| c.holder == sender);

@@ -6,7 +6,7 @@ use super::guard::Verdict;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
 use crate::attention::intent::is_urgent;
-use crate::attention::{Attention, Rule};
+use crate::attention::{Attention, Directedness, Rule};
 use crate::claim::Claim;
 use crate::command::{Effect, Outcome, Post};
 use crate::delivery::{Delivery, Disposition, Open};
@@ -189,10 +189,16 @@ impl Run<'_> {
             }
         }
         // Whoever was still to be asked about a role mention is not asked any more.
-        if open.claim.is_some_and(|c| c.holder == me.key) {
+        let addressed = |d: &Delivery| d.decision.directedness == Directedness::ToMe;
+        let withdrawn = match open.delivery(me.key) {
+            // A role named beside it is asked all the same.
+            Some(mine) if addressed(mine) => Vec::new(),
+            _ => open.withdraw_others(me.key, now),
+        };
+        let gone = |c: &Claim| c.holder == me.key || withdrawn.iter().any(|d| d.member == c.holder);
+        if open.claim.as_ref().is_some_and(gone) {
             open.claim = None;
         }
-        let withdrawn = open.withdraw_others(me.key, now);
         self.ws.count_running(me.key, was_running, false);
         self.cancel_all(cause, withdrawn, "answered by another member")?;
         self.settle_if_done(cause);
@@ -205,10 +211,14 @@ impl Run<'_> {
         if !known && let Some(receipt) = self.recall(cause)?.receipt {
             self.room_mut(cause.conversation).keep_closed(receipt);
         }
+        let now = self.now;
         let room = self.room_mut(cause.conversation);
         room.amend_receipt(cause.seq, |open| {
             if let Some(delivery) = open.delivery_mut(member) {
                 delivery.said = delivery.said.saturating_add(1);
+                if delivery.disposition() == Some(Disposition::Deferred) {
+                    delivery.settle(Disposition::Responded, now);
+                }
             }
         });
         Ok(())
@@ -244,7 +254,7 @@ impl Run<'_> {
                 let none = || {
                     Arc::new(Attention {
                         intent: crate::attention::Intent::Statement,
-                        rest: crate::attention::Directedness::Ambient,
+                        rest: Directedness::Ambient,
                         told: Vec::new(),
                     })
                 };

@@ -75,12 +75,12 @@ fn a_broadcast_whose_first_claimant_declined_goes_to_the_next() {
     let second = *others.iter().find(|m| house.delivery(event, **m).is_some()).expect("the next");
     let offer = house.take(second);
     assert!(offer.fence > first_offer.fence, "the right has moved");
-    assert_eq!(code(house.reply(&first_offer, "after all…")), Code::ClaimedByOther);
+    assert_eq!(code(house.reply(&first_offer, "after all…")), Code::StaleTurn);
     // The second vanishes: its claim runs out, and the third is asked.
     house.pass(limits::CLAIM_TTL_MS + 1_000);
     let third = *others.iter().find(|m| **m != second).expect("a third");
     let last = house.take(third);
-    assert_eq!(code(house.reply(&offer, "sorry, I was away")), Code::ClaimedByOther);
+    assert_eq!(code(house.reply(&offer, "sorry, I was away")), Code::StaleTurn);
     house.reply(&last, "it is a race in the set-up").expect("it has the right");
     assert_eq!(house.disposition(event, third), Some(Disposition::Responded));
 }
@@ -100,6 +100,32 @@ fn a_failed_or_released_claim_goes_on_too() {
         let asked: usize = AGENTS.into_iter().map(|m| house.offers(m).len()).sum();
         assert_eq!(asked, 1, "{how}: exactly the next is asked");
     }
+}
+
+// covers: ATT-86
+#[test]
+fn who_is_addressed_beside_a_role_answers_beside_it() {
+    let mut house = House::new();
+    let event = house.says(BOB, "@scout and @helpers, can you look at the flaky test?");
+    let mine = house.take(SCOUT);
+    let of_role = house.open(event).expect("open").claim.expect("one is selected").holder;
+    let knock = house.take(of_role);
+    house.reply(&mine, "I am looking").expect("it is addressed itself");
+    house.reply(&knock, "a race in the set-up").expect("it answers for the role");
+    assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Responded));
+    assert_eq!(house.disposition(event, of_role), Some(Disposition::Responded));
+}
+
+// covers: ATT-86
+#[test]
+fn a_persons_answer_ends_the_asking_of_a_role() {
+    let mut house = House::new();
+    let (event, selected) = asked(&mut house);
+    house.take(selected);
+    let say = Say::to(house.ops, "it is a race, I have seen it before").answering(event);
+    house.post(ALICE, say).expect("people may speak");
+    house.pass(limits::CLAIM_TTL_MS * 3);
+    assert!(AGENTS.into_iter().all(|m| house.offers(m).is_empty()), "nobody is asked any more");
 }
 
 // covers: ATT-88

@@ -29,7 +29,7 @@ fn what_is_unsettled_is_offered_in_order() {
 fn a_delivery_ends_once() {
     for first in Disposition::ALL.into_iter().filter(|d| d.settles()) {
         let mut house = House::new();
-        let event = house.says(ALICE, "@scout can you look?");
+        let event = house.says(BOB, "@scout can you look?");
         house.take(SCOUT);
         assert_eq!(house.dispose(SCOUT, event, first), Ok(first));
         for second in Disposition::ALL {

@@ -1,6 +1,8 @@
 //! `spec/attention.md`, requirement by requirement, against the pure core: a workspace with its log in
 //! memory, driven by commands, with time passed in. One module for each part of the page.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, unreachable_pub, reason = "a test's own house")]
+
 mod house;
 #[path = "../sim/log.rs"]
 mod log;
