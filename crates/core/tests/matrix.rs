@@ -54,6 +54,7 @@ fn every_decision() -> impl Iterator<Item = (Directedness, Intent, Circumstances
     })
 }
 
+// covers: ATT-39, ATT-40
 #[test]
 fn each_row_of_the_matrix_is_decided_as_it_says() {
     let mut rows = 0;
@@ -79,6 +80,7 @@ fn each_row_of_the_matrix_is_decided_as_it_says() {
     assert!(rows > 60, "the table was read: {rows}");
 }
 
+// covers: ATT-39
 #[test]
 fn every_directedness_ends_in_a_row_for_anything() {
     for directedness in Directedness::ALL {
@@ -88,6 +90,7 @@ fn every_directedness_ends_in_a_row_for_anything() {
     }
 }
 
+// covers: ATT-5, ATT-41
 #[test]
 fn no_decision_contradicts_itself() {
     for (directedness, intent, facts, decision) in every_decision() {
@@ -115,6 +118,7 @@ fn no_decision_contradicts_itself() {
     }
 }
 
+// covers: ATT-42, ATT-97
 #[test]
 fn late_and_idle_agents_oblige_nobody() {
     for (_, intent, facts, decision) in every_decision().filter(|(_, _, f, _)| f.author_is_agent) {

@@ -134,6 +134,7 @@ mod tests {
 
     use super::*;
 
+    // covers: ATT-108, ATT-110
     #[test]
     fn each_refusal_of_a_reply_has_its_end() {
         use Disposition::{Deferred, Failed, Ignored, Superseded};

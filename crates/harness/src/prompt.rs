@@ -210,6 +210,7 @@ mod tests {
         }
     }
 
+    // covers: ATT-57, ATT-60, ATT-61, ATT-46
     #[test]
     fn a_turn_shows_rules_context_and_the_event_once() {
         let mut delivery = message("evt_1");
@@ -232,6 +233,7 @@ mod tests {
         assert_eq!(prompt.matches("text of evt_1").count(), 1, "{prompt}");
     }
 
+    // covers: ATT-53
     #[test]
     fn an_edit_is_shown_without_what_it_replaces() {
         let context = [entry("evt_1", "old wording")];
@@ -239,6 +241,7 @@ mod tests {
         assert!(!prompt.contains("old wording") && prompt.contains("edit_of: evt_1\n"), "{prompt}");
     }
 
+    // covers: ATT-46
     #[test]
     fn a_knock_shows_no_body_unless_an_answer_is_owed() {
         let mut light = knock("evt_1", "thread_participant");

@@ -31,6 +31,7 @@ async fn closed(mut incoming: mpsc::Receiver<Incoming>) -> String {
     panic!("the end was not told")
 }
 
+// covers: ATT-23
 #[tokio::test]
 async fn deliveries_are_taken_or_not() {
     let url = host::c2a(|mut socket| async move {

@@ -83,6 +83,7 @@ fn place(rule: Rule) -> &'static str {
 mod tests {
     use super::*;
 
+    // covers: ATT-26
     #[test]
     fn a_topic_is_one_short_plain_line_whatever_was_decided() {
         let kinds = Signal::ALL.map(Kind::Reacted).into_iter().chain([Kind::Posted, Kind::Edited]);

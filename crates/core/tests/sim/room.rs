@@ -6,6 +6,7 @@ use chorus_core::room::{Parts, Room};
 
 use crate::world::World;
 
+// covers: ATT-102, FAIL-11
 /// A room made again from what was written equals the one in memory, but for what is soft.
 #[test]
 fn a_restored_room_owes_what_the_lost_one_owed() {

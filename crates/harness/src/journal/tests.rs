@@ -37,6 +37,7 @@ fn a_second_harness_on_one_folder_is_refused_until_the_first_is_gone() {
     open(folder.path());
 }
 
+// covers: ATT-105, FAIL-9
 #[test]
 fn an_event_is_new_once_and_known_across_restarts() {
     let folder = tempfile::tempdir().unwrap();
@@ -50,6 +51,7 @@ fn an_event_is_new_once_and_known_across_restarts() {
     assert_eq!(entry.disposition, Some(Disposition::Ignored));
 }
 
+// covers: ATT-104
 /// The handles are leaked, so that nothing is closed or checkpointed: what is read back is what was on
 /// disk at that moment. (A copy of the folder stands for the disk of the dead process.)
 #[test]
@@ -82,6 +84,7 @@ fn what_was_recorded_is_on_disk_when_the_process_is_killed() {
     assert_eq!((key.as_str(), body.as_str()), ("reply:evt_1:1", "hello"));
 }
 
+// covers: ATT-107
 #[test]
 fn a_reply_keeps_its_first_body_and_is_repeated_with_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -101,6 +104,7 @@ fn a_reply_keeps_its_first_body_and_is_repeated_with_it() {
     assert_eq!(body, "first");
 }
 
+// covers: ATT-107
 #[test]
 fn a_disposition_stays_in_the_outbox_until_the_host_knows() {
     let folder = tempfile::tempdir().unwrap();

@@ -178,6 +178,7 @@ mod tests {
         (end, progress)
     }
 
+    // covers: ATT-63
     #[tokio::test]
     async fn stdout_is_the_reply_and_empty_stdout_is_silence() {
         assert_eq!(check("cat", " hello \n").await.0, End::Said("hello".into()));
@@ -187,6 +188,7 @@ mod tests {
         assert_eq!(check("echo ok", &"x".repeat(1 << 20)).await.0, End::Said("ok".into()));
     }
 
+    // covers: ATT-62
     #[tokio::test]
     async fn the_agents_own_token_is_not_handed_on() {
         // The variable may or may not be set where the test runs; either way the child must not see it.
@@ -223,6 +225,7 @@ mod tests {
         assert_eq!(end, End::Said("a\u{fffd}b".into()));
     }
 
+    // covers: ATT-64
     #[tokio::test]
     async fn a_turn_that_takes_too_long_is_killed_with_its_grandchildren() {
         let folder = tempfile::tempdir().unwrap();
@@ -242,6 +245,7 @@ mod tests {
         assert_gone(&pid).await;
     }
 
+    // covers: ATT-121
     #[tokio::test]
     async fn cancelling_stops_the_group_with_sigterm() {
         let folder = tempfile::tempdir().unwrap();
@@ -262,6 +266,7 @@ mod tests {
         assert_gone(&pid).await;
     }
 
+    // covers: ATT-64
     #[tokio::test]
     async fn a_dropped_run_and_a_left_behind_grandchild_are_killed() {
         let folder = tempfile::tempdir().unwrap();

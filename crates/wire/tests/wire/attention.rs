@@ -34,6 +34,7 @@ fn text(text: &str) -> String {
     text.to_owned()
 }
 
+// covers: ATT-19
 #[test]
 fn initialize() {
     let params = InitializeParams {
@@ -157,6 +158,7 @@ fn entries() {
     ]);
 }
 
+// covers: ATT-16
 #[test]
 fn a_misspelt_field_of_a_call_is_refused_and_one_of_a_newer_peer_is_not() {
     let call = r#"{"eventId":"evt_1","disposition":"failed","notes":"x"}"#;

@@ -7,6 +7,7 @@ use chorus_wire::code::{self, TABLE};
 use chorus_wire::error::{Envelope, ErrorBody};
 use chorus_wire::jsonrpc::ErrorObject;
 
+// covers: ATT-128
 #[test]
 fn the_table_is_complete_alphabetical_and_one_to_one() {
     let names: Vec<_> = TABLE.iter().map(|row| row.name).collect();
@@ -26,6 +27,7 @@ fn the_table_is_complete_alphabetical_and_one_to_one() {
     assert_eq!(code::from_name("stale_turn"), None);
 }
 
+// covers: ATT-128
 #[test]
 fn the_names_are_those_of_core() {
     for row in &TABLE {
@@ -34,6 +36,7 @@ fn the_names_are_those_of_core() {
     }
 }
 
+// covers: ATT-10
 #[test]
 fn a_refusal_has_one_body_on_every_door() {
     let refusal = Refusal::new(Code::StaleTurn, "the event was edited; read it again");

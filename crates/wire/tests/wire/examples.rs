@@ -24,6 +24,7 @@ fn read<P: DeserializeOwned>(example: &str) -> (Option<Id>, String, P) {
     }
 }
 
+// covers: ATT-19, ATT-18
 #[test]
 fn initialize() {
     let (id, method, params) = read::<InitializeParams>(
@@ -51,6 +52,7 @@ fn initialize() {
     assert_eq!((params.session, params.resume, params.glyphs), (None, None, None));
 }
 
+// covers: ATT-23
 #[test]
 fn deliver() {
     let (id, method, event) = read::<Deliver>(
@@ -86,6 +88,7 @@ fn deliver() {
     assert_eq!((event.turn, event.knock, event.metadata), (None, None, None));
 }
 
+// covers: ATT-25
 #[test]
 fn knock() {
     #[derive(Deserialize)]
@@ -123,6 +126,7 @@ fn react() {
     assert!(!react.remove);
 }
 
+// covers: ATT-120
 #[test]
 fn cancelled() {
     let (id, method, cancelled) = read::<Cancelled>(
@@ -134,6 +138,7 @@ fn cancelled() {
     assert_eq!(cancelled.reason.as_deref(), Some("Message was edited before response"));
 }
 
+// covers: ATT-122
 #[test]
 fn progress() {
     let (id, method, progress) = read::<Progress>(

@@ -46,6 +46,7 @@ fn a_null_result_is_a_result_and_an_error_may_lack_an_id() {
     assert_eq!(error, ErrorObject { code: PARSE_ERROR, message: "m".into(), data: None });
 }
 
+// covers: ATT-16, ATT-9
 #[test]
 fn what_is_no_message_is_refused_with_its_number() {
     for bad in ["", " ", "{", "nope", r#"{"jsonrpc":"2.0""#, "{}x", "\u{0}", "{\"a\":\"\n\"}"] {
@@ -84,6 +85,7 @@ fn what_is_no_message_is_refused_with_its_number() {
     assert_eq!(Incoming::parse_bytes(b"{\"a\":\"\xff\"}").unwrap_err().number, -32700);
 }
 
+// covers: ATT-9
 #[test]
 fn a_refused_frame_is_answered_under_its_own_id_where_that_can_be_read() {
     let error = Incoming::parse(r#"{"jsonrpc":"1.0","id":5,"method":"m"}"#).unwrap_err();
@@ -115,6 +117,7 @@ fn absent_params_are_an_empty_object() {
 }
 
 proptest! {
+    // covers: ATT-16
     #[test]
     fn no_bytes_panic(bytes: Vec<u8>) {
         let _ = Incoming::parse_bytes(&bytes);

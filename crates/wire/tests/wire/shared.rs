@@ -95,6 +95,7 @@ fn read(frame: &str) -> (Id, Deliver) {
     (id, deliver)
 }
 
+// covers: ATT-23
 #[test]
 fn a_directed_frame() {
     let shared = shared("is it blocked?", "deploys", Some(r#"{"k":[1,2]}"#));
@@ -107,6 +108,7 @@ fn a_directed_frame() {
     insta::assert_json_snapshot!(value);
 }
 
+// covers: ATT-23, ATT-24, ATT-25
 #[test]
 fn a_knock_has_no_word_of_the_content() {
     let frame = shared("SECRET words", "deploys", Some(r#"{"k":"SECRET"}"#)).frame(&knocked());
@@ -117,6 +119,7 @@ fn a_knock_has_no_word_of_the_content() {
     insta::assert_json_snapshot!(value);
 }
 
+// covers: ATT-28
 #[test]
 fn two_receivers_differ_in_their_own_parts_only() {
     let shared = shared("text", "title", None);

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+// covers: ATT-76
 #[test]
 fn the_list() {
     insta::assert_json_snapshot!(list_tools(Names::Dotted));
@@ -78,6 +79,7 @@ fn check<T: DeserializeOwned>(tool: Tool) {
     assert_eq!(schema["additionalProperties"], json!(false));
 }
 
+// covers: ATT-77, ATT-76
 #[test]
 fn schemas_and_types_agree() {
     check::<ListEvents>(Tool::ListEvents);

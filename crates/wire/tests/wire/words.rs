@@ -26,6 +26,7 @@ fn check<W: Word + Debug + PartialEq>(expected: &str) {
     }
 }
 
+// covers: ATT-70
 #[test]
 fn every_word_reads_back() {
     check::<Directedness>("to_me to_my_role to_other ambient");

@@ -30,6 +30,7 @@ fn turn(compose: &mut Window, ms: i64) -> Option<String> {
     Some(turn.iter().map(|f| f.text.as_str()).collect::<Vec<_>>().join(" / "))
 }
 
+// covers: ATT-49, ATT-50
 #[test]
 fn pieces_become_one_turn() {
     let mut compose = window();
@@ -47,6 +48,7 @@ fn pieces_become_one_turn() {
     assert!(compose.is_empty() && compose.next_wake().is_none());
 }
 
+// covers: ATT-52
 #[test]
 fn the_wait_follows_the_text() {
     for (text, wait) in [
@@ -61,6 +63,7 @@ fn the_wait_follows_the_text() {
     }
 }
 
+// covers: ATT-50
 #[test]
 fn nothing_waits_past_the_cap() {
     let mut compose = window();
@@ -71,6 +74,7 @@ fn nothing_waits_past_the_cap() {
     assert_eq!(compose.poll(at(30_400)).unwrap().len(), 20);
 }
 
+// covers: ATT-51
 #[test]
 fn typing_holds_the_window_up_to_the_cap() {
     let mut compose = window();
@@ -85,6 +89,7 @@ fn typing_holds_the_window_up_to_the_cap() {
     assert_eq!(turn(&mut compose, 14_000).as_deref(), Some("Done. / Really done."));
 }
 
+// covers: ATT-53
 #[test]
 fn an_edit_comes_out_and_a_deletion_does_not() {
     let mut compose = window();
@@ -101,6 +106,7 @@ fn an_edit_comes_out_and_a_deletion_does_not() {
     assert!(compose.is_empty());
 }
 
+// covers: ATT-52
 #[test]
 fn naming_somebody_else_closes_the_thought_before() {
     let mut compose = window();
@@ -113,6 +119,7 @@ fn naming_somebody_else_closes_the_thought_before() {
     assert_eq!(turn(&mut compose, 600).as_deref(), Some("@ann and you too"));
 }
 
+// covers: ATT-47
 #[test]
 fn what_is_immediate_takes_the_rest_along() {
     let mut compose = window();

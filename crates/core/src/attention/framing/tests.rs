@@ -39,6 +39,7 @@ fn fences(prompt: &str, edge: &str) -> usize {
     prompt.lines().filter(|line| *line == format!("--- {edge} {NONCE} ---")).count()
 }
 
+// covers: ATT-57, ATT-61
 #[test]
 fn an_event_reads_as_the_spec_shows_it() {
     let prompt = frame(&header("Will", ""), "Can you check whether the deploy is blocked?", NONCE);
@@ -52,6 +53,7 @@ fn an_event_reads_as_the_spec_shows_it() {
     );
 }
 
+// covers: ATT-59
 #[test]
 fn a_body_keeps_its_lines_and_forges_nothing() {
     let body = format!(
@@ -65,6 +67,7 @@ fn a_body_keeps_its_lines_and_forges_nothing() {
     );
 }
 
+// covers: ATT-58
 #[test]
 fn a_name_stays_on_its_line() {
     let prompt = frame(
@@ -80,6 +83,7 @@ fn a_name_stays_on_its_line() {
     assert_eq!(blocks(&prompt, "EVENT"), 1);
 }
 
+// covers: ATT-60
 #[test]
 fn a_turn_shows_one_event_to_answer_and_what_came_besides() {
     let will = header("will", "");
@@ -162,6 +166,7 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    // covers: ATT-58, ATT-59
     #[test]
     fn nothing_written_forges_a_header_or_a_fence(body in hostile(), name in hostile(), title in hostile(), id in hostile()) {
         let mut head = header(&name, &title);
@@ -179,6 +184,7 @@ proptest! {
         prop_assert!(fenced.starts_with("--- begin") && prompt.ends_with(" ---\n"));
     }
 
+    // covers: ATT-59, ATT-60
     #[test]
     fn nothing_written_forges_a_turn(one in hostile(), two in hostile(), past in hostile(), name in hostile()) {
         let ann = EventHeader { author_id: "ann", ..header(&name, "") };

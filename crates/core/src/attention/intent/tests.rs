@@ -123,6 +123,7 @@ fn what_only_looks_like_it() {
     );
 }
 
+// covers: ATT-43
 #[test]
 fn courtesies() {
     check(
@@ -197,6 +198,7 @@ fn code_and_quotations_want_nothing() {
     );
 }
 
+// covers: ATT-43
 #[test]
 fn an_answer_is_no_courtesy() {
     let question = ("should the job run at night?", Intent::Question);

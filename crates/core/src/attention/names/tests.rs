@@ -39,6 +39,7 @@ fn check(text: &str, want: &str) {
     assert_eq!(found(text), want, "{text:?}");
 }
 
+// covers: ATT-32
 #[test]
 fn names_are_found_whole_and_longest_first() {
     check("@scout", "^scout");
@@ -72,6 +73,7 @@ fn names_of_any_script_are_found() {
     check("🎉🎉🎉", "");
 }
 
+// covers: ATT-31
 #[test]
 fn code_quotes_links_and_addresses_name_nobody() {
     check("`@scout`", "");
@@ -103,6 +105,7 @@ fn a_plain_name_opens_a_message() {
     check("please @scout", "scout");
 }
 
+// covers: ATT-32
 #[test]
 fn an_ambiguous_name_is_nobody_until_one_gives_it_up() {
     let mut index = index();

@@ -5,6 +5,7 @@ use crate::options::Knocks;
 use crate::runtime::End;
 use crate::turns::{ClaimAnswer, Input};
 
+// covers: ATT-56
 #[test]
 fn a_held_knock_costs_no_turn_and_is_shown_in_the_next() {
     Sim::new()
@@ -53,6 +54,7 @@ fn a_knock_can_be_a_turn_and_always_is_where_an_answer_is_owed() {
     Sim::new().deliver(owed).expect(&["0 start 1.1 1 for 1"]);
 }
 
+// covers: ATT-56, ATT-63
 #[test]
 fn a_role_knock_is_claimed_and_silence_gives_it_back() {
     let mut sim = Sim::new();
@@ -74,6 +76,7 @@ fn a_role_knock_is_claimed_and_silence_gives_it_back() {
         ]);
 }
 
+// covers: ATT-56
 #[test]
 fn a_claim_of_another_is_respected_and_a_lost_call_made_again() {
     let lost = ClaimAnswer::Lost { note: "claimed by another".into() };

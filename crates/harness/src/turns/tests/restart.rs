@@ -6,6 +6,7 @@ use super::sim::{Sim, by, edit, message};
 use crate::runtime::End;
 use crate::turns::Input;
 
+// covers: ATT-55
 #[test]
 fn a_fragment_of_the_same_author_stops_the_turn_and_is_merged() {
     Sim::new()
@@ -29,6 +30,7 @@ fn what_a_stopped_turn_said_too_late_is_not_sent() {
         .expect(&["5000 start 1.1 1 for 1", "6000 stop 1", "11000 start 2.1 1 2 for 2 look"]);
 }
 
+// covers: ATT-55
 #[test]
 fn a_turn_is_begun_again_at_most_twice() {
     let mut sim = Sim::new();
@@ -48,6 +50,7 @@ fn a_turn_is_begun_again_at_most_twice() {
     sim.deliver(message("5")).expect(&["30000 stop 4"]);
 }
 
+// covers: ATT-55
 #[test]
 fn a_turn_is_begun_again_only_in_its_first_thirty_seconds() {
     Sim::new()
@@ -62,6 +65,7 @@ fn a_turn_is_begun_again_only_in_its_first_thirty_seconds() {
         .expect(&["35000 reply 1: x", "40000 start 2.1 2 for 2"]);
 }
 
+// covers: ATT-48, FAIL-12
 #[test]
 fn others_wait_for_the_next_turn_unless_they_are_urgent_and_immediate() {
     let mut immediate = by("bob", "3");
@@ -81,6 +85,7 @@ fn others_wait_for_the_next_turn_unless_they_are_urgent_and_immediate() {
         .expect(&["5000 start 2.1 1 2 3 4 for 4 look"]);
 }
 
+// covers: ATT-53
 #[test]
 fn an_edit_during_the_turn_begins_it_again_with_the_new_wording() {
     Sim::new()
@@ -110,6 +115,7 @@ fn an_edit_during_the_turn_begins_it_again_with_the_new_wording() {
         .expect(&["5000 start 1.1 1 for 1", "5000 stop 1"]);
 }
 
+// covers: ATT-121
 #[test]
 fn a_deletion_during_the_turn_ends_it_or_begins_it_again_without() {
     Sim::new()
