@@ -3,12 +3,17 @@
 //!
 //! When to connect again is the harness's matter; a connection that ends says so once and is over.
 
-mod bridge;
 mod connection;
+
+mod calls;
 mod life;
-mod post;
+mod reader;
 mod socket;
 
+mod bridge;
+mod post;
+
 pub use bridge::bridge;
-pub use connection::{Connection, Incoming, connect};
+pub use connection::{Connection, connect};
 pub use post::{call_tool, post};
+pub use reader::Incoming;

@@ -4,12 +4,11 @@
 //! response rules. Some model APIs refuse dots in names; [`Names::Underscore`] writes `chat_send_message`.
 
 use chorus_core::attention::{Directedness, Mode, Policy};
-use chorus_core::delivery::Disposition;
 use chorus_core::reaction::Signal;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::words::Word;
+use super::schema::{count, disposition, limit, list, object, object_open, text, words};
 
 /// Largest `limit` of the reading tools.
 pub const MAX_LIMIT: u32 = 200;
@@ -332,48 +331,4 @@ fn send_input(turn: Value) -> Value {
         }),
         &["target", "idempotencyKey", "visibility", "directedness"],
     )
-}
-
-fn text(description: &str) -> Value {
-    json!({"type": "string", "description": description})
-}
-
-fn count(description: &str) -> Value {
-    json!({"type": "integer", "minimum": 0, "description": description})
-}
-
-fn limit() -> Value {
-    json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": "At most so many"})
-}
-
-fn words<W: Word>(description: &str) -> Value {
-    let words: Vec<_> = W::WORDS.iter().map(|word| word.word()).collect();
-    json!({"type": "string", "enum": words, "description": description})
-}
-
-fn disposition() -> Value {
-    words::<Disposition>("How the delivery ended")
-}
-
-fn list(name: &str) -> Value {
-    let mut properties = Map::new();
-    properties.insert(name.to_owned(), json!({"type": "array", "items": {"type": "object"}}));
-    properties.insert("hasMore".to_owned(), json!({"type": "boolean"}));
-    object_open(Value::Object(properties), &[])
-}
-
-/// Arguments: what is not named is a mistake.
-fn object(properties: Value, required: &[&str]) -> Value {
-    let mut schema = object_open(properties, required);
-    schema["additionalProperties"] = json!(false);
-    schema
-}
-
-/// Results: they may grow. Nothing is required, since a refusal's envelope must pass the schema too.
-fn object_open(properties: Value, required: &[&str]) -> Value {
-    let mut schema = json!({"type": "object", "properties": properties});
-    if !required.is_empty() {
-        schema["required"] = json!(required);
-    }
-    schema
 }

@@ -13,6 +13,7 @@ pub mod shared;
 
 pub mod descriptors;
 pub mod entry;
+mod schema;
 pub mod tools;
 
 pub mod disposition;
