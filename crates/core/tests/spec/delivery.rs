@@ -126,7 +126,7 @@ fn an_empty_inbox_and_an_unknown_one_are_different_answers() {
     assert_eq!(code(house.run(house.by(WRITER), unknown)), Code::NotFound);
 }
 
-// covers: ATT-81
+// covers: ATT-80, ATT-81
 #[test]
 fn done_resolves_and_deferred_takes_it_on() {
     let mut house = House::new();
@@ -153,4 +153,64 @@ fn a_failed_delivery_is_settled_and_its_obligation_moves_on() {
     assert!(house.delivery(event, ALICE).is_some_and(|d| d.is_obligation()), "to the lead");
     let state = house.delivery(event, SCOUT).expect("its own").state;
     assert!(matches!(state, State::Settled { .. }), "{state:?}");
+}
+
+// covers: ATT-79
+#[test]
+fn pulling_a_knocks_content_is_a_receipt_of_its_own() {
+    let mut house = House::new();
+    let event = house.says(BOB, "@helpers can one of you look?");
+    let selected = house.open(event).expect("open").deliveries[0].member;
+    house.take(selected);
+    let other = [SCOUT, REVIEWER].into_iter().find(|m| *m != selected).expect("another");
+    house.run(house.by(other), Command::Retrieve { event }).expect("reading is free");
+    assert_eq!(house.delivery(event, selected).expect("its own").retrieved_at, None);
+    house.run(house.by(selected), Command::Retrieve { event }).expect("reading is free");
+    let pulled = house.now;
+    assert_eq!(house.delivery(event, selected).expect("its own").retrieved_at, Some(pulled));
+    house.pass(5_000);
+    house.run(house.by(selected), Command::Retrieve { event }).expect("reading is free");
+    let delivery = house.delivery(event, selected).expect("its own");
+    assert_eq!((delivery.retrieved_at, delivery.disposition()), (Some(pulled), None));
+}
+
+// covers: ATT-21
+#[test]
+fn a_session_goes_on_for_its_own_member_only() {
+    let mut house = House::asleep();
+    let open = |uid| Command::OpenSession {
+        uid,
+        runtime: "test".into(),
+        managed: false,
+        resumable: true,
+    };
+    house.run(house.by(SCOUT), open(None)).expect("a new session");
+    let session = house.by(SCOUT).session.expect("connected");
+    let uid = Some(house.ws.directory().sessions[&session].uid);
+    assert_eq!(code(house.run(house.by(REVIEWER), open(uid))), Code::NotFound);
+    house.disconnect(SCOUT);
+    let again = house.run(house.by(SCOUT), open(uid)).expect("its own");
+    let chorus_core::command::Outcome::Session(again) = again else { panic!("{again:?}") };
+    assert_eq!(again.key, session);
+}
+
+// covers: ATT-133
+#[test]
+fn what_is_too_large_is_refused_under_its_own_code() {
+    let mut house = House::new();
+    let before = house.fingerprint();
+    let huge = "x".repeat(chorus_core::limits::TEXT_BYTES + 1);
+    assert_eq!(code(house.post(ALICE, Say::to(house.ops, &huge))), Code::PayloadTooLarge);
+    let mut say = Say::to(house.ops, "small");
+    let metadata = "x".repeat(chorus_core::limits::METADATA_BYTES + 1);
+    say.0.message.metadata = Some(metadata.into());
+    assert_eq!(code(house.post(ALICE, say)), Code::PayloadTooLarge);
+    assert_eq!(code(house.post(ALICE, Say::to(house.ops, " \n "))), Code::ValidationError);
+    for id in ["x".repeat(1 << 20), "two words".into(), String::new()] {
+        let kind = chorus_core::member::MemberKind::Agent;
+        let fields = chorus_core::member::MemberFields::default();
+        let add = Command::AddMember { id, kind, fields };
+        assert_eq!(code(house.run(By::host(), add)), Code::ValidationError);
+    }
+    assert_eq!(house.fingerprint(), before);
 }
