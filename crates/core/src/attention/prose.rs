@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// The ranges of `text`, in order and apart, that are its author's own prose.
-pub fn prose(text: &str) -> Vec<Range<usize>> {
+pub(super) fn prose(text: &str) -> Vec<Range<usize>> {
     let mut shown = own_lines(text);
     if text.contains('`') {
         let hidden = code_spans(text, &shown);
@@ -67,7 +67,7 @@ fn opening(line: &str) -> Option<(u8, usize)> {
     let mark = *line.as_bytes().first().filter(|b| matches!(b, b'`' | b'~'))?;
     let length = run(line, mark);
     // A mark again on the same line makes it a span of code, not a fence.
-    let plain = !line[length..].as_bytes().contains(&mark) || mark == b'~';
+    let plain = !line.as_bytes()[length..].contains(&mark) || mark == b'~';
     (length >= 3 && plain).then_some((mark, length))
 }
 
@@ -161,19 +161,34 @@ fn next_close(bytes: &[u8], from: usize, end: usize, seen: &mut usize) -> Option
 /// Addresses: `scheme://…`, `www.…` and `host.name/…`, up to the next space. Punctuation that ends a
 /// sentence is not part of an address.
 fn links(text: &str, shown: &[Range<usize>]) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut found: Vec<Range<usize>> = Vec::new();
     for range in shown {
-        let mut at = range.start;
-        for word in text[range.clone()].split_inclusive(char::is_whitespace) {
-            let whole = word.trim_end();
-            if let Some(start) = address(whole) {
-                let body = whole[start..].trim_end_matches(is_closing);
-                found.push(at + start..at + start + body.len());
+        let part = &text[range.clone()];
+        // Only a word with a slash, or one that starts with `www.`, can be an address.
+        let mut done = 0;
+        while let Some(sign) = next_sign(part, done) {
+            let start = part[done..sign].rfind(char::is_whitespace).map_or(done, |at| {
+                let space = done + at;
+                space + part[space..].chars().next().map_or(1, char::len_utf8)
+            });
+            let end = part[sign..].find(char::is_whitespace).map_or(part.len(), |at| sign + at);
+            let word = &part[start..end];
+            if let Some(at) = address(word) {
+                let body = word[at..].trim_end_matches(is_closing);
+                let from = range.start + start + at;
+                found.push(from..from + body.len());
             }
-            at += word.len();
+            done = end;
         }
     }
     found
+}
+
+/// The next byte from `from` that makes a word worth a look.
+fn next_sign(part: &str, from: usize) -> Option<usize> {
+    let slash = part[from..].find('/').map(|at| from + at);
+    let end = slash.unwrap_or(part.len());
+    part[from..end].find("www.").map(|at| from + at).or(slash)
 }
 
 fn is_closing(c: char) -> bool {
@@ -238,6 +253,7 @@ mod tests {
         assert_eq!(got, want, "{text:?}");
     }
 
+    // covers: ATT-31
     #[test]
     fn code_quotes_and_links_are_not_prose() {
         check("plain words", &["plain words"]);

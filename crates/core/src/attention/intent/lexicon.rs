@@ -5,6 +5,7 @@
 //! text costs one look-up a word.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 /// What a phrase is a sign of.
@@ -161,8 +162,31 @@ struct Entry {
     cue: Cue,
 }
 
-static BY_FIRST: LazyLock<HashMap<&'static str, Vec<Entry>>> = LazyLock::new(|| {
-    let mut by_first: HashMap<&'static str, Vec<Entry>> = HashMap::new();
+type ByFirst = HashMap<&'static str, Vec<Entry>, BuildHasherDefault<Fnv>>;
+
+/// FNV-1a. The table is fixed, so nobody can choose its keys, and words are short.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+static BY_FIRST: LazyLock<ByFirst> = LazyLock::new(|| {
+    let mut by_first = ByFirst::default();
     for (cue, phrases) in PHRASES {
         for phrase in *phrases {
             let bare = phrase.strip_prefix('^').unwrap_or(phrase);

@@ -59,6 +59,9 @@ pub fn asks_question(text: &str) -> bool {
 
 /// Whether the words themselves say that it cannot wait.
 pub fn is_urgent(text: &str) -> bool {
+    if !has_urgent_word(text.as_bytes()) {
+        return false;
+    }
     let lower = Lower::of(text);
     let reading = lower.read(lexicon::is_word);
     let asks = Evidence::gather(&reading).asks();
@@ -76,6 +79,25 @@ pub fn is_urgent(text: &str) -> bool {
                 _ => false,
             }
         })
+    })
+}
+
+/// The words of urgency, of which a text must have one to be read further.
+const URGENT: [&str; 8] =
+    ["urgent", "urgently", "asap", "emergency", "immediately", "now", "sev", "p0"];
+
+/// Whether a word of the text begins with one of them, in any case.
+fn has_urgent_word(text: &[u8]) -> bool {
+    let mut before = b' ';
+    text.iter().enumerate().any(|(at, byte)| {
+        let starts = !before.is_ascii_alphanumeric();
+        before = *byte;
+        let fits = |word: &str| {
+            text[at..].get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word.as_bytes()))
+        };
+        starts
+            && matches!(byte | 0x20, b'a' | b'e' | b'i' | b'n' | b'p' | b's' | b'u')
+            && URGENT.iter().any(|word| fits(word))
     })
 }
 

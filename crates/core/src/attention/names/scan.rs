@@ -23,14 +23,18 @@ pub struct Mention {
 /// Whoever the text names, in the order of the text: `@name` anywhere in its prose, and `name:` or
 /// `name,` at its very start. One who is named twice is in it twice.
 pub fn mentions(text: &str, index: &Index) -> Vec<Mention> {
-    let signed = text.contains(['@', '＠']);
-    if index.is_empty() || !(signed || could_open_with_name(text)) {
+    if index.is_empty() {
         return Vec::new();
     }
     let mut scan = Scan { text, index, found: Vec::new(), looked_up: 0, opening: true };
-    let shown = prose(text);
+    let signed = text.contains('@') || text.contains('＠');
+    if !signed && !text.trim_start().starts_with('>') {
+        // Nothing but a plain name can be there, and only in front: no need to read the rest.
+        scan.plain_names(0..text.len());
+        return scan.found;
+    }
     let mut last: Option<usize> = None;
-    for range in shown {
+    for range in prose(text) {
         // What was left out before it on its line is part of the text all the same; quoted lines are not.
         let line = text[..range.start].rfind('\n').map_or(0, |newline| newline + 1);
         let gap = &text[last.unwrap_or(line)..range.start];
@@ -38,18 +42,9 @@ pub fn mentions(text: &str, index: &Index) -> Vec<Mention> {
         let plain = last.is_none() && scan.opening;
         let start = if plain { scan.plain_names(range.clone()) } else { range.start };
         last = Some(range.end);
-        if signed {
-            scan.signed_names(start..range.end);
-        }
+        scan.signed_names(start..range.end);
     }
     scan.found
-}
-
-/// A cheap look at the first words: without a `:` or `,` near the start, no plain name opens the text. A
-/// quotation may stand before it, so a text with one is looked at in full.
-fn could_open_with_name(text: &str) -> bool {
-    let is_mark = |c| matches!(c, ':' | ',' | '：' | '，' | '、');
-    text.contains('>') || text.chars().take(4 * limits::HANDLE_BYTES).any(is_mark)
 }
 
 struct Scan<'a> {
@@ -59,17 +54,6 @@ struct Scan<'a> {
     looked_up: usize,
     /// Whether nothing but names, greetings and punctuation has been met.
     opening: bool,
-}
-
-/// What stands right before a byte, as far as an e-mail address is concerned.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
-    /// Nothing that an address could begin with.
-    Open,
-    /// Letters and marks of which an address's first half consists; whether one is a letter or digit.
-    Local { letter: bool },
-    /// A backslash, which takes the meaning from what follows.
-    Escape,
 }
 
 impl Scan<'_> {
@@ -101,50 +85,25 @@ impl Scan<'_> {
 
     /// `@name` in `range`.
     fn signed_names(&mut self, range: Range<usize>) {
-        let mut before = Before::Open;
-        let mut word = range.start..range.start;
         let mut at = range.start;
-        while let Some(c) = self.text[at..range.end].chars().next() {
-            let next = at + c.len_utf8();
-            if matches!(c, '@' | '＠') {
-                self.opens(word.clone(), c, at..next);
-                let end = next + run(&self.text[next..range.end]);
-                let named = match before {
-                    Before::Escape | Before::Local { letter: true } => None,
-                    _ => self.resolve(next..end, range.end),
-                };
-                if let Some((target, end)) = named {
-                    let at_start = self.opening;
-                    self.found.push(Mention { target, start: at, end, at_start });
-                }
-                self.opening &= named.is_some();
-                at = named.map_or(end, |(_, end)| end);
-                // Letters right after a name belong to no address; those after no name may.
-                before = if named.is_some() {
-                    Before::Open
-                } else {
-                    Before::Local { letter: end > next }
-                };
-                word = at..at;
-                continue;
+        // Where the last name ended: a sign right after it belongs to no address.
+        let mut after_name = None;
+        while let Some(sign) = self.text[at..range.end].find(['@', '＠']).map(|found| at + found) {
+            let before = &self.text[at..sign];
+            self.opening = self.opening && opens(before);
+            let is_open =
+                after_name == Some(sign) || (sign > at || at == range.start) && is_free(before);
+            let next = sign + self.text[sign..].chars().next().map_or(1, char::len_utf8);
+            let end = next + run(&self.text[next..range.end]);
+            let named = if is_open { self.resolve(next..end, range.end) } else { None };
+            if let Some((target, end)) = named {
+                self.found.push(Mention { target, start: sign, end, at_start: self.opening });
             }
-            if self.opening {
-                word = self.opens(word, c, at..next);
-            }
-            before = follow(before, c);
-            at = next;
+            self.opening &= named.is_some();
+            at = named.map_or(end, |(_, end)| end);
+            // Two signs without a name between them are one.
+            after_name = (named.is_some() || end == next).then_some(at);
         }
-    }
-
-    /// Follows the words before the first name: greetings keep the text opening, others do not.
-    fn opens(&mut self, word: Range<usize>, c: char, at: Range<usize>) -> Range<usize> {
-        if c.is_alphanumeric() {
-            return if word.end == at.start { word.start..at.end } else { at };
-        }
-        if word.end == at.start && !word.is_empty() && !is_greeting(&self.text[word.clone()]) {
-            self.opening = false;
-        }
-        word
     }
 
     /// The longest known name that `name` begins with and may end there. `limit` is the end of the prose.
@@ -183,22 +142,25 @@ impl Scan<'_> {
     }
 }
 
+/// Whether a text that begins so still opens: it has greetings and punctuation only.
+fn opens(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric()).all(|word| word.is_empty() || is_greeting(word))
+}
+
 fn is_greeting(word: &str) -> bool {
     const GREETINGS: [&str; 12] =
         ["hi", "hey", "hello", "yo", "ok", "okay", "and", "cc", "dear", "so", "morning", "thanks"];
     GREETINGS.iter().any(|greeting| word.eq_ignore_ascii_case(greeting))
 }
 
-fn follow(before: Before, c: char) -> Before {
-    match c {
-        '\\' => Before::Escape,
-        '_' | '-' | '+' | '%' => match before {
-            Before::Local { letter } => Before::Local { letter },
-            _ => Before::Local { letter: false },
-        },
-        _ if is_spaceless(c) => Before::Open,
-        _ if c.is_alphanumeric() => Before::Local { letter: true },
-        _ => Before::Open,
+/// Whether a sign after this text is free to name somebody: what stands right before it is neither the first
+/// half of an e-mail address nor a backslash, which takes its meaning from it.
+fn is_free(before: &str) -> bool {
+    let stem = before.trim_end_matches(['_', '-', '+', '%']);
+    match stem.chars().next_back() {
+        Some('\\') => stem.len() < before.len(),
+        Some(c) => !c.is_alphanumeric() || is_spaceless(c),
+        None => true,
     }
 }
 
