@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use chorus_client::backoff;
 use chorus_client::c2a::Connection;
+use chorus_core::attention::compose::Settings;
 use chorus_core::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
 use tokio::sync::{mpsc, oneshot};
@@ -104,8 +105,7 @@ impl Harness {
         };
         let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         let rules = Rules {
-            quiet_ms: ms(options.quiet),
-            cap_ms: ms(options.cap),
+            compose: Settings { quiet_ms: ms(options.quiet), cap_ms: ms(options.cap) },
             knocks: options.knocks,
             parallel: options.parallel.max(1),
         };

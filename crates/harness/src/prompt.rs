@@ -215,7 +215,10 @@ mod tests {
     fn a_turn_shows_rules_context_and_the_event_once() {
         let mut delivery = message("evt_1");
         delivery.audience = vec!["carol".into()];
-        let context = [entry("evt_0", "before"), entry("evt_1", "text of evt_1")];
+        let context = [
+            entry("evt_0", "before"),
+            entry("evt_1", "the log of the second machine shows evt_1 since noon"),
+        ];
         let prompt = frame(&turn(vec![delivery]), &context, NONCE);
         for line in [
             "C2A RESPONSE RULES",
@@ -230,7 +233,11 @@ mod tests {
         ] {
             assert_eq!(prompt.lines().filter(|l| *l == line).count(), 1, "{line} in\n{prompt}");
         }
-        assert_eq!(prompt.matches("text of evt_1").count(), 1, "{prompt}");
+        assert_eq!(
+            prompt.matches("the log of the second machine shows evt_1 since noon").count(),
+            1,
+            "{prompt}"
+        );
     }
 
     // covers: ATT-53

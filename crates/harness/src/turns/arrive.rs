@@ -7,7 +7,7 @@ use chorus_core::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
 
 use super::lane::Waiting;
-use super::window::TYPING_MS;
+use super::window::names_other;
 use super::{ATTEMPTS, ClaimAnswer, Effect, RECLAIM_MS, RECOVERY_MS, Turns, is_knock, place_of};
 use crate::journal::Step;
 use crate::options::Knocks;
@@ -139,37 +139,27 @@ impl Turns {
         }
     }
 
-    pub(super) fn types(
-        &mut self,
-        conversation: String,
-        author: String,
-        typing: bool,
-        now: Timestamp,
-    ) {
-        if typing {
-            self.typing.retain(|_, since| now.since(*since) < TYPING_MS);
-            self.typing.insert((conversation, author), now);
-        } else {
-            self.typing.remove(&(conversation, author));
-        }
-    }
-
     /// Puts a delivery into its lane; a fragment of the turn under way stops it, to be begun again with it.
     pub(super) fn enqueue(&mut self, waiting: Waiting, now: Timestamp, out: &mut Vec<Effect>) {
         let place = place_of(&waiting.delivery);
-        // Who has posted has stopped typing.
-        let author = waiting.delivery.author.id.clone().into_owned();
-        self.typing.remove(&(place.conversation.clone(), author));
         if let Some(replaced) = waiting.delivery.replaces.clone() {
             self.held.remove(&replaced);
             if self.replace(&place, &replaced, &waiting, now, out) {
                 return;
             }
         }
+        if !is_knock(&waiting.delivery) {
+            self.authors.posted(&place.conversation, &waiting.delivery.author.id, now);
+        }
         let lane = self.lanes.entry(place).or_default();
         let merges = !is_knock(&waiting.delivery)
             && lane.joins_turn(&waiting.delivery)
             && lane.may_restart(now);
+        if names_other(&waiting.delivery) {
+            let author = &waiting.delivery.author.id;
+            let before = lane.waiting.iter_mut().filter(|w| w.delivery.author.id == *author);
+            before.for_each(|w| w.closed = true);
+        }
         lane.waiting.push(waiting);
         if merges {
             out.extend(lane.stop_to_restart().map(Effect::Stop));

@@ -23,6 +23,8 @@ pub(super) struct Waiting {
     pub arrived: Timestamp,
     /// When it was last edited or offered in another wording.
     pub changed: Timestamp,
+    /// Its author has turned to something else: the window over it is closed.
+    pub closed: bool,
     /// Turns begun for it.
     pub attempts: u32,
     /// It waits at least until then: a pause before another attempt, or for the host to offer it again.
@@ -49,6 +51,7 @@ impl Waiting {
             delivery,
             arrived: now,
             changed: now,
+            closed: false,
             attempts: 0,
             not_before: Timestamp(i64::MIN),
             recovered: false,

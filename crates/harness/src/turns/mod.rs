@@ -18,6 +18,7 @@ mod withdraw;
 
 use std::collections::{BTreeMap, HashMap};
 
+use chorus_core::attention::compose::Settings;
 use chorus_core::attention::{Mode, Policy};
 use chorus_core::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
@@ -27,6 +28,7 @@ use crate::options::Knocks;
 use crate::runtime::End;
 use knocks::HeldKnocks;
 use lane::{Lane, Waiting};
+use window::Authors;
 
 /// A run of the runtime begun this often for one event without a word is given up.
 pub const ATTEMPTS: u32 = 3;
@@ -44,10 +46,8 @@ pub const RECLAIM_MS: i64 = 2_000;
 /// What the machine is set to.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// A turn begins this long after the last fragment …
-    pub quiet_ms: i64,
-    /// … and at the latest this long after the first.
-    pub cap_ms: i64,
+    /// The compose window.
+    pub compose: Settings,
     pub knocks: Knocks,
     /// Turns that run at once.
     pub parallel: usize,
@@ -157,8 +157,7 @@ pub struct Turns {
     /// Knocks whose claim is asked for, and when to ask again.
     claims: BTreeMap<String, (Deliver, Option<Timestamp>)>,
     held: HeldKnocks,
-    /// Who types where, and since when.
-    typing: BTreeMap<(String, String), Timestamp>,
+    authors: Authors,
     last_turn: u64,
     linked: bool,
 }
@@ -171,7 +170,7 @@ impl Turns {
             running: HashMap::new(),
             claims: BTreeMap::new(),
             held: HeldKnocks::default(),
-            typing: BTreeMap::new(),
+            authors: Authors::default(),
             last_turn: 0,
             linked: false,
         }
@@ -189,7 +188,7 @@ impl Turns {
             }
             Input::Cancelled { event, reason } => self.cancelled(&event, &reason, &mut out),
             Input::Typing { conversation, author, typing } => {
-                self.types(conversation, author, typing, now);
+                self.authors.typing(conversation, author, typing, now);
             }
             Input::Claimed { event, answer } => self.claimed(&event, answer, now, &mut out),
             Input::ActedBefore { turn } => self.acted_before(turn, &mut out),
@@ -216,7 +215,7 @@ impl Turns {
     pub fn due(&self) -> Option<Timestamp> {
         let claims = self.claims.values().filter_map(|(_, again)| again.filter(|_| self.linked));
         let lanes = if self.may_begin() {
-            self.lanes.iter().filter_map(|(place, lane)| self.lane_due(place, lane)).min()
+            self.lanes.values().filter_map(|lane| self.lane_due(lane)).min()
         } else {
             None
         };

@@ -1,13 +1,14 @@
 //! When a turn begins, and with what.
 
-use chorus_core::attention::Mode;
+use std::collections::BTreeSet;
+
 use chorus_core::delivery::Disposition;
 use chorus_core::ids::Timestamp;
 
 use super::arrive::settle;
 use super::lane::{Lane, Run, Waiting};
-use super::window::{self, Fragment};
-use super::{Effect, Place, Turn, Turns, is_knock, pressure};
+use super::window;
+use super::{Effect, Place, Turn, Turns, pressure};
 use crate::journal::Step;
 
 impl Turns {
@@ -15,7 +16,7 @@ impl Turns {
     pub(super) fn begin(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
         while self.may_begin() {
             let due = self.lanes.iter().filter_map(|(place, lane)| {
-                self.lane_due(place, lane).filter(|&at| at <= now).map(|at| (at, place))
+                self.lane_due(lane).filter(|&at| at <= now).map(|at| (at, place))
             });
             let Some((_, place)) = due.min() else { return };
             let place = place.clone();
@@ -24,41 +25,35 @@ impl Turns {
     }
 
     /// When the next turn of a lane may begin; none while one runs, or nothing waits.
-    pub(super) fn lane_due(&self, place: &Place, lane: &Lane) -> Option<Timestamp> {
+    ///
+    /// That is when the first author has finished. A turn that is begun again waits for all authors of it,
+    /// since it was stopped for more of theirs.
+    pub(super) fn lane_due(&self, lane: &Lane) -> Option<Timestamp> {
         if lane.running.is_some() {
             return None;
         }
-        let pause = lane.waiting.iter().map(|w| w.not_before).max()?;
-        let at_once =
-            |w: &Waiting| w.delivery.injection.mode == Mode::Immediate || is_knock(&w.delivery);
-        let first = lane.waiting.iter().map(|w| w.arrived).min()?;
-        let due = if lane.waiting.iter().all(at_once)
-            || lane.waiting.iter().any(|w| w.delivery.injection.mode == Mode::Immediate)
-        {
-            first
-        } else {
-            self.window_closes(place, lane)?
-        };
-        Some(due.max(pause))
+        let dues = window::dues(&lane.waiting, &self.authors, &self.rules.compose);
+        let again: BTreeSet<_> =
+            lane.waiting.iter().filter(|w| w.ran).map(|w| &w.delivery.author.id).collect();
+        if again.is_empty() {
+            return dues.into_iter().min();
+        }
+        let all = lane.waiting.iter().zip(dues);
+        all.filter(|(w, _)| again.contains(&w.delivery.author.id)).map(|(_, due)| due).max()
     }
 
-    /// The compose window over everything that waits.
-    fn window_closes(&self, place: &Place, lane: &Lane) -> Option<Timestamp> {
-        let fragments: Vec<_> = lane
-            .waiting
-            .iter()
-            .map(|w| {
-                let who = (place.conversation.clone(), w.delivery.author.id.clone().into_owned());
-                let typing = self.typing.get(&who).copied();
-                Fragment { delivery: &w.delivery, arrived: w.arrived, changed: w.changed, typing }
-            })
-            .collect();
-        window::closes(&fragments, self.rules.quiet_ms, self.rules.cap_ms)
+    /// Takes out of a lane everything that is due.
+    fn take_due(&mut self, place: &Place, now: Timestamp) -> Vec<Waiting> {
+        let Some(lane) = self.lanes.get_mut(place) else { return Vec::new() };
+        let dues = window::dues(&lane.waiting, &self.authors, &self.rules.compose);
+        let all = std::mem::take(&mut lane.waiting).into_iter().zip(dues);
+        let (due, later): (Vec<_>, Vec<_>) = all.partition(|(_, due)| *due <= now);
+        lane.waiting = later.into_iter().map(|(w, _)| w).collect();
+        due.into_iter().map(|(w, _)| w).collect()
     }
 
     fn start(&mut self, place: Place, now: Timestamp, out: &mut Vec<Effect>) {
-        let Some(lane) = self.lanes.get_mut(&place) else { return };
-        let mut batch = std::mem::take(&mut lane.waiting);
+        let mut batch = self.take_due(&place, now);
         self.last_turn += 1;
         let id = self.last_turn;
         let look_first = batch.iter().any(|w| w.ran);
@@ -85,6 +80,7 @@ impl Turns {
             attempt,
             look_first,
         };
+        let lane = self.lanes.entry(place.clone()).or_default();
         lane.running = Some(Run { turn: id, batch, began: now, stopping: false });
         self.running.insert(id, place);
         out.push(Effect::Start(Box::new(turn)));

@@ -1,99 +1,118 @@
-//! The compose window: when whoever writes in pieces has said what they wanted to say (design section 5,
-//! "Compose window"; ATT-49 to ATT-52).
+//! The compose window of a lane: core says how long one author's fragments wait ([`compose::closes`]); here
+//! is what waits besides (design section 5, "Compose window"; ATT-49 to ATT-52).
 
+use std::collections::BTreeMap;
+
+use chorus_core::attention::Mode;
+use chorus_core::attention::compose::{self, Habit, Piece, Settings, Typing};
 use chorus_core::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
 
-/// Fewer seconds than people take between fragments miss most of them, and more make everybody wait; so
-/// only a text that looks unfinished waits this many quiet windows.
-const UNFINISHED: i64 = 3;
-/// Who has said that they type and then nothing for this long has stopped without saying so.
-pub(super) const TYPING_MS: i64 = 10_000;
+use super::is_knock;
+use super::lane::Waiting;
 
-/// Words that a thought seldom ends with.
-const OPEN_WORDS: [&str; 34] = [
-    "a", "also", "an", "and", "as", "at", "because", "but", "by", "can", "could", "for", "from",
-    "if", "in", "is", "like", "of", "on", "or", "our", "please", "should", "so", "that", "the",
-    "then", "to", "when", "where", "which", "with", "would", "your",
-];
+/// Authors whose habits are remembered.
+const AUTHORS: usize = 1_024;
+/// Who has been silent for this long gives way to others.
+const FORGOTTEN_MS: i64 = 3_600_000;
 
-/// A piece of what is being said.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fragment<'a> {
-    pub delivery: &'a Deliver,
-    /// When it first came, and when it was last edited.
-    pub arrived: Timestamp,
-    pub changed: Timestamp,
-    /// Since when its author is said to be typing.
-    pub typing: Option<Timestamp>,
+/// What is known of those who write: conversation and author, and how they do it.
+#[derive(Default)]
+pub(super) struct Authors {
+    known: BTreeMap<(String, String), Author>,
 }
 
-/// When the window over these fragments closes; none without any.
-pub(super) fn closes(fragments: &[Fragment<'_>], quiet_ms: i64, cap_ms: i64) -> Option<Timestamp> {
-    let first = fragments.iter().map(|f| f.arrived).min()?;
-    let last = fragments.iter().max_by_key(|f| f.changed)?;
-    if names_another(last.delivery) {
-        return Some(last.changed);
+struct Author {
+    habit: Habit,
+    typing: Typing,
+    heard: Timestamp,
+}
+
+impl Authors {
+    /// The author has posted; so they do not type any more.
+    pub(super) fn posted(&mut self, conversation: &str, author: &str, now: Timestamp) {
+        if self.known.len() >= AUTHORS {
+            self.known.retain(|_, author| now.since(author.heard) < FORGOTTEN_MS);
+            if self.known.len() >= AUTHORS {
+                self.known.clear();
+            }
+        }
+        let key = (conversation.to_owned(), author.to_owned());
+        self.known
+            .entry(key)
+            .and_modify(|author| {
+                author.habit.note(now.since(author.heard));
+                (author.typing, author.heard) = (Typing::Unknown, now);
+            })
+            .or_insert(Author { habit: Habit::default(), typing: Typing::Unknown, heard: now });
     }
-    let text = last.delivery.text().unwrap_or_default();
-    let quiet = if is_unfinished(&text) { quiet_ms.saturating_mul(UNFINISHED) } else { quiet_ms };
-    let typing = fragments.iter().filter_map(|f| f.typing).map(|since| since.plus(TYPING_MS)).max();
-    let closes = last.changed.plus(quiet).max(typing.unwrap_or(last.changed));
-    Some(closes.min(first.plus(cap_ms)))
+
+    /// The author types, or has stopped. Of who has posted nothing here there is nothing to hold.
+    pub(super) fn typing(
+        &mut self,
+        conversation: String,
+        author: String,
+        on: bool,
+        now: Timestamp,
+    ) {
+        if let Some(author) = self.known.get_mut(&(conversation, author)) {
+            author.typing = if on { Typing::Now } else { Typing::Stopped(now) };
+        }
+    }
+
+    fn of(&self, delivery: &Deliver) -> (Typing, Habit) {
+        let (conversation, author) = (&delivery.conversation.id, &delivery.author.id);
+        let key = (conversation.clone().into_owned(), author.clone().into_owned());
+        self.known.get(&key).map_or((Typing::Unknown, Habit::default()), |a| (a.typing, a.habit))
+    }
 }
 
-/// Whoever turns to somebody else has finished here.
-fn names_another(delivery: &Deliver) -> bool {
+/// When each of these may go into a turn, as far as it is up to its author. Every author has a window of
+/// their own: what another says does not mean that the first is done.
+pub(super) fn dues(waiting: &[Waiting], authors: &Authors, settings: &Settings) -> Vec<Timestamp> {
+    let mut windows: BTreeMap<&str, Timestamp> = BTreeMap::new();
+    for w in waiting.iter().filter(|w| is_open(w)) {
+        let author = &*w.delivery.author.id;
+        if !windows.contains_key(author) {
+            let fragments = waiting.iter().filter(|w| is_open(w) && w.delivery.author.id == author);
+            windows.insert(author, closes(fragments, authors, settings).unwrap_or(w.arrived));
+        }
+    }
+    waiting
+        .iter()
+        .map(|w| {
+            let window = windows.get(&*w.delivery.author.id).filter(|_| is_open(w));
+            window.copied().unwrap_or(w.arrived).max(w.not_before)
+        })
+        .collect()
+}
+
+/// Whether it waits for its author: neither closed by what came after it, nor a knock, which nobody writes.
+fn is_open(waiting: &Waiting) -> bool {
+    !waiting.closed && !is_knock(&waiting.delivery)
+}
+
+/// When the window over one author's fragments closes. What is to be shown at once takes along what its
+/// author said before it.
+fn closes<'a>(
+    fragments: impl Iterator<Item = &'a Waiting> + Clone,
+    authors: &Authors,
+    settings: &Settings,
+) -> Option<Timestamp> {
+    let opened = fragments.clone().map(|w| w.arrived).min()?;
+    if fragments.clone().any(|w| w.delivery.injection.mode == Mode::Immediate) {
+        return Some(opened);
+    }
+    let last = fragments.max_by_key(|w| w.changed)?;
+    let text = last.delivery.text().unwrap_or_default();
+    let (typing, habit) = authors.of(&last.delivery);
+    let piece = Piece { text: &text, opened, changed: last.changed };
+    Some(compose::closes(settings, piece, typing, habit))
+}
+
+/// Whether the fragment names somebody besides the recipient, so that it belongs to no earlier thought.
+pub(super) fn names_other(delivery: &Deliver) -> bool {
     let key = &delivery.reliability.idempotency_key;
     let Some((_, me)) = key.split_once(':') else { return false };
     delivery.target.mentions.iter().any(|member| member != me)
-}
-
-/// Whether the text reads as if more will follow: it ends with a comma, a colon, a dash, dots, an open
-/// bracket, or a word that needs another.
-fn is_unfinished(text: &str) -> bool {
-    let text = text.trim_end();
-    if text.ends_with([',', ':', ';', '-', '–', '—', '…', '(', '[', '{', '&', '+', '='])
-        || text.ends_with("...")
-    {
-        return true;
-    }
-    let opened = text.matches("```").count() % 2 == 1;
-    let word = text.rsplit(|c: char| c.is_whitespace()).next().unwrap_or_default().to_lowercase();
-    opened || OPEN_WORDS.contains(&word.as_str())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_unfinished;
-
-    #[test]
-    fn what_reads_as_if_more_will_follow() {
-        let unfinished = [
-            "so I looked at the",
-            "the log says:",
-            "first,",
-            "well…",
-            "wait...",
-            "one (",
-            "```\nfn main()",
-            "and",
-        ];
-        let finished = [
-            "",
-            "is it blocked?",
-            "ok",
-            "see `a` and `b`",
-            "done.",
-            "```\nx\n```",
-            "the band",
-            "ship it",
-        ];
-        for text in unfinished {
-            assert!(is_unfinished(text), "{text}");
-        }
-        for text in finished {
-            assert!(!is_unfinished(text), "{text}");
-        }
-    }
 }

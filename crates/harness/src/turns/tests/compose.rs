@@ -8,6 +8,7 @@ use crate::options::Knocks;
 use crate::runtime::End;
 use crate::turns::Input;
 
+// covers: ATT-49, ATT-50
 #[test]
 fn fragments_become_one_turn_after_a_quiet_window_and_the_last_is_answered() {
     Sim::new()
@@ -22,6 +23,7 @@ fn fragments_become_one_turn_after_a_quiet_window_and_the_last_is_answered() {
         .expect(&["7000 reply 2: both", "7000 settle 1 superseded"]);
 }
 
+// covers: ATT-50, ATT-51
 #[test]
 fn the_window_is_capped_and_held_while_the_author_types() {
     let mut sim = Sim::new();
@@ -39,28 +41,43 @@ fn the_window_is_capped_and_held_while_the_author_types() {
         .at(9_000)
         .expect(&[])
         .typing(false)
-        .expect(&["9000 start 1.1 1 for 1"]);
-    // Who never says that they stopped, has.
-    Sim::new().deliver(message("1")).typing(true).at(20_000).expect(&["10000 start 1.1 1 for 1"]);
+        .at(20_000)
+        .expect(&["10000 start 1.1 1 for 1"]);
+    Sim::new().deliver(message("1")).typing(true).at(40_000).expect(&["30000 start 1.1 1 for 1"]);
 }
 
 #[test]
-fn a_text_that_looks_unfinished_waits_longer_and_one_that_names_another_not_at_all() {
+fn a_text_that_breaks_off_waits_longer_and_one_that_names_another_closes_what_was_before() {
     let mut unfinished = message("1");
     unfinished.content = Some(vec![Part::text("I looked at the")]);
     let mut other = message("2");
     other.target.mentions = vec!["bot".into(), "carol".into()];
     Sim::new()
         .deliver(unfinished)
-        .at(14_000)
+        .at(9_000)
         .expect(&[])
         .deliver(other)
-        .expect(&["14000 start 1.1 1 2 for 2"]);
+        .expect(&["9000 start 1.1 1 for 1"]);
     let mut mine = message("3");
     mine.target.mentions = vec!["bot".into()];
-    Sim::new().deliver(mine).at(9_000).expect(&["5000 start 1.1 3 for 3"]);
+    Sim::new().deliver(message("2")).deliver(mine).at(9_000).expect(&["5000 start 1.1 2 3 for 3"]);
 }
 
+#[test]
+fn every_author_has_a_window_of_their_own() {
+    let mut sim = Sim::new();
+    sim.deliver(message("1")).at(4_000).deliver(by("bob", "2")).at(8_000);
+    sim.expect(&["5000 start 1.1 1 for 1"]).says(1, "x").expect(&["8000 reply 1: x"]);
+    sim.at(60_000).expect(&["9000 start 2.1 2 for 2"]);
+    // A turn that is begun again waits for its authors, and takes along who else has finished.
+    let mut sim = Sim::new();
+    sim.deliver(message("1")).deliver(by("bob", "2")).at(6_000).deliver(message("3"));
+    sim.ends(1, End::Cancelled).at(7_000).deliver(by("carol", "4")).at(10_000);
+    sim.deliver(by("dave", "5")).at(20_000);
+    sim.expect(&["5000 start 1.1 1 2 for 2", "6000 stop 1", "11000 start 2.1 1 2 3 for 3 look"]);
+}
+
+// covers: ATT-47
 #[test]
 fn immediate_goes_at_once_and_takes_along_what_waits() {
     let mut urgent = message("2");
@@ -72,6 +89,7 @@ fn immediate_goes_at_once_and_takes_along_what_waits() {
         .expect(&["1000 start 1.1 1 2 for 2"]);
 }
 
+// covers: ATT-54, FAIL-1
 #[test]
 fn what_comes_during_a_turn_is_one_next_turn_however_much_it_is() {
     let mut sim = Sim::new();
@@ -84,6 +102,7 @@ fn what_comes_during_a_turn_is_one_next_turn_however_much_it_is() {
     assert_eq!((turns, sim.turns.open()), (1, 767));
 }
 
+// covers: ATT-54
 #[test]
 fn places_run_beside_each_other_up_to_the_limit() {
     let mut sim = Sim::with(Knocks::Hold, 2);
@@ -100,6 +119,7 @@ fn places_run_beside_each_other_up_to_the_limit() {
     sim.says(2, "b").expect(&["10000 reply ch_2: b", "10000 start 4.1 th for th"]);
 }
 
+// covers: ATT-67, FAIL-3
 #[test]
 fn acknowledgements_and_forbidden_replies_cost_no_turn() {
     let mut thanks = message("1");
@@ -116,6 +136,7 @@ fn acknowledgements_and_forbidden_replies_cost_no_turn() {
     ]);
 }
 
+// covers: ATT-63
 #[test]
 fn silence_is_no_answer_only_where_an_answer_is_owed() {
     Sim::new().deliver(may("1")).deliver(message("2")).at(5_000).ends(1, End::Silent).expect(&[
@@ -131,6 +152,7 @@ fn silence_is_no_answer_only_where_an_answer_is_owed() {
     ]);
 }
 
+// covers: ATT-53, ATT-121
 #[test]
 fn an_edit_takes_the_place_of_what_it_edits_and_a_deletion_leaves_none() {
     Sim::new()
@@ -153,11 +175,13 @@ fn an_edit_takes_the_place_of_what_it_edits_and_a_deletion_leaves_none() {
         .expect(&["0 settle 1 superseded quietly", "5000 start 1.1 2 for 2"]);
 }
 
+// covers: ATT-105, FAIL-9
 #[test]
 fn the_same_event_offered_again_is_one_turn_with_the_fresher_content() {
     let mut again = message("1");
-    again.content = Some(vec![]);
+    again.content = Some(vec![Part::text("Is it blocked?")]);
     let mut sim = Sim::new();
     sim.deliver(message("1")).at(1_000).give(Input::Refreshed(again)).at(60_000);
-    sim.expect(&["6000 start 1.1 1 for 1"]).give(Input::Refreshed(message("0"))).expect(&[]);
+    // A text that ends like one waits two fifths.
+    sim.expect(&["3000 start 1.1 1 for 1"]).give(Input::Refreshed(message("0"))).expect(&[]);
 }

@@ -1,9 +1,12 @@
 //! Attempts, pauses, and what is never tried again.
 
+use chorus_core::attention::compose::Settings;
+
 use super::sim::{Sim, message};
 use crate::runtime::End;
 use crate::turns::Input;
 
+// covers: ATT-106
 #[test]
 fn a_failed_turn_is_tried_three_times_with_growing_pauses() {
     Sim::new()
@@ -55,6 +58,7 @@ fn a_turn_that_took_too_long_is_not_tried_again() {
         .expect(&["5000 start 1.1 1 for 1", "5000 settle 1 failed: too long"]);
 }
 
+// covers: ATT-106
 #[test]
 fn a_turn_that_has_acted_is_never_tried_again() {
     for end in [End::Failed { note: "exit 1".into() }, End::Silent, End::Cancelled] {
@@ -72,6 +76,7 @@ fn a_turn_that_has_acted_is_never_tried_again() {
     }
 }
 
+// covers: ATT-106, FAIL-9
 #[test]
 fn a_restart_that_finds_an_earlier_run_to_have_acted_leaves_only_what_is_new() {
     Sim::new()
@@ -94,8 +99,7 @@ fn a_restart_that_finds_an_earlier_run_to_have_acted_leaves_only_what_is_new() {
 fn what_was_open_when_the_harness_died_waits_for_the_host_and_then_goes_on() {
     let mut sim = Sim::new();
     sim.turns = crate::turns::Turns::new(crate::turns::Rules {
-        quiet_ms: 0,
-        cap_ms: 0,
+        compose: Settings { quiet_ms: 0, cap_ms: 0 },
         knocks: crate::options::Knocks::Hold,
         parallel: 4,
     });

@@ -1,5 +1,6 @@
 //! A conversation on a clock of its own. Every effect becomes one short line; times are milliseconds.
 
+use chorus_core::attention::compose::Settings;
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::conversation::ConversationKind;
 use chorus_core::delivery::Disposition;
@@ -41,7 +42,9 @@ pub(crate) fn message(event: &str) -> Deliver {
         replaces: None,
         in_reply_to: None,
         target: Target { mentions: vec![], recipient: None, directedness: Directedness::ToMe },
-        content: Some(vec![Part::text(format!("text of {event}"))]),
+        content: Some(vec![Part::text(format!(
+            "the log of the second machine shows {event} since noon"
+        ))]),
         attention: AttentionNote {
             policy: Policy::MustRespond,
             reason: "mention".into(),
@@ -89,7 +92,7 @@ impl Sim {
     }
 
     pub(super) fn with(knocks: Knocks, parallel: usize) -> Self {
-        let rules = Rules { quiet_ms: 5_000, cap_ms: 30_000, knocks, parallel };
+        let rules = Rules { compose: Settings::default(), knocks, parallel };
         let mut sim = Self { turns: Turns::new(rules), now: 0, log: Vec::new() };
         sim.give(Input::Linked(true));
         sim
