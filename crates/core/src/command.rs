@@ -188,7 +188,9 @@ pub enum Command {
         note: Option<Arc<str>>,
     },
     /// The caller was shown the content of a knock that it had been told of.
-    Retrieve { event: Uid },
+    Retrieve {
+        event: Uid,
+    },
     /// Proof of life of the runs a session has accepted.
     Life {
         session: SessionKey,

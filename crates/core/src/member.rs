@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::attention::names::{Index, Target, valid_handle};
+use crate::attention::names::{Index, Target, fold, valid_handle};
 use crate::error::{Code, Refusal};
 use crate::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
 use crate::limits;
@@ -121,7 +121,7 @@ impl Directory {
     }
 
     pub fn role_by_name(&self, name: &str) -> Option<&Arc<Role>> {
-        self.roles.iter().find(|r| !r.removed && r.name.eq_ignore_ascii_case(name))
+        self.roles.iter().find(|r| !r.removed && fold(&r.name) == fold(name))
     }
 
     pub fn stream(&self, key: StreamKey) -> Option<&Arc<Stream>> {
@@ -181,7 +181,7 @@ impl Directory {
         let mut new = Member::clone(&old);
         if let Some(handle) = &fields.handle {
             check_name("handle", handle)?;
-            if !handle.eq_ignore_ascii_case(&old.handle) {
+            if fold(handle) != fold(&old.handle) {
                 self.check_free(handle)?;
             }
             new.handle = handle.as_str().into();
@@ -331,8 +331,7 @@ impl Directory {
 
     /// Two targets of one name would make it name nobody, so the second is refused.
     fn check_free(&self, name: &str) -> Result<(), Refusal> {
-        let taken = self.members.iter().any(|m| !m.removed && m.handle.eq_ignore_ascii_case(name))
-            || self.role_by_name(name).is_some();
+        let taken = self.names.is_taken(name);
         if taken {
             return Err(Refusal::new(Code::Conflict, format!("the name '{name}' is taken")));
         }

@@ -67,15 +67,9 @@ pub fn decide(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention {
 /// The answer of everybody who has none of their own.
 pub fn for_the_rest(attention: &Attention, participates: bool) -> Decision {
     let named = attention.rest == Directedness::ToOther;
-    let mode = if named && !participates { Mode::Silent } else { Mode::ToolMailbox };
-    Decision {
-        rule: if named { Rule::NamedOther } else { Rule::Unaddressed },
-        directedness: attention.rest,
-        policy: Policy::MustNotRespond,
-        mode,
-        priority: Priority::Low,
-        deadline_ms: None,
-    }
+    let rule = if named { Rule::NamedOther } else { Rule::Unaddressed };
+    let circumstances = Circumstances { participates, ..Circumstances::plain(rule) };
+    policy::decide(attention.rest, attention.intent, &circumstances)
 }
 
 /// A chain of agents' messages has reached its end: no agent is told, and a person is.

@@ -11,8 +11,8 @@ pub mod intent;
 pub mod policy;
 mod words;
 
-pub mod framing;
 pub mod compose;
+pub mod framing;
 pub mod knock;
 
 use crate::ids::MemberKey;

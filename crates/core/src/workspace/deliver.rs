@@ -22,8 +22,9 @@ impl Run<'_> {
         };
         // The session that has had it is asked before any other.
         let had = delivery.session().filter(|s| connected.contains(s));
-        let Some(session) = had.or(connected.last().copied()) else {
-            self.ws.track(at);
+        // Accepted work waits for its own session; elsewhere it goes with the next fence only.
+        let waits = had.is_none() && is_running(delivery.state);
+        let Some(session) = had.or(connected.last().copied()).filter(|_| !waits) else {
             return Ok(());
         };
         self.offer_to(at, member, session)
@@ -55,7 +56,6 @@ impl Run<'_> {
             room.must_store(at.seq);
         }
         self.ws.count_running(member, was_running, false);
-        self.ws.track(at);
         let entry = self.entry(event)?;
         Ok(Some(Offer { entry, member, session, decision, attempt, fence }))
     }
@@ -82,7 +82,7 @@ impl Run<'_> {
             let due = match delivery.state {
                 State::Waiting => true,
                 State::Offered { session: other, .. } => other == session,
-                State::Accepted { session: holder, .. } => holder == session,
+                State::Accepted { session: holder, gone, .. } => holder == session && gone.is_some(),
                 _ => false,
             };
             if !due {
@@ -93,6 +93,7 @@ impl Run<'_> {
                 break;
             }
             offers.extend(self.make_offer(at, member, session)?);
+            self.ws.track(at);
         }
         Ok(Outcome::Owed { offers, more })
     }
@@ -117,7 +118,7 @@ impl Run<'_> {
             claim.renew(now);
         }
         self.ws.count_running(member, false, true);
-        self.ws.track(at);
+        // Accepting moves the due time only later: the timer that fires early sets itself anew.
         Ok(Outcome::Done)
     }
 
@@ -223,15 +224,16 @@ impl Run<'_> {
     pub(super) fn settle_if_done(&mut self, at: EventRef) {
         let room = self.room_mut(at.conversation);
         let Some(open) = room.open.get(&at.seq) else { return };
-        let (entry_uid, author, snapshot) = (open.uid, open.author, Arc::new(open.clone()));
-        if open.is_settled() {
-            room.close(at.seq);
-            self.ws.open_by_uid.remove(&entry_uid);
-        } else {
+        if !open.is_settled() {
             room.must_store(at.seq);
+            self.ws.track(at);
+            return;
         }
+        let (entry_uid, author, snapshot) = (open.uid, open.author, Arc::new(open.clone()));
+        room.close(at.seq);
+        self.ws.open_by_uid.remove(&entry_uid);
         for delivery in &snapshot.deliveries {
-            self.ws.owe(delivery.member, at, delivery.is_open());
+            self.ws.owe(delivery.member, at, false);
         }
         self.ws.track(at);
         let conversation = at.conversation;
@@ -285,8 +287,8 @@ impl Run<'_> {
             delivery.decision.deadline_ms = None;
         }
         room.must_store(at.seq);
-        self.ws.track(at);
         self.offer(at, member)?;
+        self.ws.track(at);
         Ok(Outcome::Done)
     }
 
@@ -381,8 +383,11 @@ impl Run<'_> {
         delivery.reminders = limits::REDELIVER_MS.len() as u8;
         open.deliveries.push(delivery);
         room.must_store(at.seq);
+        if is_agent {
+            self.offer(at, member)?;
+        }
         self.ws.track(at);
-        if is_agent { self.offer(at, member) } else { Ok(()) }
+        Ok(())
     }
 
     fn next_responsible(&self, at: EventRef) -> Option<(MemberKey, bool)> {

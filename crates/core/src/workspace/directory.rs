@@ -134,7 +134,9 @@ impl Run<'_> {
                 if let State::Accepted { session: holder, gone, .. } = &mut delivery.state
                     && *holder == session
                 {
-                    *gone = None;
+                    // Whether the run behind the old connection still works is not known: until it has
+                    // been offered again, it counts as gone.
+                    *gone = gone.or(Some(now));
                 }
             }
             self.ws.track(at);
@@ -162,10 +164,10 @@ impl Run<'_> {
                     }
                 }
             }
-            self.ws.track(at);
             for member in void {
                 self.offer(at, member)?;
             }
+            self.ws.track(at);
         }
         let resumable = self.directory().sessions.get(&session).is_some_and(|s| s.resumable);
         if !resumable && !holds_work {

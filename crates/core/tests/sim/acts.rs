@@ -22,7 +22,7 @@ impl World {
             2 => "@helpers who can look at the flaky test?".into(),
             3 => "lunch was nice today".into(),
             4 => format!("@{target} please take over, this is urgent"),
-            5 => format!("@agent1 @agent8 what do you both think?"),
+            5 => "@agent1 @agent8 what do you both think?".into(),
             6 => "and one more thing".into(),
             7 => format!("@{target} deployed 3/5"),
             _ => "is anybody around?".into(),

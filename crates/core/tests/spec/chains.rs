@@ -1,7 +1,11 @@
 //! Section 13: cause and hop, and how chains of agents end.
 
 use chorus_core::attention::{Mode, Policy, Rule};
+use chorus_core::command::Command;
+use chorus_core::conversation::ConversationKind;
+use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
+use chorus_core::event::Message;
 use chorus_core::ids::{MemberKey, Uid};
 use chorus_core::limits;
 
@@ -134,4 +138,58 @@ fn a_persons_own_mention_always_arrives() {
     let say = Say::to(house.ops, "@scout you too, can you look?").answering(role);
     let event = house.post(ALICE, say).expect("people are never refused");
     assert_eq!(house.decision(event, SCOUT).expect("told").policy, Policy::MustRespond);
+}
+
+// covers: FAIL-2, ATT-96
+#[test]
+fn what_a_turn_says_besides_its_answer_belongs_to_its_chain() {
+    // Two agents alone, each of which answers and then asks something without saying what it is about.
+    let mut house = House::new();
+    let pair = vec![SCOUT, REVIEWER];
+    let alone = house.conversation("alone", ConversationKind::Dm, pair);
+    let first = Say::to(alone, "could you look at the build?");
+    house.post(SCOUT, first).expect("it opens a subject");
+    let mut said = 0;
+    for _ in 0..200 {
+        let offers: Vec<_> = [SCOUT, REVIEWER].into_iter().flat_map(|m| house.offers(m)).collect();
+        if offers.is_empty() {
+            break;
+        }
+        for offer in offers {
+            house.accept(&offer).ok();
+            house.reply(&offer, "it is red").ok();
+            house.pass(2_000);
+            let besides = Say::to(alone, "and could you look again?");
+            said += u32::from(house.post(offer.member, besides).is_ok());
+        }
+    }
+    assert!(said < 100, "they have not stopped after {said} messages");
+}
+
+// covers: FAIL-2
+#[test]
+fn edits_are_links_of_a_chain_too() {
+    let mut house = House::new();
+    let mine = house.says(SCOUT, "I have found a bug");
+    let yours = house.says(REVIEWER, "so have I");
+    house.edit(SCOUT, mine, "@reviewer could you look at the bug?").expect("its author");
+    for _ in 0..200 {
+        let offers: Vec<_> = [SCOUT, REVIEWER].into_iter().flat_map(|m| house.offers(m)).collect();
+        if offers.is_empty() {
+            return;
+        }
+        for offer in offers {
+            house.accept(&offer).expect("an offer");
+            let (own, text) = match offer.member {
+                SCOUT => (mine, "@reviewer could you look at the bug again?"),
+                _ => (yours, "@scout could you look at mine again?"),
+            };
+            let content = Message { text: text.into(), ..Message::default() };
+            let by = house.in_turn(&offer);
+            house.run(by, Command::Edit { message: own, content }).ok();
+            house.dispose(offer.member, offer.entry.event.uid, Disposition::Ignored).ok();
+            house.pass(2_000);
+        }
+    }
+    panic!("they have not stopped");
 }

@@ -178,12 +178,8 @@ fn pulling_a_knocks_content_is_a_receipt_of_its_own() {
 #[test]
 fn a_session_goes_on_for_its_own_member_only() {
     let mut house = House::asleep();
-    let open = |uid| Command::OpenSession {
-        uid,
-        runtime: "test".into(),
-        managed: false,
-        resumable: true,
-    };
+    let open =
+        |uid| Command::OpenSession { uid, runtime: "test".into(), managed: false, resumable: true };
     house.run(house.by(SCOUT), open(None)).expect("a new session");
     let session = house.by(SCOUT).session.expect("connected");
     let uid = Some(house.ws.directory().sessions[&session].uid);
