@@ -16,6 +16,7 @@ use chorus_core::attention::compose::Settings;
 use chorus_core::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use crate::Error;
@@ -61,6 +62,8 @@ struct Harness {
     send_failures: u32,
     done: mpsc::UnboundedSender<Done>,
     link: mpsc::Sender<Link>,
+    /// All that runs beside the loop; it ends with the harness, however that ends.
+    beside: JoinSet<()>,
 }
 
 pub(crate) async fn run(
@@ -83,6 +86,8 @@ pub(crate) async fn run(
             Some(link) = said.recv() => harness.linked(link)?,
             Some(done) = finished.recv() => harness.finished(done)?,
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => harness.tick()?,
+            // Nothing is learned from it; it only must not pile up.
+            Some(_) = harness.beside.join_next(), if !harness.beside.is_empty() => {}
             _ = prune.tick() => {
                 harness.journal.prune(harness.clock.now())?;
             }
@@ -124,6 +129,7 @@ impl Harness {
             send_failures: 0,
             done,
             link,
+            beside: JoinSet::new(),
         })
     }
 
@@ -155,7 +161,7 @@ impl Harness {
             session: self.session.clone(),
             last_event: self.journal.last_event()?,
         };
-        tokio::spawn(link::hold(hello, wait, self.link.clone()));
+        self.beside.spawn(link::hold(hello, wait, self.link.clone()));
         Ok(())
     }
 

@@ -108,7 +108,7 @@ impl Harness {
         };
         let known = self.journal.accept(&offer, self.clock.now())?;
         let to = connection.clone();
-        tokio::spawn(async move {
+        self.beside.spawn(async move {
             // When the connection is gone the host offers it again, and it is known then.
             let _ = to.ack(&request).await;
         });
@@ -134,11 +134,11 @@ impl Harness {
         }
     }
 
-    fn refuse(&self, connection: &Connection, request: Id, code: Code, message: String) {
+    fn refuse(&mut self, connection: &Connection, request: Id, code: Code, message: String) {
         tracing::warn!(%request, %message, "a delivery was not taken");
         let error = ErrorObject::of(&Refusal::new(code, message), "");
         let to = connection.clone();
-        tokio::spawn(async move {
+        self.beside.spawn(async move {
             let _ = to.nack(&request, error).await;
         });
     }

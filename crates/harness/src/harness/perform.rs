@@ -60,16 +60,16 @@ impl Harness {
         };
         let (cancel, cancelled) = oneshot::channel();
         self.runs.insert(id, cancel);
-        tokio::spawn(async move {
+        self.beside.spawn(async move {
             let outcome = turn::perform(&setting, &turn, cancelled).await;
             // The loop ends only after it has stopped this.
             let _ = done.send(Done::Turn { turn: id, outcome });
         });
     }
 
-    fn claim(&self, event: String) {
+    fn claim(&mut self, event: String) {
         let (connection, done) = (self.connection.clone(), self.done.clone());
-        tokio::spawn(async move {
+        self.beside.spawn(async move {
             let answer = match &connection {
                 Some(connection) => claim(connection, &event).await,
                 None => ClaimAnswer::Unreachable,
@@ -90,7 +90,7 @@ impl Harness {
                 continue;
             }
             let (connection, done) = (connection.clone(), self.done.clone());
-            tokio::spawn(async move {
+            self.beside.spawn(async move {
                 let sent = outbound::send(&connection, outgoing).await;
                 let _ = done.send(Done::Sent { event, sent });
             });

@@ -1,0 +1,242 @@
+//! A host that answers every call with success, writes down what it was told, and says what it is told to.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::routing::any;
+use chorus_harness::{Options, Runtime};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+#[derive(Clone)]
+pub(crate) struct Host {
+    pub url: String,
+    state: Arc<State>,
+    say: mpsc::UnboundedSender<Say>,
+}
+
+enum Say {
+    Frame(Value),
+    Cut,
+}
+
+struct State {
+    /// Everything the harness sent, `[method or tool, params or arguments]`.
+    seen: Mutex<Vec<(String, Value)>>,
+    /// What a tool gives instead of success: a refusal's code, or `CUT` to end the connection unanswered.
+    refusals: Mutex<HashMap<String, &'static str>>,
+    /// What `chat.read_thread` shows.
+    messages: Mutex<Vec<Value>>,
+    to_say: AsyncMutex<mpsc::UnboundedReceiver<Say>>,
+}
+
+impl Host {
+    pub(crate) async fn start() -> Self {
+        let (say, to_say) = mpsc::unbounded_channel();
+        let state = Arc::new(State {
+            seen: Mutex::default(),
+            refusals: Mutex::default(),
+            messages: Mutex::default(),
+            to_say: AsyncMutex::new(to_say),
+        });
+        let serving = state.clone();
+        let door = any(move |upgrade: WebSocketUpgrade| {
+            let state = serving.clone();
+            async move { upgrade.on_upgrade(move |socket| serve(socket, state)) }
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let router = Router::new().route("/v1/c2a", door);
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { url, state, say }
+    }
+
+    pub(crate) fn deliver(&self, params: Value) {
+        let id = format!("dlv_{}.1", params["eventId"].as_str().unwrap());
+        let frame = json!({"jsonrpc": "2.0", "id": id, "method": "chat/deliver", "params": params});
+        self.say.send(Say::Frame(frame)).unwrap();
+    }
+
+    pub(crate) fn notify(&self, method: &str, params: Value) {
+        let frame = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        self.say.send(Say::Frame(frame)).unwrap();
+    }
+
+    pub(crate) fn cut(&self) {
+        self.say.send(Say::Cut).unwrap();
+    }
+
+    pub(crate) fn refuse(&self, tool: &str, code: Option<&'static str>) {
+        let mut refusals = self.state.refusals.lock().unwrap();
+        match code {
+            Some(code) => refusals.insert(tool.to_owned(), code),
+            None => refusals.remove(tool),
+        };
+    }
+
+    pub(crate) fn show(&self, message: Value) {
+        self.state.messages.lock().unwrap().push(message);
+    }
+
+    /// All params of this method, or arguments of this tool, so far.
+    pub(crate) fn seen(&self, name: &str) -> Vec<Value> {
+        let seen = self.state.seen.lock().unwrap();
+        seen.iter().filter(|(n, _)| n == name).map(|(_, params)| params.clone()).collect()
+    }
+
+    /// Waits until the harness has sent `count` of them, and gives them.
+    pub(crate) async fn wait(&self, name: &str, count: usize) -> Vec<Value> {
+        for _ in 0..2_000 {
+            let seen = self.seen(name);
+            if seen.len() >= count {
+                return seen;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let all = self.state.seen.lock().unwrap();
+        panic!("{count} {name} did not come; there is {all:#?}");
+    }
+}
+
+async fn serve(mut socket: WebSocket, state: Arc<State>) {
+    // One connection at a time; the one before has ended, or ends when it is next read.
+    let mut to_say = state.to_say.lock().await;
+    loop {
+        let frame = tokio::select! {
+            said = to_say.recv() => match said {
+                Some(Say::Frame(frame)) => {
+                    if socket.send(Message::text(frame.to_string())).await.is_err() {
+                        return;
+                    }
+                    continue;
+                }
+                Some(Say::Cut) | None => return,
+            },
+            frame = socket.recv() => frame,
+        };
+        let Some(Ok(Message::Text(text))) = frame else {
+            if matches!(frame, Some(Ok(_))) { continue } else { return }
+        };
+        let message: Value = serde_json::from_str(&text).unwrap();
+        match answer(&state, &message) {
+            Answer::Nothing => {}
+            Answer::Cut => return,
+            Answer::Result(result) => {
+                let frame = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+                if socket.send(Message::text(frame.to_string())).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+enum Answer {
+    Nothing,
+    Cut,
+    Result(Value),
+}
+
+fn answer(state: &State, message: &Value) -> Answer {
+    let method = message["method"].as_str().unwrap_or("ack").to_owned();
+    let params = if method == "ack" { message } else { &message["params"] };
+    let (name, params) = match method.as_str() {
+        "tools/call" => (params["name"].as_str().unwrap().to_owned(), &params["arguments"]),
+        _ => (method.clone(), params),
+    };
+    state.seen.lock().unwrap().push((name.clone(), params.clone()));
+    match state.refusals.lock().unwrap().get(&name) {
+        Some(&"CUT") => return Answer::Cut,
+        Some(code) => {
+            let error = json!({"error": {"code": code, "message": "no", "request_id": ""}});
+            return Answer::Result(
+                json!({"content": [], "structuredContent": error, "isError": true}),
+            );
+        }
+        None => {}
+    }
+    let given = match name.as_str() {
+        "initialize" => return Answer::Result(welcome()),
+        "chat/disposition" => return Answer::Result(params.clone()),
+        "chat.read_thread" => {
+            json!({"conversation": "ch_1", "messages": *state.messages.lock().unwrap(), "hasMore": false})
+        }
+        "chat.claim" => json!({
+            "eventId": params["eventId"], "holder": "scout", "fence": 3, "expiresAt": "2026-06-02T19:10:00.000Z",
+            "turn": {"token": "turn_claimed", "fence": 3, "hop": 0},
+            "event": delivery(params["eventId"].as_str().unwrap(), "may_respond"),
+        }),
+        _ if message["id"].is_null() || method == "ack" => return Answer::Nothing,
+        _ => json!({"eventId": "evt_sent"}),
+    };
+    Answer::Result(json!({"content": [], "structuredContent": given, "isError": false}))
+}
+
+fn welcome() -> Value {
+    json!({
+        "protocolVersion": "2026-06-02",
+        "serverInfo": {"name": "chorus", "version": "0"},
+        "capabilities": {"delivery": {"ack": true}},
+        "session": {"id": "sess_1"},
+        "member": {"id": "scout", "handle": "scout", "displayName": "Scout", "kind": "agent"},
+        "workspace": {"id": "wk_1"},
+        "glyphs": {},
+        "limits": {"unacked": 32},
+        "turnUrl": "http://127.0.0.1:1/v1/c2a"
+    })
+}
+
+/// A message of will in ch_1, shown in full.
+pub(crate) fn delivery(event: &str, policy: &str) -> Value {
+    json!({
+        "eventId": event,
+        "source": {"platform": "chorus", "workspaceId": "wk_1"},
+        "conversation": {"id": "ch_1", "kind": "channel"},
+        "author": {"id": "will", "kind": "human", "displayName": "Will"},
+        "timing": {"createdAt": "2026-06-02T19:10:00.000Z", "sequence": 7},
+        "target": {"mentions": ["scout"], "directedness": "to_me"},
+        "content": [{"type": "text", "text": format!("Is {event} blocked?")}],
+        "attention": {"policy": policy, "reason": "mention"},
+        "injection": {"mode": "buffered"},
+        "reliability": {"attempt": 1, "idempotencyKey": format!("{event}:scout")},
+        "turn": {"token": format!("turn_{event}"), "fence": 1, "hop": 0}
+    })
+}
+
+pub(crate) struct Agent {
+    pub running: JoinHandle<Result<(), chorus_harness::Error>>,
+    shutdown: oneshot::Sender<()>,
+}
+
+impl Agent {
+    /// A harness with no compose window, whose runtime is this line.
+    pub(crate) fn join(host: &Host, state: &Path, line: &str) -> Self {
+        let runtime = Runtime::Command { line: line.to_owned() };
+        let mut options = Options::new(&host.url, "the.agents.token", "scout", state, runtime);
+        options.quiet = Duration::ZERO;
+        options.cap = Duration::ZERO;
+        let (shutdown, stopped) = oneshot::channel();
+        let running = tokio::spawn(chorus_harness::run(options, async move {
+            let _ = stopped.await;
+        }));
+        Self { running, shutdown }
+    }
+
+    /// Ends it as a signal would.
+    pub(crate) async fn stop(self) {
+        self.shutdown.send(()).unwrap();
+        self.running.await.unwrap().unwrap();
+    }
+
+    /// Ends it as a crash would: nothing more is written.
+    pub(crate) async fn kill(self) {
+        self.running.abort();
+        assert!(self.running.await.unwrap_err().is_cancelled());
+    }
+}

@@ -1,0 +1,79 @@
+//! What was journaled reaches the host, once, whatever the connection does.
+
+use crate::host::{Agent, Host, delivery};
+
+#[tokio::test]
+async fn a_reply_whose_answer_was_lost_is_sent_again_with_the_same_key_and_body() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    host.refuse("chat.send_message", Some("CUT"));
+    let agent = Agent::join(&host, state.path(), "date +%s%N");
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("chat.send_message", 1).await;
+    host.refuse("chat.send_message", Some("IDEMPOTENCY_CONFLICT"));
+    let sent = host.wait("chat.send_message", 2).await;
+    assert_eq!(sent[0], sent[1]);
+    assert_eq!(host.seen("initialize")[1]["session"]["id"], "sess_1");
+    // A conflict on its own key is an answer: nothing more is sent.
+    host.deliver(delivery("evt_2", "must_not_respond"));
+    host.wait("chat/disposition", 1).await;
+    assert_eq!(host.seen("chat.send_message").len(), 2);
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn a_reply_survives_the_harness_that_made_it() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    host.refuse("chat.send_message", Some("CUT"));
+    let agent = Agent::join(&host, state.path(), "echo first");
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("chat.send_message", 1).await;
+    agent.kill().await;
+    host.refuse("chat.send_message", None);
+    let agent = Agent::join(&host, state.path(), "echo second");
+    let sent = host.wait("chat.send_message", 2).await;
+    assert_eq!(sent.last().unwrap()["text"], "first");
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn a_refused_reply_is_dropped_and_one_that_may_be_taken_later_is_kept() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    host.refuse("chat.send_message", Some("RATE_LIMITED"));
+    let agent = Agent::join(&host, state.path(), "echo hello");
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("chat.send_message", 2).await;
+    host.refuse("chat.send_message", Some("REPLY_BUDGET_SPENT"));
+    let ends = host.wait("chat/disposition", 1).await;
+    assert_eq!((&ends[0]["eventId"], &ends[0]["disposition"]), (&"evt_1".into(), &"failed".into()));
+    assert!(ends[0]["note"].as_str().unwrap().contains("REPLY_BUDGET_SPENT"));
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn the_host_may_go_and_come_back() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let agent = Agent::join(&host, state.path(), "echo hello");
+    host.wait("initialize", 1).await;
+    host.cut();
+    host.wait("initialize", 2).await;
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("chat.send_message", 1).await;
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn a_token_of_another_agent_and_a_second_harness_are_refused() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let agent = Agent::join(&host, state.path(), "echo hello");
+    host.wait("initialize", 1).await;
+    let second = Agent::join(&host, state.path(), "echo hello");
+    let error = second.running.await.unwrap().unwrap_err();
+    assert!(error.to_string().contains("another harness runs on"), "{error}");
+    agent.stop().await;
+
+    let other = tempfile::tempdir().unwrap();
+    let runtime = chorus_harness::Runtime::Command { line: "echo".into() };
+    let options = chorus_harness::Options::new(&host.url, "t", "builder", other.path(), runtime);
+    let error = chorus_harness::run(options, std::future::pending()).await.unwrap_err();
+    assert!(error.to_string().contains("the token is of agent scout, not builder"), "{error}");
+}

@@ -1,0 +1,169 @@
+//! Deliveries become turns, and turns replies.
+
+use serde_json::json;
+
+use crate::host::{Agent, Host, delivery};
+
+#[tokio::test]
+async fn a_delivery_is_acknowledged_run_and_answered() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let line = "cat >\"$0.in\"; env | grep ^CHORUS_ | sort >\"$0.env\"; echo 'progress: half' >&2; echo ' no, it runs '";
+    let line =
+        format!("set -- ; {}", line.replace("$0", state.path().join("run").to_str().unwrap()));
+    let agent = Agent::join(&host, state.path(), &line);
+    host.show(json!({
+        "eventId": "evt_0", "conversation": "ch_1", "sequence": 6, "createdAt": "2026-06-02T19:09:00.000Z",
+        "author": {"id": "ann", "kind": "human", "displayName": "Ann"}, "text": "the deploy hangs"
+    }));
+    host.deliver(delivery("evt_1", "must_respond"));
+
+    let sent = host.wait("chat.send_message", 1).await;
+    assert_eq!(
+        sent[0],
+        json!({
+            "target": {"conversation": "ch_1"}, "inReplyTo": "evt_1", "idempotencyKey": "reply:evt_1:1",
+            "visibility": "channel", "directedness": "to_me", "text": "no, it runs", "turn": "turn_evt_1"
+        })
+    );
+    assert_eq!(host.seen("ack")[0]["result"], json!({"accepted": true}));
+    let progress = host.wait("notifications/progress", 1).await;
+    assert_eq!(
+        (&progress[0]["message"], &progress[0]["eventId"]),
+        (&json!("half"), &json!("evt_1"))
+    );
+    let typing: Vec<_> = host.wait("notifications/typing", 2).await;
+    assert_eq!((&typing[0]["typing"], &typing[1]["typing"]), (&json!(true), &json!(false)));
+
+    let prompt = std::fs::read_to_string(state.path().join("run.in")).unwrap();
+    assert!(
+        prompt.contains("the deploy hangs") && prompt.contains("Is evt_1 blocked?"),
+        "{prompt}"
+    );
+    let environment = std::fs::read_to_string(state.path().join("run.env")).unwrap();
+    for line in [
+        "CHORUS_AGENT_ID=scout",
+        "CHORUS_ATTEMPT=1",
+        "CHORUS_C2A_URL=http://127.0.0.1:1/v1/c2a",
+        "CHORUS_CONVERSATION_ID=ch_1",
+        "CHORUS_EVENT_ID=evt_1",
+        "CHORUS_POLICY=must_respond",
+        "CHORUS_SESSION_ID=sess_1",
+        "CHORUS_THREAD_ID=",
+        "CHORUS_TURN_TOKEN=turn_evt_1",
+    ] {
+        assert!(environment.lines().any(|l| l == line), "{line} in\n{environment}");
+    }
+    assert!(!environment.contains("the.agents.token"), "{environment}");
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn an_event_offered_again_is_never_a_second_turn_and_its_end_is_repeated() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let agent = Agent::join(&host, state.path(), "cat >/dev/null");
+    host.deliver(delivery("evt_1", "may_respond"));
+    host.wait("chat/disposition", 1).await;
+    host.deliver(delivery("evt_1", "may_respond"));
+    let ends = host.wait("chat/disposition", 2).await;
+    assert_eq!(ends[0], ends[1]);
+    assert_eq!(ends[0]["disposition"], "ignored");
+    assert_eq!(host.wait("ack", 2).await.len(), 2);
+    assert_eq!(host.seen("chat.send_message").len(), 0);
+    assert_eq!(host.seen("notifications/typing").len(), 2, "one turn");
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_killed_in_the_middle_of_a_turn_comes_back_and_answers_once() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let agent = Agent::join(&host, state.path(), "sleep 60");
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("notifications/typing", 1).await;
+    agent.kill().await;
+
+    let agent =
+        Agent::join(&host, state.path(), "echo attempt $CHORUS_ATTEMPT with $CHORUS_TURN_TOKEN");
+    let hello = host.wait("initialize", 2).await;
+    assert_eq!(hello[1]["session"]["id"], "sess_1");
+    assert_eq!(hello[1]["resume"]["lastEventId"], "evt_1");
+    let mut again = delivery("evt_1", "must_respond");
+    again["turn"]["token"] = json!("turn_fresh");
+    host.deliver(again.clone());
+    let sent = host.wait("chat.send_message", 1).await;
+    assert_eq!(sent[0]["text"], "attempt 2 with turn_fresh");
+    assert_eq!(sent[0]["turn"], "turn_fresh");
+    // The host offers it once more; the same message under the same key is all it gets.
+    host.deliver(again);
+    let sent = host.wait("chat.send_message", 2).await;
+    assert_eq!(sent[0], sent[1]);
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn a_harness_that_is_stopped_hands_its_turn_on_without_a_lost_attempt() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let agent = Agent::join(&host, state.path(), "sleep 60");
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("notifications/typing", 1).await;
+    agent.stop().await;
+    let agent = Agent::join(&host, state.path(), "echo attempt $CHORUS_ATTEMPT");
+    host.deliver(delivery("evt_1", "must_respond"));
+    assert_eq!(host.wait("chat.send_message", 1).await[0]["text"], "attempt 1");
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn a_runtime_that_answered_by_itself_is_not_answered_for() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let agent = Agent::join(&host, state.path(), "sleep 0.3; exit 1");
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("notifications/typing", 1).await;
+    host.show(json!({
+        "eventId": "evt_2", "conversation": "ch_1", "sequence": 8, "createdAt": "2026-06-02T19:11:00.000Z",
+        "author": {"id": "scout", "kind": "agent", "displayName": "Scout"}, "text": "by tool", "inReplyTo": "evt_1"
+    }));
+    host.wait("notifications/typing", 2).await;
+    // A second event shows that the first is over and was neither tried again nor reported.
+    host.deliver(delivery("evt_3", "must_not_respond"));
+    let ends = host.wait("chat/disposition", 1).await;
+    assert_eq!((ends.len(), &ends[0]["eventId"]), (1, &json!("evt_3")));
+    assert_eq!(host.seen("chat.send_message").len(), 0);
+    assert_eq!(host.seen("notifications/typing").len(), 2);
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn a_withdrawn_event_stops_its_turn() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let agent = Agent::join(&host, state.path(), "sleep 60");
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("notifications/typing", 1).await;
+    let withdrawn = json!({"requestId": "dlv_1.1", "eventId": "evt_1", "reason": "deleted"});
+    host.notify("notifications/cancelled", withdrawn);
+    host.wait("notifications/typing", 2).await;
+    assert_eq!(host.seen("chat/disposition").len(), 0, "the host knows");
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn a_role_knock_is_claimed_and_answered_under_the_claims_turn() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let agent = Agent::join(&host, state.path(), "grep -q 'evt_1 blocked' && echo mine || true");
+    let mut knock = delivery("evt_1", "may_respond");
+    knock["content"].take();
+    knock["attention"]["reason"] = json!("role_mention");
+    knock["injection"]["mode"] = json!("notify");
+    let mut other = knock.clone();
+    host.deliver(knock);
+    let sent = host.wait("chat.send_message", 1).await;
+    assert_eq!((&sent[0]["text"], &sent[0]["turn"]), (&json!("mine"), &json!("turn_claimed")));
+    // Silence gives the next one back.
+    other["eventId"] = json!("evt_2");
+    host.deliver(other);
+    let reacted = host.wait("chat.react", 1).await;
+    assert_eq!(
+        (&reacted[0]["inReplyTo"], &reacted[0]["signal"]),
+        (&json!("evt_2"), &json!("declined"))
+    );
+    agent.stop().await;
+}
