@@ -24,6 +24,9 @@ pub const OFFERS_PER_CONNECTION: u16 = 5;
 pub const CLAIM_TTL_MS: i64 = 90_000;
 /// A turn is capped at this however lively it is (design section 5).
 pub const TURN_CAP_MS: i64 = 30 * 60_000;
+/// What an agent says within this after its answer belongs to the same turn (design section 5, "One holder,
+/// one fence": quiet).
+pub const TURN_QUIET_MS: i64 = 60_000;
 /// A session that has been gone this long loses its accepted work (design section 5).
 pub const SESSION_GONE_MS: i64 = 60_000;
 /// Redelivery of an unanswered obligation, from the event's own time (design section 5, "Deadlines").

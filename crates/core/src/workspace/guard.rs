@@ -38,7 +38,7 @@ pub(super) struct Verdict {
 
 impl Run<'_> {
     /// Finds what caused a message: the turn it is said in, else what it answers, else the sender's open
-    /// turn, else nothing.
+    /// turn or the one it has just answered in, else nothing.
     pub(super) fn cause(
         &mut self,
         key: ConversationKey,
@@ -60,10 +60,23 @@ impl Run<'_> {
             let own = self.recall(at)?.event.cause;
             return own.map(|at| self.cause_at(at)).transpose();
         }
-        match self.open_turn(sender, key) {
+        match self.open_turn(sender, key).or_else(|| self.last_turn(sender, key)) {
             Some(at) => self.cause_at(at).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// The turn the member has just answered in here: what it says besides belongs to the same chain.
+    fn last_turn(&self, member: MemberKey, here: ConversationKey) -> Option<EventRef> {
+        let since = self.now.plus(-limits::TURN_QUIET_MS);
+        let room = self.ws.rooms.get(&here)?;
+        let answered = |open: &&Open| {
+            let state = open.delivery(member).map(|d| d.state);
+            let responded = Disposition::Responded;
+            matches!(state, Some(State::Settled { disposition, at }) if disposition == responded && at > since)
+        };
+        let ended = room.closed.iter().chain(room.open.values()).filter(answered);
+        ended.map(|o| EventRef { conversation: here, seq: o.seq }).max()
     }
 
     /// The turn the member is running, here rather than elsewhere, the newest first.

@@ -10,7 +10,7 @@ use crate::attention::{Attention, Decision, Directedness, Mode, Policy, Priority
 use crate::command::{Outcome, Recalled};
 use crate::delivery::{Delivery, Disposition};
 use crate::error::{Code, Refusal};
-use crate::event::{Change, EventRef, Message};
+use crate::event::{Change, Event, EventRef, Message};
 use crate::ids::{MemberKey, Seq, Uid};
 use crate::reaction::Signal;
 
@@ -26,18 +26,30 @@ impl Run<'_> {
         }
         let content =
             Message { kind: event.change.message().map(|m| m.kind).unwrap_or_default(), ..content };
-        let attention = self.decide_edit(&recalled, &content, at)?;
+        let (cause, hop) = self.link_of_edit(event)?;
+        let attention = self.decide_edit(&recalled, &content, at, hop)?;
         self.supersede(at, &recalled, "edited")?;
         let mut draft = self.draft(self.drawn.uid, Change::Edited { message: at.seq, content });
         draft.thread = event.thread;
         draft.reply_to = event.reply_to;
-        draft.cause = event.cause;
-        draft.hop = event.hop;
+        draft.cause = cause;
+        draft.hop = hop;
         draft.attention = Some(Arc::new(attention));
         let logged = self.room_mut(at.conversation).log(draft);
         let entry = self.publish(logged.clone())?;
         self.tell(&logged)?;
         Ok(Outcome::Logged { entry, duplicate: false })
+    }
+
+    /// An agent that edits in a turn goes on with that turn's chain, else edits would be a way around hops.
+    fn link_of_edit(&mut self, event: &Event) -> Result<(Option<EventRef>, u8)> {
+        let own = (event.cause, event.hop);
+        if !self.me()?.is_agent() {
+            return Ok(own);
+        }
+        let cause = self.cause(event.conversation, None)?;
+        let link = cause.map(|c| (Some(c.at), c.hop.saturating_add(1)));
+        Ok(link.filter(|(_, hop)| *hop > event.hop).unwrap_or(own))
     }
 
     pub(super) fn delete(&mut self, uid: Uid) -> Result<Outcome> {
@@ -200,6 +212,7 @@ impl Run<'_> {
         recalled: &Recalled,
         content: &Message,
         at: EventRef,
+        hop: u8,
     ) -> Result<Attention> {
         let event = recalled.event.clone();
         let author = self.directory().member(event.actor).cloned();
@@ -221,7 +234,7 @@ impl Run<'_> {
                 intent: crate::attention::intent::intent(&content.text, None),
                 urgent: is_urgent(&content.text),
                 at: event.at,
-                hop: event.hop,
+                hop,
                 thread: thread.map(|t| &**t),
                 stream: room.conversation.settings.stream,
                 before: before.filter(|line| line.seq < at.seq),
