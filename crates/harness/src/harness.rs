@@ -25,7 +25,7 @@ use crate::journal::Journal;
 use crate::link::{self, Hello, Link};
 use crate::options::Options;
 use crate::outbound::Sent;
-use crate::runtime::{End, Runtime};
+use crate::runtime::{End, Runtime, orphans};
 use crate::turn::Outcome;
 use crate::turns::{ClaimAnswer, Effect, Input, Rules, Turns};
 
@@ -72,6 +72,10 @@ pub(crate) async fn run(
 ) -> Result<(), Error> {
     let clock = Clock::start();
     let journal = Journal::open(&options.state, clock.now())?;
+    let left = orphans::kill_left(&options.state);
+    if left > 0 {
+        tracing::warn!(left, "runs of a harness before this one were killed");
+    }
     let (done, mut finished) = mpsc::unbounded_channel();
     let (link, mut said) = mpsc::channel(link::QUEUE);
     let mut harness = Harness::new(options, clock, journal, done, link)?;

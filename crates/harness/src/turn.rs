@@ -1,5 +1,6 @@
 //! One turn, performed: read the conversation, frame the prompt, run the runtime, give proof of life.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use chorus_client::c2a::Connection;
@@ -30,6 +31,8 @@ pub(crate) struct Setting {
     pub context: u32,
     /// The host's base address.
     pub url: String,
+    /// The state folder.
+    pub state: PathBuf,
 }
 
 /// How a turn came out.
@@ -97,7 +100,11 @@ async fn prepare(setting: &Setting, turn: &Turn) -> Result<Work, Outcome> {
         Err(note) => return Err(Outcome::Ended { end: End::Failed { note }, acted: false }),
     };
     let prompt = prompt::frame(turn, &context, &nonce);
-    Ok(Work { prompt, environment: environment(setting, turn) })
+    Ok(Work {
+        prompt,
+        environment: environment(setting, turn),
+        noted_in: Some(setting.state.clone()),
+    })
 }
 
 async fn run(setting: &Setting, turn: &Turn, work: Work, cancel: oneshot::Receiver<()>) -> End {

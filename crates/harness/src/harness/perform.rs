@@ -57,6 +57,7 @@ impl Harness {
             keepalive: self.options.keepalive,
             context: self.options.context,
             url: self.options.url.clone(),
+            state: self.options.state.clone(),
         };
         let (cancel, cancelled) = oneshot::channel();
         self.runs.insert(id, cancel);

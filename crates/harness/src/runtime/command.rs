@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::group::Group;
+use super::orphans;
 use super::pipes::{self, Text};
 use super::{Bounds, End, Work};
 
@@ -36,6 +37,7 @@ pub async fn run(
         Err(e) => return End::Failed { note: format!("the runtime could not be started: {e}") },
     };
     let mut group = Group::led_by(child.id());
+    let _noted = orphans::note(work.noted_in.as_deref(), child.id());
     feed(&mut child, work.prompt);
     let (output, reading_output) = match child.stdout.take() {
         Some(pipe) => pipes::read_output(pipe, bounds.output),
@@ -122,7 +124,9 @@ async fn settle(reading: [JoinHandle<()>; 2], group: Option<&mut Group>) {
 fn end(status: std::io::Result<ExitStatus>, output: &Text, errors: &Text, limit: usize) -> End {
     match status {
         Ok(status) if status.success() => {
-            let said = bounded(output.get().trim(), limit).to_owned();
+            // No message may have a NUL.
+            let text = output.get().replace('\0', "");
+            let said = bounded(text.trim(), limit).to_owned();
             if said.is_empty() { End::Silent } else { End::Said(said) }
         }
         Ok(status) => {
@@ -147,163 +151,4 @@ fn note(what: &str, errors: &Text) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used)]
-
-    use std::path::Path;
-
-    use nix::sys::signal::kill;
-    use nix::unistd::Pid;
-
-    use super::*;
-
-    fn work(prompt: &str) -> Work {
-        let environment = vec![("CHORUS_EVENT_ID", "evt_1".to_owned())];
-        Work { prompt: prompt.to_owned(), environment }
-    }
-
-    fn bounds(timeout_ms: u64) -> Bounds {
-        let timeout = Duration::from_millis(timeout_ms);
-        Bounds { timeout, output: 100_000, grace: Duration::from_millis(300) }
-    }
-
-    async fn check(line: &str, prompt: &str) -> (End, Vec<String>) {
-        let (_keep, cancel) = oneshot::channel();
-        let (tell, mut told) = mpsc::unbounded_channel();
-        let end = run(line, work(prompt), bounds(20_000), cancel, tell).await;
-        let mut progress = Vec::new();
-        while let Ok(message) = told.try_recv() {
-            progress.push(message);
-        }
-        (end, progress)
-    }
-
-    // covers: ATT-63
-    #[tokio::test]
-    async fn stdout_is_the_reply_and_empty_stdout_is_silence() {
-        assert_eq!(check("cat", " hello \n").await.0, End::Said("hello".into()));
-        assert_eq!(check("echo $CHORUS_EVENT_ID", "").await.0, End::Said("evt_1".into()));
-        assert_eq!(check("cat >/dev/null; echo '  '", "hello").await.0, End::Silent);
-        // A prompt larger than a pipe that the child never reads.
-        assert_eq!(check("echo ok", &"x".repeat(1 << 20)).await.0, End::Said("ok".into()));
-    }
-
-    // covers: ATT-62
-    #[tokio::test]
-    async fn the_agents_own_token_is_not_handed_on() {
-        // The variable may or may not be set where the test runs; either way the child must not see it.
-        assert_eq!(check("printf %s \"$CHORUS_TOKEN$CHORUS_KEYS\"", "").await.0, End::Silent);
-    }
-
-    #[tokio::test]
-    async fn another_exit_code_is_a_failure_with_the_tail_of_stderr() {
-        let (end, _) = check("echo lost; echo first >&2; echo 'no key' >&2; exit 3", "").await;
-        let End::Failed { note } = end else { panic!("{end:?}") };
-        assert_eq!(note, "the runtime ended with exit status: 3: first\nno key");
-        let (end, _) = check("yes abcdefgh | head -c 300000 >&2; echo end >&2; exit 1", "").await;
-        let End::Failed { note } = end else { panic!("{end:?}") };
-        assert!(note.len() < 1_200 && note.ends_with("end"), "{} bytes", note.len());
-        let (end, _) = check("kill -9 $$", "").await;
-        assert!(matches!(&end, End::Failed { note } if note.contains("signal: 9")), "{end:?}");
-    }
-
-    #[tokio::test]
-    async fn progress_lines_are_told_and_kept_out_of_the_note() {
-        let (end, progress) = check("echo 'progress: half' >&2; echo oops >&2; exit 1", "").await;
-        assert_eq!(progress, ["half"]);
-        assert_eq!(end, End::Failed { note: "the runtime ended with exit status: 1: oops".into() });
-    }
-
-    #[tokio::test]
-    async fn a_reply_is_bounded_and_its_bytes_become_text() {
-        let End::Said(said) = check("yes é | tr -d '\\n' | head -c 3000000", "").await.0 else {
-            panic!()
-        };
-        assert!(said.len() > 99_000 && said.len() <= 100_000, "{} bytes", said.len());
-        assert!(said.starts_with("éé"));
-        let (end, _) = check("printf 'a\\377b'", "").await;
-        assert_eq!(end, End::Said("a\u{fffd}b".into()));
-    }
-
-    // covers: ATT-64
-    #[tokio::test]
-    async fn a_turn_that_takes_too_long_is_killed_with_its_grandchildren() {
-        let folder = tempfile::tempdir().unwrap();
-        let pid = folder.path().join("pid");
-        // Parent and grandchild both ignore SIGTERM.
-        let line = format!(
-            "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ >{}; while :; do sleep 1; done' & wait; wait; sleep 60",
-            pid.display()
-        );
-        let (_keep, cancel) = oneshot::channel();
-        let (tell, _told) = mpsc::unbounded_channel();
-        let end = run(&line, work(""), bounds(700), cancel, tell).await;
-        assert!(
-            matches!(&end, End::TimedOut { note } if note.contains("longer than 0.7 s")),
-            "{end:?}"
-        );
-        assert_gone(&pid).await;
-    }
-
-    // covers: ATT-121
-    #[tokio::test]
-    async fn cancelling_stops_the_group_with_sigterm() {
-        let folder = tempfile::tempdir().unwrap();
-        let (pid, trapped) = (folder.path().join("pid"), folder.path().join("trapped"));
-        let line = format!(
-            "trap 'echo yes >{}; exit 0' TERM; sleep 60 & echo $! >{}; wait",
-            trapped.display(),
-            pid.display()
-        );
-        let (stop, cancel) = oneshot::channel();
-        let (tell, _told) = mpsc::unbounded_channel();
-        let running =
-            tokio::spawn(async move { run(&line, work(""), bounds(60_000), cancel, tell).await });
-        wait_for(&pid).await;
-        stop.send(()).unwrap();
-        assert_eq!(running.await.unwrap(), End::Cancelled);
-        assert!(trapped.exists(), "the child was given the chance to end by itself");
-        assert_gone(&pid).await;
-    }
-
-    // covers: ATT-64
-    #[tokio::test]
-    async fn a_dropped_run_and_a_left_behind_grandchild_are_killed() {
-        let folder = tempfile::tempdir().unwrap();
-        let pid = folder.path().join("pid");
-        let line = format!("sleep 60 & echo $! >{}; wait", pid.display());
-        let (_stop, cancel) = oneshot::channel();
-        let (tell, _told) = mpsc::unbounded_channel();
-        let running =
-            tokio::spawn(async move { run(&line, work(""), bounds(60_000), cancel, tell).await });
-        wait_for(&pid).await;
-        running.abort();
-        assert_gone(&pid).await;
-
-        let left = folder.path().join("left");
-        let (end, _) =
-            check(&format!("sleep 60 & echo $! >{}; echo done", left.display()), "").await;
-        assert_eq!(end, End::Said("done".into()));
-        assert_gone(&left).await;
-    }
-
-    async fn wait_for(file: &Path) {
-        while std::fs::read_to_string(file).map_or(true, |text| !text.ends_with('\n')) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    }
-
-    /// The process whose number stands in `file` ends; a zombie counts as ended.
-    async fn assert_gone(file: &Path) {
-        let pid: i32 = std::fs::read_to_string(file).unwrap().trim().parse().unwrap();
-        for _ in 0..1_000 {
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            let zombie = stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('Z'));
-            if kill(Pid::from_raw(pid), None).is_err() || zombie {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        panic!("process {pid} is still there");
-    }
-}
+mod tests;

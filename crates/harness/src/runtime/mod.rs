@@ -5,8 +5,10 @@
 
 pub mod command;
 mod group;
+pub mod orphans;
 mod pipes;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use chorus_core::limits::{TEXT_BYTES, TURN_CAP_MS};
@@ -25,6 +27,8 @@ pub struct Work {
     pub prompt: String,
     /// Names and values; never the agent's own token.
     pub environment: Vec<(&'static str, String)>,
+    /// Where the run is noted, so that it can be found if it outlives the harness.
+    pub noted_in: Option<PathBuf>,
 }
 
 /// How a run ended.
