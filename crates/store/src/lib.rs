@@ -1,1 +1,40 @@
-//! store
+//! The only room that knows SQL: where a workspace is kept, by one writer, and read by many readers.
+//!
+//! One shape for all behaviour: load, decide, record (design section 3, "The store"). The [`Writer`] runs
+//! commands in batches of what is waiting, records what they changed with one commit, and only then
+//! answers; an answer that was given is on disk. [`Readers`] see committed state and never feed a
+//! decision. [`doctor`] replays everything and says what does not fit.
+//!
+//! Reading order: [`db`] is the seam to an engine, [`schema`] and [`sqlite`] the first one; then a file for
+//! each family of tables; then the writer, the readers and the doctor.
+
+pub mod clock;
+pub mod db;
+pub mod schema;
+pub mod sqlite;
+
+mod conversation;
+mod directory;
+mod event;
+mod mark;
+mod message;
+mod open;
+mod row;
+mod thread;
+
+mod facts;
+mod record;
+pub mod writer;
+
+pub mod reader;
+
+pub mod doctor;
+
+mod store;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use directory::Tenant;
+pub use doctor::doctor;
+pub use reader::{Line, Page, Readers, Start, StoredEntry};
+pub use store::{OpenError, Options, Store, Sync, open};
+pub use writer::{Health, Reply, Sink, Stats, Writer};

@@ -1,0 +1,212 @@
+//! Conversations, their heads, and who sits in them.
+
+use std::sync::Arc;
+
+use chorus_core::conversation::{Conversation, Participation, Settings, Visibility};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, StreamKey, Timestamp, Uid};
+use chorus_core::packed::Coded;
+use chorus_core::room::Head;
+
+use crate::db::{Db, Result, Row, Table};
+use crate::row::{code, uid};
+
+pub(crate) static CONVERSATION: Table = Table::new(
+    "conversation",
+    2,
+    &[
+        "workspace",
+        "conversation",
+        "uid",
+        "kind",
+        "title",
+        "description",
+        "purpose",
+        "visibility",
+        "stream",
+        "archived",
+        "created_at",
+    ],
+);
+
+pub(crate) static HEAD: Table = Table::new(
+    "head",
+    2,
+    &["workspace", "conversation", "seq", "hash", "version", "settled", "last_at"],
+);
+
+pub(crate) static ROSTER: Table =
+    Table::new("roster", 3, &["workspace", "conversation", "member", "participation"]);
+
+pub(crate) fn put(db: &dyn Db, workspace: i64, conversation: &Conversation) -> Result<()> {
+    let settings = &conversation.settings;
+    db.put(
+        &CONVERSATION,
+        &[
+            workspace.into(),
+            conversation.key.0.into(),
+            (&conversation.uid.0.to_be_bytes()).into(),
+            conversation.kind.code().into(),
+            (&*settings.title).into(),
+            (&*settings.description).into(),
+            (&*settings.purpose).into(),
+            settings.visibility.code().into(),
+            settings.stream.map(|s| s.0).into(),
+            settings.archived.into(),
+            conversation.created_at.0.into(),
+        ],
+    )
+}
+
+pub(crate) fn put_head(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    head: &Head,
+) -> Result<()> {
+    db.put(
+        &HEAD,
+        &[
+            workspace.into(),
+            key.0.into(),
+            head.seq.0.into(),
+            (&head.hash).into(),
+            head.version.into(),
+            head.settled.0.into(),
+            head.last_at.0.into(),
+        ],
+    )
+}
+
+/// Gives a member a seat, or takes it away.
+pub(crate) fn put_seat(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    member: MemberKey,
+    participation: Option<Participation>,
+) -> Result<()> {
+    let (room, seat) = (key.0.into(), member.0.into());
+    match participation {
+        Some(p) => db.put(&ROSTER, &[workspace.into(), room, seat, p.code().into()]),
+        None => db.remove(&ROSTER, &[workspace.into(), room, seat]),
+    }
+}
+
+pub(crate) fn get(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Option<Conversation>> {
+    let sql = format!("{} WHERE workspace = $1 AND conversation = $2", CONVERSATION.select());
+    db.one(&sql, &[workspace.into(), key.0.into()], read)
+}
+
+pub(crate) fn by_uid(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<Conversation>> {
+    let sql = format!("{} WHERE workspace = $1 AND uid = $2", CONVERSATION.select());
+    db.one(&sql, &[workspace.into(), (&uid.0.to_be_bytes()).into()], read)
+}
+
+/// Those a member may see, oldest first: public ones and those with a seat of its own. Without a viewer,
+/// all.
+pub(crate) fn visible(
+    db: &dyn Db,
+    workspace: i64,
+    viewer: Option<MemberKey>,
+) -> Result<Vec<Arc<Conversation>>> {
+    let all = format!("{} WHERE workspace = $1", CONVERSATION.select());
+    let Some(viewer) = viewer else {
+        let sql = format!("{all} ORDER BY conversation");
+        return db.all(&sql, &[workspace.into()], |row| read(row).map(Arc::new));
+    };
+    let sql = format!(
+        "{all} AND (visibility = $2 OR conversation IN (
+            SELECT conversation FROM roster WHERE workspace = $1 AND member = $3
+        )) ORDER BY conversation"
+    );
+    let public = Visibility::Public.code();
+    let values = [workspace.into(), public.into(), viewer.0.into()];
+    db.all(&sql, &values, |row| read(row).map(Arc::new))
+}
+
+pub(crate) fn head(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Head>> {
+    let sql = format!("{} WHERE workspace = $1 AND conversation = $2", HEAD.select());
+    db.one(&sql, &[workspace.into(), key.0.into()], read_head)
+}
+
+/// The newest seq and time of every conversation.
+pub(crate) fn heads(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Head)>> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY conversation", HEAD.select());
+    db.all(&sql, &[workspace.into()], |row| Ok((ConversationKey(row.int(1)?), read_head(row)?)))
+}
+
+pub(crate) fn roster(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Vec<(MemberKey, Participation)>> {
+    let sql =
+        format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY member", ROSTER.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], |row| {
+        Ok((MemberKey(row.int(2)?), code(row, 3)?))
+    })
+}
+
+/// Whether the member has a seat.
+pub(crate) fn sits(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    member: MemberKey,
+) -> Result<bool> {
+    let sql = "SELECT 1 FROM roster WHERE workspace = $1 AND conversation = $2 AND member = $3";
+    let found = db.one(sql, &[workspace.into(), key.0.into(), member.0.into()], |_| Ok(()))?;
+    Ok(found.is_some())
+}
+
+/// The newest conversation's key, 0 when there is none.
+pub(crate) fn last_key(db: &dyn Db, workspace: i64) -> Result<u64> {
+    let sql = "SELECT max(conversation) FROM conversation WHERE workspace = $1";
+    Ok(db.one(sql, &[workspace.into()], |row| row.maybe_int(0))?.flatten().unwrap_or(0))
+}
+
+/// Every conversation that has a row or a head.
+pub(crate) fn keys(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> {
+    let sql = "SELECT conversation FROM conversation WHERE workspace = $1
+        UNION SELECT conversation FROM head WHERE workspace = $1 ORDER BY conversation";
+    db.all(sql, &[workspace.into()], |row| Ok(ConversationKey(row.int(0)?)))
+}
+
+/// Conversations in which something is open, or may be: their rooms are loaded at the start, so that
+/// their deliveries and timers live.
+pub(crate) fn with_open_events(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> {
+    let sql = "SELECT conversation FROM head WHERE workspace = $1 AND settled < seq
+        UNION SELECT conversation FROM pending WHERE workspace = $1 ORDER BY conversation";
+    db.all(sql, &[workspace.into()], |row| Ok(ConversationKey(row.int(0)?)))
+}
+
+fn read(row: &dyn Row) -> Result<Conversation> {
+    Ok(Conversation {
+        key: ConversationKey(row.int(1)?),
+        uid: uid(row, 2)?,
+        kind: code(row, 3)?,
+        settings: Settings {
+            title: row.text(4)?.into(),
+            description: row.text(5)?.into(),
+            purpose: row.text(6)?.into(),
+            visibility: code(row, 7)?,
+            stream: row.maybe_int(8)?.map(StreamKey),
+            archived: row.flag(9)?,
+        },
+        created_at: Timestamp(row.int(10)?),
+    })
+}
+
+fn read_head(row: &dyn Row) -> Result<Head> {
+    Ok(Head {
+        seq: Seq(row.int(2)?),
+        hash: row.array(3)?,
+        version: row.int(4)?,
+        settled: Seq(row.int(5)?),
+        last_at: Timestamp(row.int(6)?),
+    })
+}

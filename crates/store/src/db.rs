@@ -1,0 +1,313 @@
+//! The seam between what is stored and the engine that stores it.
+//!
+//! Everything above this file speaks of tables, rows and values; an engine gives [`Db`]. Statements keep to
+//! the SQL that SQLite and PostgreSQL share: `$1` parameters numbered in the order in which they first
+//! stand, upserts by primary key, no engine's own functions. A table's columns are listed once, in its
+//! [`Table`]; the prepared loop of SQLite is made from that list, as one statement over arrays can be.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use chorus_core::command::Unavailable;
+use chorus_core::error::{Code, Refusal};
+use chorus_core::packed::Corrupt;
+
+/// What an engine could not do, or what it gave back that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The engine's own words.
+    Engine(String),
+    /// A row that no version of this program writes.
+    Corrupt(String),
+}
+
+impl Error {
+    pub fn corrupt(what: impl Into<String>) -> Self {
+        Self::Corrupt(what.into())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Engine(why) => write!(f, "the database failed: {why}"),
+            Self::Corrupt(what) => write!(f, "the database holds a damaged row: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Corrupt> for Error {
+    fn from(corrupt: Corrupt) -> Self {
+        Self::Corrupt(corrupt.to_string())
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::new(Code::Unavailable, error.to_string())
+    }
+}
+
+impl From<Error> for Unavailable {
+    fn from(error: Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// One value of a row, or one parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    Null,
+    Int(i64),
+    Text(&'a str),
+    Blob(&'a [u8]),
+}
+
+impl From<i64> for Value<'_> {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+/// Counts are stored as signed numbers: none of them reaches 2^63.
+impl From<u64> for Value<'_> {
+    fn from(value: u64) -> Self {
+        Self::Int(value as i64)
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(value: u32) -> Self {
+        Self::Int(value.into())
+    }
+}
+
+impl From<u8> for Value<'_> {
+    fn from(value: u8) -> Self {
+        Self::Int(value.into())
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(value: bool) -> Self {
+        Self::Int(value.into())
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(value: &'a str) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Value<'a> {
+    fn from(value: &'a [u8]) -> Self {
+        Self::Blob(value)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [u8; N]> for Value<'a> {
+    fn from(value: &'a [u8; N]) -> Self {
+        Self::Blob(value)
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Null, Into::into)
+    }
+}
+
+/// One row of a result, its columns counted from 0.
+pub trait Row {
+    fn value(&self, column: usize) -> Result<Value<'_>>;
+}
+
+impl dyn Row + '_ {
+    /// A number that must be there and fit.
+    pub fn int<T: TryFrom<i64>>(&self, column: usize) -> Result<T> {
+        self.maybe_int(column)?.ok_or_else(|| unfit(column, "a number"))
+    }
+
+    pub fn maybe_int<T: TryFrom<i64>>(&self, column: usize) -> Result<Option<T>> {
+        match self.value(column)? {
+            Value::Null => Ok(None),
+            Value::Int(n) => {
+                T::try_from(n).map(Some).map_err(|_| unfit(column, "a number in range"))
+            }
+            _ => Err(unfit(column, "a number")),
+        }
+    }
+
+    pub fn flag(&self, column: usize) -> Result<bool> {
+        Ok(self.int::<u8>(column)? != 0)
+    }
+
+    pub fn text(&self, column: usize) -> Result<&str> {
+        self.maybe_text(column)?.ok_or_else(|| unfit(column, "a text"))
+    }
+
+    pub fn maybe_text(&self, column: usize) -> Result<Option<&str>> {
+        match self.value(column)? {
+            Value::Null => Ok(None),
+            Value::Text(text) => Ok(Some(text)),
+            _ => Err(unfit(column, "a text")),
+        }
+    }
+
+    pub fn blob(&self, column: usize) -> Result<&[u8]> {
+        self.maybe_blob(column)?.ok_or_else(|| unfit(column, "bytes"))
+    }
+
+    pub fn maybe_blob(&self, column: usize) -> Result<Option<&[u8]>> {
+        match self.value(column)? {
+            Value::Null => Ok(None),
+            Value::Blob(bytes) => Ok(Some(bytes)),
+            _ => Err(unfit(column, "bytes")),
+        }
+    }
+
+    /// Bytes of one fixed length.
+    pub fn array<const N: usize>(&self, column: usize) -> Result<[u8; N]> {
+        self.blob(column)?.try_into().map_err(|_| unfit(column, "bytes of the right length"))
+    }
+}
+
+fn unfit(column: usize, expected: &str) -> Error {
+    Error::corrupt(format!("column {column} is not {expected}"))
+}
+
+/// One connection to the engine.
+pub trait Db: Send {
+    /// Runs a statement that gives no rows; says how many rows it changed.
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize>;
+    /// Runs a statement and shows its rows one by one.
+    fn query(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()>;
+    /// Begins the transaction that writes. There is one writer, so it waits for nobody.
+    fn begin(&self) -> Result<()>;
+    /// Begins a transaction that sees one moment and writes nothing; ended by [`Db::rollback`].
+    fn begin_reading(&self) -> Result<()>;
+    /// On disk when it returns. What a failure has left behind is unknown: it is never tried again.
+    fn commit(&self) -> Result<()>;
+    fn rollback(&self) -> Result<()>;
+    /// Work between batches; `idle` says that nobody waits.
+    fn housekeep(&self, idle: bool) -> Result<()>;
+    /// What the engine itself finds wrong with its files.
+    fn check_file(&self) -> Result<Vec<String>>;
+}
+
+impl dyn Db + '_ {
+    /// All rows of a statement.
+    pub fn all<T>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        mut read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut rows = Vec::new();
+        self.query(sql, values, &mut |row| {
+            rows.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// The only row of a statement that can give one at most.
+    pub fn one<T>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        mut read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        self.query(sql, values, &mut |row| {
+            found = Some(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// A new row; one with the same key is an error.
+    pub fn insert(&self, table: &'static Table, values: &[Value<'_>]) -> Result<()> {
+        debug_assert_eq!(values.len(), table.columns.len(), "{}", table.name);
+        self.execute(table.sql().insert.as_str(), values).map(drop)
+    }
+
+    /// A row in the place of the one with its key, if there is one.
+    pub fn put(&self, table: &'static Table, values: &[Value<'_>]) -> Result<()> {
+        debug_assert_eq!(values.len(), table.columns.len(), "{}", table.name);
+        self.execute(table.sql().put.as_str(), values).map(drop)
+    }
+
+    /// Removes the row with this key.
+    pub fn remove(&self, table: &'static Table, key: &[Value<'_>]) -> Result<()> {
+        debug_assert_eq!(key.len(), table.key, "{}", table.name);
+        self.execute(table.sql().remove.as_str(), key).map(drop)
+    }
+}
+
+/// A table: its columns once, the primary key first.
+#[derive(Debug)]
+pub struct Table {
+    pub name: &'static str,
+    pub columns: &'static [&'static str],
+    /// How many of the columns are the primary key.
+    pub key: usize,
+    sql: OnceLock<Statements>,
+}
+
+#[derive(Debug)]
+struct Statements {
+    insert: String,
+    put: String,
+    remove: String,
+    select: String,
+}
+
+impl Table {
+    pub const fn new(name: &'static str, key: usize, columns: &'static [&'static str]) -> Self {
+        Self { name, columns, key, sql: OnceLock::new() }
+    }
+
+    /// `SELECT` of all columns, without a condition.
+    pub fn select(&self) -> &str {
+        &self.sql().select
+    }
+
+    /// The columns, each with the table's alias before it.
+    pub fn columns_of(&self, alias: &str) -> String {
+        self.columns.iter().map(|c| format!("{alias}.{c}")).collect::<Vec<_>>().join(", ")
+    }
+
+    fn sql(&self) -> &Statements {
+        self.sql.get_or_init(|| {
+            let Self { name, columns, key, .. } = self;
+            let list = columns.join(", ");
+            let places =
+                (1..=columns.len()).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ");
+            let insert = format!("INSERT INTO {name} ({list}) VALUES ({places})");
+            let sets: Vec<_> =
+                columns[*key..].iter().map(|c| format!("{c} = excluded.{c}")).collect();
+            let action = match sets.as_slice() {
+                [] => "NOTHING".to_owned(),
+                sets => format!("UPDATE SET {}", sets.join(", ")),
+            };
+            let unique = columns[..*key].join(", ");
+            let put = format!("{insert} ON CONFLICT ({unique}) DO {action}");
+            let same: Vec<_> =
+                columns[..*key].iter().zip(1..).map(|(c, n)| format!("{c} = ${n}")).collect();
+            let remove = format!("DELETE FROM {name} WHERE {}", same.join(" AND "));
+            let select = format!("SELECT {list} FROM {name}");
+            Statements { insert, put, remove, select }
+        })
+    }
+}

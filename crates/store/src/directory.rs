@@ -1,0 +1,256 @@
+//! The workspace and its directory: members, roles, streams, sessions, revoked tokens, the lead.
+
+use std::sync::Arc;
+
+use chorus_core::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
+use chorus_core::member::{Directory, Member, Role, Session, Stream};
+use chorus_core::packed::Coded;
+
+use crate::db::{Db, Error, Result, Row, Table, Value};
+use crate::row::{code, uid};
+
+pub(crate) static WORKSPACE: Table =
+    Table::new("workspace", 1, &["workspace", "uid", "name", "epoch", "lead", "created_at"]);
+
+pub(crate) static MEMBER: Table = Table::new(
+    "member",
+    2,
+    &[
+        "workspace",
+        "member",
+        "id",
+        "kind",
+        "handle",
+        "display_name",
+        "owner",
+        "identities",
+        "removed",
+    ],
+);
+
+pub(crate) static ROLE: Table = Table::new("role", 2, &["workspace", "role", "name", "removed"]);
+
+pub(crate) static ROLE_MEMBER: Table =
+    Table::new("role_member", 3, &["workspace", "role", "member"]);
+
+pub(crate) static STREAM: Table =
+    Table::new("stream", 2, &["workspace", "stream", "uid", "name", "owner"]);
+
+pub(crate) static SESSION: Table = Table::new(
+    "session",
+    2,
+    &["workspace", "session", "uid", "member", "runtime", "managed", "resumable", "seen_at"],
+);
+
+pub(crate) static TOKEN: Table = Table::new("token", 2, &["workspace", "jti", "expires"]);
+
+/// The workspace a data folder holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tenant {
+    /// Its key in every row.
+    pub key: i64,
+    pub uid: Uid,
+    pub name: Arc<str>,
+    /// Rises when all callback tokens are to end at once.
+    pub epoch: u64,
+    pub lead: Option<MemberKey>,
+}
+
+/// The first workspace of the database; there is one until hosts serve several.
+pub(crate) fn tenant(db: &dyn Db) -> Result<Option<Tenant>> {
+    let sql = format!("{} ORDER BY workspace LIMIT 1", WORKSPACE.select());
+    db.one(&sql, &[], |row| {
+        Ok(Tenant {
+            key: row.int(0)?,
+            uid: uid(row, 1)?,
+            name: row.text(2)?.into(),
+            epoch: row.int(3)?,
+            lead: row.maybe_int(4)?.map(MemberKey),
+        })
+    })
+}
+
+pub(crate) fn add_tenant(db: &dyn Db, tenant: &Tenant, now: Timestamp) -> Result<()> {
+    let lead: Option<u32> = tenant.lead.map(|l| l.0);
+    db.insert(
+        &WORKSPACE,
+        &[
+            tenant.key.into(),
+            (&tenant.uid.0.to_be_bytes()).into(),
+            (&*tenant.name).into(),
+            tenant.epoch.into(),
+            lead.into(),
+            now.0.into(),
+        ],
+    )
+}
+
+pub(crate) fn set_lead(db: &dyn Db, workspace: i64, lead: Option<MemberKey>) -> Result<()> {
+    db.execute(
+        "UPDATE workspace SET lead = $1 WHERE workspace = $2",
+        &[lead.map(|l| l.0).into(), workspace.into()],
+    )
+    .map(drop)
+}
+
+/// Everybody, as of the last commit; sessions are connected to nothing yet.
+pub(crate) fn load(db: &dyn Db, tenant: &Tenant, now: Timestamp) -> Result<Directory> {
+    let mut directory = Directory::default();
+    directory.lead = tenant.lead;
+    let at = [tenant.key.into()];
+    for member in all(db, &MEMBER, "member", &at, read_member)? {
+        check_dense("member", member.key.0, directory.members.len())?;
+        directory.restore_member(Arc::new(member));
+    }
+    let seats = all(db, &ROLE_MEMBER, "role, member", &at, |row| {
+        Ok((RoleKey(row.int(1)?), MemberKey(row.int(2)?)))
+    })?;
+    for mut role in all(db, &ROLE, "role", &at, read_role)? {
+        check_dense("role", role.key.0, directory.roles.len())?;
+        role.members = seats.iter().filter(|(r, _)| *r == role.key).map(|(_, m)| *m).collect();
+        directory.restore_role(Arc::new(role));
+    }
+    directory.streams = all(db, &STREAM, "stream", &at, |row| read_stream(row).map(Arc::new))?;
+    for session in all(db, &SESSION, "session", &at, read_session)? {
+        directory.put_session(session);
+    }
+    let sql = "SELECT jti, expires FROM token WHERE workspace = $1 AND expires > $2";
+    let revoked = db.all(sql, &[tenant.key.into(), now.0.into()], |row| {
+        Ok((Arc::from(row.text(0)?), Timestamp(row.int(1)?)))
+    })?;
+    directory.revoked.extend(revoked);
+    Ok(directory)
+}
+
+pub(crate) fn put_member(db: &dyn Db, workspace: i64, member: &Member) -> Result<()> {
+    db.put(
+        &MEMBER,
+        &[
+            workspace.into(),
+            member.key.0.into(),
+            (&*member.id).into(),
+            member.kind.code().into(),
+            (&*member.handle).into(),
+            (&*member.display_name).into(),
+            member.owner.as_deref().into(),
+            member.identities.as_deref().into(),
+            member.removed.into(),
+        ],
+    )
+}
+
+/// Writes the role and exactly its present members.
+pub(crate) fn put_role(db: &dyn Db, workspace: i64, role: &Role) -> Result<()> {
+    let key = role.key.0;
+    db.put(&ROLE, &[workspace.into(), key.into(), (&*role.name).into(), role.removed.into()])?;
+    db.execute(
+        "DELETE FROM role_member WHERE workspace = $1 AND role = $2",
+        &[workspace.into(), key.into()],
+    )?;
+    for member in &role.members {
+        db.insert(&ROLE_MEMBER, &[workspace.into(), key.into(), member.0.into()])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn put_stream(db: &dyn Db, workspace: i64, stream: &Stream) -> Result<()> {
+    db.put(
+        &STREAM,
+        &[
+            workspace.into(),
+            stream.key.0.into(),
+            (&stream.uid.0.to_be_bytes()).into(),
+            (&*stream.name).into(),
+            stream.owner.map(|o| o.0).into(),
+        ],
+    )
+}
+
+pub(crate) fn put_session(db: &dyn Db, workspace: i64, session: &Session) -> Result<()> {
+    db.put(
+        &SESSION,
+        &[
+            workspace.into(),
+            session.key.0.into(),
+            (&session.uid.0.to_be_bytes()).into(),
+            session.member.0.into(),
+            (&*session.runtime).into(),
+            session.managed.into(),
+            session.resumable.into(),
+            session.seen_at.0.into(),
+        ],
+    )
+}
+
+pub(crate) fn put_revoked(
+    db: &dyn Db,
+    workspace: i64,
+    jti: &str,
+    expires: Timestamp,
+) -> Result<()> {
+    db.put(&TOKEN, &[workspace.into(), jti.into(), expires.0.into()])
+}
+
+/// All rows of one workspace's table in the order given.
+fn all<T>(
+    db: &dyn Db,
+    table: &Table,
+    order: &str,
+    at: &[Value<'_>],
+    read: impl FnMut(&dyn Row) -> Result<T>,
+) -> Result<Vec<T>> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY {order}", table.select());
+    db.all(&sql, at, read)
+}
+
+/// Keys are positions in the directory's lists: a gap would shift everybody behind it.
+fn check_dense(what: &str, key: u32, before: usize) -> Result<()> {
+    if key as usize == before + 1 {
+        return Ok(());
+    }
+    Err(Error::corrupt(format!("{what} {key} stands at place {}", before + 1)))
+}
+
+fn read_member(row: &dyn Row) -> Result<Member> {
+    Ok(Member {
+        key: MemberKey(row.int(1)?),
+        id: row.text(2)?.into(),
+        kind: code(row, 3)?,
+        handle: row.text(4)?.into(),
+        display_name: row.text(5)?.into(),
+        owner: row.maybe_text(6)?.map(Into::into),
+        identities: row.maybe_text(7)?.map(Into::into),
+        removed: row.flag(8)?,
+    })
+}
+
+fn read_role(row: &dyn Row) -> Result<Role> {
+    Ok(Role {
+        key: RoleKey(row.int(1)?),
+        name: row.text(2)?.into(),
+        members: Vec::new(),
+        removed: row.flag(3)?,
+    })
+}
+
+fn read_stream(row: &dyn Row) -> Result<Stream> {
+    Ok(Stream {
+        key: StreamKey(row.int(1)?),
+        uid: uid(row, 2)?,
+        name: row.text(3)?.into(),
+        owner: row.maybe_int(4)?.map(MemberKey),
+    })
+}
+
+fn read_session(row: &dyn Row) -> Result<Session> {
+    Ok(Session {
+        key: SessionKey(row.int(1)?),
+        uid: uid(row, 2)?,
+        member: MemberKey(row.int(3)?),
+        runtime: row.text(4)?.into(),
+        managed: row.flag(5)?,
+        resumable: row.flag(6)?,
+        connected: false,
+        seen_at: Timestamp(row.int(7)?),
+    })
+}

@@ -1,0 +1,124 @@
+//! Replaying one log: every event in its place, its hashes right, its thread counted.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use chorus_core::conversation::Conversation;
+use chorus_core::delivery::Open;
+use chorus_core::event::{Change, Event, Hash};
+use chorus_core::ids::{Seq, Timestamp, Uid};
+use chorus_core::room::Room;
+use chorus_core::{limits, packed};
+
+use super::Look;
+use crate::db::{Error, Result};
+use crate::event;
+
+/// Events read at a time.
+const PAGE: u64 = 1_000;
+
+/// A log replayed to its end.
+pub(super) struct Replayed {
+    pub(super) room: Room,
+    /// Events that told an agent, which are owed a row.
+    pub(super) told: BTreeMap<Seq, Uid>,
+}
+
+/// What has been seen so far.
+struct Walk {
+    room: Room,
+    told: BTreeMap<Seq, Uid>,
+    hash: Hash,
+    keys: HashMap<[u8; 16], Timestamp>,
+}
+
+impl Look<'_> {
+    /// None when the log cannot be read to its end; that is a problem, and was noted.
+    pub(super) fn replay(&mut self, stored: &Conversation) -> Result<Option<Replayed>> {
+        let room = Room::new(stored.clone());
+        let (told, keys) = (BTreeMap::new(), HashMap::new());
+        let mut walk = Walk { room, told, hash: [0; 32], keys };
+        loop {
+            let rows = self.page(walk.room.head.seq)?;
+            let ended = (rows.len() as u64) < PAGE;
+            for (seq, row) in rows {
+                match row {
+                    Ok(event) => self.step(&mut walk, Arc::new(event)),
+                    Err(error) => {
+                        self.found(Some(seq), format!("{error}; what follows was not replayed"));
+                        return Ok(None);
+                    }
+                }
+            }
+            if ended {
+                return Ok(Some(Replayed { room: walk.room, told: walk.told }));
+            }
+        }
+    }
+
+    /// Each event as far as it can be read: one that cannot does not hide the others.
+    #[allow(clippy::type_complexity, reason = "a seq and what stands there")]
+    fn page(&self, after: Seq) -> Result<Vec<(Seq, Result<Event>)>> {
+        let sql = format!(
+            "{} WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq LIMIT $4",
+            event::EVENT.select()
+        );
+        let values = [self.workspace.into(), self.key.0.into(), after.0.into(), PAGE.into()];
+        self.db.all(&sql, &values, |row| {
+            let seq = Seq(row.int(2)?);
+            match event::read(row) {
+                Err(error @ Error::Engine(_)) => Err(error),
+                read => Ok((seq, read)),
+            }
+        })
+    }
+
+    fn step(&mut self, walk: &mut Walk, event: Arc<Event>) {
+        self.report.events += 1;
+        let seq = event.seq;
+        let expected = walk.room.head.seq.next();
+        if seq != expected {
+            self.found(Some(expected), format!("it is missing; the next one is {seq}"));
+            walk.room.head.seq = Seq(seq.0 - 1);
+        } else if event.chain(&walk.hash) != event.hash {
+            self.found(Some(seq), "its hash does not follow from the one before it");
+        }
+        walk.hash = event.hash;
+        let content = Event::content_hash(&event.salt, &packed::body(&event.change));
+        if content != event.content_hash {
+            self.found(Some(seq), "its content is not what was hashed");
+        }
+        if event.at < walk.room.head.last_at {
+            self.found(Some(seq), "it is older than the one before it");
+        }
+        self.check_thread(walk, &event);
+        self.check_key(walk, &event);
+        if Open::of(&event, self.directory).is_some() {
+            walk.told.insert(seq, event.uid);
+        }
+        walk.room.apply(&event);
+    }
+
+    fn check_thread(&mut self, walk: &Walk, event: &Event) {
+        let thread = event.thread.and_then(|t| walk.room.threads.get(&t));
+        if event.thread.is_some() && thread.is_none() {
+            self.found(Some(event.seq), "it is in a thread that was not opened before it");
+        }
+        let expected = match (&event.change, thread) {
+            (Change::Posted(_), Some(thread)) => thread.last_seq + 1,
+            _ => 0,
+        };
+        if event.thread_seq != expected {
+            let is = event.thread_seq;
+            self.found(Some(event.seq), format!("its thread seq is {is} and not {expected}"));
+        }
+    }
+
+    fn check_key(&mut self, walk: &mut Walk, event: &Event) {
+        let Some(idempotency) = event.idempotency else { return };
+        let before = walk.keys.insert(idempotency.key, event.at);
+        if before.is_some_and(|before| event.at.since(before) <= limits::IDEMPOTENCY_MS) {
+            self.found(Some(event.seq), "its idempotency key was used before");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Looks at everything that is kept and says what does not fit; changes nothing.
+//!
+//! Every conversation's log is replayed through the core's own `Room::apply`, and roster, threads, messages
+//! and head are compared with what stands in the tables. The hash chain is walked and each content hash
+//! made again. What is not in the log, open events and receipts, is checked by its invariants (design
+//! section 3, "The log"). Works on a stopped folder and beside a running host.
+
+mod log;
+mod open;
+mod projection;
+
+use std::fmt;
+use std::path::Path;
+
+use chorus_core::ids::{ConversationKey, Seq, Timestamp};
+use chorus_core::member::Directory;
+
+use crate::db::{Db, Error, Result};
+use crate::sqlite::{Folder, Sqlite};
+use crate::store::OpenError;
+use crate::{Tenant, conversation, directory, schema};
+
+/// What was looked at, and what is wrong with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    pub conversations: usize,
+    pub events: u64,
+    pub problems: Vec<Problem>,
+}
+
+impl Report {
+    pub fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+/// One thing that does not fit, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub conversation: Option<ConversationKey>,
+    pub seq: Option<Seq>,
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(conversation) = self.conversation {
+            write!(f, "conversation {conversation}")?;
+        }
+        if let Some(seq) = self.seq {
+            write!(f, ", event {seq}")?;
+        }
+        let colon = if self.conversation.is_some() { ": " } else { "" };
+        write!(f, "{colon}{}", self.what)
+    }
+}
+
+/// Examines a data folder; `vfs` is the file layer it was written through, when not the system's.
+pub fn doctor(data: &Path, vfs: Option<&str>) -> Result<Report, OpenError> {
+    let database = |why| OpenError::Database { folder: data.to_owned(), why };
+    let file = Folder::database_in(data);
+    let db: Box<dyn Db> = Box::new(Sqlite::reader(&file, vfs).map_err(database)?);
+    schema::check(&*db, schema::SQLITE)
+        .map_err(|why| OpenError::Schema { folder: data.to_owned(), why })?;
+    examine(&*db).map_err(database)
+}
+
+fn examine(db: &dyn Db) -> Result<Report> {
+    let mut report = Report::default();
+    for what in db.check_file()? {
+        report.problems.push(Problem { conversation: None, seq: None, what });
+    }
+    let Some(tenant) = directory::tenant(db)? else { return Ok(report) };
+    let everybody = match directory::load(db, &tenant, Timestamp(0)) {
+        Ok(everybody) => everybody,
+        Err(Error::Corrupt(what)) => {
+            report.problems.push(Problem { conversation: None, seq: None, what });
+            return Ok(report);
+        }
+        Err(error) => return Err(error),
+    };
+    for key in conversation::keys(db, tenant.key)? {
+        // Each conversation as of one moment, so that a host at work is never caught half-way.
+        db.begin_reading()?;
+        let looked = Look::at(db, &tenant, &everybody, key, &mut report);
+        db.rollback()?;
+        match looked {
+            Err(Error::Corrupt(what)) => {
+                report.problems.push(Problem { conversation: Some(key), seq: None, what });
+            }
+            other => other?,
+        }
+    }
+    Ok(report)
+}
+
+/// One conversation under examination.
+struct Look<'a> {
+    db: &'a dyn Db,
+    workspace: i64,
+    directory: &'a Directory,
+    key: ConversationKey,
+    report: &'a mut Report,
+}
+
+impl<'a> Look<'a> {
+    fn at(
+        db: &'a dyn Db,
+        tenant: &Tenant,
+        directory: &'a Directory,
+        key: ConversationKey,
+        report: &'a mut Report,
+    ) -> Result<()> {
+        report.conversations += 1;
+        let mut look = Self { db, workspace: tenant.key, directory, key, report };
+        let Some(stored) = conversation::get(db, tenant.key, key)? else {
+            look.found(None, "it has a head and no row of its own");
+            return Ok(());
+        };
+        let Some(head) = conversation::head(db, tenant.key, key)? else {
+            look.found(None, "it has no head");
+            return Ok(());
+        };
+        let Some(replayed) = look.replay(&stored)? else { return Ok(()) };
+        look.compare(&stored, &head, &replayed.room)?;
+        look.check_open(&head, &replayed.told)
+    }
+
+    fn found(&mut self, seq: Option<Seq>, what: impl Into<String>) {
+        let problem = Problem { conversation: Some(self.key), seq, what: what.into() };
+        self.report.problems.push(problem);
+    }
+}

@@ -1,0 +1,74 @@
+//! Comparing what the tables say with what the log says.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use chorus_core::conversation::{Conversation, Participation};
+use chorus_core::ids::{MemberKey, Seq};
+use chorus_core::room::{Head, Room};
+
+use super::Look;
+use crate::db::Result;
+use crate::{conversation, message, thread};
+
+impl Look<'_> {
+    pub(super) fn compare(
+        &mut self,
+        stored: &Conversation,
+        head: &Head,
+        replayed: &Room,
+    ) -> Result<()> {
+        if *stored != *replayed.conversation {
+            self.found(None, "its row is not what the log says");
+        }
+        self.compare_head(head, &replayed.head);
+        let roster: BTreeMap<MemberKey, Participation> =
+            conversation::roster(self.db, self.workspace, self.key)?.into_iter().collect();
+        let seats = replayed.roster.iter().map(|(m, p)| (*m, *p)).collect();
+        self.differences("seat of member", &roster, &seats);
+        let threads = thread::all(self.db, self.workspace, self.key)?;
+        let threads = threads.into_iter().map(|t| (t.key, t)).collect();
+        let opened = replayed.threads.iter().map(|(k, t)| (*k, (**t).clone())).collect();
+        self.differences("thread", &threads, &opened);
+        let messages = message::all(self.db, self.workspace, self.key)?.into_iter().collect();
+        let changed = replayed.messages.iter().filter(|(_, state)| !state.is_plain());
+        let changed: BTreeMap<Seq, _> = changed.map(|(s, state)| (*s, state.clone())).collect();
+        self.differences("message", &messages, &changed);
+        Ok(())
+    }
+
+    fn compare_head(&mut self, head: &Head, replayed: &Head) {
+        if head.seq != replayed.seq {
+            let (says, ends) = (head.seq, replayed.seq);
+            self.found(None, format!("the head says {says} and the log ends at {ends}"));
+        } else if head.hash != replayed.hash {
+            self.found(Some(head.seq), "the head's hash is not the newest event's");
+        }
+        if head.last_at != replayed.last_at {
+            self.found(None, "the head's time is not the newest event's");
+        }
+        if head.settled > head.seq {
+            self.found(None, "the head says that more is settled than there is");
+        }
+    }
+
+    fn differences<K: Ord + Copy + std::fmt::Display, V: PartialEq + Debug>(
+        &mut self,
+        what: &str,
+        stored: &BTreeMap<K, V>,
+        replayed: &BTreeMap<K, V>,
+    ) {
+        for (key, value) in stored {
+            match replayed.get(key) {
+                None => self.found(None, format!("the {what} {key} is stored and not in the log")),
+                Some(other) if other != value => {
+                    self.found(None, format!("the {what} {key} is not what the log says"));
+                }
+                Some(_) => {}
+            }
+        }
+        for key in replayed.keys().filter(|key| !stored.contains_key(key)) {
+            self.found(None, format!("the {what} {key} is in the log and not stored"));
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The log: one row an event, appended and never changed.
+
+use std::sync::Arc;
+
+use chorus_core::event::{Event, EventRef, Idempotency};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
+use chorus_core::{limits, packed};
+
+use crate::db::{Db, Error, Result, Row, Table};
+use crate::row::uid;
+
+pub(crate) static EVENT: Table = Table::new(
+    "event",
+    3,
+    &[
+        "workspace",
+        "conversation",
+        "seq",
+        "uid",
+        "at",
+        "actor",
+        "session",
+        "thread",
+        "tseq",
+        "kind",
+        "reply_to",
+        "cause_conversation",
+        "cause_seq",
+        "hop",
+        "told",
+        "idem",
+        "content_hash",
+        "hash",
+        "salt",
+        "body",
+    ],
+);
+
+/// Idempotency keys read at a time while a room is loaded.
+const PAGE: usize = 1_000;
+
+pub(crate) fn append(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
+    let body = packed::body(&event.change);
+    let told = event.attention.as_deref().map(packed::attention);
+    let idem = event.idempotency.map(join);
+    db.insert(
+        &EVENT,
+        &[
+            workspace.into(),
+            event.conversation.0.into(),
+            event.seq.0.into(),
+            (&event.uid.0.to_be_bytes()).into(),
+            event.at.0.into(),
+            event.actor.0.into(),
+            event.session.map(|s| s.0).into(),
+            event.thread.map(|t| t.0).into(),
+            event.thread_seq.into(),
+            event.change.code().into(),
+            event.reply_to.map(|s| s.0).into(),
+            event.cause.map(|c| c.conversation.0).into(),
+            event.cause.map(|c| c.seq.0).into(),
+            event.hop.into(),
+            told.as_deref().into(),
+            idem.as_ref().into(),
+            (&event.content_hash).into(),
+            (&event.hash).into(),
+            (&event.salt).into(),
+            (&*body).into(),
+        ],
+    )
+}
+
+pub(crate) fn get(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<Event>> {
+    let sql = format!("{} WHERE workspace = $1 AND conversation = $2 AND seq = $3", EVENT.select());
+    db.one(&sql, &[workspace.into(), at.conversation.0.into(), at.seq.0.into()], read)
+}
+
+pub(crate) fn find(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<EventRef>> {
+    let sql = "SELECT conversation, seq FROM event WHERE workspace = $1 AND uid = $2";
+    db.one(sql, &[workspace.into(), (&uid.0.to_be_bytes()).into()], |row| {
+        Ok(EventRef { conversation: ConversationKey(row.int(0)?), seq: Seq(row.int(1)?) })
+    })
+}
+
+/// At most `limit` events after `seq`, in order.
+pub(crate) fn after(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    seq: Seq,
+    limit: usize,
+) -> Result<Vec<Arc<Event>>> {
+    let sql = format!(
+        "{} WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq LIMIT $4",
+        EVENT.select()
+    );
+    let values = [workspace.into(), key.0.into(), seq.0.into(), (limit as u64).into()];
+    db.all(&sql, &values, |row| read(row).map(Arc::new))
+}
+
+/// The idempotency keys of the window before `now`, oldest first.
+pub(crate) fn sent(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    now: Timestamp,
+) -> Result<Vec<(Timestamp, [u8; 16], Seq)>> {
+    let from = now.plus(-limits::IDEMPOTENCY_MS);
+    let sql = "SELECT seq, at, idem FROM event
+        WHERE workspace = $1 AND conversation = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4";
+    let mut found = Vec::new();
+    let mut before = i64::MAX;
+    loop {
+        let values = [workspace.into(), key.0.into(), before.into(), (PAGE as u64).into()];
+        let page = db.all(sql, &values, |row| {
+            let idem = row.maybe_blob(2)?.map(split).transpose()?;
+            Ok((Seq(row.int(0)?), Timestamp(row.int(1)?), idem))
+        })?;
+        let ended = page.len() < PAGE || page.last().is_none_or(|(_, at, _)| *at < from);
+        before = page.last().map_or(0, |(seq, ..)| seq.0 as i64);
+        let keyed = page.into_iter().filter(|(_, at, _)| *at >= from);
+        found.extend(keyed.filter_map(|(seq, at, idem)| Some((at, idem?.key, seq))));
+        if ended || found.len() >= limits::IDEMPOTENCY_KEYS {
+            found.reverse();
+            return Ok(found);
+        }
+    }
+}
+
+/// Reads all columns of [`EVENT`] in their order.
+pub(crate) fn read(row: &dyn Row) -> Result<Event> {
+    let at = EventRef { conversation: ConversationKey(row.int(1)?), seq: Seq(row.int(2)?) };
+    let damaged = |what: &str| {
+        let EventRef { conversation, seq } = at;
+        Error::corrupt(format!("{what} of event {seq} in conversation {conversation}"))
+    };
+    let body = row.maybe_blob(19)?.ok_or_else(|| damaged("the missing body"))?;
+    let change = packed::read_body(row.int(9)?, body).map_err(|_| damaged("the body"))?;
+    let told = row.maybe_blob(14)?.map(packed::read_attention);
+    let attention = told.transpose().map_err(|_| damaged("who was told"))?;
+    let cause = match (row.maybe_int(11)?, row.maybe_int(12)?) {
+        (Some(conversation), Some(seq)) => {
+            Some(EventRef { conversation: ConversationKey(conversation), seq: Seq(seq) })
+        }
+        (None, None) => None,
+        _ => return Err(damaged("the cause")),
+    };
+    Ok(Event {
+        conversation: at.conversation,
+        seq: at.seq,
+        uid: uid(row, 3)?,
+        at: Timestamp(row.int(4)?),
+        actor: MemberKey(row.int(5)?),
+        session: row.maybe_int(6)?.map(SessionKey),
+        thread: row.maybe_int(7)?.map(ThreadKey),
+        thread_seq: row.int(8)?,
+        reply_to: row.maybe_int(10)?.map(Seq),
+        cause,
+        hop: row.int(13)?,
+        idempotency: row.maybe_blob(15)?.map(split).transpose()?,
+        attention: attention.map(Arc::new),
+        change,
+        salt: row.array(18)?,
+        content_hash: row.array(16)?,
+        hash: row.array(17)?,
+    })
+}
+
+fn join(idempotency: Idempotency) -> [u8; 32] {
+    let mut both = [0; 32];
+    both[..16].copy_from_slice(&idempotency.key);
+    both[16..].copy_from_slice(&idempotency.payload);
+    both
+}
+
+fn split(both: &[u8]) -> Result<Idempotency> {
+    let (key, payload) = both.split_at_checked(16).unwrap_or_default();
+    match (key.try_into(), payload.try_into()) {
+        (Ok(key), Ok(payload)) => Ok(Idempotency { key, payload }),
+        _ => Err(Error::corrupt("an idempotency key that is not 32 bytes")),
+    }
+}

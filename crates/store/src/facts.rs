@@ -1,0 +1,87 @@
+//! The facts a decision needs and memory does not have, read on the writer's own connection.
+//!
+//! What is read is as of the last commit, or of what this batch has written so far; what an earlier
+//! command of the batch changed and has not written stands in the room, which the workspace asks first.
+
+use std::sync::Arc;
+
+use chorus_core::command::{Facts, Mark, Recalled, Unavailable};
+use chorus_core::event::EventRef;
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use chorus_core::member::Directory;
+use chorus_core::room::{Parts, Room, TAIL};
+
+use crate::db::{Db, Error};
+use crate::{conversation, event, mark, message, open, thread};
+
+/// Facts of one workspace at one moment.
+pub(crate) struct Stored<'a> {
+    pub(crate) db: &'a dyn Db,
+    pub(crate) workspace: i64,
+    pub(crate) directory: Arc<Directory>,
+    pub(crate) now: Timestamp,
+    /// Rooms that were loaded, so that the cache knows it has grown.
+    pub(crate) loaded: usize,
+}
+
+impl Stored<'_> {
+    /// The room as the database has it, with what it owes open again.
+    pub(crate) fn load(&self, key: ConversationKey) -> Result<Option<Room>, Error> {
+        let (db, workspace) = (self.db, self.workspace);
+        let Some(conversation) = conversation::get(db, workspace, key)? else { return Ok(None) };
+        let head = conversation::head(db, workspace, key)?;
+        let head = head.ok_or_else(|| Error::corrupt(format!("conversation {key} has no head")))?;
+        let tail = Seq(head.settled.0.min(head.seq.0.saturating_sub(TAIL as u64)));
+        let parts = Parts {
+            conversation: Arc::new(conversation),
+            head,
+            roster: conversation::roster(db, workspace, key)?,
+            threads: thread::all(db, workspace, key)?,
+            events: event::after(db, workspace, key, tail, i64::MAX as usize)?,
+            pending: open::pending(db, workspace, key)?,
+            receipts: open::receipts_after(db, workspace, key, head.settled)?,
+            sent: event::sent(db, workspace, key, self.now)?,
+        };
+        Ok(Some(Room::restore(parts, &self.directory, self.now)))
+    }
+}
+
+impl Facts for Stored<'_> {
+    fn conversation_key(&mut self, uid: Uid) -> Result<Option<ConversationKey>, Unavailable> {
+        Ok(conversation::by_uid(self.db, self.workspace, uid)?.map(|c| c.key))
+    }
+
+    fn room(&mut self, key: ConversationKey) -> Result<Option<Room>, Unavailable> {
+        self.loaded += 1;
+        Ok(self.load(key)?)
+    }
+
+    fn event_ref(&mut self, uid: Uid) -> Result<Option<EventRef>, Unavailable> {
+        Ok(event::find(self.db, self.workspace, uid)?)
+    }
+
+    fn thread_ref(
+        &mut self,
+        uid: Uid,
+    ) -> Result<Option<(ConversationKey, ThreadKey)>, Unavailable> {
+        let found = thread::by_uid(self.db, self.workspace, uid)?;
+        Ok(found.map(|(key, thread)| (key, thread.key)))
+    }
+
+    fn event(&mut self, at: EventRef) -> Result<Option<Recalled>, Unavailable> {
+        let Some(event) = event::get(self.db, self.workspace, at)? else { return Ok(None) };
+        Ok(Some(Recalled {
+            event: Arc::new(event),
+            message: message::get(self.db, self.workspace, at)?,
+            receipt: open::receipt(self.db, self.workspace, at)?,
+        }))
+    }
+
+    fn mark(
+        &mut self,
+        conversation: ConversationKey,
+        member: MemberKey,
+    ) -> Result<Mark, Unavailable> {
+        Ok(mark::get(self.db, self.workspace, conversation, member)?)
+    }
+}

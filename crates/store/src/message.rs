@@ -1,0 +1,64 @@
+//! What became of messages after they were posted. A message as it was posted has no row.
+
+use chorus_core::command::MessageState;
+use chorus_core::event::EventRef;
+use chorus_core::ids::{ConversationKey, Seq, Timestamp};
+use chorus_core::packed;
+
+use crate::db::{Db, Result, Row, Table};
+
+pub(crate) static MESSAGE: Table = Table::new(
+    "message",
+    3,
+    &["workspace", "conversation", "seq", "latest", "edited_at", "deleted_at", "reactions"],
+);
+
+/// Writes the state, or removes the row of one that is plain again.
+pub(crate) fn put(db: &dyn Db, workspace: i64, at: EventRef, state: &MessageState) -> Result<()> {
+    let (key, seq) = (at.conversation.0.into(), at.seq.0.into());
+    if state.is_plain() {
+        return db.remove(&MESSAGE, &[workspace.into(), key, seq]);
+    }
+    let reactions = packed::reactions(&state.reactions);
+    db.put(
+        &MESSAGE,
+        &[
+            workspace.into(),
+            key,
+            seq,
+            state.latest.map(|s| s.0).into(),
+            state.edited_at.map(|t| t.0).into(),
+            state.deleted_at.map(|t| t.0).into(),
+            (&*reactions).into(),
+        ],
+    )
+}
+
+pub(crate) fn get(db: &dyn Db, workspace: i64, at: EventRef) -> Result<MessageState> {
+    let sql =
+        format!("{} WHERE workspace = $1 AND conversation = $2 AND seq = $3", MESSAGE.select());
+    let values = [workspace.into(), at.conversation.0.into(), at.seq.0.into()];
+    Ok(db.one(&sql, &values, |row| read(row, 3))?.unwrap_or_default())
+}
+
+/// All projections of a conversation, in order.
+pub(crate) fn all(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Vec<(Seq, MessageState)>> {
+    let sql =
+        format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY seq", MESSAGE.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], |row| Ok((Seq(row.int(2)?), read(row, 3)?)))
+}
+
+/// Reads the four columns behind the key, which begin at `from`; a missing row is a plain message.
+pub(crate) fn read(row: &dyn Row, from: usize) -> Result<MessageState> {
+    let reactions = row.maybe_blob(from + 3)?.map(packed::read_reactions).transpose()?;
+    Ok(MessageState {
+        latest: row.maybe_int(from)?.map(Seq),
+        edited_at: row.maybe_int(from + 1)?.map(Timestamp),
+        deleted_at: row.maybe_int(from + 2)?.map(Timestamp),
+        reactions: reactions.unwrap_or_default(),
+    })
+}

@@ -1,0 +1,134 @@
+//! Open events that have a row, and the receipts of those that closed.
+//!
+//! Invariant: no event has both rows, and every event at or below `head.settled` that told an agent has
+//! one of them (design section 3, "A delivery costs no row until it must").
+
+use std::collections::BTreeSet;
+
+use chorus_core::delivery::{Open, State};
+use chorus_core::event::EventRef;
+use chorus_core::ids::{ConversationKey, Seq};
+use chorus_core::packed;
+
+use crate::db::{Db, Result, Row, Table};
+
+pub(crate) static PENDING: Table =
+    Table::new("pending", 3, &["workspace", "conversation", "seq", "due_at", "dead", "packed"]);
+
+pub(crate) static RECEIPT: Table =
+    Table::new("receipt", 3, &["workspace", "conversation", "seq", "dead", "packed"]);
+
+pub(crate) fn put_pending(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    open: &Open,
+) -> Result<()> {
+    let bytes = packed::open(open);
+    db.put(
+        &PENDING,
+        &[
+            workspace.into(),
+            key.0.into(),
+            open.seq.0.into(),
+            open.due().map(|t| t.0).into(),
+            dead(open).into(),
+            (&*bytes).into(),
+        ],
+    )
+}
+
+/// The event closed: its receipt stands in the place of its row.
+pub(crate) fn put_receipt(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    open: &Open,
+) -> Result<()> {
+    let bytes = packed::open(open);
+    let (room, seq) = (key.0.into(), open.seq.0.into());
+    db.put(&RECEIPT, &[workspace.into(), room, seq, dead(open).into(), (&*bytes).into()])?;
+    if open.stored {
+        db.remove(&PENDING, &[workspace.into(), room, seq])?;
+    }
+    Ok(())
+}
+
+/// The event was opened again.
+pub(crate) fn remove_receipt(db: &dyn Db, workspace: i64, at: EventRef) -> Result<()> {
+    db.remove(&RECEIPT, &[workspace.into(), at.conversation.0.into(), at.seq.0.into()])
+}
+
+/// The pending rows of a conversation, in order.
+pub(crate) fn pending(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<Open>> {
+    in_room(db, &PENDING, workspace, key)
+}
+
+/// The receipts of a conversation, in order.
+pub(crate) fn receipts(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<Open>> {
+    in_room(db, &RECEIPT, workspace, key)
+}
+
+/// Which events after `seq` have a receipt.
+pub(crate) fn receipts_after(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    seq: Seq,
+) -> Result<BTreeSet<Seq>> {
+    let sql = "SELECT seq FROM receipt WHERE workspace = $1 AND conversation = $2 AND seq > $3";
+    let values = [workspace.into(), key.0.into(), seq.0.into()];
+    Ok(db.all(sql, &values, |row| Ok(Seq(row.int(0)?)))?.into_iter().collect())
+}
+
+pub(crate) fn receipt(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<Open>> {
+    one(db, &RECEIPT, workspace, at)
+}
+
+/// How an event's deliveries stand, in whichever row has them.
+pub(crate) fn standing(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<Open>> {
+    match one(db, &PENDING, workspace, at)? {
+        Some(open) => Ok(Some(open)),
+        None => receipt(db, workspace, at),
+    }
+}
+
+/// Every event with a pending row, over all conversations.
+pub(crate) fn all_pending(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Open)>> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY conversation, seq", PENDING.select());
+    db.all(&sql, &[workspace.into()], |row| of(&PENDING, row))
+}
+
+/// Every event with a delivery that is out of attempts or overdue.
+pub(crate) fn dead_letters(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Open)>> {
+    let mut found = Vec::new();
+    for table in [&PENDING, &RECEIPT] {
+        let sql = format!(
+            "{} WHERE workspace = $1 AND dead > 0 ORDER BY conversation, seq",
+            table.select()
+        );
+        found.extend(db.all(&sql, &[workspace.into()], |row| of(table, row))?);
+    }
+    found.sort_by_key(|(key, open)| (*key, open.seq));
+    Ok(found)
+}
+
+fn in_room(db: &dyn Db, table: &Table, workspace: i64, key: ConversationKey) -> Result<Vec<Open>> {
+    let sql = format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY seq", table.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], |row| Ok(of(table, row)?.1))
+}
+
+fn one(db: &dyn Db, table: &Table, workspace: i64, at: EventRef) -> Result<Option<Open>> {
+    let sql = format!("{} WHERE workspace = $1 AND conversation = $2 AND seq = $3", table.select());
+    let values = [workspace.into(), at.conversation.0.into(), at.seq.0.into()];
+    db.one(&sql, &values, |row| Ok(of(table, row)?.1))
+}
+
+fn of(table: &Table, row: &dyn Row) -> Result<(ConversationKey, Open)> {
+    let open = packed::read_open(row.blob(table.columns.len() - 1)?)?;
+    Ok((ConversationKey(row.int(1)?), open))
+}
+
+fn dead(open: &Open) -> u64 {
+    open.deliveries.iter().filter(|d| matches!(d.state, State::Dead { .. })).count() as u64
+}

@@ -1,0 +1,193 @@
+//! Pages of a log, each event with what a reader needs to show it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use chorus_core::command::{Entry, MessageState};
+use chorus_core::conversation::Conversation;
+use chorus_core::event::{Change, Event, EventRef, Message};
+use chorus_core::ids::{ConversationKey, Seq, ThreadKey, Uid};
+use chorus_core::thread::Thread;
+
+use crate::db::{Db, Result, Row, Value};
+use crate::row::maybe_uid;
+use crate::{conversation, event, message, thread};
+
+/// Entries of one page at most: a bounded read.
+const PAGE: usize = 1_000;
+/// The code of [`Change::Posted`].
+const POSTED: u8 = 5;
+
+/// An event as it stands now.
+#[derive(Clone, Debug)]
+pub struct StoredEntry {
+    pub entry: Entry,
+    /// Edits, deletion and reactions of it, when it is a message.
+    pub state: MessageState,
+    /// A message's newest content; its own unless it was edited. None for other events, and for a message
+    /// that was deleted.
+    pub content: Option<Message>,
+}
+
+/// Which events of a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    All,
+    Messages,
+    /// Messages of one thread; its root, which stands before it, is not among them.
+    Thread(ThreadKey),
+}
+
+/// Where a page begins, and in which direction it goes. Its entries come oldest first always.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    After(Seq),
+    Before(Seq),
+    /// The end of the log, backwards.
+    Newest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub conversation: ConversationKey,
+    pub line: Line,
+    pub start: Start,
+    /// At most 1,000.
+    pub limit: usize,
+}
+
+pub(super) fn page(
+    db: &dyn Db,
+    workspace: i64,
+    page: &Page,
+) -> Result<Option<(Vec<StoredEntry>, bool)>> {
+    let Some(conversation) = conversation::get(db, workspace, page.conversation)? else {
+        return Ok(None);
+    };
+    let limit = page.limit.min(PAGE);
+    let (bound, backwards) = match page.start {
+        Start::After(seq) => (seq.0, false),
+        Start::Before(seq) => (seq.0, true),
+        Start::Newest => (i64::MAX as u64, true),
+    };
+    let of: Option<Value<'_>> = match page.line {
+        Line::All => None,
+        Line::Messages => Some(POSTED.into()),
+        Line::Thread(thread) => Some(thread.0.into()),
+    };
+    let mut values = vec![workspace.into(), page.conversation.0.into(), bound.into()];
+    values.extend(of);
+    values.push((limit as u64 + 1).into());
+    let mut rows = db.all(statement(page.line, backwards), &values, read)?;
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    if backwards {
+        rows.reverse();
+    }
+    let mut shown = Shown::new(db, workspace, Arc::new(conversation));
+    let entries = rows.into_iter().map(|row| shown.entry(row)).collect::<Result<_>>()?;
+    Ok(Some((entries, more)))
+}
+
+pub(super) fn one(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<StoredEntry>> {
+    let Some(conversation) = conversation::get(db, workspace, at.conversation)? else {
+        return Ok(None);
+    };
+    let values = [workspace.into(), at.conversation.0.into(), (at.seq.0 - 1).into(), 1u64.into()];
+    let found = db.one(statement(Line::All, false), &values, read)?;
+    let mut shown = Shown::new(db, workspace, Arc::new(conversation));
+    found.filter(|row| row.event.seq == at.seq).map(|row| shown.entry(row)).transpose()
+}
+
+/// A row with its joins.
+struct Found {
+    event: Event,
+    state: MessageState,
+    reply_to: Option<Uid>,
+}
+
+fn read(row: &dyn Row) -> Result<Found> {
+    let joined = event::EVENT.columns.len();
+    Ok(Found {
+        event: event::read(row)?,
+        state: message::read(row, joined)?,
+        reply_to: maybe_uid(row, joined + 4)?,
+    })
+}
+
+/// The six statements, made once.
+fn statement(line: Line, backwards: bool) -> &'static str {
+    static MADE: [OnceLock<String>; 6] = [const { OnceLock::new() }; 6];
+    let (kind, of, limit) = match line {
+        Line::All => (0, "", "$4"),
+        Line::Messages => (1, "AND e.kind = $4", "$5"),
+        Line::Thread(_) => (2, "AND e.thread = $4", "$5"),
+    };
+    let (than, order) = if backwards { ("<", "DESC") } else { (">", "ASC") };
+    MADE[kind * 2 + usize::from(backwards)].get_or_init(|| {
+        format!(
+            "SELECT {columns}, m.latest, m.edited_at, m.deleted_at, m.reactions, r.uid
+            FROM event e
+            LEFT JOIN message m ON m.workspace = e.workspace
+                AND m.conversation = e.conversation AND m.seq = e.seq
+            LEFT JOIN event r ON r.workspace = e.workspace
+                AND r.conversation = e.conversation AND r.seq = e.reply_to
+            WHERE e.workspace = $1 AND e.conversation = $2 AND e.seq {than} $3 {of}
+            ORDER BY e.seq {order} LIMIT {limit}",
+            columns = event::EVENT.columns_of("e"),
+        )
+    })
+}
+
+/// One conversation while its entries are made: threads and ids are looked up once.
+struct Shown<'a> {
+    db: &'a dyn Db,
+    workspace: i64,
+    conversation: Arc<Conversation>,
+    threads: HashMap<ThreadKey, Option<Arc<Thread>>>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(db: &'a dyn Db, workspace: i64, conversation: Arc<Conversation>) -> Self {
+        Self { db, workspace, conversation, threads: HashMap::new() }
+    }
+
+    fn entry(&mut self, row: Found) -> Result<StoredEntry> {
+        let Found { event, state, reply_to } = row;
+        let about = match event.change {
+            Change::Edited { message, .. }
+            | Change::Deleted { message }
+            | Change::Reacted { message, .. }
+            | Change::Unreacted { message, .. } => self.event(message)?.map(|e| e.uid),
+            _ => None,
+        };
+        let content = match (&event.change, state.deleted_at, state.latest) {
+            (Change::Posted(_), None, Some(latest)) => {
+                self.event(latest)?.and_then(|e| e.change.message().cloned())
+            }
+            (Change::Posted(message), None, None) => Some(message.clone()),
+            _ => None,
+        };
+        let thread = match event.thread {
+            Some(key) => self.thread(key)?,
+            None => None,
+        };
+        let conversation = self.conversation.clone();
+        let entry = Entry { conversation, thread, event: Arc::new(event), reply_to, about };
+        Ok(StoredEntry { entry, state, content })
+    }
+
+    fn event(&self, seq: Seq) -> Result<Option<Event>> {
+        let conversation = self.conversation.key;
+        event::get(self.db, self.workspace, EventRef { conversation, seq })
+    }
+
+    fn thread(&mut self, key: ThreadKey) -> Result<Option<Arc<Thread>>> {
+        if let Some(known) = self.threads.get(&key) {
+            return Ok(known.clone());
+        }
+        let found = thread::get(self.db, self.workspace, self.conversation.key, key)?.map(Arc::new);
+        self.threads.insert(key, found.clone());
+        Ok(found)
+    }
+}

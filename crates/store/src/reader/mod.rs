@@ -1,0 +1,144 @@
+//! What is committed, for whoever shows it. Never a fact for a decision: the writer has its own.
+//!
+//! Every call sees one moment and takes a bounded time; it blocks for the disk, so async callers keep it
+//! off their threads where that matters. Deliveries are seen here only once they have a row, a second
+//! after their event; the writer's memory knows of the younger ones (`Command::Waiting`).
+
+mod entries;
+mod pool;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chorus_core::command::Mark;
+use chorus_core::conversation::{Conversation, Participation, Visibility};
+use chorus_core::delivery::Open;
+use chorus_core::event::EventRef;
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
+use chorus_core::room::Head;
+use chorus_core::thread::Thread;
+
+use crate::db::{Db, Result};
+use crate::{conversation, event, mark, open, thread};
+
+pub use entries::{Line, Page, Start, StoredEntry};
+use pool::Pool;
+
+/// The handle of the readers; cheap to clone.
+#[derive(Clone)]
+pub struct Readers {
+    pool: Arc<Pool>,
+    workspace: i64,
+}
+
+impl Readers {
+    pub(crate) fn new(file: PathBuf, vfs: Option<String>, workspace: i64) -> Self {
+        Self { pool: Arc::new(Pool::new(file, vfs)), workspace }
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&dyn Db, i64) -> Result<T>) -> Result<T> {
+        self.pool.read(|db| read(db, self.workspace))
+    }
+
+    pub fn conversation(&self, uid: Uid) -> Result<Option<Arc<Conversation>>> {
+        self.read(|db, ws| Ok(conversation::by_uid(db, ws, uid)?.map(Arc::new)))
+    }
+
+    pub fn conversation_by_key(&self, key: ConversationKey) -> Result<Option<Arc<Conversation>>> {
+        self.read(|db, ws| Ok(conversation::get(db, ws, key)?.map(Arc::new)))
+    }
+
+    /// The conversations a member may see, oldest first: public ones, and those with a seat of its own.
+    /// Without a viewer, all.
+    pub fn conversations(&self, viewer: Option<MemberKey>) -> Result<Vec<Arc<Conversation>>> {
+        self.read(|db, ws| conversation::visible(db, ws, viewer))
+    }
+
+    /// Who sits in a conversation, by key.
+    pub fn roster(&self, key: ConversationKey) -> Result<Vec<(MemberKey, Participation)>> {
+        self.read(|db, ws| conversation::roster(db, ws, key))
+    }
+
+    /// Whether a member may read a conversation: it is public, or the member has a seat.
+    pub fn may_read(&self, key: ConversationKey, member: MemberKey) -> Result<bool> {
+        self.read(|db, ws| {
+            let Some(found) = conversation::get(db, ws, key)? else { return Ok(false) };
+            Ok(found.settings.visibility == Visibility::Public
+                || conversation::sits(db, ws, key, member)?)
+        })
+    }
+
+    /// Whether a member has a seat in a conversation.
+    pub fn has_seat(&self, key: ConversationKey, member: MemberKey) -> Result<bool> {
+        self.read(|db, ws| conversation::sits(db, ws, key, member))
+    }
+
+    pub fn head(&self, key: ConversationKey) -> Result<Option<Head>> {
+        self.read(|db, ws| conversation::head(db, ws, key))
+    }
+
+    /// The end of every conversation's log.
+    pub fn heads(&self) -> Result<Vec<(ConversationKey, Head)>> {
+        self.read(conversation::heads)
+    }
+
+    /// One page of a log in order, and whether there is more in its direction. None when there is no such
+    /// conversation.
+    pub fn entries(&self, page: &Page) -> Result<Option<(Vec<StoredEntry>, bool)>> {
+        self.read(|db, ws| entries::page(db, ws, page))
+    }
+
+    pub fn entry(&self, uid: Uid) -> Result<Option<StoredEntry>> {
+        self.read(|db, ws| match event::find(db, ws, uid)? {
+            Some(at) => entries::one(db, ws, at),
+            None => Ok(None),
+        })
+    }
+
+    pub fn entry_at(&self, at: EventRef) -> Result<Option<StoredEntry>> {
+        self.read(|db, ws| entries::one(db, ws, at))
+    }
+
+    /// The public id of an event.
+    pub fn uid_of(&self, at: EventRef) -> Result<Option<Uid>> {
+        self.read(|db, ws| Ok(event::get(db, ws, at)?.map(|e| e.uid)))
+    }
+
+    /// Where an event is.
+    pub fn event_ref(&self, uid: Uid) -> Result<Option<EventRef>> {
+        self.read(|db, ws| event::find(db, ws, uid))
+    }
+
+    /// The threads of a conversation, oldest first.
+    pub fn threads(&self, key: ConversationKey) -> Result<Vec<Thread>> {
+        self.read(|db, ws| thread::all(db, ws, key))
+    }
+
+    pub fn thread(&self, uid: Uid) -> Result<Option<(ConversationKey, Thread)>> {
+        self.read(|db, ws| thread::by_uid(db, ws, uid))
+    }
+
+    pub fn thread_by_key(&self, key: ConversationKey, thread: ThreadKey) -> Result<Option<Thread>> {
+        self.read(|db, ws| thread::get(db, ws, key, thread))
+    }
+
+    /// A member's cursor; at the start when it was never set.
+    pub fn mark(&self, key: ConversationKey, member: MemberKey) -> Result<Mark> {
+        self.read(|db, ws| mark::get(db, ws, key, member))
+    }
+
+    /// Every event with a pending row.
+    pub fn pending(&self) -> Result<Vec<(ConversationKey, Open)>> {
+        self.read(open::all_pending)
+    }
+
+    /// How an event's deliveries stand: its pending row, else its receipt.
+    pub fn standing(&self, key: ConversationKey, seq: Seq) -> Result<Option<Open>> {
+        self.read(|db, ws| open::standing(db, ws, EventRef { conversation: key, seq }))
+    }
+
+    /// Every event with a delivery that is out of attempts or overdue.
+    pub fn dead_letters(&self) -> Result<Vec<(ConversationKey, Open)>> {
+        self.read(open::dead_letters)
+    }
+}

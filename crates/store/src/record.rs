@@ -1,0 +1,102 @@
+//! Writing what a batch changed, table by table.
+
+use chorus_core::event::EventRef;
+use chorus_core::workspace::{Changes, RoomChanges, Workspace};
+
+use crate::db::{Db, Result};
+use crate::{conversation, directory, event, mark, message, open, thread};
+
+/// Writes every row of `changes`. The rows of a room are read off the room itself.
+pub(crate) fn record(
+    db: &dyn Db,
+    workspace: i64,
+    rooms: &Workspace,
+    changes: &Changes,
+) -> Result<()> {
+    record_directory(db, workspace, changes)?;
+    for changed in &changes.rooms {
+        conversation::put_head(db, workspace, changed.key, &changed.head)?;
+    }
+    for changed in &changes.rooms {
+        for event in &changed.dirty.events {
+            event::append(db, workspace, event)?;
+        }
+    }
+    for changed in &changes.rooms {
+        record_open(db, workspace, rooms, changed)?;
+    }
+    for changed in &changes.rooms {
+        record_projections(db, workspace, rooms, changed)?;
+    }
+    Ok(())
+}
+
+fn record_directory(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    for member in &changes.members {
+        directory::put_member(db, workspace, member)?;
+    }
+    for role in &changes.roles {
+        directory::put_role(db, workspace, role)?;
+    }
+    for stream in &changes.streams {
+        directory::put_stream(db, workspace, stream)?;
+    }
+    for session in &changes.sessions {
+        directory::put_session(db, workspace, session)?;
+    }
+    if let Some(lead) = changes.lead {
+        directory::set_lead(db, workspace, lead)?;
+    }
+    for (jti, expires) in &changes.revoked {
+        directory::put_revoked(db, workspace, jti, *expires)?;
+    }
+    Ok(())
+}
+
+/// A receipt that goes is removed before one that comes is written: an event may close, open and close
+/// again within a batch.
+fn record_open(
+    db: &dyn Db,
+    workspace: i64,
+    rooms: &Workspace,
+    changed: &RoomChanges,
+) -> Result<()> {
+    let key = changed.key;
+    for seq in &changed.dirty.reopened {
+        open::remove_receipt(db, workspace, EventRef { conversation: key, seq: *seq })?;
+    }
+    for receipt in &changed.dirty.receipts {
+        open::put_receipt(db, workspace, key, receipt)?;
+    }
+    let Some(room) = rooms.room(key) else { return Ok(()) };
+    for open in changed.dirty.pending.iter().filter_map(|seq| room.open.get(seq)) {
+        open::put_pending(db, workspace, key, open)?;
+    }
+    Ok(())
+}
+
+fn record_projections(
+    db: &dyn Db,
+    workspace: i64,
+    rooms: &Workspace,
+    changed: &RoomChanges,
+) -> Result<()> {
+    let (key, dirty) = (changed.key, &changed.dirty);
+    let Some(room) = rooms.room(key) else { return Ok(()) };
+    if dirty.conversation {
+        conversation::put(db, workspace, &room.conversation)?;
+    }
+    for (member, participation) in &dirty.roster {
+        conversation::put_seat(db, workspace, key, *member, *participation)?;
+    }
+    for thread in dirty.threads.iter().filter_map(|t| room.threads.get(t)) {
+        thread::put(db, workspace, key, thread)?;
+    }
+    for (seq, state) in dirty.messages.iter().filter_map(|s| Some((*s, room.messages.get(s)?))) {
+        message::put(db, workspace, EventRef { conversation: key, seq }, state)?;
+    }
+    for (member, mark) in dirty.marks.iter().filter_map(|m| Some((*m, *room.marks.get(m)?))) {
+        mark::put(db, workspace, key, member, mark)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! The schema and how it got there: numbered migrations, each with the checksum of its text.
+//!
+//! Invariant: a database is opened only when every migration it has seen is one this program knows, with
+//! the same text. One that was changed afterwards, or that a newer program made, is refused with a
+//! sentence that says which.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use crate::db::{Db, Error};
+use chorus_core::ids::Timestamp;
+
+/// One step of the schema, for one engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Migration {
+    pub number: u32,
+    pub name: &'static str,
+    pub sql: &'static str,
+}
+
+/// The steps on SQLite, in order. A step that was released is never changed: another is added.
+pub const SQLITE: &[Migration] =
+    &[Migration { number: 1, name: "rooms", sql: include_str!("sqlite_0001.sql") }];
+
+/// Why the schema is not what this program can use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mismatch {
+    /// The migration's text is not the one that was applied.
+    Changed {
+        number: u32,
+    },
+    /// The database was made by a newer program.
+    Newer {
+        found: u32,
+        known: u32,
+    },
+    Database(Error),
+}
+
+impl From<Error> for Mismatch {
+    fn from(error: Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Changed { number } => {
+                write!(f, "migration {number} was applied with another text than this program's")
+            }
+            Self::Newer { found, known } => write!(
+                f,
+                "the database is of version {found} and this program knows {known}: use a newer one"
+            ),
+            Self::Database(error) => error.fmt(f),
+        }
+    }
+}
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (
+    number INTEGER NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    checksum BLOB NOT NULL,
+    applied_at INTEGER NOT NULL
+)";
+
+/// Brings the database to the newest step, each in a transaction of its own.
+pub fn migrate(db: &dyn Db, steps: &[Migration], now: Timestamp) -> Result<(), Mismatch> {
+    db.execute(TABLE, &[])?;
+    let applied = check(db, steps)?;
+    for step in steps.iter().filter(|s| s.number > applied) {
+        db.begin()?;
+        let done = apply(db, step, now);
+        match done {
+            Ok(()) => db.commit()?,
+            Err(error) => {
+                db.rollback()?;
+                return Err(error.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The newest step the database has, after checking that all of them are ours.
+pub fn check(db: &dyn Db, steps: &[Migration]) -> Result<u32, Mismatch> {
+    let applied = db.all("SELECT number, checksum FROM migration ORDER BY number", &[], |row| {
+        Ok((row.int::<u32>(0)?, row.blob(1)?.to_vec()))
+    })?;
+    let known = steps.last().map_or(0, |s| s.number);
+    for (number, found) in &applied {
+        let step = steps.iter().find(|s| s.number == *number);
+        let step = step.ok_or(Mismatch::Newer { found: *number, known })?;
+        if found[..] != checksum(step)[..] {
+            return Err(Mismatch::Changed { number: *number });
+        }
+    }
+    Ok(applied.last().map_or(0, |(number, _)| *number))
+}
+
+fn apply(db: &dyn Db, step: &Migration, now: Timestamp) -> Result<(), Error> {
+    for statement in statements(step.sql) {
+        db.execute(statement, &[])?;
+    }
+    db.execute(
+        "INSERT INTO migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
+        &[step.number.into(), step.name.into(), (&checksum(step)).into(), now.0.into()],
+    )?;
+    Ok(())
+}
+
+/// Statements end with a semicolon at the end of a line; none holds one inside.
+fn statements(sql: &str) -> impl Iterator<Item = &str> {
+    sql.split(";\n")
+        .map(str::trim)
+        .filter(|s| s.lines().any(|l| !l.trim().is_empty() && !l.starts_with("--")))
+}
+
+fn checksum(step: &Migration) -> [u8; 32] {
+    Sha256::digest(step.sql.as_bytes()).into()
+}

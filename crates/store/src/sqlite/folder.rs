@@ -1,0 +1,71 @@
+//! The data folder: private to its owner, and held by one process at a time.
+//!
+//! Invariant: while a [`Folder`] lives, no other process has the database open for writing. The lock is
+//! the operating system's, so that it ends with the process, however that ends.
+
+use std::fmt;
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// A data folder that this process holds.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+#[derive(Debug)]
+pub enum FolderError {
+    /// Another process holds the folder.
+    Held(PathBuf),
+    Io {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+}
+
+impl fmt::Display for FolderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Held(path) => write!(
+                f,
+                "{} is in use by another running host; stop that one, or use another folder",
+                path.display()
+            ),
+            Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for FolderError {}
+
+impl Folder {
+    /// Makes the folder if need be, and holds it.
+    pub fn hold(path: &Path) -> Result<Self, FolderError> {
+        let io = |error| FolderError::Io { path: path.to_owned(), error };
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io)?;
+        let lock = private_file(&path.join("lock")).map_err(io)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(FolderError::Held(path.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(io(error)),
+        }
+        // The files that SQLite makes beside this one get its mode.
+        private_file(&Self::database_in(path)).map_err(io)?;
+        Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+
+    pub fn database(&self) -> PathBuf {
+        Self::database_in(&self.path)
+    }
+
+    /// Where the database of a data folder is.
+    pub fn database_in(path: &Path) -> PathBuf {
+        path.join("chorus.db")
+    }
+}
+
+fn private_file(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}

@@ -1,0 +1,187 @@
+//! SQLite as an engine: one file, write-ahead log, every commit synced.
+//!
+//! Invariant: `synchronous = FULL` unless a `Dangerous` setting was asked for, so that a commit that
+//! returned is on disk. Checkpoints run between batches on the writer's own connection, never inside a
+//! commit: `wal_autocheckpoint` is off and [`Db::housekeep`] decides (design section 3, "Engines").
+
+mod folder;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OpenFlags, ToSql};
+
+use crate::Sync;
+use crate::db::{Db, Error, Result, Row, Value};
+
+pub use folder::{Folder, FolderError};
+
+/// Pages in the write-ahead log at which it is copied back: when nobody waits, and at the latest.
+const CHECKPOINT_IDLE: u32 = 1_000;
+const CHECKPOINT_BUSY: u32 = 4_000;
+/// Prepared statements kept by a connection; there are about fifty in all.
+const STATEMENTS: usize = 128;
+/// Readers wait this long for a recovery after a crash; nobody waits for anything else.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// One connection to the database file.
+pub struct Sqlite {
+    connection: Connection,
+    /// Pages in the write-ahead log after the last commit, and at the last checkpoint.
+    pages: Arc<AtomicU32>,
+    checkpointed: AtomicU32,
+}
+
+impl Sqlite {
+    /// The one connection that writes; makes the file when there is none.
+    pub fn writer(file: &Path, vfs: Option<&str>, sync: Sync) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let this = Self::open(file, flags, vfs)?;
+        let synchronous = match sync {
+            Sync::Full | Sync::DangerousAnswerFirst => "FULL",
+            Sync::DangerousNormal => "NORMAL",
+        };
+        this.connection.pragma_update(None, "journal_mode", "WAL").map_err(engine)?;
+        this.connection.pragma_update(None, "synchronous", synchronous).map_err(engine)?;
+        this.watch()
+    }
+
+    /// A connection that can only read.
+    pub fn reader(file: &Path, vfs: Option<&str>) -> Result<Self> {
+        Self::open(file, OpenFlags::SQLITE_OPEN_READ_ONLY, vfs)
+    }
+
+    fn open(file: &Path, flags: OpenFlags, vfs: Option<&str>) -> Result<Self> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = match vfs {
+            Some(vfs) => Connection::open_with_flags_and_vfs(file, flags, vfs),
+            None => Connection::open_with_flags(file, flags),
+        };
+        let connection = connection.map_err(engine)?;
+        connection.busy_timeout(BUSY).map_err(engine)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        Ok(Self { connection, pages: Arc::default(), checkpointed: AtomicU32::new(0) })
+    }
+
+    /// Counts the pages of the write-ahead log; the hook also takes the place of SQLite's own checkpoint,
+    /// which would run inside a commit.
+    fn watch(mut self) -> Result<Self> {
+        let pages = self.pages.clone();
+        let hook = move |_: &mut rusqlite::hooks::Wal, count: std::ffi::c_int| {
+            pages.store(u32::try_from(count).unwrap_or(0), Ordering::Relaxed);
+            Ok(())
+        };
+        self.connection.wal_hook(Some(hook)).map_err(engine)?;
+        Ok(self)
+    }
+}
+
+impl Db for Sqlite {
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(engine)?;
+        bind(&mut statement, values)?;
+        statement.raw_execute().map_err(engine)
+    }
+
+    fn query(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(engine)?;
+        bind(&mut statement, values)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(engine)? {
+            each(&Shown(row))?;
+        }
+        Ok(())
+    }
+
+    fn begin(&self) -> Result<()> {
+        self.execute("BEGIN IMMEDIATE", &[]).map(drop)
+    }
+
+    fn begin_reading(&self) -> Result<()> {
+        self.execute("BEGIN DEFERRED", &[]).map(drop)
+    }
+
+    fn commit(&self) -> Result<()> {
+        self.execute("COMMIT", &[]).map(drop)
+    }
+
+    fn rollback(&self) -> Result<()> {
+        // SQLite has rolled back by itself after some errors; there is nothing more to do then.
+        if self.connection.is_autocommit() {
+            return Ok(());
+        }
+        self.execute("ROLLBACK", &[]).map(drop)
+    }
+
+    fn housekeep(&self, idle: bool) -> Result<()> {
+        let pages = self.pages.load(Ordering::Relaxed);
+        let before = self.checkpointed.load(Ordering::Relaxed);
+        // Once all of it was copied back and no reader needs it, the log begins again at its start.
+        let grown = if pages < before { pages } else { pages - before };
+        if grown < if idle { CHECKPOINT_IDLE } else { CHECKPOINT_BUSY } {
+            return Ok(());
+        }
+        self.query("PRAGMA wal_checkpoint(PASSIVE)", &[], &mut |_| Ok(()))?;
+        self.checkpointed.store(pages, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn check_file(&self) -> Result<Vec<String>> {
+        let mut found = Vec::new();
+        self.query("PRAGMA quick_check", &[], &mut |row| {
+            found.push(row.text(0)?.to_owned());
+            Ok(())
+        })?;
+        found.retain(|line| line != "ok");
+        Ok(found)
+    }
+}
+
+struct Shown<'a>(&'a rusqlite::Row<'a>);
+
+impl Row for Shown<'_> {
+    fn value(&self, column: usize) -> Result<Value<'_>> {
+        Ok(match self.0.get_ref(column).map_err(engine)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(n) => Value::Int(n),
+            ValueRef::Blob(bytes) => Value::Blob(bytes),
+            ValueRef::Text(text) => {
+                let text = std::str::from_utf8(text);
+                Value::Text(text.map_err(|_| Error::corrupt("a text that is not UTF-8"))?)
+            }
+            ValueRef::Real(_) => return Err(Error::corrupt("a fraction where none is stored")),
+        })
+    }
+}
+
+fn bind(statement: &mut rusqlite::Statement<'_>, values: &[Value<'_>]) -> Result<()> {
+    for (n, value) in values.iter().enumerate() {
+        statement.raw_bind_parameter(n + 1, Bound(value)).map_err(engine)?;
+    }
+    Ok(())
+}
+
+struct Bound<'a>(&'a Value<'a>);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Int(n) => ValueRef::Integer(*n),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Blob(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn engine(error: rusqlite::Error) -> Error {
+    Error::Engine(error.to_string())
+}

@@ -1,0 +1,163 @@
+//! Opening a data folder, and starting the writer over it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chorus_core::ids::Uid;
+use chorus_core::member::Directory;
+use chorus_core::workspace::Workspace;
+
+use crate::clock::{Clock, SystemClock};
+use crate::db::{Db, Error};
+use crate::facts::Stored;
+use crate::reader::Readers;
+use crate::schema::{self, Mismatch};
+use crate::sqlite::{Folder, FolderError, Sqlite};
+use crate::writer::{self, Sink, Writer};
+use crate::{Tenant, conversation, directory};
+
+/// When a commit counts as done, and when its commands are answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sync {
+    /// On disk before the answer.
+    #[default]
+    Full,
+    /// Written but not synced before the answer: a power cut loses what was answered. For comparisons.
+    DangerousNormal,
+    /// Answered before the commit: shows that the tests would see it.
+    DangerousAnswerFirst,
+}
+
+/// How a data folder is opened.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The data folder; made when there is none.
+    pub data: PathBuf,
+    pub sync: Sync,
+    /// Off: one commit a command. For comparisons.
+    pub batching: bool,
+    /// The workspace's public id and name, when the folder is empty.
+    pub workspace: Uid,
+    pub name: String,
+    /// Another file layer of SQLite's than the system's, by its registered name. For tests.
+    pub vfs: Option<String>,
+}
+
+impl Options {
+    pub fn new(data: &Path, workspace: Uid) -> Self {
+        Self {
+            data: data.to_owned(),
+            sync: Sync::Full,
+            batching: true,
+            workspace,
+            name: "default".to_owned(),
+            vfs: None,
+        }
+    }
+}
+
+/// Why a data folder cannot be used.
+#[derive(Debug)]
+pub enum OpenError {
+    Folder(FolderError),
+    Schema { folder: PathBuf, why: Mismatch },
+    Database { folder: PathBuf, why: Error },
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(error) => error.fmt(f),
+            Self::Schema { folder, why } => write!(f, "{}: {why}", folder.display()),
+            Self::Database { folder, why } => write!(f, "{}: {why}", folder.display()),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+/// An opened data folder, not yet at work.
+pub struct Store {
+    options: Options,
+    folder: Folder,
+    db: Box<dyn Db>,
+    tenant: Tenant,
+    directory: Directory,
+}
+
+/// Opens the folder, brings its schema up to date, and makes the workspace when it is empty.
+pub fn open(options: Options) -> Result<Store, OpenError> {
+    let folder = Folder::hold(&options.data).map_err(OpenError::Folder)?;
+    let now = SystemClock.now();
+    let database = |why| OpenError::Database { folder: options.data.clone(), why };
+    let db = Sqlite::writer(&folder.database(), options.vfs.as_deref(), options.sync);
+    let db: Box<dyn Db> = Box::new(db.map_err(database)?);
+    schema::migrate(&*db, schema::SQLITE, now)
+        .map_err(|why| OpenError::Schema { folder: options.data.clone(), why })?;
+    let tenant = match directory::tenant(&*db).map_err(database)? {
+        Some(tenant) => tenant,
+        None => {
+            let (uid, name) = (options.workspace, options.name.as_str().into());
+            let tenant = Tenant { key: 1, uid, name, epoch: 1, lead: None };
+            directory::add_tenant(&*db, &tenant, now).map_err(database)?;
+            tenant
+        }
+    };
+    let directory = directory::load(&*db, &tenant, now).map_err(database)?;
+    Ok(Store { options, folder, db, tenant, directory })
+}
+
+impl Store {
+    /// The workspace that the folder holds.
+    pub fn tenant(&self) -> &Tenant {
+        &self.tenant
+    }
+
+    /// Everybody, as the folder has them.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Puts the writer to work on a thread of its own. `sink` is given the effects of each batch after its
+    /// commit, on that thread: it must not block.
+    pub fn start(
+        self,
+        clock: Arc<dyn Clock>,
+        sink: Box<dyn Sink>,
+    ) -> Result<(Writer, Readers), OpenError> {
+        let Self { options, folder, db, tenant, directory } = self;
+        let why = |why| OpenError::Database { folder: options.data.clone(), why };
+        let readers = Readers::new(folder.database(), options.vfs.clone(), tenant.key);
+        let workspace = revive(&*db, &tenant, directory, clock.now()).map_err(why)?;
+        let setup = writer::Setup {
+            folder,
+            db,
+            tenant: tenant.key,
+            workspace,
+            clock,
+            sink,
+            batching: options.batching,
+            answer_first: options.sync == Sync::DangerousAnswerFirst,
+        };
+        Ok((writer::start(setup).map_err(|error| why(Error::Engine(error.to_string())))?, readers))
+    }
+}
+
+/// The workspace with every room in which something is owed, so that its timers run.
+fn revive(
+    db: &dyn Db,
+    tenant: &Tenant,
+    directory: Directory,
+    now: chorus_core::ids::Timestamp,
+) -> Result<Workspace, Error> {
+    let mut workspace = Workspace::new(directory, conversation::last_key(db, tenant.key)?);
+    let directory = workspace.directory().clone();
+    let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0 };
+    for key in conversation::with_open_events(db, tenant.key)? {
+        if let Some(room) = stored.load(key)? {
+            workspace.admit(room);
+        }
+    }
+    Ok(workspace)
+}

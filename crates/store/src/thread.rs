@@ -1,0 +1,101 @@
+//! Threads, as replayed from their conversation's log.
+
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use chorus_core::packed::{self, Coded};
+use chorus_core::thread::Thread;
+
+use crate::db::{Db, Result, Row, Table};
+use crate::row::{code, uid};
+
+pub(crate) static THREAD: Table = Table::new(
+    "thread",
+    3,
+    &[
+        "workspace",
+        "conversation",
+        "thread",
+        "uid",
+        "root",
+        "title",
+        "kind",
+        "status",
+        "owner",
+        "last_seq",
+        "participants",
+        "created_at",
+        "updated_at",
+    ],
+);
+
+pub(crate) fn put(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    thread: &Thread,
+) -> Result<()> {
+    let participants = packed::members(&thread.participants);
+    db.put(
+        &THREAD,
+        &[
+            workspace.into(),
+            key.0.into(),
+            thread.key.0.into(),
+            (&thread.uid.0.to_be_bytes()).into(),
+            thread.root.map(|s| s.0).into(),
+            (&*thread.title).into(),
+            thread.kind.code().into(),
+            thread.status.code().into(),
+            thread.owner.map(|o| o.0).into(),
+            thread.last_seq.into(),
+            (&*participants).into(),
+            thread.created_at.0.into(),
+            thread.updated_at.0.into(),
+        ],
+    )
+}
+
+/// The threads of a conversation, oldest first.
+pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<Thread>> {
+    let sql =
+        format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY thread", THREAD.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], read)
+}
+
+/// A thread by its public id, with the conversation it is in.
+pub(crate) fn by_uid(
+    db: &dyn Db,
+    workspace: i64,
+    uid: Uid,
+) -> Result<Option<(ConversationKey, Thread)>> {
+    let sql = format!("{} WHERE workspace = $1 AND uid = $2", THREAD.select());
+    db.one(&sql, &[workspace.into(), (&uid.0.to_be_bytes()).into()], |row| {
+        Ok((ConversationKey(row.int(1)?), read(row)?))
+    })
+}
+
+pub(crate) fn get(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    thread: ThreadKey,
+) -> Result<Option<Thread>> {
+    let sql =
+        format!("{} WHERE workspace = $1 AND conversation = $2 AND thread = $3", THREAD.select());
+    db.one(&sql, &[workspace.into(), key.0.into(), thread.0.into()], read)
+}
+
+fn read(row: &dyn Row) -> Result<Thread> {
+    Ok(Thread {
+        key: ThreadKey(row.int(2)?),
+        uid: uid(row, 3)?,
+        root: row.maybe_int(4)?.map(Seq),
+        title: row.text(5)?.into(),
+        kind: code(row, 6)?,
+        status: code(row, 7)?,
+        owner: row.maybe_int(8)?.map(MemberKey),
+        last_seq: row.int(9)?,
+        participants: packed::read_members(row.blob(10)?)?,
+        created_at: Timestamp(row.int(11)?),
+        updated_at: Timestamp(row.int(12)?),
+    })
+}

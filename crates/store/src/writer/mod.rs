@@ -1,0 +1,146 @@
+//! The one writer of a workspace: commands in, one commit a batch, answers and effects out.
+//!
+//! Invariant: a command is answered only after the commit that holds what it changed, and effects are
+//! seen only after the answers. A refusal has written nothing. When a commit fails, its outcome is
+//! unknown: it is never tried again, the writer takes no more work, and [`Writer::health`] says why.
+
+mod batch;
+mod cache;
+mod queue;
+mod run;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use chorus_core::command::{By, Command, Drawn, Effect, Outcome};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::workspace::Workspace;
+
+use crate::clock::Clock;
+use crate::db::Db;
+use crate::sqlite::Folder;
+use queue::{Job, Queue};
+use run::Run;
+
+/// Takes the answer of one command, on the writer's thread; it must not block.
+pub trait Reply: FnOnce(Result<Outcome, Refusal>) + Send + 'static {}
+impl<F: FnOnce(Result<Outcome, Refusal>) + Send + 'static> Reply for F {}
+
+/// Takes the effects of one batch, on the writer's thread; it must not block.
+pub trait Sink: FnMut(Vec<Effect>) + Send + 'static {}
+impl<F: FnMut(Vec<Effect>) + Send + 'static> Sink for F {}
+
+/// Whether the writer takes work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    pub ok: bool,
+    /// Why it does not.
+    pub reason: Option<String>,
+}
+
+/// What the writer has done since it started, and what waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    pub batches: u64,
+    pub commands: u64,
+    pub commits: u64,
+    /// Time spent in commits, in microseconds.
+    pub commit_us: u64,
+    /// Batches that had to be run one by one, because a statement failed or a decision panicked.
+    pub split: u64,
+    /// Rooms in memory.
+    pub rooms: u64,
+    /// Commands waiting now.
+    pub waiting: u64,
+}
+
+/// The handle of the writer; cheap to clone.
+#[derive(Clone)]
+pub struct Writer {
+    shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    queue: Queue,
+    counters: Counters,
+    thread: std::sync::Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+pub(crate) struct Counters {
+    batches: AtomicU64,
+    commands: AtomicU64,
+    commits: AtomicU64,
+    commit_us: AtomicU64,
+    split: AtomicU64,
+    rooms: AtomicU64,
+}
+
+/// All the writer needs to work.
+pub(crate) struct Setup {
+    pub(crate) folder: Folder,
+    pub(crate) db: Box<dyn Db>,
+    pub(crate) tenant: i64,
+    pub(crate) workspace: Workspace,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) sink: Box<dyn Sink>,
+    pub(crate) batching: bool,
+    pub(crate) answer_first: bool,
+}
+
+/// Starts the writer's thread. It ends with [`Writer::stop`], or when a commit fails.
+pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
+    let shared = Arc::new(Shared {
+        queue: Queue::default(),
+        counters: Counters::default(),
+        thread: std::sync::Mutex::default(),
+    });
+    let run = Run::new(setup, shared.clone());
+    let thread = std::thread::Builder::new().name("writer".to_owned()).spawn(|| run.run())?;
+    *queue::lock(&shared.thread) = Some(thread);
+    Ok(Writer { shared })
+}
+
+impl Writer {
+    /// Hands a command in. `reply` is called once: on the writer's thread, or at once when it takes no work.
+    pub fn submit(&self, by: By, command: Command, drawn: Drawn, reply: impl Reply) {
+        let job = Job { by, command, drawn, reply: Box::new(reply) };
+        if let Err((job, why)) = self.shared.queue.push(job) {
+            (job.reply)(Err(Refusal::new(Code::Unavailable, why)));
+        }
+    }
+
+    /// Time has moved, and timers may be due: for clocks that are set by hand.
+    pub fn tick(&self) {
+        self.shared.queue.wake();
+    }
+
+    pub fn health(&self) -> Health {
+        let reason = self.shared.queue.closed();
+        Health { ok: reason.is_none(), reason }
+    }
+
+    pub fn stats(&self) -> Stats {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let counters = &self.shared.counters;
+        Stats {
+            batches: read(&counters.batches),
+            commands: read(&counters.commands),
+            commits: read(&counters.commits),
+            commit_us: read(&counters.commit_us),
+            split: read(&counters.split),
+            rooms: read(&counters.rooms),
+            waiting: self.shared.queue.len() as u64,
+        }
+    }
+
+    /// Answers what waits, writes what is open, and closes the folder. Returns when all is done.
+    pub fn stop(&self) {
+        self.shared.queue.finish();
+        let thread = queue::lock(&self.shared.thread).take();
+        if thread.is_some_and(|t| t.join().is_err()) {
+            tracing::error!("the writer's thread ended with a panic");
+        }
+    }
+}

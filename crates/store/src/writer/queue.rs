@@ -1,0 +1,157 @@
+//! What waits for the writer: bounded, in order of arrival.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chorus_core::command::{By, Command, Drawn, Outcome};
+use chorus_core::error::Refusal;
+use chorus_core::event::Message;
+
+/// Commands that wait; more are refused, so that a slow disk cannot fill the memory.
+const WAITING: usize = 65_536;
+/// Commands of one batch: past it a commit gets no cheaper, and the first one waits longer.
+const BATCH: usize = 256;
+/// Bytes of one batch's messages, for the same reason.
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+
+/// One command with whoever waits for its answer.
+pub(crate) struct Job {
+    pub(crate) by: By,
+    pub(crate) command: Command,
+    pub(crate) drawn: Drawn,
+    pub(crate) reply: Box<dyn FnOnce(Result<Outcome, Refusal>) + Send>,
+}
+
+/// What the writer does next.
+pub(crate) enum Next {
+    /// These, which may be none when time is what woke it.
+    Work(Vec<Job>),
+    /// Nothing waits and nothing more will come.
+    Stop,
+}
+
+#[derive(Default)]
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    arrived: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    /// The writer sleeps: waking it costs a system call, so it is done only then.
+    asleep: bool,
+    woken: bool,
+    finishing: bool,
+    closed: Option<String>,
+}
+
+impl Queue {
+    /// Puts a job in line, or gives it back with the reason why not.
+    #[allow(clippy::result_large_err, reason = "the job goes back to its caller, which is rare")]
+    pub(crate) fn push(&self, job: Job) -> Result<(), (Job, String)> {
+        let mut state = lock(&self.state);
+        if let Some(why) = &state.closed {
+            return Err((job, why.clone()));
+        }
+        if state.finishing {
+            return Err((job, "the host is stopping".to_owned()));
+        }
+        if state.jobs.len() >= WAITING {
+            return Err((job, "too many commands wait; try again".to_owned()));
+        }
+        state.jobs.push_back(job);
+        self.rouse(state);
+        Ok(())
+    }
+
+    /// Waits for the first job, for a wake-up, or for `due` to pass; then takes what is there.
+    pub(crate) fn take(&self, due: Option<Duration>, batching: bool) -> Next {
+        let mut state = lock(&self.state);
+        while state.jobs.is_empty() && !state.woken {
+            if state.finishing {
+                return Next::Stop;
+            }
+            state.asleep = true;
+            let (woken, timed_out) = match due {
+                Some(due) if due.is_zero() => break,
+                Some(due) => {
+                    let waited = self.arrived.wait_timeout(state, due);
+                    let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+                    (state, timeout.timed_out())
+                }
+                None => (self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner), false),
+            };
+            state = woken;
+            if timed_out {
+                break;
+            }
+        }
+        state.asleep = false;
+        state.woken = false;
+        let mut bytes = 0;
+        let most = if batching { BATCH } else { 1 };
+        let mut taken = Vec::with_capacity(state.jobs.len().min(most));
+        while taken.len() < most && bytes < BATCH_BYTES {
+            let Some(job) = state.jobs.pop_front() else { break };
+            bytes += size(&job.command);
+            taken.push(job);
+        }
+        Next::Work(taken)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.state).jobs.len()
+    }
+
+    pub(crate) fn wake(&self) {
+        let mut state = lock(&self.state);
+        state.woken = true;
+        self.rouse(state);
+    }
+
+    /// No more is taken in; what waits is still done.
+    pub(crate) fn finish(&self) {
+        let mut state = lock(&self.state);
+        state.finishing = true;
+        self.rouse(state);
+    }
+
+    /// No more is done; gives back what waited.
+    pub(crate) fn close(&self, why: String) -> VecDeque<Job> {
+        let mut state = lock(&self.state);
+        state.closed.get_or_insert(why);
+        std::mem::take(&mut state.jobs)
+    }
+
+    pub(crate) fn closed(&self) -> Option<String> {
+        lock(&self.state).closed.clone()
+    }
+
+    fn rouse(&self, mut state: MutexGuard<'_, State>) {
+        let asleep = std::mem::take(&mut state.asleep);
+        drop(state);
+        if asleep {
+            self.arrived.notify_one();
+        }
+    }
+}
+
+/// A panic elsewhere leaves no lock of ours half-way: every change under one is whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// About how much of a batch's limit a command takes.
+fn size(command: &Command) -> usize {
+    let message = |m: &Message| {
+        let texts = [m.parts.as_ref(), m.metadata.as_ref(), m.source.as_ref()];
+        m.text.len() + texts.into_iter().flatten().map(|t| t.len()).sum::<usize>()
+    };
+    match command {
+        Command::Post(post) => message(&post.message),
+        Command::Edit { content, .. } => message(content),
+        _ => 0,
+    }
+}

@@ -1,0 +1,294 @@
+//! The writer's thread: takes what waits, runs it as a batch, and deals with what goes wrong.
+//!
+//! A batch that fails, by a statement or by a panic, is rolled back and each of its commands is run by
+//! itself, so that one of them cannot take the others with it. A commit that fails ends the writer.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use chorus_core::command::Outcome;
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::{ConversationKey, Timestamp};
+use chorus_core::member::Directory;
+use chorus_core::workspace::Workspace;
+
+use super::batch::{Batch, Todo, Trace};
+use super::cache::Ages;
+use super::queue::{Job, Next};
+use super::{Setup, Shared, Sink};
+use crate::clock::Clock;
+use crate::db::{Db, Error};
+use crate::facts::Stored;
+use crate::sqlite::Folder;
+
+/// How long timers rest after one of them failed.
+const TIMER_REST: Duration = Duration::from_secs(1);
+
+type Answer = Result<Outcome, Refusal>;
+
+/// The writer as its thread has it.
+pub(super) struct Run {
+    shared: Arc<Shared>,
+    db: Box<dyn Db>,
+    tenant: i64,
+    workspace: Workspace,
+    clock: Arc<dyn Clock>,
+    sink: Box<dyn Sink>,
+    batching: bool,
+    answer_first: bool,
+    ages: Ages,
+    /// Rooms that were dropped and could not be loaded again: their timers stand still until they are.
+    missing: BTreeSet<ConversationKey>,
+    timers_rest: Option<Instant>,
+    more_due: bool,
+    /// What the batch at hand has touched, and the directory before it.
+    trace: Trace,
+    before: Arc<Directory>,
+    /// Held until the connection is closed: fields are dropped in this order.
+    _folder: Folder,
+}
+
+/// A batch that came to nothing, and with which code its command is refused when it was alone.
+struct Broken {
+    code: Code,
+    why: String,
+}
+
+impl Run {
+    pub(super) fn new(setup: Setup, shared: Arc<Shared>) -> Self {
+        Self {
+            before: setup.workspace.directory().clone(),
+            trace: Trace::default(),
+            shared,
+            db: setup.db,
+            tenant: setup.tenant,
+            workspace: setup.workspace,
+            clock: setup.clock,
+            sink: setup.sink,
+            batching: setup.batching,
+            answer_first: setup.answer_first,
+            ages: Ages::default(),
+            missing: BTreeSet::new(),
+            timers_rest: None,
+            more_due: false,
+            _folder: setup.folder,
+        }
+    }
+
+    pub(super) fn run(mut self) {
+        let shared = self.shared.clone();
+        let ended = catch_unwind(AssertUnwindSafe(|| self.work()));
+        let why = match ended {
+            Ok(Ok(())) => "the host is stopped".to_owned(),
+            Ok(Err(error)) => format!("writing failed, and what is on disk is unknown: {error}"),
+            Err(_) => "the writer ended by a bug".to_owned(),
+        };
+        for job in shared.queue.close(why.clone()) {
+            (job.reply)(Err(Refusal::new(Code::Unavailable, why.clone())));
+        }
+    }
+
+    fn work(&mut self) -> Result<(), Error> {
+        // Rooms that came back from a crash write at once what they owe.
+        self.batch(Vec::new())?;
+        loop {
+            let due = self.until_due();
+            match self.shared.queue.take(due, self.batching) {
+                Next::Work(jobs) => self.batch(jobs)?,
+                Next::Stop => break,
+            }
+            self.db.housekeep(self.shared.queue.len() == 0)?;
+            if let Some(rooms) = self.ages.trim(&mut self.workspace) {
+                self.shared.counters.rooms.store(rooms as u64, Ordering::Relaxed);
+            }
+        }
+        self.workspace.store_open();
+        self.batch(Vec::new())?;
+        self.db.housekeep(true)
+    }
+
+    /// How long until time changes something; none when it never will.
+    fn until_due(&self) -> Option<Duration> {
+        if let Some(rest) = self.timers_rest {
+            return Some(rest.saturating_duration_since(Instant::now()));
+        }
+        if self.more_due {
+            return Some(Duration::ZERO);
+        }
+        let ms = self.workspace.next_due()?.since(self.clock.now());
+        Some(Duration::from_millis(u64::try_from(ms).unwrap_or(0)))
+    }
+
+    /// Runs what waits, and the timers that are due, under one commit. An error ends the writer.
+    fn batch(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
+        let now = self.clock.now();
+        self.reload(now);
+        let timers = self.timers_rest.is_none_or(|rest| rest <= Instant::now());
+        if timers {
+            self.timers_rest = None;
+        }
+        match self.decide(&jobs, timers, now) {
+            Ok(answers) => self.finish(jobs, answers),
+            Err(broken) => self.one_by_one(jobs, &broken, now),
+        }
+    }
+
+    /// Decides and writes; commits nothing.
+    fn decide(
+        &mut self,
+        jobs: &[Job],
+        timers: bool,
+        now: Timestamp,
+    ) -> Result<Vec<Answer>, Broken> {
+        self.before = self.workspace.directory().clone();
+        self.trace = Trace::default();
+        let mut batch = Batch {
+            workspace: &mut self.workspace,
+            db: &*self.db,
+            tenant: self.tenant,
+            now,
+            trace: &mut self.trace,
+        };
+        let more_due = &mut self.more_due;
+        let decided = catch_unwind(AssertUnwindSafe(|| {
+            if timers {
+                *more_due = batch.fire()?;
+            }
+            batch.run(jobs.iter().map(|job| Todo {
+                by: job.by,
+                command: &job.command,
+                drawn: job.drawn,
+            }))
+        }));
+        match decided {
+            Ok(Ok(answers)) => Ok(answers),
+            Ok(Err(error)) => Err(Broken { code: Code::Unavailable, why: error.to_string() }),
+            Err(_) => {
+                Err(Broken { code: Code::Internal, why: "a decision failed by a bug".into() })
+            }
+        }
+    }
+
+    /// Commits what was written, answers, and hands the effects out: in this order.
+    fn finish(&mut self, jobs: Vec<Job>, answers: Vec<Answer>) -> Result<(), Error> {
+        let counters = &self.shared.counters;
+        counters.batches.fetch_add(1, Ordering::Relaxed);
+        counters.commands.fetch_add(jobs.len() as u64, Ordering::Relaxed);
+        if self.answer_first {
+            answer(jobs, answers);
+            self.commit()?;
+        } else {
+            if let Err(error) = self.commit() {
+                return refuse_all(jobs, error);
+            }
+            answer(jobs, answers);
+        }
+        self.ages.grew(self.trace.loaded);
+        for key in &self.trace.rooms {
+            self.ages.used(*key);
+        }
+        let effects = std::mem::take(&mut self.trace.effects);
+        if !effects.is_empty() && catch_unwind(AssertUnwindSafe(|| (self.sink)(effects))).is_err() {
+            tracing::error!("handing out the effects of a batch failed by a bug");
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        if !self.trace.began {
+            return Ok(());
+        }
+        let before = Instant::now();
+        self.db.commit()?;
+        self.trace.began = false;
+        let took = u64::try_from(before.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.shared.counters.commits.fetch_add(1, Ordering::Relaxed);
+        self.shared.counters.commit_us.fetch_add(took, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The batch came to nothing: each command is run by itself, then the timers.
+    fn one_by_one(&mut self, jobs: Vec<Job>, broken: &Broken, now: Timestamp) -> Result<(), Error> {
+        let count = jobs.len();
+        tracing::warn!(why = broken.why, commands = count, "a batch is run again one by one");
+        self.shared.counters.split.fetch_add(1, Ordering::Relaxed);
+        if let Err(error) = self.undo(now) {
+            return refuse_all(jobs, error);
+        }
+        let mut jobs = jobs.into_iter();
+        while let Some(job) = jobs.next() {
+            let alone = vec![job];
+            let done = match self.decide(&alone, false, now) {
+                Ok(answers) => self.finish(alone, answers),
+                Err(broken) => {
+                    tracing::error!(why = broken.why, command = ?alone[0].command, "a command failed");
+                    let undone = self.undo(now);
+                    answer(alone, vec![Err(Refusal::new(broken.code, broken.why))]);
+                    undone
+                }
+            };
+            if let Err(error) = done {
+                return refuse_all(jobs.collect(), error);
+            }
+        }
+        match self.decide(&[], true, now) {
+            Ok(answers) => self.finish(Vec::new(), answers),
+            Err(broken) => {
+                tracing::error!(why = broken.why, "a timer failed");
+                self.timers_rest = Some(Instant::now() + TIMER_REST);
+                self.undo(now)
+            }
+        }
+    }
+
+    /// Takes back what the batch has written, and forgets what it has changed in memory.
+    fn undo(&mut self, now: Timestamp) -> Result<(), Error> {
+        let trace = std::mem::take(&mut self.trace);
+        if trace.began {
+            self.db.rollback()?;
+        }
+        let mut rooms = trace.rooms;
+        rooms.extend(self.workspace.touched());
+        self.workspace.forget(rooms.iter().copied());
+        self.workspace.restore_directory(self.before.clone());
+        self.missing.append(&mut rooms);
+        self.reload(now);
+        Ok(())
+    }
+
+    /// Loads rooms again that were dropped, so that what is owed in them stays alive.
+    fn reload(&mut self, now: Timestamp) {
+        for key in std::mem::take(&mut self.missing) {
+            let directory = self.workspace.directory().clone();
+            let (db, workspace) = (&*self.db, self.tenant);
+            match (Stored { db, workspace, directory, now, loaded: 0 }).load(key) {
+                Ok(Some(room)) => self.workspace.admit(room),
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::error!(%error, conversation = key.0, "a room could not be loaded");
+                    self.missing.insert(key);
+                }
+            }
+        }
+    }
+}
+
+fn answer(jobs: Vec<Job>, answers: Vec<Answer>) {
+    for (job, answer) in jobs.into_iter().zip(answers) {
+        if catch_unwind(AssertUnwindSafe(|| (job.reply)(answer))).is_err() {
+            tracing::error!("taking an answer failed by a bug");
+        }
+    }
+}
+
+/// The writer ends: whoever waits is told, and the error goes on.
+fn refuse_all(jobs: Vec<Job>, error: Error) -> Result<(), Error> {
+    for job in jobs {
+        let why = format!("it is unknown whether this was written: {error}");
+        (job.reply)(Err(Refusal::new(Code::Unavailable, why)));
+    }
+    Err(error)
+}

@@ -1,0 +1,148 @@
+//! A host's store in a temporary folder, with people and agents, driven by a clock that is set by hand.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+
+use chorus_core::command::{Authority, By, Command, Drawn, Effect, Entry, Outcome, Post};
+use chorus_core::conversation::{Conversation, ConversationKind, Settings, Visibility};
+use chorus_core::error::Refusal;
+use chorus_core::event::{Idempotency, Message};
+use chorus_core::ids::{MemberKey, SessionKey, Timestamp, Uid};
+use chorus_core::member::{MemberFields, MemberKind};
+use chorus_store::{ManualClock, Options, Readers, Writer, open};
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// The person and the two agents of every ground.
+pub(crate) const PERSON: MemberKey = MemberKey(1);
+pub(crate) const ADA: MemberKey = MemberKey(2);
+pub(crate) const BOB: MemberKey = MemberKey(3);
+
+pub(crate) struct Ground {
+    pub(crate) writer: Writer,
+    pub(crate) readers: Readers,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) effects: Arc<Mutex<Vec<Effect>>>,
+}
+
+impl Ground {
+    pub(crate) fn open(folder: &Path) -> Self {
+        Self::with(Options::new(folder, Uid(0xab)), Timestamp(1_000_000))
+    }
+
+    pub(crate) fn at(folder: &Path, at: Timestamp) -> Self {
+        Self::with(Options::new(folder, Uid(0xab)), at)
+    }
+
+    pub(crate) fn with(options: Options, at: Timestamp) -> Self {
+        let clock = Arc::new(ManualClock::new(at));
+        let effects = Arc::new(Mutex::new(Vec::new()));
+        let kept = effects.clone();
+        let sink = move |new: Vec<Effect>| kept.lock().unwrap().extend(new);
+        let store = open(options).unwrap();
+        let (writer, readers) = store.start(clock.clone(), Box::new(sink)).unwrap();
+        Self { writer, readers, clock, effects }
+    }
+
+    pub(crate) fn ask(&self, by: By, command: Command) -> Result<Outcome, Refusal> {
+        self.ask_drawn(by, command, drawn())
+    }
+
+    pub(crate) fn ask_drawn(
+        &self,
+        by: By,
+        command: Command,
+        drawn: Drawn,
+    ) -> Result<Outcome, Refusal> {
+        let (answer, answered) = mpsc::channel();
+        self.writer.submit(by, command, drawn, move |outcome| answer.send(outcome).unwrap());
+        answered.recv().unwrap()
+    }
+
+    /// The person and the agents, and a public channel of all three.
+    pub(crate) fn settle(&self) -> Arc<Conversation> {
+        for (id, kind) in
+            [("person", MemberKind::Human), ("ada", MemberKind::Agent), ("bob", MemberKind::Agent)]
+        {
+            let fields = MemberFields::default();
+            self.ask(By::host(), Command::AddMember { id: id.into(), kind, fields }).unwrap();
+        }
+        self.channel("room")
+    }
+
+    pub(crate) fn channel(&self, title: &str) -> Arc<Conversation> {
+        let settings = Settings {
+            title: title.into(),
+            description: "".into(),
+            purpose: "".into(),
+            visibility: Visibility::Public,
+            stream: None,
+            archived: false,
+        };
+        let (kind, members) = (ConversationKind::Channel, vec![ADA, BOB]);
+        match self.ask(person(), Command::CreateConversation { kind, settings, members }).unwrap() {
+            Outcome::Conversation(conversation) => conversation,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn say(&self, room: Uid, text: &str) -> Entry {
+        logged(self.ask(person(), post(room, text, None)).unwrap())
+    }
+
+    pub(crate) fn connect(&self, agent: MemberKey) -> SessionKey {
+        let command = Command::OpenSession {
+            uid: None,
+            runtime: "test".into(),
+            managed: false,
+            resumable: false,
+        };
+        match self.ask(by(agent), command).unwrap() {
+            Outcome::Session(session) => session.key,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Time passes, and everything that it makes happen has happened.
+    pub(crate) fn pass(&self, ms: i64) {
+        self.clock.advance(ms);
+        self.writer.tick();
+        let idle = Command::Waiting { member: Some(PERSON), limit: 0 };
+        self.ask(person(), idle).unwrap();
+    }
+}
+
+pub(crate) fn logged(outcome: Outcome) -> Entry {
+    match outcome {
+        Outcome::Logged { entry, .. } => entry,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn post(room: Uid, text: &str, key: Option<u8>) -> Command {
+    let payload = text.bytes().fold(0u128, |hash, b| hash.wrapping_mul(31).wrapping_add(b.into()));
+    Command::Post(Box::new(Post {
+        conversation: room,
+        thread: None,
+        message: Message { text: text.into(), ..Message::default() },
+        in_reply_to: None,
+        idempotency: key.map(|key| Idempotency { key: [key; 16], payload: payload.to_be_bytes() }),
+        recipient: None,
+        mentions: Vec::new(),
+        directedness: None,
+    }))
+}
+
+pub(crate) fn person() -> By {
+    By { member: PERSON, session: None, authority: Authority::Operator, turn: None }
+}
+
+pub(crate) fn by(agent: MemberKey) -> By {
+    By { member: agent, session: None, authority: Authority::Worker, turn: None }
+}
+
+pub(crate) fn drawn() -> Drawn {
+    let n = u128::from(NEXT.fetch_add(1, Ordering::Relaxed));
+    Drawn { uid: Uid(n << 40), second: Uid((n << 40) + (1 << 39)), salt: [n as u8; 16] }
+}

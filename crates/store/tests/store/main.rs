@@ -1,0 +1,5 @@
+//! The store over real folders: what was answered is there after a restart, whatever went wrong between.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod ground;
+mod restart;

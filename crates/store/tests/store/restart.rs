@@ -1,0 +1,84 @@
+//! What was answered is there after the host stopped, and says the same.
+
+use chorus_core::command::{Command, Outcome};
+use chorus_core::error::Code;
+use chorus_core::ids::{Seq, Timestamp};
+use chorus_store::{Line, Page, Start};
+
+use crate::ground::{ADA, Ground, logged, person, post};
+
+#[test]
+fn what_was_posted_is_read_back_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle();
+    let said: Vec<_> = (0..100).map(|n| ground.say(room.uid, &format!("number {n}"))).collect();
+    ground.writer.stop();
+
+    let ground = Ground::at(folder.path(), Timestamp(2_000_000));
+    let page = Page {
+        conversation: room.key,
+        line: Line::Messages,
+        start: Start::After(Seq(0)),
+        limit: 1_000,
+    };
+    let (entries, more) = ground.readers.entries(&page).unwrap().unwrap();
+    assert!(!more);
+    assert_eq!(entries.len(), said.len());
+    for (entry, said) in entries.iter().zip(&said) {
+        assert_eq!(entry.entry.event, said.event);
+        assert_eq!(entry.content.as_ref(), said.event.change.message());
+    }
+    let next = ground.say(room.uid, "after");
+    assert_eq!(next.event.seq, said.last().unwrap().event.seq.next());
+    ground.writer.stop();
+}
+
+#[test]
+fn a_key_is_remembered_over_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle();
+    let first = logged(ground.ask(person(), post(room.uid, "once", Some(7))).unwrap());
+    ground.writer.stop();
+
+    let ground = Ground::at(folder.path(), Timestamp(1_100_000));
+    match ground.ask(person(), post(room.uid, "once", Some(7))).unwrap() {
+        Outcome::Logged { entry, duplicate } => {
+            assert!(duplicate);
+            assert_eq!(entry.event, first.event);
+        }
+        other => panic!("{other:?}"),
+    }
+    let refused = ground.ask(person(), post(room.uid, "other", Some(7))).unwrap_err();
+    assert_eq!(refused.code, Code::IdempotencyConflict);
+    ground.writer.stop();
+}
+
+#[test]
+fn what_is_owed_is_owed_after_a_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle();
+    ground.say(room.uid, "@ada what is the time?");
+    // A copy of the folder as it is now is what a crash leaves: nothing was flushed for it.
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["chorus.db", "chorus.db-wal"] {
+        std::fs::copy(folder.path().join(name), copy.path().join(name)).unwrap();
+    }
+    ground.writer.stop();
+
+    let ground = Ground::at(copy.path(), Timestamp(1_010_000));
+    let session = ground.connect(ADA);
+    let owed = Command::Owed { session, limit: 10 };
+    match ground.ask(crate::ground::by(ADA), owed).unwrap() {
+        Outcome::Owed { offers, .. } => {
+            let attempts: Vec<_> = offers.iter().map(|o| o.attempt).collect();
+            assert!(attempts.iter().all(|a| *a >= 2), "{attempts:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let pending = ground.readers.pending().unwrap();
+    assert_eq!(pending.len(), 1, "it got its row at once");
+    ground.writer.stop();
+}
