@@ -119,6 +119,11 @@ impl Run<'_> {
         }
         let now = self.now;
         match self.cause(key, in_reply_to)? {
+            // Said in passing, in another conversation than the turn's: part of its chain, and no answer.
+            Some(cause) if cause.at.conversation != key && in_reply_to.is_none() => {
+                let hop = cause.hop.saturating_add(1);
+                Ok(Verdict { cause: Some(cause.at), hop, ..Verdict::default() })
+            }
             Some(cause) => {
                 let participates = self.participates(sender.key, &cause);
                 Ok(judge(&cause, sender.key, participates, now)?)

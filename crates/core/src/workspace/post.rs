@@ -51,7 +51,8 @@ impl Run<'_> {
         draft.idempotency = post.idempotency;
         draft.attention = Some(attention);
         let event = self.room_mut(place.key).log(draft);
-        if let Some(cause) = verdict.cause {
+        let answers = |cause: &EventRef| cause.conversation == place.key || place.answers.is_some();
+        if let Some(cause) = verdict.cause.filter(answers) {
             self.answered(cause, &me, verdict)?;
         }
         let entry = self.publish(event.clone())?;
