@@ -1,1 +1,19 @@
-//! server
+//! The host: use cases, doors, couriers, and what holds them together.
+//!
+//! Reading order: [`host`] starts everything; [`auth`] says who is calling; [`app`] is what can be done, a use
+//! case a file; [`doors`] is how it comes in, [`couriers`] how it goes out, [`view`] how it is shown. Doors
+//! never see the store, and nothing in here decides what core decides (design section 3).
+
+pub mod config;
+pub mod host;
+
+mod app;
+mod auth;
+mod couriers;
+mod doors;
+mod page;
+mod telemetry;
+mod view;
+
+pub use config::Config;
+pub use host::{Host, Running, StartError};

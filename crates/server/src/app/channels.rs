@@ -1,0 +1,137 @@
+//! Conversations of every kind: made, changed, listed; seats taken and given up.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use chorus_core::command::{Command, Outcome, SettingsPatch};
+use chorus_core::conversation::{Conversation, ConversationKind, Settings, Visibility};
+use chorus_core::error::Refusal;
+use chorus_core::ids::{Seq, Uid};
+use chorus_wire::rest::channels::{Channel, ChannelPatch, Channels, NewChannel, Seat, SeatPut};
+
+use super::{App, ids, streams, unexpected};
+use crate::auth::Caller;
+use crate::view::conversations;
+
+impl App {
+    pub async fn add_channel(&self, caller: &Caller, new: NewChannel) -> Result<Channel, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let kind = new.kind.unwrap_or(ConversationKind::Channel);
+        let command = {
+            let directory = self.directory();
+            let stream =
+                new.stream.as_deref().map(|id| streams::key(&directory, id)).transpose()?;
+            Command::CreateConversation {
+                kind,
+                settings: settings(kind, &new, stream)?,
+                members: ids::members(&directory, &new.members)?,
+            }
+        };
+        match self.submit(caller.by, command).await? {
+            Outcome::Conversation(conversation) => self.channel_by(caller, conversation.uid).await,
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    pub async fn change_channel(
+        &self,
+        caller: &Caller,
+        id: &str,
+        patch: ChannelPatch,
+    ) -> Result<Channel, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let conversation = ids::conversation(id)?;
+        let settings = SettingsPatch {
+            title: patch.title,
+            description: patch.description,
+            purpose: patch.purpose,
+            visibility: patch.visibility,
+            archived: patch.archived,
+        };
+        self.submit(caller.by, Command::ChangeConversation { conversation, settings }).await?;
+        self.channel_by(caller, conversation).await
+    }
+
+    pub async fn channel(&self, caller: &Caller, id: &str) -> Result<Channel, Refusal> {
+        self.channel_by(caller, ids::conversation(id)?).await
+    }
+
+    async fn channel_by(&self, caller: &Caller, uid: Uid) -> Result<Channel, Refusal> {
+        let place = self.place(caller, uid).await?;
+        let key = place.conversation.key;
+        let roster = self.read(move |readers| readers.roster(key)).await?;
+        let directory = self.directory();
+        Ok(conversations::channel(&directory, &place.conversation, place.head, Some(&roster)))
+    }
+
+    /// Those the caller may see.
+    pub async fn channels(&self, caller: &Caller) -> Result<Channels, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let viewer = caller.viewer();
+        let (found, heads) = self
+            .read(move |readers| Ok((readers.conversations(viewer)?, readers.heads()?)))
+            .await?;
+        let heads: HashMap<_, _> = heads.into_iter().collect();
+        let directory = self.directory();
+        let show = |conversation: &Arc<Conversation>| {
+            let last = heads.get(&conversation.key).map_or(Seq(0), |head| head.seq);
+            conversations::channel(&directory, conversation, last, None)
+        };
+        Ok(Channels { channels: found.iter().map(show).collect() })
+    }
+
+    /// Seats a member, or changes how it takes part.
+    pub async fn seat(
+        &self,
+        caller: &Caller,
+        id: &str,
+        member: &str,
+        put: SeatPut,
+    ) -> Result<Seat, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let conversation = ids::conversation(id)?;
+        let member = ids::member(&self.directory(), member)?.key;
+        let participation = put.participation.unwrap_or_default();
+        let command = Command::SetSeat { conversation, member, participation };
+        self.submit(caller.by, command).await?;
+        Ok(conversations::seat(&self.directory(), member, participation))
+    }
+
+    pub async fn unseat(&self, caller: &Caller, id: &str, member: &str) -> Result<(), Refusal> {
+        caller.must_not_be_a_turn()?;
+        let conversation = ids::conversation(id)?;
+        let member = ids::member(&self.directory(), member)?.key;
+        self.submit(caller.by, Command::RemoveSeat { conversation, member }).await.map(drop)
+    }
+}
+
+fn settings(
+    kind: ConversationKind,
+    new: &NewChannel,
+    stream: Option<chorus_core::ids::StreamKey>,
+) -> Result<Settings, Refusal> {
+    if matches!(kind, ConversationKind::System | ConversationKind::Tool) {
+        return Err(Refusal::invalid("a conversation is a channel, a dm or a thread"));
+    }
+    let title = match (kind, new.title.trim()) {
+        (ConversationKind::Channel, "") => {
+            return Err(Refusal::invalid("a channel has a title"));
+        }
+        // Every conversation has one; what nobody named is called by its kind.
+        (_, "") => kind.name(),
+        (_, title) => title,
+    };
+    let visibility = match (kind, new.visibility) {
+        (_, Some(visibility)) => visibility,
+        (ConversationKind::Channel, None) => Visibility::Public,
+        _ => Visibility::Private,
+    };
+    Ok(Settings {
+        title: title.into(),
+        description: new.description.as_deref().unwrap_or_default().into(),
+        purpose: new.purpose.as_deref().unwrap_or_default().into(),
+        visibility,
+        stream,
+        archived: false,
+    })
+}

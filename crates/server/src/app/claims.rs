@@ -1,0 +1,90 @@
+//! Claims: the right to decide about an event, taken and given back (C2A "Claims").
+
+use chorus_core::command::{Command, Offer, Outcome};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::Prefix;
+use chorus_wire::attention::tools;
+use chorus_wire::rest::claims::{Claim, Claims};
+use serde_json::value::RawValue;
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+use crate::couriers::frames;
+use crate::view;
+
+/// Claims shown at once; more are open only when something is wrong.
+const SHOWN: usize = 1_000;
+
+/// What `chat.claim` gives.
+pub enum Held {
+    Claimed(Box<tools::Claimed>),
+    Released(tools::Released),
+}
+
+impl App {
+    /// `POST /v1/claims`.
+    pub async fn claim(&self, caller: &Caller, event: &str) -> Result<Claim, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let (claim, offer) = self.take_claim(caller, event).await?;
+        let entry = &offer.entry;
+        let directory = self.directory();
+        let mut shown =
+            view::deliveries::claim(&directory, entry.event.uid, entry.conversation.uid, &claim);
+        shown.turn_token = Some(frames::grant(&offer, &self.auth, self.now()).token.into_owned());
+        Ok(shown)
+    }
+
+    /// `chat.claim`.
+    pub async fn claim_tool(&self, caller: &Caller, args: tools::Claim) -> Result<Held, Refusal> {
+        let caller = self.in_turn(caller, args.turn.as_deref())?;
+        if args.release {
+            self.release(&caller, &args.event_id).await?;
+            let event_id = ids::event(&args.event_id)?.show(Prefix::Event);
+            return Ok(Held::Released(tools::Released { event_id, released: true }));
+        }
+        let (claim, offer) = self.take_claim(&caller, &args.event_id).await?;
+        let (directory, now) = (self.directory(), self.now());
+        let shared = frames::shared(&offer.entry, &directory, &self.workspace_id);
+        let params = frames::params(&shared, &offer, &directory, &self.auth, now);
+        let event = RawValue::from_string(params)
+            .map_err(|e| Refusal::new(Code::Internal, format!("an event is no JSON: {e}")))?;
+        Ok(Held::Claimed(Box::new(tools::Claimed {
+            event_id: offer.entry.event.uid.show(Prefix::Event),
+            holder: view::id(&directory, claim.holder),
+            fence: claim.fence,
+            expires_at: claim.expires,
+            turn: frames::grant(&offer, &self.auth, now),
+            event,
+        })))
+    }
+
+    /// Gives a claim back: the next candidate is asked.
+    pub async fn release(&self, caller: &Caller, event: &str) -> Result<(), Refusal> {
+        let event = ids::event(event)?;
+        self.submit(caller.by, Command::Release { event }).await.map(drop)
+    }
+
+    /// The claims that are held now, where the caller may see them.
+    pub async fn claims(&self, caller: &Caller) -> Result<Claims, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let open = self.waiting(caller, caller.sees_all().then_some(None)).await?;
+        let (directory, now) = (self.directory(), self.now());
+        let held = open.iter().filter_map(|(conversation, open)| {
+            let claim = open.claim.filter(|c| c.is_live(now))?;
+            Some(view::deliveries::claim(&directory, open.uid, conversation.uid, &claim))
+        });
+        Ok(Claims { claims: held.take(SHOWN).collect() })
+    }
+
+    async fn take_claim(
+        &self,
+        caller: &Caller,
+        event: &str,
+    ) -> Result<(chorus_core::claim::Claim, Offer), Refusal> {
+        let event = ids::event(event)?;
+        match self.submit(caller.by, Command::Claim { event }).await? {
+            Outcome::Claimed { claim, delivery, .. } => Ok((claim, delivery)),
+            other => Err(unexpected(&other)),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Read cursors: how far the caller has read a conversation.
+
+use chorus_core::command::Command;
+use chorus_core::error::Refusal;
+use chorus_core::ids::{Prefix, Seq};
+use chorus_wire::rest::cursors::{Cursor, CursorPut};
+
+use super::{App, ids};
+use crate::auth::Caller;
+
+impl App {
+    pub async fn cursor(&self, caller: &Caller, conversation: &str) -> Result<Cursor, Refusal> {
+        let place = self.place(caller, ids::conversation(conversation)?).await?;
+        let (key, member) = (place.conversation.key, caller.by.member);
+        let mark = self.read(move |readers| readers.mark(key, member)).await?;
+        Ok(Cursor {
+            conversation: place.conversation.uid.show(Prefix::Conversation),
+            last_read_seq: mark.read.0,
+            last_seq: place.head.0,
+        })
+    }
+
+    /// Moves it forward; a cursor goes neither back nor past the end.
+    pub async fn set_cursor(
+        &self,
+        caller: &Caller,
+        conversation: &str,
+        put: CursorPut,
+    ) -> Result<Cursor, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let uid = ids::conversation(conversation)?;
+        let read = Seq(put.last_read_seq);
+        self.submit(caller.by, Command::SetCursor { conversation: uid, read }).await?;
+        self.cursor(caller, conversation).await
+    }
+}

@@ -1,0 +1,131 @@
+//! Deliveries: what is on its way to whom, and dead letters, which can be sent again (design section 5,
+//! "Receipts").
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use chorus_core::command::{By, Command, Outcome};
+use chorus_core::conversation::Conversation;
+use chorus_core::delivery::{Open, State};
+use chorus_core::error::Refusal;
+use chorus_core::ids::MemberKey;
+use chorus_wire::rest::deliveries::{Deliveries, Delivery, ListDeliveries, StateFilter, read_id};
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+use crate::view;
+
+/// Open events looked at in one call.
+const LOOKED_AT: usize = 10_000;
+/// Deliveries in one answer.
+const SHOWN: usize = 1_000;
+
+impl App {
+    /// `GET /v1/deliveries`. Others' deliveries are for who runs the room, or audits it.
+    pub async fn deliveries(
+        &self,
+        caller: &Caller,
+        query: ListDeliveries,
+    ) -> Result<Deliveries, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let state = query.state.unwrap_or_default();
+        let member = match query.member.as_deref() {
+            Some(id) => Some(ids::member(&self.directory(), id)?.key),
+            // Dead letters are everybody's concern who may see them.
+            None if state != StateFilter::Open && caller.sees_all() => None,
+            None => Some(caller.by.member),
+        };
+        if member != Some(caller.by.member) && !caller.sees_all() {
+            caller.must_govern()?;
+        }
+        let mut found = Vec::new();
+        if state != StateFilter::Dead {
+            let open = self.waiting(caller, Some(member)).await?;
+            self.collect(&open, member, &mut found, |state| {
+                !matches!(state, State::Settled { .. } | State::Dead { .. })
+            });
+        }
+        if state != StateFilter::Open {
+            let dead = self.dead(caller).await?;
+            self.collect(&dead, member, &mut found, |state| matches!(state, State::Dead { .. }));
+        }
+        found.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        found.dedup_by(|a, b| a.id == b.id);
+        found.truncate(SHOWN);
+        Ok(Deliveries { deliveries: found })
+    }
+
+    /// Sends a dead letter again; `id` is `<event id>:<member id>`.
+    pub async fn redeliver(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
+        caller.must_govern()?;
+        let (event, member) = read_id(id).ok_or_else(|| Refusal::not_found("delivery"))?;
+        let event = ids::event(event)?;
+        let member = ids::member(&self.directory(), member)?.key;
+        self.submit(caller.by, Command::Redeliver { event, member }).await.map(drop)
+    }
+
+    fn collect(
+        &self,
+        opens: &[(Arc<Conversation>, Open)],
+        member: Option<MemberKey>,
+        found: &mut Vec<Delivery>,
+        wanted: impl Fn(&State) -> bool,
+    ) {
+        let directory = self.directory();
+        for (conversation, open) in opens {
+            let theirs = open.deliveries.iter().filter(|d| member.is_none_or(|m| m == d.member));
+            let wanted = theirs.filter(|d| wanted(&d.state));
+            found.extend(
+                wanted.map(|d| view::deliveries::delivery(&directory, conversation.uid, open, d)),
+            );
+        }
+    }
+
+    /// What is open now, from memory: of one member, of all (`Some(None)`), or of the caller.
+    pub(super) async fn waiting(
+        &self,
+        caller: &Caller,
+        whose: Option<Option<MemberKey>>,
+    ) -> Result<Vec<(Arc<Conversation>, Open)>, Refusal> {
+        let member = whose.unwrap_or(Some(caller.by.member));
+        let command = Command::Waiting { member, limit: LOOKED_AT };
+        match self.submit(caller.by, command).await? {
+            Outcome::Waiting(open) => Ok(open),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// How many open deliveries each member has.
+    pub(super) async fn waiting_counts(&self) -> Result<HashMap<MemberKey, u64>, Refusal> {
+        let command = Command::Waiting { member: None, limit: LOOKED_AT };
+        let Outcome::Waiting(open) = self.submit(By::host(), command).await? else {
+            return Ok(HashMap::new());
+        };
+        let mut counts = HashMap::new();
+        for delivery in open.iter().flat_map(|(_, open)| &open.deliveries) {
+            if delivery.is_open() {
+                *counts.entry(delivery.member).or_default() += 1;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Dead letters of conversations that the caller may see.
+    async fn dead(&self, caller: &Caller) -> Result<Vec<(Arc<Conversation>, Open)>, Refusal> {
+        let viewer = caller.viewer();
+        self.read(move |readers| {
+            let mut found = Vec::new();
+            for (key, open) in readers.dead_letters()?.into_iter().take(LOOKED_AT) {
+                let seen = match viewer {
+                    Some(member) => readers.may_read(key, member)?,
+                    None => true,
+                };
+                if seen && let Some(conversation) = readers.conversation_by_key(key)? {
+                    found.push((conversation, open));
+                }
+            }
+            Ok(found)
+        })
+        .await
+    }
+}

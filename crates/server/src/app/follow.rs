@@ -1,0 +1,126 @@
+//! Following a conversation: from where the caller left off to its head, and then live.
+//!
+//! Subscribe first, then read, then drop what is at or below what was read: nothing is missed between. A
+//! follower that falls behind reads the log again from where it is (design section 3, "No cursor spans
+//! conversations").
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use chorus_core::conversation::Conversation;
+use chorus_core::error::Refusal;
+use chorus_core::ids::Seq;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::{App, ids};
+use crate::auth::Caller;
+use crate::couriers::feed::Live;
+
+/// Entries read from the log at once.
+const PAGE: usize = 200;
+
+/// One thing to be shown.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its seq, when it stands in the log.
+    pub seq: Option<Seq>,
+    pub name: String,
+    pub json: Arc<str>,
+}
+
+pub struct Follower {
+    app: Arc<App>,
+    caller: Caller,
+    conversation: Arc<Conversation>,
+    live: broadcast::Receiver<Live>,
+    /// The newest entry shown.
+    cursor: Seq,
+    behind: bool,
+    ready: VecDeque<Item>,
+    activity: bool,
+}
+
+impl App {
+    /// Begins to follow after `after`, or from now on. With `activity`, progress, typing and receipts too.
+    pub async fn follow(
+        self: &Arc<Self>,
+        caller: &Caller,
+        conversation: &str,
+        after: Option<u64>,
+        activity: bool,
+    ) -> Result<Follower, Refusal> {
+        let place = self.place(caller, ids::conversation(conversation)?).await?;
+        let live = self.feed.follow(place.conversation.key);
+        Ok(Follower {
+            app: self.clone(),
+            caller: caller.clone(),
+            live,
+            // The head was read before the subscription: what came between is read now.
+            cursor: after.map_or(place.head, Seq),
+            behind: true,
+            ready: VecDeque::new(),
+            conversation: place.conversation,
+            activity,
+        })
+    }
+}
+
+impl Follower {
+    /// The next thing to show; none when the stream is over: the host stops, or the caller may no longer see
+    /// the conversation. May be dropped while it waits.
+    pub async fn next(&mut self) -> Option<Item> {
+        loop {
+            if let Some(item) = self.ready.pop_front() {
+                return Some(item);
+            }
+            if self.behind {
+                self.catch_up().await.ok()?;
+                continue;
+            }
+            match self.live.recv().await {
+                Ok(Live::Event { seq, name, json }) if seq == self.cursor.next() => {
+                    if !self.app.still_valid(&self.caller) {
+                        return None;
+                    }
+                    self.cursor = seq;
+                    return Some(Item { seq: Some(seq), name: name.to_owned(), json });
+                }
+                Ok(Live::Event { seq, .. }) if seq <= self.cursor => {}
+                Ok(Live::Event { .. } | Live::Look) | Err(RecvError::Lagged(_)) => {
+                    self.behind = true;
+                }
+                Ok(Live::Activity { name, json, only }) => {
+                    if self.activity && only.is_none_or(|m| m == self.caller.by.member) {
+                        return Some(Item { seq: None, name: name.to_owned(), json });
+                    }
+                }
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// What was read and not yet shown.
+    pub fn ready(&mut self) -> Option<Item> {
+        self.ready.pop_front()
+    }
+
+    async fn catch_up(&mut self) -> Result<(), Refusal> {
+        if !self.app.still_valid(&self.caller) {
+            return Err(Refusal::not_found("member"));
+        }
+        self.app.place(&self.caller, self.conversation.uid).await?;
+        let (logged, more) = self.app.logged(&self.conversation, self.cursor, PAGE).await?;
+        if let Some(last) = logged.last() {
+            self.cursor = last.event.seq;
+        }
+        self.behind = more;
+        for event in self.app.show_events(&logged) {
+            if let Ok(json) = serde_json::to_string(&event) {
+                let seq = Some(Seq(event.seq));
+                self.ready.push_back(Item { seq, name: event.kind, json: json.into() });
+            }
+        }
+        Ok(())
+    }
+}

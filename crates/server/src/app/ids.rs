@@ -1,0 +1,42 @@
+//! Public ids as they come in. One that is malformed names nothing, like one that is unknown.
+
+use std::sync::Arc;
+
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::{MemberKey, Prefix, Uid};
+use chorus_core::member::{Directory, Member, Role};
+
+pub(super) fn conversation(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Conversation, id).ok_or_else(|| Refusal::not_found("conversation"))
+}
+
+pub(super) fn thread(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Thread, id).ok_or_else(|| Refusal::not_found("thread"))
+}
+
+/// An event, or the message that one posted: `evt_…` and `msg_…` are one id with two prefixes.
+pub(super) fn event(id: &str) -> Result<Uid, Refusal> {
+    let hex = id.strip_prefix("evt_").or_else(|| id.strip_prefix("msg_"));
+    hex.and_then(|hex| hex.parse().ok()).ok_or_else(|| Refusal::not_found("event"))
+}
+
+pub(super) fn session(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Session, id)
+        .ok_or_else(|| Refusal::invalid("a session id is sess_ and 32 hexadecimal digits"))
+}
+
+pub(super) fn member<'a>(directory: &'a Directory, id: &str) -> Result<&'a Arc<Member>, Refusal> {
+    directory.by_id(id).ok_or_else(|| {
+        // What was sent may be anything and long.
+        let shown: String = id.chars().take(64).collect();
+        Refusal::new(Code::NotFound, format!("no such member: {shown:?}"))
+    })
+}
+
+pub(super) fn members(directory: &Directory, ids: &[String]) -> Result<Vec<MemberKey>, Refusal> {
+    ids.iter().map(|id| member(directory, id).map(|m| m.key)).collect()
+}
+
+pub(super) fn role<'a>(directory: &'a Directory, name: &str) -> Result<&'a Arc<Role>, Refusal> {
+    directory.role_by_name(name).ok_or_else(|| Refusal::not_found("role"))
+}

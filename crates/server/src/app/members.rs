@@ -1,0 +1,153 @@
+//! Members: made, changed, removed, listed; and who the caller is.
+
+use chorus_core::command::{Command, Outcome};
+use chorus_core::error::Refusal;
+use chorus_core::ids::Prefix;
+use chorus_core::limits;
+use chorus_core::member::MemberFields;
+use chorus_wire::rest::members::{
+    Agent, Agents, Identity, Member, MemberPatch, Members, NewMember, TurnScope, Whoami,
+};
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+use crate::view;
+
+/// Identities of one member on other platforms.
+const IDENTITIES: usize = 32;
+
+impl App {
+    pub async fn add_member(&self, caller: &Caller, new: NewMember) -> Result<Member, Refusal> {
+        caller.must_govern()?;
+        if let Some(role) = new.token_role {
+            self.may_issue(caller, new.kind, role)?;
+        }
+        let command = Command::AddMember {
+            id: new.id,
+            kind: new.kind,
+            fields: MemberFields {
+                handle: new.handle,
+                display_name: new.display_name,
+                owner: new.owner_id,
+                identities: identities(&new.identities)?,
+            },
+        };
+        match self.change(caller.by, command).await? {
+            Outcome::Member(member) => {
+                let mut shown = view::members::member(&self.directory(), &member);
+                if let Some(role) = new.token_role {
+                    shown.token = Some(self.sign(&member, role, None, None)?.token);
+                }
+                Ok(shown)
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    pub async fn change_member(
+        &self,
+        caller: &Caller,
+        id: &str,
+        patch: MemberPatch,
+    ) -> Result<Member, Refusal> {
+        caller.must_govern()?;
+        let member = ids::member(&self.directory(), id)?.key;
+        let fields = MemberFields {
+            handle: patch.handle,
+            display_name: patch.display_name,
+            owner: patch.owner_id,
+            identities: patch.identities.as_deref().map(identities).transpose()?.flatten(),
+        };
+        if fields != MemberFields::default() {
+            self.change(caller.by, Command::ChangeMember { member, fields }).await?;
+        }
+        let is_lead = self.directory().lead == Some(member);
+        if let Some(lead) = patch.lead.filter(|lead| *lead != is_lead) {
+            let member = lead.then_some(member);
+            self.change(caller.by, Command::SetLead { member }).await?;
+        }
+        self.member(caller, id)
+    }
+
+    pub async fn remove_member(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
+        caller.must_govern()?;
+        let member = ids::member(&self.directory(), id)?.key;
+        self.change(caller.by, Command::RemoveMember { member }).await?;
+        for connection in self.connections.all() {
+            if connection.member == member {
+                connection.look_at_token();
+            }
+        }
+        Ok(())
+    }
+
+    pub fn member(&self, caller: &Caller, id: &str) -> Result<Member, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let directory = self.directory();
+        Ok(view::members::member(&directory, ids::member(&directory, id)?))
+    }
+
+    pub fn members(&self, caller: &Caller) -> Result<Members, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let directory = self.directory();
+        let present = directory.members.iter().filter(|m| !m.removed);
+        Ok(Members { members: present.map(|m| view::members::member(&directory, m)).collect() })
+    }
+
+    /// The agents, with how they are reached and what waits for them.
+    pub async fn agents(&self, caller: &Caller) -> Result<Agents, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let waiting = self.waiting_counts().await?;
+        let directory = self.directory();
+        let agents = directory.members.iter().filter(|m| !m.removed && m.is_agent());
+        let show = |member: &std::sync::Arc<chorus_core::member::Member>| {
+            let sessions = directory.sessions.values().filter(|s| s.member == member.key);
+            // What was and is gone is in `/v1/sessions`.
+            let live = sessions.filter(|s| s.connected);
+            let sessions: Vec<_> = live.map(|s| view::members::session(&directory, s)).collect();
+            Agent {
+                member: view::members::member(&directory, member),
+                online: !sessions.is_empty(),
+                sessions,
+                open_deliveries: waiting.get(&member.key).copied().unwrap_or(0),
+            }
+        };
+        Ok(Agents { agents: agents.map(show).collect() })
+    }
+
+    pub fn whoami(&self, caller: &Caller) -> Whoami {
+        let directory = self.directory();
+        Whoami {
+            member: view::members::member(&directory, &caller.member),
+            role: caller.authority(),
+            workspace_id: self.workspace_id.to_string(),
+            session_id: caller.session.map(|s| s.show(Prefix::Session)),
+            jti: caller.jti.as_deref().map(str::to_owned),
+            expires_at: Some(caller.expires),
+            turn: caller.turn.map(|turn| TurnScope {
+                conversation: turn.conversation.show(Prefix::Conversation),
+                event_id: turn.event.show(Prefix::Event),
+                fence: turn.fence,
+            }),
+        }
+    }
+}
+
+/// Identities as core keeps them: canonical JSON.
+fn identities(list: &[Identity]) -> Result<Option<String>, Refusal> {
+    if list.len() > IDENTITIES {
+        return Err(Refusal::invalid(format!("a member has at most {IDENTITIES} identities")));
+    }
+    let texts = list.iter().flat_map(|i| [&i.platform, &i.id]);
+    let max = limits::TITLE_BYTES;
+    for text in texts {
+        if text.is_empty() || text.len() > max || text.chars().any(char::is_control) {
+            return Err(Refusal::invalid(format!(
+                "platform and id of an identity are single lines of 1 to {max} bytes"
+            )));
+        }
+    }
+    let json = serde_json::to_string(list)
+        .map_err(|e| Refusal::invalid(format!("identities cannot be kept: {e}")))?;
+    Ok(Some(json))
+}

@@ -1,0 +1,79 @@
+//! Messages read, edited and deleted. Posting is in [`super::send`].
+
+use chorus_core::command::Command;
+use chorus_core::error::Refusal;
+use chorus_wire::rest::messages::{ListMessages, Message, MessagePatch, Messages};
+
+use super::read::{Page, Range};
+use super::{App, ids, send};
+use crate::auth::Caller;
+use crate::view::messages;
+use crate::view::messages::Shown;
+
+/// Messages in one answer, unless the caller says.
+pub(super) const PAGE: u32 = 50;
+/// Most messages in one answer.
+pub(super) const LONGEST_PAGE: u32 = 200;
+
+impl App {
+    /// A message as it is now.
+    pub async fn message(&self, caller: &Caller, id: &str) -> Result<Message, Refusal> {
+        let shown = self.shown(caller, id).await?;
+        Ok(messages::message(&self.directory(), &shown))
+    }
+
+    /// `GET /v1/messages`, oldest first: after a seq, before one, or the newest.
+    pub async fn messages(
+        &self,
+        caller: &Caller,
+        query: ListMessages,
+    ) -> Result<Messages, Refusal> {
+        let place = self.place(caller, ids::conversation(&query.conversation)?).await?;
+        let thread = match query.thread.as_deref() {
+            Some(id) => Some(self.thread_key(place.conversation.key, id).await?),
+            None => None,
+        };
+        let limit = limit(query.limit)?;
+        let range = Range::of(query.after_seq, query.before_seq)?;
+        let Page { shown, more } = self.page(&place.conversation, thread, range, limit).await?;
+        let directory = self.directory();
+        let messages = shown.iter().map(|shown| messages::message(&directory, shown)).collect();
+        Ok(Messages { messages, has_more: more })
+    }
+
+    pub async fn edit(
+        &self,
+        caller: &Caller,
+        id: &str,
+        patch: MessagePatch,
+    ) -> Result<Message, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let message = ids::event(id)?;
+        let content = send::message(patch.text, patch.content, patch.metadata.as_deref(), None)?;
+        self.submit(caller.by, Command::Edit { message, content }).await?;
+        self.message(caller, id).await
+    }
+
+    pub async fn delete(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
+        caller.must_not_be_a_turn()?;
+        let message = ids::event(id)?;
+        self.submit(caller.by, Command::Delete { message }).await.map(drop)
+    }
+
+    /// The message with this id, or the one that the event with it is about.
+    pub(super) async fn shown(&self, caller: &Caller, id: &str) -> Result<Shown, Refusal> {
+        let unknown = || Refusal::not_found("message");
+        let uid = ids::event(id).map_err(|_| unknown())?;
+        let shown = self.message_by(uid).await?.ok_or_else(unknown)?;
+        self.place(caller, shown.conversation).await.map_err(|_| unknown())?;
+        Ok(shown)
+    }
+}
+
+/// How many the caller wants, within what there may be.
+pub(super) fn limit(asked: Option<u32>) -> Result<usize, Refusal> {
+    match asked.unwrap_or(PAGE) {
+        0 => Err(Refusal::invalid("limit is at least 1")),
+        n => Ok(n.min(LONGEST_PAGE) as usize),
+    }
+}

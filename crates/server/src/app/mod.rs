@@ -1,0 +1,159 @@
+//! What can be done here: one use case a file. Doors parse and print; the store is known to this module alone.
+//!
+//! A use case turns what was asked into a [`Command`] and waits for its answer, or reads what the caller may
+//! see. It decides nothing about the room itself: that is core's. What it checks is what only the edge knows:
+//! ids, content, and what a token may be used for.
+
+mod draw;
+mod ids;
+mod read;
+
+pub mod messages;
+pub mod send;
+
+pub mod channels;
+pub mod cursors;
+pub mod members;
+pub mod reactions;
+pub mod roles;
+pub mod streams;
+pub mod threads;
+pub mod tokens;
+
+pub mod claims;
+pub mod deliveries;
+pub mod inbox;
+pub mod sessions;
+pub mod turns;
+pub mod why;
+
+pub mod follow;
+pub mod log;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Instant;
+
+use arc_swap::{ArcSwap, Guard};
+use chorus_core::command::{By, Command, Outcome};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::{Timestamp, Uid};
+use chorus_core::member::Directory;
+use chorus_store::{Clock, Readers, Writer};
+use tokio::sync::oneshot;
+
+use crate::auth::{Auth, Caller, SignIn};
+use crate::couriers::connections::Connections;
+use crate::couriers::feed::Feed;
+use crate::telemetry::Metrics;
+pub use draw::Draw;
+
+/// Everything a use case needs; one per host.
+pub struct App {
+    pub(crate) writer: Writer,
+    pub(crate) readers: Readers,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) draw: Draw,
+    pub(crate) directory: Arc<ArcSwap<Directory>>,
+    pub(crate) auth: Auth,
+    pub(crate) connections: Arc<Connections>,
+    pub(crate) feed: Arc<Feed>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) workspace_id: Arc<str>,
+    pub(crate) workspace_name: String,
+    /// Where others reach the host; without a slash at its end.
+    pub(crate) public_url: String,
+    pub(crate) sign_in: SignIn,
+    /// Kinds of conversations that were looked at; a kind never changes.
+    pub(crate) kinds: read::Kinds,
+    pub(crate) typing: turns::TypingRates,
+}
+
+impl App {
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Who there is, as of now.
+    pub fn directory(&self) -> Guard<Arc<Directory>> {
+        self.directory.load()
+    }
+
+    /// The caller behind a bearer token.
+    pub fn caller(&self, bearer: &str) -> Result<Caller, Refusal> {
+        self.auth.verify(bearer, &self.directory(), self.now())
+    }
+
+    /// Whether a caller that stays connected still may.
+    pub fn still_valid(&self, caller: &Caller) -> bool {
+        self.auth.still_valid(caller, &self.directory(), self.now())
+    }
+
+    /// The caller, in the turn that an argument names.
+    pub fn in_turn(&self, caller: &Caller, turn: Option<&str>) -> Result<Caller, Refusal> {
+        match turn {
+            Some(token) => self.auth.in_turn(caller, token, &self.directory(), self.now()),
+            None => Ok(caller.clone()),
+        }
+    }
+
+    /// Gives a command to the writer at once, and waits for its answer when polled: commands submitted one
+    /// after the other are decided in that order.
+    pub(crate) fn submit(
+        &self,
+        by: By,
+        command: Command,
+    ) -> impl Future<Output = Result<Outcome, Refusal>> + Send + use<> {
+        let (answer, answered) = oneshot::channel();
+        let begun = Instant::now();
+        let drawn = self.draw.drawn(self.now());
+        let drawn = drawn.map(|drawn| {
+            self.metrics.waiting.inc();
+            self.writer.submit(by, command, drawn, move |result| {
+                // Whoever asked may have gone.
+                let _ = answer.send(result);
+            });
+        });
+        let metrics = self.metrics.clone();
+        async move {
+            drawn?;
+            let result = answered.await;
+            metrics.waiting.dec();
+            metrics.answered(begun.elapsed());
+            result.unwrap_or_else(|_| {
+                Err(Refusal::new(Code::Unavailable, "the host is stopping; try again"))
+            })
+        }
+    }
+
+    /// As [`App::submit`], for commands that change who there is: when it returns, the directory shows the
+    /// change. Effects are handed out after the answers of their batch, so that the answer to one more
+    /// command, which changes nothing, comes after them.
+    pub(crate) async fn change(&self, by: By, command: Command) -> Result<Outcome, Refusal> {
+        let outcome = self.submit(by, command).await?;
+        self.submit(By::host(), Command::Standing { event: Uid::default() }).await?;
+        Ok(outcome)
+    }
+
+    /// Gives a command whose answer nobody waits for.
+    pub(crate) fn hand(&self, by: By, command: Command) {
+        let Ok(drawn) = self.draw.drawn(self.now()) else { return };
+        self.writer.submit(by, command, drawn, |result| {
+            if let Err(refusal) = result {
+                tracing::debug!(%refusal, "a command without an asker was refused");
+            }
+        });
+    }
+
+    /// Whether the host can still write.
+    pub fn ready(&self) -> Result<(), String> {
+        let health = self.writer.health();
+        if health.ok { Ok(()) } else { Err(health.reason.unwrap_or_default()) }
+    }
+}
+
+/// An outcome that is not the command's: a mistake of ours.
+fn unexpected(outcome: &Outcome) -> Refusal {
+    tracing::error!(?outcome, "an outcome of another command");
+    Refusal::new(Code::Internal, "the host gave itself an unexpected answer")
+}

@@ -1,0 +1,52 @@
+//! Reactions: signals, which may end a delivery without a turn (C2A "Reaction signals").
+
+use chorus_core::command::{Command, Outcome};
+use chorus_core::error::Refusal;
+use chorus_core::ids::Prefix;
+use chorus_core::limits;
+use chorus_core::reaction::Signal;
+use chorus_wire::attention::tools;
+use chorus_wire::rest::messages::ReactionAnswer;
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+
+impl App {
+    /// Sets a signal on a message, or takes it back.
+    pub async fn react(
+        &self,
+        caller: &Caller,
+        message: &str,
+        signal: Signal,
+        detail: Option<String>,
+        on: bool,
+    ) -> Result<ReactionAnswer, Refusal> {
+        if let Some(detail) = &detail
+            && (detail.len() > limits::TITLE_BYTES || detail.chars().any(char::is_control))
+        {
+            let max = limits::TITLE_BYTES;
+            return Err(Refusal::invalid(format!("an eta is one line of at most {max} bytes")));
+        }
+        let message = ids::event(message)?;
+        let detail = detail.map(Into::into);
+        match self.submit(caller.by, Command::React { message, signal, detail, on }).await? {
+            Outcome::Reacted { entry, disposition } => Ok(ReactionAnswer {
+                event_id: entry.map(|e| e.event.uid.show(Prefix::Event)),
+                disposition,
+            }),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// `chat.react`.
+    pub async fn react_tool(
+        &self,
+        caller: &Caller,
+        args: tools::React,
+    ) -> Result<tools::Reacted, Refusal> {
+        let caller = self.in_turn(caller, args.turn.as_deref())?;
+        let answer =
+            self.react(&caller, &args.in_reply_to, args.signal, args.eta, !args.remove).await?;
+        Ok(tools::Reacted { event_id: answer.event_id, disposition: answer.disposition })
+    }
+}

@@ -1,0 +1,274 @@
+//! Reading what the caller may see. Every reader of the store goes through here, off the threads that serve
+//! requests.
+//!
+//! A conversation that the caller may not see is as unknown as one that does not exist. Readers never feed a
+//! decision.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use chorus_core::command::Authority;
+use chorus_core::conversation::{Conversation, ConversationKind};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::event::{Change, Event, EventRef};
+use chorus_core::ids::{ConversationKey, Seq, ThreadKey, Uid};
+use chorus_store::db::Error;
+use chorus_store::reader::Start;
+use chorus_store::{Line, Readers, StoredEntry};
+
+use super::{App, ids};
+use crate::auth::Caller;
+use crate::view::messages::Shown;
+
+/// Kinds remembered; 40 bytes each.
+const KINDS: usize = 100_000;
+
+/// Kinds of conversations by public id.
+#[derive(Default)]
+pub struct Kinds(RwLock<HashMap<Uid, ConversationKind>>);
+
+/// A conversation that the caller may see, and the seq of its newest event.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub conversation: Arc<Conversation>,
+    pub head: Seq,
+}
+
+/// Which part of a line of talk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Range {
+    After(Seq),
+    Before(Seq),
+    Newest,
+}
+
+/// Messages, oldest first.
+pub(super) struct Page {
+    pub shown: Vec<Shown>,
+    /// Whether there are more in the direction of reading.
+    pub more: bool,
+}
+
+/// One entry of a log, as it is shown.
+pub(super) struct Logged {
+    pub conversation: Uid,
+    pub event: Arc<Event>,
+    pub thread: Option<Uid>,
+    /// The message it posts or is about, as it is now.
+    pub about: Option<Shown>,
+}
+
+impl Range {
+    pub fn of(after: Option<u64>, before: Option<u64>) -> Result<Self, Refusal> {
+        match (after, before) {
+            (Some(_), Some(_)) => Err(Refusal::invalid("read after a seq or before one, not both")),
+            (Some(seq), None) => Ok(Self::After(Seq(seq))),
+            (None, Some(seq)) => Ok(Self::Before(Seq(seq))),
+            (None, None) => Ok(Self::Newest),
+        }
+    }
+}
+
+impl App {
+    /// Runs a read where it may take its time.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Readers) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let readers = self.readers.clone();
+        let done = tokio::task::spawn_blocking(move || read(&readers)).await;
+        match done {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(why)) => {
+                tracing::error!(%why, "a read failed");
+                Err(Refusal::new(Code::Unavailable, "the store cannot be read now; try again"))
+            }
+            Err(why) => {
+                tracing::error!(%why, "a read panicked");
+                Err(Refusal::new(Code::Internal, "the host made a mistake while reading"))
+            }
+        }
+    }
+
+    /// The conversation, when the caller may see it.
+    pub(crate) async fn place(&self, caller: &Caller, uid: Uid) -> Result<Place, Refusal> {
+        if caller.turn.is_some_and(|turn| turn.conversation != uid) {
+            return Err(Refusal::new(
+                Code::Forbidden,
+                "this turn's token is for another conversation",
+            ));
+        }
+        let (member, authority) = (caller.by.member, caller.authority());
+        let found = self
+            .read(move |readers| {
+                let Some(conversation) = readers.conversation(uid)? else { return Ok(None) };
+                let key = conversation.key;
+                if authority != Authority::Auditor && !readers.may_read(key, member)? {
+                    return Ok(None);
+                }
+                let head = readers.head(key)?.unwrap_or_default().seq;
+                Ok(Some(Place { conversation, head }))
+            })
+            .await?;
+        let place = found.ok_or_else(|| Refusal::not_found("conversation"))?;
+        self.kinds.put(uid, place.conversation.kind);
+        Ok(place)
+    }
+
+    /// The kind of a conversation. Whether the caller may see it is core's to say, where it is posted to.
+    pub(super) async fn kind(
+        &self,
+        caller: &Caller,
+        uid: Uid,
+    ) -> Result<ConversationKind, Refusal> {
+        match self.kinds.get(uid) {
+            Some(kind) => Ok(kind),
+            None => Ok(self.place(caller, uid).await?.conversation.kind),
+        }
+    }
+
+    /// Messages of a conversation, or of one thread of it with its root before them.
+    pub(super) async fn page(
+        &self,
+        conversation: &Conversation,
+        thread: Option<ThreadKey>,
+        range: Range,
+        limit: usize,
+    ) -> Result<Page, Refusal> {
+        let key = conversation.key;
+        self.read(move |readers| {
+            let start = match range {
+                Range::After(seq) => Start::After(seq),
+                Range::Before(seq) => Start::Before(seq),
+                Range::Newest => Start::Newest,
+            };
+            let line = thread.map_or(Line::Messages, Line::Thread);
+            let asked = chorus_store::Page { conversation: key, line, start, limit };
+            let (entries, more) = readers.entries(&asked)?.unwrap_or_default();
+            let mut shown: Vec<_> = entries.into_iter().filter_map(posted).collect();
+            let from_start = !more && !matches!(range, Range::After(Seq(1..)));
+            if let Some(root) = thread.filter(|_| from_start).map(|t| root(readers, key, t)) {
+                shown.splice(0..0, root?);
+            }
+            Ok(Page { shown, more })
+        })
+        .await
+    }
+
+    /// Entries of a log after a seq, oldest first, and whether there are more.
+    pub(super) async fn logged(
+        &self,
+        conversation: &Conversation,
+        after: Seq,
+        limit: usize,
+    ) -> Result<(Vec<Logged>, bool), Refusal> {
+        let (key, start) = (conversation.key, Start::After(after));
+        self.read(move |readers| {
+            let asked = chorus_store::Page { conversation: key, line: Line::All, start, limit };
+            let (entries, more) = readers.entries(&asked)?.unwrap_or_default();
+            let mut logged = Vec::with_capacity(entries.len());
+            for stored in entries {
+                let about = match about(&stored.entry.event.change) {
+                    Some(seq) => {
+                        readers.entry_at(EventRef { conversation: key, seq })?.and_then(posted)
+                    }
+                    None => posted(stored.clone()),
+                };
+                logged.push(Logged {
+                    conversation: stored.entry.conversation.uid,
+                    thread: stored.entry.thread.map(|t| t.uid),
+                    event: stored.entry.event,
+                    about,
+                });
+            }
+            Ok((logged, more))
+        })
+        .await
+    }
+
+    /// The message that an event posted or is about, and the conversation it is in.
+    pub(super) async fn message_by(&self, uid: Uid) -> Result<Option<Shown>, Refusal> {
+        self.read(move |readers| {
+            let Some(stored) = readers.entry(uid)? else { return Ok(None) };
+            let event = &stored.entry.event;
+            match about(&event.change) {
+                Some(seq) => {
+                    let at = EventRef { conversation: event.conversation, seq };
+                    Ok(readers.entry_at(at)?.and_then(posted))
+                }
+                None => Ok(posted(stored)),
+            }
+        })
+        .await
+    }
+
+    /// The key of a thread of this conversation.
+    pub(super) async fn thread_key(
+        &self,
+        conversation: ConversationKey,
+        id: &str,
+    ) -> Result<ThreadKey, Refusal> {
+        let uid = ids::thread(id)?;
+        let found = self.read(move |readers| readers.thread(uid)).await?;
+        let here = found.filter(|(home, _)| *home == conversation);
+        here.map(|(_, thread)| thread.key).ok_or_else(|| Refusal::not_found("thread"))
+    }
+
+    /// How many conversations there are.
+    pub async fn channel_count(&self) -> Result<usize, Refusal> {
+        Ok(self.read(|readers| readers.heads()).await?.len())
+    }
+}
+
+/// The message another event is about.
+fn about(change: &Change) -> Option<Seq> {
+    match change {
+        Change::Edited { message, .. }
+        | Change::Deleted { message }
+        | Change::Reacted { message, .. }
+        | Change::Unreacted { message, .. } => Some(*message),
+        _ => None,
+    }
+}
+
+/// A message as it is now; none when the event posted none.
+fn posted(stored: StoredEntry) -> Option<Shown> {
+    let StoredEntry { entry, state, content } = stored;
+    if !matches!(entry.event.change, Change::Posted(_)) {
+        return None;
+    }
+    Some(Shown {
+        conversation: entry.conversation.uid,
+        event: entry.event,
+        thread: entry.thread.map(|t| t.uid),
+        reply_to: entry.reply_to,
+        edited: state.latest.and(content),
+        state,
+    })
+}
+
+fn root(
+    readers: &Readers,
+    conversation: ConversationKey,
+    thread: ThreadKey,
+) -> Result<Option<Shown>, Error> {
+    let root = readers.thread_by_key(conversation, thread)?.and_then(|t| t.root);
+    match root {
+        Some(seq) => Ok(readers.entry_at(EventRef { conversation, seq })?.and_then(posted)),
+        None => Ok(None),
+    }
+}
+
+impl Kinds {
+    fn get(&self, uid: Uid) -> Option<ConversationKind> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&uid).copied()
+    }
+
+    fn put(&self, uid: Uid, kind: ConversationKind) {
+        let mut kinds = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if kinds.len() >= KINDS {
+            kinds.clear();
+        }
+        kinds.insert(uid, kind);
+    }
+}

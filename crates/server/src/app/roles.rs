@@ -1,0 +1,52 @@
+//! Roles: named groups of members.
+
+use chorus_core::command::{Command, Outcome};
+use chorus_core::error::Refusal;
+use chorus_wire::rest::roles::{NewRole, Role, Roles};
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+use crate::view::members;
+
+impl App {
+    pub fn roles(&self, caller: &Caller) -> Result<Roles, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let directory = self.directory();
+        let present = directory.roles.iter().filter(|r| !r.removed);
+        Ok(Roles { roles: present.map(|r| members::role(&directory, r)).collect() })
+    }
+
+    pub async fn add_role(&self, caller: &Caller, new: NewRole) -> Result<Role, Refusal> {
+        caller.must_govern()?;
+        self.role(caller, Command::AddRole { name: new.name }).await
+    }
+
+    pub async fn remove_role(&self, caller: &Caller, name: &str) -> Result<(), Refusal> {
+        caller.must_govern()?;
+        let role = ids::role(&self.directory(), name)?.key;
+        self.role(caller, Command::RemoveRole { role }).await.map(drop)
+    }
+
+    /// Puts a member into a role, or takes it out.
+    pub async fn set_role_member(
+        &self,
+        caller: &Caller,
+        name: &str,
+        member: &str,
+        on: bool,
+    ) -> Result<Role, Refusal> {
+        caller.must_govern()?;
+        let (role, member) = {
+            let directory = self.directory();
+            (ids::role(&directory, name)?.key, ids::member(&directory, member)?.key)
+        };
+        self.role(caller, Command::SetRoleMember { role, member, on }).await
+    }
+
+    async fn role(&self, caller: &Caller, command: Command) -> Result<Role, Refusal> {
+        match self.change(caller.by, command).await? {
+            Outcome::Role(role) => Ok(members::role(&self.directory(), &role)),
+            other => Err(unexpected(&other)),
+        }
+    }
+}

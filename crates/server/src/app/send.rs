@@ -1,0 +1,299 @@
+//! Sending a message, the same for every door: REST and `chat.send_message` differ in which fields must be
+//! there, not in what they mean (C2A "Outbound posture").
+
+use std::sync::Arc;
+
+use chorus_core::attention::Directedness;
+use chorus_core::command::{Command, Entry, Outcome, Post};
+use chorus_core::conversation::ConversationKind;
+use chorus_core::error::Refusal;
+use chorus_core::event::{Idempotency, Message, MessageKind};
+use chorus_core::ids::{Prefix, Uid};
+use chorus_wire::attention::descriptors::KEY_BYTES;
+use chorus_wire::attention::tools::{SendMessage, Sent, Visibility};
+use chorus_wire::canonical;
+use chorus_wire::part::{Content, Part};
+use chorus_wire::rest::attention::Preview;
+use chorus_wire::rest::messages::{MessageSource, NewMessage, Posted};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+use crate::view::members::told;
+use crate::view::messages::message_id;
+
+/// A message as either door brings it.
+struct Letter {
+    conversation: String,
+    thread: Option<String>,
+    text: Option<String>,
+    content: Option<Vec<Part>>,
+    in_reply_to: Option<String>,
+    key: Option<String>,
+    recipient: Option<String>,
+    mentions: Vec<String>,
+    visibility: Option<Visibility>,
+    directedness: Option<Directedness>,
+    metadata: Option<Box<RawValue>>,
+    source: Option<MessageSource>,
+}
+
+impl App {
+    /// `POST /v1/messages`.
+    pub async fn post(&self, caller: &Caller, new: NewMessage) -> Result<Posted, Refusal> {
+        let (entry, duplicate) = self.send(caller, Letter::from(new)).await?;
+        let event = &entry.event;
+        Ok(Posted {
+            event_id: event.uid.show(Prefix::Event),
+            message_id: message_id(event.uid),
+            conversation: entry.conversation.uid.show(Prefix::Conversation),
+            thread_id: entry.thread.as_ref().map(|t| t.uid.show(Prefix::Thread)),
+            seq: event.seq.0,
+            thread_seq: (event.thread_seq > 0).then_some(event.thread_seq),
+            created_at: event.at,
+            duplicate,
+            told: self.told(&entry),
+        })
+    }
+
+    /// `chat.send_message`.
+    pub async fn send_message(&self, caller: &Caller, args: SendMessage) -> Result<Sent, Refusal> {
+        let caller = self.in_turn(caller, args.turn.as_deref())?;
+        let (entry, duplicate) = self.send(&caller, Letter::from(args)).await?;
+        let event = &entry.event;
+        Ok(Sent {
+            event_id: event.uid.show(Prefix::Event),
+            conversation: entry.conversation.uid.show(Prefix::Conversation),
+            thread_id: entry.thread.as_ref().map(|t| t.uid.show(Prefix::Thread)),
+            sequence: event.seq.0,
+            thread_sequence: (event.thread_seq > 0).then_some(event.thread_seq),
+            created_at: event.at,
+            duplicate,
+            told: self.told(&entry),
+        })
+    }
+
+    /// Who would be told of a message; nothing is posted.
+    pub async fn preview(&self, caller: &Caller, new: NewMessage) -> Result<Preview, Refusal> {
+        let post = self.write(caller, Letter::from(new), false).await?;
+        match self.submit(caller.by, Command::Preview(Box::new(post))).await? {
+            Outcome::Preview(attention) => Ok(Preview {
+                intent: attention.intent,
+                rest: attention.rest,
+                told: told(&self.directory(), &attention.told),
+            }),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn send(&self, caller: &Caller, letter: Letter) -> Result<(Entry, bool), Refusal> {
+        let post = self.write(caller, letter, true).await?;
+        match self.submit(caller.by, Command::Post(Box::new(post))).await? {
+            Outcome::Logged { entry, duplicate } => {
+                self.metrics.posted();
+                Ok((entry, duplicate))
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    fn told(&self, entry: &Entry) -> Vec<chorus_wire::attention::entry::Told> {
+        let attention = entry.event.attention.as_ref();
+        attention.map_or_else(Vec::new, |a| told(&self.directory(), &a.told))
+    }
+
+    /// Checks a letter and resolves its ids. Does not wait, but for a conversation whose kind is unknown yet.
+    async fn write(
+        &self,
+        caller: &Caller,
+        letter: Letter,
+        key_needed: bool,
+    ) -> Result<Post, Refusal> {
+        let conversation = ids::conversation(&letter.conversation)?;
+        if let Some(visibility) = letter.visibility {
+            self.check_visibility(caller, conversation, &letter, visibility).await?;
+        }
+        let thread = letter.thread.as_deref().map(ids::thread).transpose()?;
+        let in_reply_to = letter.in_reply_to.as_deref().map(ids::event).transpose()?;
+        let message = message(
+            letter.text,
+            letter.content,
+            letter.metadata.as_deref(),
+            letter.source.as_ref(),
+        )?;
+        let directory = self.directory();
+        let recipient = letter.recipient.as_deref();
+        let recipient = recipient.map(|id| ids::member(&directory, id)).transpose()?;
+        let mut post = Post {
+            conversation,
+            thread,
+            message,
+            in_reply_to,
+            idempotency: None,
+            recipient: recipient.map(|m| m.key),
+            mentions: ids::members(&directory, &letter.mentions)?,
+            directedness: letter.directedness,
+        };
+        match letter.key.as_deref() {
+            Some(key) => post.idempotency = Some(idempotency(key, caller, &post)?),
+            None if key_needed => {
+                return Err(Refusal::invalid(
+                    "idempotency_key is missing: choose one, and send the same for every retry",
+                ));
+            }
+            None => {}
+        }
+        Ok(post)
+    }
+
+    /// What the sender thinks the audience is must be what the place makes it.
+    async fn check_visibility(
+        &self,
+        caller: &Caller,
+        conversation: Uid,
+        letter: &Letter,
+        visibility: Visibility,
+    ) -> Result<(), Refusal> {
+        let kind = self.kind(caller, conversation).await?;
+        let (fits, where_to) = match visibility {
+            Visibility::Dm => (kind == ConversationKind::Dm, "a direct conversation"),
+            Visibility::Thread => (
+                letter.thread.is_some()
+                    || letter.in_reply_to.is_some()
+                    || kind == ConversationKind::Thread,
+                "a thread; name it, or the message you reply to",
+            ),
+            Visibility::Channel => (kind != ConversationKind::Dm, "a channel"),
+            Visibility::Ephemeral => {
+                return Err(Refusal::invalid(
+                    "ephemeral messages are not offered here; send a direct message instead",
+                ));
+            }
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(Refusal::invalid(format!("this visibility is for {where_to}")))
+    }
+}
+
+/// What is said, checked and in the form core keeps.
+pub(super) fn message(
+    text: Option<String>,
+    content: Option<Vec<Part>>,
+    metadata: Option<&RawValue>,
+    source: Option<&MessageSource>,
+) -> Result<Message, Refusal> {
+    let content = Content::read(text, content)?;
+    Ok(Message {
+        kind: MessageKind::Chat,
+        text: content.text.into(),
+        parts: content.parts.map(Into::into),
+        metadata: metadata.map(canonical::metadata).transpose()?.map(Into::into),
+        source: source.map(source_json).transpose()?,
+    })
+}
+
+/// Longest names of another platform, its workspace and its message, in bytes.
+const SOURCE_BYTES: usize = 256;
+
+fn source_json(source: &MessageSource) -> Result<Arc<str>, Refusal> {
+    let texts = [Some(&source.platform), source.workspace_id.as_ref(), source.id.as_ref()];
+    let bad = |text: &&String| {
+        text.is_empty() || text.len() > SOURCE_BYTES || text.chars().any(char::is_control)
+    };
+    if texts.into_iter().flatten().any(|text| bad(&text)) {
+        return Err(Refusal::invalid(format!(
+            "the names in source are single lines of 1 to {SOURCE_BYTES} bytes"
+        )));
+    }
+    let json = serde_json::to_string(source)
+        .map_err(|e| Refusal::invalid(format!("source cannot be kept: {e}")))?;
+    Ok(json.into())
+}
+
+/// Two sends are one when place, sender, key and payload are the same.
+fn idempotency(key: &str, caller: &Caller, post: &Post) -> Result<Idempotency, Refusal> {
+    if key.is_empty() || key.len() > KEY_BYTES {
+        return Err(Refusal::invalid(format!("an idempotency key has 1 to {KEY_BYTES} bytes")));
+    }
+    let mut place = Hasher::default();
+    place.put(&post.thread.unwrap_or(post.conversation).0.to_be_bytes());
+    place.put(&caller.by.member.0.to_be_bytes());
+    place.put(key.as_bytes());
+
+    let mut payload = Hasher::default();
+    let message = &post.message;
+    payload.put(message.text.as_bytes());
+    for text in [&message.parts, &message.metadata, &message.source] {
+        payload.put_option(text.as_deref().map(str::as_bytes));
+    }
+    payload.put_option(post.in_reply_to.map(|uid| uid.0.to_be_bytes()).as_ref().map(|b| &b[..]));
+    payload.put_option(post.recipient.map(|m| m.0.to_be_bytes()).as_ref().map(|b| &b[..]));
+    for member in &post.mentions {
+        payload.put(&member.0.to_be_bytes());
+    }
+    payload.put_option(post.directedness.map(|d| d.name().as_bytes()));
+    Ok(Idempotency { key: place.end(), payload: payload.end() })
+}
+
+/// SHA-256 over fields with their lengths, so that they cannot run into each other; the first 16 bytes.
+#[derive(Default)]
+struct Hasher(Sha256);
+
+impl Hasher {
+    fn put(&mut self, field: &[u8]) {
+        self.0.update((field.len() as u64).to_be_bytes());
+        self.0.update(field);
+    }
+
+    fn put_option(&mut self, field: Option<&[u8]>) {
+        self.0.update([u8::from(field.is_some())]);
+        self.put(field.unwrap_or_default());
+    }
+
+    fn end(self) -> [u8; 16] {
+        let mut out = [0; 16];
+        out.copy_from_slice(&self.0.finalize()[..16]);
+        out
+    }
+}
+
+impl From<NewMessage> for Letter {
+    fn from(new: NewMessage) -> Self {
+        Self {
+            conversation: new.conversation,
+            thread: new.thread,
+            text: new.text,
+            content: new.content,
+            in_reply_to: new.in_reply_to,
+            key: new.idempotency_key,
+            recipient: new.recipient,
+            mentions: new.mentions,
+            visibility: new.visibility,
+            directedness: new.directedness,
+            metadata: new.metadata,
+            source: new.source,
+        }
+    }
+}
+
+impl From<SendMessage> for Letter {
+    fn from(args: SendMessage) -> Self {
+        Self {
+            conversation: args.target.conversation,
+            thread: args.target.thread,
+            text: args.text,
+            content: args.content,
+            in_reply_to: args.in_reply_to,
+            key: Some(args.idempotency_key),
+            recipient: args.recipient,
+            mentions: args.mentions,
+            visibility: Some(args.visibility),
+            directedness: Some(args.directedness),
+            metadata: args.metadata,
+            source: None,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Sessions: live runs of agents and connections of people (threads spec section 2.4).
+
+use std::sync::Arc;
+
+use chorus_core::command::{By, Command, Offer, Outcome};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::SessionKey;
+use chorus_core::member::Session;
+use chorus_wire::attention::initialize::SessionHello;
+use chorus_wire::rest::sessions::Sessions;
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+use crate::view::members;
+
+impl App {
+    pub fn sessions(&self, caller: &Caller) -> Result<Sessions, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let directory = self.directory();
+        let sessions = directory.sessions.values();
+        Ok(Sessions { sessions: sessions.map(|s| members::session(&directory, s)).collect() })
+    }
+
+    /// A connection begins: its session is made, or taken up again.
+    pub async fn open_session(
+        &self,
+        caller: &Caller,
+        hello: Option<&SessionHello>,
+    ) -> Result<Arc<Session>, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let stated = hello.and_then(|h| h.id.as_deref()).map(ids::session).transpose()?;
+        if let (Some(mine), Some(stated)) = (caller.session, stated)
+            && mine != stated
+        {
+            return Err(Refusal::new(Code::ClaimMismatch, "the token is for another session"));
+        }
+        let command = Command::OpenSession {
+            uid: stated.or(caller.session),
+            runtime: hello.and_then(|h| h.runtime.clone()).unwrap_or_default(),
+            managed: hello.and_then(|h| h.managed).unwrap_or(false),
+            resumable: hello.and_then(|h| h.resumable).unwrap_or(false),
+        };
+        match self.change(caller.by, command).await? {
+            Outcome::Session(session) => Ok(session),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// The session's connection ended.
+    pub fn close_session(&self, by: By, session: SessionKey) {
+        self.hand(by, Command::CloseSession { session });
+    }
+
+    /// What is still to be offered to the session, oldest first; whether there is more.
+    pub async fn owed(
+        &self,
+        by: By,
+        session: SessionKey,
+        limit: usize,
+    ) -> Result<(Vec<Offer>, bool), Refusal> {
+        match self.submit(by, Command::Owed { session, limit }).await? {
+            Outcome::Owed { offers, more } => Ok((offers, more)),
+            other => Err(unexpected(&other)),
+        }
+    }
+}

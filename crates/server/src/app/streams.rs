@@ -1,0 +1,40 @@
+//! Streams: named lines of work with an owner.
+
+use chorus_core::command::{Command, Outcome};
+use chorus_core::error::Refusal;
+use chorus_core::ids::{Prefix, StreamKey, Uid};
+use chorus_core::member::Directory;
+use chorus_wire::rest::streams::{NewStream, Stream, Streams};
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+use crate::view::members;
+
+impl App {
+    pub fn streams(&self, caller: &Caller) -> Result<Streams, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let directory = self.directory();
+        let streams = directory.streams.iter();
+        Ok(Streams { streams: streams.map(|s| members::stream(&directory, s)).collect() })
+    }
+
+    pub async fn add_stream(&self, caller: &Caller, new: NewStream) -> Result<Stream, Refusal> {
+        caller.must_govern()?;
+        let owner = {
+            let directory = self.directory();
+            let owner = new.owner.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
+            owner.map(|m| m.key)
+        };
+        match self.change(caller.by, Command::AddStream { name: new.name, owner }).await? {
+            Outcome::Stream(stream) => Ok(members::stream(&self.directory(), &stream)),
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+/// The stream with this public id.
+pub(super) fn key(directory: &Directory, id: &str) -> Result<StreamKey, Refusal> {
+    let uid = Uid::read(Prefix::Stream, id);
+    let stream = uid.and_then(|uid| directory.streams.iter().find(|s| s.uid == uid));
+    stream.map(|s| s.key).ok_or_else(|| Refusal::not_found("stream"))
+}

@@ -1,0 +1,182 @@
+//! Threads: opened, listed, handed over, moved through their statuses (design section 5, "Threads").
+
+use std::sync::Arc;
+
+use chorus_core::command::{Command, OpenThread, Outcome};
+use chorus_core::conversation::{Conversation, ConversationKind, Settings, Visibility};
+use chorus_core::error::Refusal;
+use chorus_core::event::EventRef;
+use chorus_core::ids::{MemberKey, Seq, Uid};
+use chorus_core::thread::{self, ThreadStatus};
+use chorus_store::Readers;
+use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch, Threads};
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+use crate::view::conversations;
+
+/// Longest reason of a change of status, in bytes.
+const REASON_BYTES: usize = 1024;
+
+impl App {
+    /// `POST /v1/threads`. Without a conversation a new one is made, which only its participants see.
+    pub async fn open_thread(&self, caller: &Caller, new: NewThread) -> Result<Thread, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let title = match new.title.as_deref().map(str::trim) {
+            None | Some("") => "thread",
+            Some(title) => title,
+        };
+        let (participants, owner) = {
+            let directory = self.directory();
+            let owner = new.owner.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
+            (ids::members(&directory, &new.participants)?, owner.map(|m| m.key))
+        };
+        let conversation = match new.conversation.as_deref() {
+            Some(id) => ids::conversation(id)?,
+            None => self.thread_home(caller, title, &participants, owner).await?,
+        };
+        let opening = OpenThread {
+            conversation,
+            root: new.root.as_deref().map(ids::event).transpose()?,
+            title: title.to_owned(),
+            kind: new.kind.unwrap_or_default(),
+            owner,
+            participants,
+        };
+        match self.submit(caller.by, Command::OpenThread(Box::new(opening))).await? {
+            Outcome::Thread { conversation, thread } => {
+                self.show_thread(&conversation, &thread).await
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// A conversation of kind `thread`, seen by its participants only.
+    async fn thread_home(
+        &self,
+        caller: &Caller,
+        title: &str,
+        participants: &[MemberKey],
+        owner: Option<MemberKey>,
+    ) -> Result<Uid, Refusal> {
+        let settings = Settings {
+            title: title.into(),
+            description: "".into(),
+            purpose: "".into(),
+            visibility: Visibility::Private,
+            stream: None,
+            archived: false,
+        };
+        let members = participants.iter().copied().chain(owner).collect();
+        let command =
+            Command::CreateConversation { kind: ConversationKind::Thread, settings, members };
+        match self.submit(caller.by, command).await? {
+            Outcome::Conversation(conversation) => Ok(conversation.uid),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    pub async fn change_thread(
+        &self,
+        caller: &Caller,
+        id: &str,
+        patch: ThreadPatch,
+    ) -> Result<Thread, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let owner = match patch.owner {
+            Some(Some(id)) => Some(Some(ids::member(&self.directory(), &id)?.key)),
+            Some(None) => Some(None),
+            None => None,
+        };
+        let reason = patch.reason.unwrap_or_default();
+        let (thread, conversation) =
+            self.move_thread(caller, id, patch.status, owner, reason).await?;
+        self.show_thread(&conversation, &thread).await
+    }
+
+    pub(super) async fn move_thread(
+        &self,
+        caller: &Caller,
+        id: &str,
+        status: Option<ThreadStatus>,
+        owner: Option<Option<MemberKey>>,
+        reason: String,
+    ) -> Result<(Arc<thread::Thread>, Arc<Conversation>), Refusal> {
+        if reason.len() > REASON_BYTES {
+            return Err(Refusal::invalid(format!("a reason has at most {REASON_BYTES} bytes")));
+        }
+        let thread = ids::thread(id)?;
+        let command = Command::ChangeThread { thread, status, owner, reason: reason.into() };
+        match self.submit(caller.by, command).await? {
+            Outcome::Thread { conversation, thread } => Ok((thread, conversation)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    pub async fn thread(&self, caller: &Caller, id: &str) -> Result<Thread, Refusal> {
+        let uid = ids::thread(id)?;
+        let found = self.read(move |readers| thread_at_home(readers, uid)).await?;
+        let (conversation, thread) = found.ok_or_else(|| Refusal::not_found("thread"))?;
+        let seen = self.place(caller, conversation.uid).await;
+        seen.map_err(|_| Refusal::not_found("thread"))?;
+        self.show_thread(&conversation, &thread).await
+    }
+
+    /// The threads of one conversation, or of all the caller may see.
+    pub async fn threads(&self, caller: &Caller, query: ListThreads) -> Result<Threads, Refusal> {
+        let conversations = match query.conversation.as_deref() {
+            Some(id) => vec![self.place(caller, ids::conversation(id)?).await?.conversation],
+            None => {
+                caller.must_not_be_a_turn()?;
+                let viewer = caller.viewer();
+                self.read(move |readers| readers.conversations(viewer)).await?
+            }
+        };
+        let found = self
+            .read(move |readers| {
+                let mut found = Vec::new();
+                for conversation in conversations {
+                    for thread in readers.threads(conversation.key)? {
+                        let root = match thread.root {
+                            Some(seq) => {
+                                readers.uid_of(EventRef { conversation: conversation.key, seq })?
+                            }
+                            None => None,
+                        };
+                        found.push((conversation.uid, thread, root));
+                    }
+                }
+                Ok(found)
+            })
+            .await?;
+        let directory = self.directory();
+        let wanted = found.iter().filter(|(_, t, _)| query.status.is_none_or(|s| s == t.status));
+        let show = |(conversation, thread, root): &(Uid, thread::Thread, Option<Uid>)| {
+            conversations::thread(&directory, *conversation, thread, *root)
+        };
+        Ok(Threads { threads: wanted.map(show).collect() })
+    }
+
+    async fn show_thread(
+        &self,
+        conversation: &Conversation,
+        thread: &thread::Thread,
+    ) -> Result<Thread, Refusal> {
+        let (key, root): (_, Option<Seq>) = (conversation.key, thread.root);
+        let root = match root {
+            Some(seq) => self.read(move |r| r.uid_of(EventRef { conversation: key, seq })).await?,
+            None => None,
+        };
+        Ok(conversations::thread(&self.directory(), conversation.uid, thread, root))
+    }
+}
+
+/// A thread by its public id, with the conversation it is in.
+pub(super) fn thread_at_home(
+    readers: &Readers,
+    uid: Uid,
+) -> Result<Option<(Arc<Conversation>, thread::Thread)>, chorus_store::db::Error> {
+    let Some((key, thread)) = readers.thread(uid)? else { return Ok(None) };
+    let home = readers.conversation_by_key(key)?;
+    Ok(home.map(|conversation| (conversation, thread)))
+}

@@ -1,0 +1,48 @@
+//! Why each member was told of an event, or was not, and what came of it (design section 5, "The decision is
+//! data").
+
+use chorus_core::command::{Command, Outcome};
+use chorus_core::error::Refusal;
+use chorus_core::event::EventRef;
+use chorus_wire::rest::attention::Why;
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+use crate::view;
+
+impl App {
+    /// `GET /v1/events/{id}/attention`, for whoever may see the event.
+    pub async fn why(&self, caller: &Caller, id: &str) -> Result<Why, Refusal> {
+        let uid = ids::event(id)?;
+        let unknown = || Refusal::not_found("event");
+        let found = self.read(move |readers| readers.entry(uid)).await?.ok_or_else(unknown)?;
+        let (conversation, event) = (found.entry.conversation, found.entry.event);
+        self.place(caller, conversation.uid).await.map_err(|_| unknown())?;
+        let at = EventRef { conversation: event.conversation, seq: event.seq };
+        let standing = match self.submit(caller.by, Command::Standing { event: uid }).await? {
+            Outcome::Standing(open) => open.map(|open| *open),
+            other => return Err(unexpected(&other)),
+        };
+        let cause = event.cause;
+        let (stored, cause) = self
+            .read(move |readers| {
+                let cause = match cause {
+                    Some(at) => readers.uid_of(at)?,
+                    None => None,
+                };
+                Ok((readers.standing(at.conversation, at.seq)?, cause))
+            })
+            .await?;
+        let open = standing.or(stored);
+        let now = self.now();
+        view::deliveries::why(
+            &self.directory(),
+            conversation.uid,
+            &event,
+            cause,
+            open.as_ref(),
+            now,
+        )
+        .ok_or_else(|| Refusal::invalid("nobody is told of this kind of event"))
+    }
+}

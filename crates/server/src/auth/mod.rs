@@ -1,0 +1,238 @@
+//! Who is calling, from the bearer token alone (design section 4, "Tokens").
+//!
+//! [`Auth::verify`] is the one way from a token to a [`Caller`]. A signature is checked once per token; what
+//! may change afterwards (expiry, revocation, the member itself) is checked at every request. Identity that a
+//! payload states is only ever compared with this one.
+
+mod cache;
+mod keys;
+mod signin;
+mod stated;
+mod token;
+mod turn;
+
+use std::sync::Arc;
+
+use chorus_core::command::{Authority, By};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::member::{Directory, Member};
+
+use cache::Cache;
+pub use keys::{Keys, KeysError, write_private};
+pub use signin::SignIn;
+pub use stated::disagreement;
+pub use token::Issued;
+
+pub use turn::Turn;
+
+/// Clocks of two machines differ; a token is honoured this long after its end.
+pub const SKEW_MS: i64 = 5_000;
+/// Longest token that is looked at, in bytes. Ours are about 500.
+const TOKEN_BYTES: usize = 4096;
+
+/// A verified caller.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub member: Arc<Member>,
+    pub by: By,
+    /// The token's id; a turn token has none.
+    pub jti: Option<Arc<str>>,
+    pub expires: Timestamp,
+    /// The session the token is for, whether or not it has connected yet.
+    pub session: Option<Uid>,
+    /// What the call may be about, when it is made with a turn's token.
+    pub turn: Option<Turn>,
+}
+
+impl Caller {
+    pub fn authority(&self) -> Authority {
+        self.by.authority
+    }
+
+    /// Whether it may look at what is everybody's: who runs the room, and who audits it.
+    pub fn sees_all(&self) -> bool {
+        self.turn.is_none()
+            && (self.by.authority >= Authority::Orchestrator
+                || self.by.authority == Authority::Auditor)
+    }
+
+    /// Whose seats decide what is seen; an auditor sees all.
+    pub fn viewer(&self) -> Option<MemberKey> {
+        (self.by.authority != Authority::Auditor).then_some(self.by.member)
+    }
+
+    /// Only who runs the room may do this.
+    pub fn must_govern(&self) -> Result<(), Refusal> {
+        self.must_not_be_a_turn()?;
+        if self.by.authority < Authority::Orchestrator {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "this needs an operator's or orchestrator's token",
+            ));
+        }
+        Ok(())
+    }
+
+    /// A turn's token speaks and reads in its conversation, and does nothing else.
+    pub fn must_not_be_a_turn(&self) -> Result<(), Refusal> {
+        if self.turn.is_some() {
+            return Err(Refusal::new(
+                Code::Forbidden,
+                "a turn's token is for messages of its conversation; use the member's own token",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Verifies and issues tokens of one workspace.
+pub struct Auth {
+    workspace: Uid,
+    workspace_id: String,
+    keys: Keys,
+    cache: Cache,
+}
+
+impl Auth {
+    pub fn new(workspace: Uid, keys: Keys) -> Self {
+        let workspace_id = workspace.show(Prefix::Workspace);
+        Self { workspace, workspace_id, keys, cache: Cache::default() }
+    }
+
+    /// The caller behind a bearer token.
+    pub fn verify(
+        &self,
+        bearer: &str,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> Result<Caller, Refusal> {
+        if bearer.len() > TOKEN_BYTES {
+            return Err(unauthorized("the token is too long"));
+        }
+        if bearer.starts_with(turn::PREFIX) {
+            return self.verify_turn(bearer, directory, now);
+        }
+        let key = cache::key(bearer);
+        let claims = match self.cache.get(&key) {
+            Some(claims) => claims,
+            None => {
+                let claims = Arc::new(token::decode(bearer, &self.keys, &self.workspace_id)?);
+                self.cache.put(key, claims.clone(), now);
+                claims
+            }
+        };
+        if claims.expires.plus(SKEW_MS) <= now {
+            self.cache.forget(&key);
+            return Err(unauthorized("the token has expired; ask the operator for a new one"));
+        }
+        if directory.revoked.contains_key(&claims.jti) {
+            self.cache.forget(&key);
+            return Err(unauthorized("the token was revoked; ask the operator for a new one"));
+        }
+        let member = present(directory, &claims.agent)?;
+        let session = claims.session.and_then(|uid| directory.session_by_uid(uid));
+        if session.is_some_and(|s| s.member != member.key) {
+            return Err(Refusal::new(
+                Code::ClaimMismatch,
+                "the token's session is another member's",
+            ));
+        }
+        let by = By {
+            member: member.key,
+            session: session.map(|s| s.key),
+            authority: claims.authority,
+            turn: None,
+        };
+        Ok(Caller {
+            member,
+            by,
+            jti: Some(claims.jti.clone()),
+            expires: claims.expires,
+            session: claims.session,
+            turn: None,
+        })
+    }
+
+    /// Whether a caller that was verified before still is.
+    pub fn still_valid(&self, caller: &Caller, directory: &Directory, now: Timestamp) -> bool {
+        let revoked = caller.jti.as_ref().is_some_and(|jti| directory.revoked.contains_key(jti));
+        let present = directory.member(caller.by.member).is_some_and(|m| !m.removed);
+        present && !revoked && now < caller.expires.plus(SKEW_MS)
+    }
+
+    fn verify_turn(
+        &self,
+        bearer: &str,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> Result<Caller, Refusal> {
+        let turn = turn::read(bearer, &self.keys, self.workspace).map_err(unauthorized)?;
+        if turn.expires <= now {
+            return Err(unauthorized("the turn has ended"));
+        }
+        let member = directory.member(turn.member).filter(|m| !m.removed);
+        let member = member.cloned().ok_or_else(|| Refusal::not_found("member"))?;
+        let session = directory.sessions.get(&turn.session);
+        Ok(Caller {
+            by: By {
+                member: member.key,
+                session: session.map(|s| s.key),
+                authority: Authority::Worker,
+                turn: Some(turn.fenced()),
+            },
+            member,
+            jti: None,
+            expires: turn.expires,
+            session: session.map(|s| s.uid),
+            turn: Some(turn),
+        })
+    }
+
+    /// The caller, acting in the turn that an argument of its call names.
+    pub fn in_turn(
+        &self,
+        caller: &Caller,
+        token: &str,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> Result<Caller, Refusal> {
+        let turn = turn::read(token, &self.keys, self.workspace)
+            .map_err(|why| Refusal::invalid(format!("turn: {why}")))?;
+        if turn.member != caller.by.member {
+            return Err(Refusal::new(Code::ClaimMismatch, "this turn is another member's"));
+        }
+        if turn.expires <= now {
+            return Err(Refusal::new(Code::StaleTurn, "the turn has ended"));
+        }
+        let mut caller = caller.clone();
+        caller.by.turn = Some(turn.fenced());
+        if directory.sessions.contains_key(&turn.session) {
+            caller.by.session = Some(turn.session);
+        }
+        Ok(caller)
+    }
+
+    /// The token with which a runtime speaks in one turn.
+    pub fn grant(&self, turn: &Turn) -> String {
+        turn::write(turn, &self.keys, self.workspace)
+    }
+
+    /// A signed token. The caller has checked that whoever asks may issue it.
+    pub fn issue(&self, issued: &Issued<'_>) -> Result<String, Refusal> {
+        token::encode(issued, &self.keys, &self.workspace_id)
+    }
+}
+
+fn present(directory: &Directory, id: &str) -> Result<Arc<Member>, Refusal> {
+    directory.by_id(id).cloned().ok_or_else(|| {
+        Refusal::new(Code::NotFound, format!("'{id}' is no member of this workspace"))
+    })
+}
+
+fn unauthorized(why: impl Into<String>) -> Refusal {
+    Refusal::new(Code::Unauthorized, why)
+}
+
+#[cfg(test)]
+mod tests;

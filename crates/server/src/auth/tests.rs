@@ -1,0 +1,145 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey};
+use chorus_core::member::{MemberFields, MemberKind};
+
+use super::*;
+
+const NOW: Timestamp = Timestamp(1_800_000_000_000);
+const HERE: Uid = Uid(7);
+
+fn auth(folder: &std::path::Path, workspace: Uid) -> Auth {
+    Auth::new(workspace, Keys::open(folder).unwrap())
+}
+
+fn directory() -> Directory {
+    let mut directory = Directory::default();
+    for id in ["ann", "bot"] {
+        directory.add_member(id, MemberKind::Agent, &MemberFields::default()).unwrap();
+    }
+    directory
+}
+
+fn token(auth: &Auth, agent: &str, jti: &str, ttl_ms: i64) -> String {
+    auth.issue(&Issued {
+        agent,
+        authority: Authority::Worker,
+        session: None,
+        owner: None,
+        jti,
+        at: NOW,
+        expires: NOW.plus(ttl_ms),
+    })
+    .unwrap()
+}
+
+fn code(result: Result<Caller, Refusal>) -> Code {
+    result.unwrap_err().code
+}
+
+// covers: ATT-130
+#[test]
+fn a_token_is_its_member_until_it_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let auth = auth(folder.path(), HERE);
+    let mut directory = directory();
+    let bearer = token(&auth, "ann", "j1", 60_000);
+    let caller = auth.verify(&bearer, &directory, NOW).unwrap();
+    assert_eq!((&*caller.member.id, caller.authority()), ("ann", Authority::Worker));
+
+    let late = NOW.plus(60_000 + SKEW_MS);
+    assert_eq!(code(auth.verify(&bearer, &directory, late)), Code::Unauthorized);
+
+    directory.revoked.insert("j1".into(), late);
+    assert_eq!(code(auth.verify(&bearer, &directory, NOW)), Code::Unauthorized);
+
+    let gone = token(&auth, "nobody", "j2", 60_000);
+    assert_eq!(code(auth.verify(&gone, &directory, NOW)), Code::NotFound);
+}
+
+// covers: ATT-8
+#[test]
+fn what_is_not_signed_here_is_refused() {
+    let (folder, other_folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let here = auth(folder.path(), HERE);
+    let directory = directory();
+    let check = |bearer: &str, expected: Code| {
+        assert_eq!(code(here.verify(bearer, &directory, NOW)), expected, "{bearer}");
+    };
+    check(&token(&auth(other_folder.path(), HERE), "ann", "j", 60_000), Code::Unauthorized);
+    check(&token(&auth(folder.path(), Uid(8)), "ann", "j", 60_000), Code::OutOfScopeWorkspace);
+
+    let good = token(&here, "ann", "j", 60_000);
+    let parts: Vec<_> = good.split('.').collect();
+    // {"alg":"none"} and {"alg":"HS256"}
+    for header in ["eyJhbGciOiJub25lIn0", "eyJhbGciOiJIUzI1NiJ9"] {
+        check(&format!("{header}.{}.", parts[1]), Code::Unauthorized);
+        check(&format!("{header}.{}.{}", parts[1], parts[2]), Code::Unauthorized);
+    }
+    for bad in ["", "x", "a.b.c", &"x".repeat(5000)] {
+        check(bad, Code::Unauthorized);
+    }
+}
+
+// covers: ATT-92
+#[test]
+fn a_turn_speaks_for_its_member_and_nobody_elses() {
+    let folder = tempfile::tempdir().unwrap();
+    let auth = auth(folder.path(), HERE);
+    let directory = directory();
+    let turn = Turn {
+        conversation: Uid(40),
+        event: Uid(41),
+        member: MemberKey(2),
+        session: SessionKey(3),
+        key: ConversationKey(4),
+        seq: Seq(5),
+        fence: 6,
+        expires: NOW.plus(1000),
+    };
+    let bearer = auth.grant(&turn);
+    let caller = auth.verify(&bearer, &directory, NOW).unwrap();
+    assert_eq!(caller.turn, Some(turn));
+    assert_eq!(&*caller.member.id, "bot");
+    assert_eq!(caller.by.turn.unwrap().fence, 6);
+    assert!(caller.must_govern().is_err());
+
+    assert_eq!(code(auth.verify(&bearer, &directory, NOW.plus(1000))), Code::Unauthorized);
+    let mut forged = bearer.clone().into_bytes();
+    forged[30] ^= 1;
+    let forged = String::from_utf8(forged).unwrap();
+    assert_eq!(code(auth.verify(&forged, &directory, NOW)), Code::Unauthorized);
+
+    let ann = auth.verify(&token(&auth, "ann", "j", 60_000), &directory, NOW).unwrap();
+    assert_eq!(code(auth.in_turn(&ann, &bearer, &directory, NOW)), Code::ClaimMismatch);
+    assert_eq!(code(auth.in_turn(&ann, &forged, &directory, NOW)), Code::ValidationError);
+    let bot = auth.verify(&token(&auth, "bot", "k", 60_000), &directory, NOW).unwrap();
+    assert!(auth.in_turn(&bot, &bearer, &directory, NOW).unwrap().by.turn.is_some());
+    assert_eq!(code(auth.in_turn(&bot, &bearer, &directory, NOW.plus(1000))), Code::StaleTurn);
+}
+
+#[test]
+fn the_link_works_once_and_not_for_long() {
+    let link = SignIn::default();
+    let secret = link.open([1; 32], NOW);
+    assert!(!link.take("other", NOW));
+    assert!(link.take(&secret, NOW));
+    assert!(!link.take(&secret, NOW));
+    let secret = link.open([2; 32], NOW);
+    assert!(!link.take(&secret, NOW.plus(LIFE)));
+}
+
+const LIFE: i64 = 10 * 60_000;
+
+#[test]
+fn keys_stay_and_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let bearer = token(&auth(folder.path(), HERE), "ann", "j", 60_000);
+    let again = auth(folder.path(), HERE);
+    assert!(again.verify(&bearer, &directory(), NOW).is_ok());
+    for name in ["signing.pem", "turn.key"] {
+        let mode = std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}

@@ -1,0 +1,115 @@
+//! Turn tokens: `turn_`, a payload and its MAC. A runtime is given one for its turn and never the agent's own
+//! token, so that what leaks from a prompt is worth one conversation for half an hour.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use chorus_core::command;
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
+use chorus_core::limits;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use super::keys::Keys;
+
+pub(super) const PREFIX: &str = "turn_";
+/// After the cap on a turn, what was said at its very end still arrives.
+const SLACK_MS: i64 = 60_000;
+
+const VERSION: u8 = 1;
+/// Version, conversation uid, event uid, member, session, conversation key, seq, fence, expiry.
+const PAYLOAD: usize = 1 + 16 + 16 + 4 + 4 + 8 + 8 + 4 + 8;
+const MAC: usize = 32;
+
+/// The right to speak for one event, as its token says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Public ids of the conversation and of the event whose turn it is.
+    pub conversation: Uid,
+    pub event: Uid,
+    pub member: MemberKey,
+    pub session: SessionKey,
+    pub key: ConversationKey,
+    pub seq: Seq,
+    pub fence: u32,
+    pub expires: Timestamp,
+}
+
+impl Turn {
+    /// When a turn that begins now is over at the latest.
+    pub fn expiry(now: Timestamp) -> Timestamp {
+        now.plus(limits::TURN_CAP_MS + SLACK_MS)
+    }
+
+    pub(super) fn fenced(&self) -> command::Turn {
+        command::Turn { conversation: self.key, seq: self.seq, fence: self.fence }
+    }
+
+    fn bytes(&self) -> [u8; PAYLOAD] {
+        let mut out = [0; PAYLOAD];
+        let mut at = 0;
+        let mut put = |bytes: &[u8]| {
+            out[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        };
+        put(&[VERSION]);
+        put(&self.conversation.0.to_be_bytes());
+        put(&self.event.0.to_be_bytes());
+        put(&self.member.0.to_be_bytes());
+        put(&self.session.0.to_be_bytes());
+        put(&self.key.0.to_be_bytes());
+        put(&self.seq.0.to_be_bytes());
+        put(&self.fence.to_be_bytes());
+        put(&self.expires.0.to_be_bytes());
+        out
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let mut take = |n: usize| {
+            let (head, tail) = rest.split_at_checked(n)?;
+            rest = tail;
+            Some(head.iter().fold(0u128, |value, byte| value << 8 | u128::from(*byte)))
+        };
+        (take(1)? == u128::from(VERSION)).then_some(())?;
+        Some(Self {
+            conversation: Uid(take(16)?),
+            event: Uid(take(16)?),
+            member: MemberKey(take(4)? as u32),
+            session: SessionKey(take(4)? as u32),
+            key: ConversationKey(take(8)? as u64),
+            seq: Seq(take(8)? as u64),
+            fence: take(4)? as u32,
+            expires: Timestamp(take(8)? as u64 as i64),
+        })
+    }
+}
+
+pub(super) fn write(turn: &Turn, keys: &Keys, workspace: Uid) -> String {
+    let payload = turn.bytes();
+    let mut token = [0; PAYLOAD + MAC];
+    token[..PAYLOAD].copy_from_slice(&payload);
+    token[PAYLOAD..].copy_from_slice(&mac(&payload, keys, workspace).finalize().into_bytes());
+    let mut out = String::with_capacity(PREFIX.len() + (PAYLOAD + MAC) * 4 / 3 + 4);
+    out.push_str(PREFIX);
+    BASE64.encode_string(token, &mut out);
+    out
+}
+
+/// Reads a token whose MAC is right; the caller looks at its expiry.
+pub(super) fn read(token: &str, keys: &Keys, workspace: Uid) -> Result<Turn, &'static str> {
+    let malformed = "not a turn's token";
+    let text = token.strip_prefix(PREFIX).ok_or(malformed)?;
+    let bytes = BASE64.decode(text).map_err(|_| malformed)?;
+    let (payload, tag) = bytes.split_at_checked(PAYLOAD).ok_or(malformed)?;
+    mac(payload, keys, workspace).verify_slice(tag).map_err(|_| "this turn's token is not ours")?;
+    Turn::from_bytes(payload).ok_or(malformed)
+}
+
+/// Over the workspace too, so that a token of one is nothing in another that shares the key.
+fn mac(payload: &[u8], keys: &Keys, workspace: Uid) -> Hmac<Sha256> {
+    #[allow(clippy::expect_used, reason = "HMAC takes a key of any length")]
+    let mut mac = Hmac::<Sha256>::new_from_slice(&keys.turn).expect("HMAC takes any key");
+    mac.update(&workspace.0.to_be_bytes());
+    mac.update(payload);
+    mac
+}

@@ -1,0 +1,214 @@
+//! Who is connected: one [`Connection`] a session, the newest wins.
+//!
+//! A connection has two bounded queues. Offers are pulled from theirs only while fewer than
+//! [`limits::UNACKED_PER_CONNECTION`] are unacknowledged; what does not fit is dropped and the connection
+//! marked as lagging, so that it asks for what it is owed once it has caught up. Notes (cancellations, typing)
+//! are soft.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chorus_core::command::Offer;
+use chorus_core::ids::{MemberKey, SessionKey, Timestamp, Uid};
+use chorus_core::limits;
+use chorus_wire::attention::shared::Shared;
+use tokio::sync::{Notify, mpsc};
+
+/// Offers that wait for one connection, beyond those under way to it.
+pub const BACKLOG: usize = 256;
+/// Notes that wait for one connection; they are small, and old ones are worth little.
+const NOTES: usize = 64;
+/// Conversations of which a connection is told who types.
+const LISTENS_TO: usize = 64;
+
+/// One offer on its way; the event's encoding is shared by all its receivers.
+pub struct Outgoing {
+    pub shared: Arc<Shared>,
+    pub offer: Offer,
+}
+
+/// A notification on its way.
+pub struct Note {
+    pub text: String,
+    /// The event whose offer it takes back.
+    pub withdraws: Option<Uid>,
+}
+
+/// The sending side of one connection.
+pub struct Connection {
+    id: u64,
+    pub session: SessionKey,
+    pub member: MemberKey,
+    offers: mpsc::Sender<Outgoing>,
+    notes: mpsc::Sender<Note>,
+    lagging: AtomicBool,
+    /// Why it must end, once it must.
+    closing: Mutex<Option<&'static str>>,
+    close: Notify,
+    token: Notify,
+    /// Where it was lately offered something, and when: typing there is of interest to it.
+    listens: Mutex<HashMap<Uid, Timestamp>>,
+}
+
+/// The receiving side, held by the task that writes to the socket.
+pub struct Queues {
+    pub offers: mpsc::Receiver<Outgoing>,
+    pub notes: mpsc::Receiver<Note>,
+}
+
+#[derive(Default)]
+pub struct Connections {
+    by_session: Mutex<HashMap<SessionKey, Arc<Connection>>>,
+    next: AtomicU64,
+}
+
+impl Connections {
+    /// Takes a session's new connection in; one that it had is told to end.
+    pub fn open(&self, session: SessionKey, member: MemberKey) -> (Arc<Connection>, Queues) {
+        let (offers, offers_out) = mpsc::channel(BACKLOG);
+        let (notes, notes_out) = mpsc::channel(NOTES);
+        let connection = Arc::new(Connection {
+            id: self.next.fetch_add(1, Ordering::Relaxed),
+            session,
+            member,
+            offers,
+            notes,
+            lagging: AtomicBool::new(false),
+            closing: Mutex::new(None),
+            close: Notify::new(),
+            token: Notify::new(),
+            listens: Mutex::default(),
+        });
+        let old = self.lock().insert(session, connection.clone());
+        if let Some(old) = old {
+            old.close("a newer connection of this session has taken over");
+        }
+        (connection, Queues { offers: offers_out, notes: notes_out })
+    }
+
+    /// Whether the connection was the session's present one; it is no longer.
+    pub fn remove(&self, connection: &Connection) -> bool {
+        let mut all = self.lock();
+        let present = all.get(&connection.session).is_some_and(|c| c.id == connection.id);
+        if present {
+            all.remove(&connection.session);
+        }
+        present
+    }
+
+    pub fn get(&self, session: SessionKey) -> Option<Arc<Connection>> {
+        self.lock().get(&session).cloned()
+    }
+
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// All connections, for what concerns everybody.
+    pub fn all(&self) -> Vec<Arc<Connection>> {
+        self.lock().values().cloned().collect()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<SessionKey, Arc<Connection>>> {
+        self.by_session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connection {
+    /// Puts an offer into the queue; when it is full the connection is behind.
+    pub fn offer(&self, outgoing: Outgoing) {
+        if self.offers.try_send(outgoing).is_err() {
+            self.lagging.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether offers were dropped since this was last asked.
+    pub fn take_lagging(&self) -> bool {
+        self.lagging.swap(false, Ordering::Relaxed)
+    }
+
+    /// Sends a note, unless the connection does not keep up.
+    pub fn note(&self, note: Note) {
+        // A harness that misses a cancellation learns of it when its answer is refused.
+        let _ = self.notes.try_send(note);
+    }
+
+    /// Tells the connection's task to say why and end.
+    pub fn close(&self, why: &'static str) {
+        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
+        closing.get_or_insert(why);
+        drop(closing);
+        self.close.notify_one();
+    }
+
+    /// Asks the connection's task whether its token still holds.
+    pub fn look_at_token(&self) {
+        self.token.notify_one();
+    }
+
+    /// Waits until the token is to be looked at.
+    pub async fn token_in_doubt(&self) {
+        self.token.notified().await;
+    }
+
+    /// Waits until it must end, and says why.
+    pub async fn closed(&self) -> &'static str {
+        loop {
+            if let Some(why) = *self.closing.lock().unwrap_or_else(PoisonError::into_inner) {
+                return why;
+            }
+            self.close.notified().await;
+        }
+    }
+
+    /// It was offered something of the conversation.
+    pub fn listen(&self, conversation: Uid, now: Timestamp) {
+        let mut listens = self.listens.lock().unwrap_or_else(PoisonError::into_inner);
+        if listens.len() >= LISTENS_TO {
+            listens.retain(|_, at| now.since(*at) < limits::FRAGMENT_CAP_MS);
+        }
+        if listens.len() < LISTENS_TO {
+            listens.insert(conversation, now);
+        }
+    }
+
+    /// Whether it may still be composing a turn from what is said there.
+    pub fn listens(&self, conversation: Uid, now: Timestamp) -> bool {
+        let listens = self.listens.lock().unwrap_or_else(PoisonError::into_inner);
+        listens.get(&conversation).is_some_and(|at| now.since(*at) < limits::FRAGMENT_CAP_MS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+
+    // covers: ATT-12
+    #[tokio::test]
+    async fn the_newest_connection_of_a_session_wins() {
+        let all = Connections::default();
+        let (old, _old_queues) = all.open(SessionKey(1), MemberKey(1));
+        let (new, _queues) = all.open(SessionKey(1), MemberKey(1));
+        assert!(old.closed().await.contains("newer"));
+        assert!(!all.remove(&old));
+        assert!(all.get(SessionKey(1)).is_some());
+        assert!(all.remove(&new));
+        assert_eq!(all.len(), 0);
+    }
+
+    #[test]
+    fn a_connection_listens_where_it_was_offered_something() {
+        let all = Connections::default();
+        let (one, _queues) = all.open(SessionKey(1), MemberKey(1));
+        for n in 0..200 {
+            one.listen(Uid(n), Timestamp(0));
+        }
+        assert!(one.listens(Uid(3), Timestamp(1)));
+        assert!(!one.listens(Uid(199), Timestamp(1)), "the list is bounded");
+        one.listen(Uid(199), Timestamp(limits::FRAGMENT_CAP_MS));
+        assert!(!one.listens(Uid(3), Timestamp(limits::FRAGMENT_CAP_MS)));
+        assert!(one.listens(Uid(199), Timestamp(limits::FRAGMENT_CAP_MS)));
+    }
+}

@@ -1,0 +1,239 @@
+//! An offer as the harness reads it: `chat/deliver`, with a grant to speak and, where the content is withheld,
+//! a knock (C2A "Event envelope" and "Injection mode `notify`").
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chorus_core::attention::{Attention, Decision, Intent, Rule};
+use chorus_core::command::{Entry, Offer};
+use chorus_core::conversation::{Conversation, ConversationKind};
+use chorus_core::event::{Change, Message};
+use chorus_core::ids::{MemberKey, Prefix, Seq, Timestamp, Uid};
+use chorus_core::member::Directory;
+use chorus_wire::attention::content::{ConversationRef, Source, Timing, TurnGrant};
+use chorus_wire::attention::deliver::Knock;
+use chorus_wire::attention::shared::{Body, DeliverFor, DeliverShared, Shared};
+
+use crate::auth::{Auth, Turn};
+use crate::view::{id_of, members, messages};
+
+/// Events remembered of one connection.
+const STANDS: usize = 256;
+
+/// Where the events stand that a connection was lately offered: that is where it acknowledges them, and
+/// where its progress is shown.
+#[derive(Default)]
+pub struct Stands(Mutex<HashMap<Uid, (Arc<Conversation>, Seq)>>);
+
+impl Stands {
+    pub fn put(&self, event: Uid, conversation: Arc<Conversation>, seq: Seq) {
+        let mut stands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if stands.len() >= STANDS {
+            stands.clear();
+        }
+        stands.insert(event, (conversation, seq));
+    }
+
+    pub fn get(&self, event: Uid) -> Option<(Arc<Conversation>, Seq)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&event).cloned()
+    }
+}
+
+/// Encodes what all receivers of the event share.
+pub fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -> Shared {
+    let event = &entry.event;
+    let empty = Message::default();
+    let message = event.change.message().unwrap_or(&empty);
+    let from = messages::source(message);
+    let attention = event.attention.as_deref();
+    let told = attention.map_or(&[][..], |a| &a.told);
+    let named = told.iter().filter(|t| t.decision.rule == Rule::Mention);
+    let mentions: Vec<_> = named.map(|t| id_of(directory, t.member)).collect();
+    let stream = entry.conversation.settings.stream.and_then(|key| directory.stream(key));
+    let title: &str = &entry.conversation.settings.title;
+    DeliverShared {
+        event: event.uid,
+        source: Source {
+            platform: from.as_ref().map_or("chorus", |s| &s.platform).into(),
+            workspace_id: from
+                .as_ref()
+                .and_then(|s| s.workspace_id.as_deref())
+                .unwrap_or(workspace_id)
+                .into(),
+        },
+        conversation: ConversationRef {
+            id: entry.conversation.uid.show(Prefix::Conversation).into(),
+            kind: entry.conversation.kind,
+            title: (!title.is_empty()).then(|| title.into()),
+            stream_id: stream.map(|s| s.uid.show(Prefix::Stream).into()),
+            thread_id: entry.thread.as_ref().map(|t| t.uid.show(Prefix::Thread).into()),
+        },
+        author: members::author(directory, event.actor),
+        timing: Timing {
+            created_at: event.at,
+            sequence: event.seq.0,
+            thread_sequence: (event.thread_seq > 0).then_some(event.thread_seq),
+        },
+        mentions: &mentions,
+        content: match &message.parts {
+            Some(parts) => Body::Parts(parts),
+            None => Body::Text(&message.text),
+        },
+        intent: attention.map_or(Intent::Statement, |a| a.intent),
+        replaces: entry.about.filter(|_| matches!(event.change, Change::Edited { .. })),
+        in_reply_to: match event.change {
+            Change::Reacted { .. } | Change::Unreacted { .. } => entry.about,
+            _ => entry.reply_to,
+        },
+        metadata: message.metadata.as_deref(),
+    }
+    .encode()
+}
+
+/// The whole frame of one offer.
+pub fn frame(
+    shared: &Shared,
+    offer: &Offer,
+    directory: &Directory,
+    auth: &Auth,
+    now: Timestamp,
+) -> String {
+    with_receiver(offer, directory, auth, now, |to| shared.frame(to))
+}
+
+/// The params of the frame alone, as `chat.claim` gives them.
+pub fn params(
+    shared: &Shared,
+    offer: &Offer,
+    directory: &Directory,
+    auth: &Auth,
+    now: Timestamp,
+) -> String {
+    with_receiver(offer, directory, auth, now, |to| {
+        let mut out = String::with_capacity(shared.len() + 768);
+        shared.write_params(&mut out, to);
+        out
+    })
+}
+
+/// The grant to speak for the offered event.
+pub fn grant(offer: &Offer, auth: &Auth, now: Timestamp) -> TurnGrant<'static> {
+    let event = &offer.entry.event;
+    let turn = Turn {
+        conversation: offer.entry.conversation.uid,
+        event: event.uid,
+        member: offer.member,
+        session: offer.session,
+        key: event.conversation,
+        seq: event.seq,
+        fence: offer.fence,
+        expires: Turn::expiry(now),
+    };
+    TurnGrant { token: auth.grant(&turn).into(), fence: offer.fence, hop: event.hop }
+}
+
+fn with_receiver<T>(
+    offer: &Offer,
+    directory: &Directory,
+    auth: &Auth,
+    now: Timestamp,
+    write: impl FnOnce(&DeliverFor<'_>) -> T,
+) -> T {
+    let decision = &offer.decision;
+    let attention = offer.entry.event.attention.as_deref();
+    let audience = audience(attention, offer.member, directory);
+    write(&DeliverFor {
+        member: id_of(directory, offer.member),
+        recipient: recipient(attention, offer, directory),
+        directedness: decision.directedness,
+        policy: decision.policy,
+        reason: decision.rule.name(),
+        priority: decision.priority,
+        deadline_ms: decision.deadline_ms,
+        mode: decision.mode,
+        attempt: offer.attempt,
+        turn: Some(grant(offer, auth, now)),
+        audience: &audience,
+        knock: (!decision.mode.shows_content()).then(|| knock(&offer.entry, decision, directory)),
+    })
+}
+
+/// Who is told besides: agents that know do not answer twice.
+fn audience<'a>(
+    attention: Option<&Attention>,
+    receiver: MemberKey,
+    directory: &'a Directory,
+) -> Vec<&'a str> {
+    let told = attention.map_or(&[][..], |a| &a.told);
+    let others = told.iter().filter(|t| t.member != receiver && t.decision.mode.tells());
+    others.map(|t| id_of(directory, t.member)).collect()
+}
+
+/// The one member it is for, as the sender or the direct conversation says.
+fn recipient<'a>(
+    attention: Option<&Attention>,
+    offer: &Offer,
+    directory: &'a Directory,
+) -> Option<&'a str> {
+    let is_for = |rule: Rule| matches!(rule, Rule::DirectMessage | Rule::Recipient);
+    if is_for(offer.decision.rule) {
+        return Some(id_of(directory, offer.member));
+    }
+    let told = attention.map_or(&[][..], |a| &a.told);
+    told.iter().find(|t| t.decision.rule == Rule::Recipient).map(|t| id_of(directory, t.member))
+}
+
+fn knock(entry: &Entry, decision: &Decision, directory: &Directory) -> Knock<'static> {
+    let author = members::author(directory, entry.event.actor);
+    let kind = if directory.is_agent(entry.event.actor) { "agent" } else { "human" };
+    Knock {
+        from: format!("{kind}:{}", author.id).into(),
+        place: place(entry).into(),
+        directedness: decision.directedness,
+        policy: decision.policy,
+        priority: decision.priority,
+        topic: topic(entry, decision, kind).into(),
+        pull_with: "chat.read_thread".into(),
+    }
+}
+
+fn place(entry: &Entry) -> String {
+    let id = |uid: Uid| uid.show(Prefix::Conversation);
+    if let Some(thread) = &entry.thread {
+        return format!("thread:{}", thread.uid.show(Prefix::Thread));
+    }
+    let conversation = &entry.conversation;
+    match conversation.kind {
+        ConversationKind::Dm => format!("dm:{}", id(conversation.uid)),
+        ConversationKind::Thread => format!("thread:{}", id(conversation.uid)),
+        _ if conversation.settings.title.is_empty() => format!("channel:{}", id(conversation.uid)),
+        _ => format!("channel:{}", conversation.settings.title),
+    }
+}
+
+/// A template over what the host itself knows; no word of any user stands in it.
+fn topic(entry: &Entry, decision: &Decision, kind: &str) -> String {
+    let who = if kind == "agent" { "an agent" } else { "a person" };
+    match &entry.event.change {
+        Change::Reacted { signal, .. } => {
+            return format!("{who} reacted to your message: {}", signal.name());
+        }
+        Change::Edited { .. } if decision.rule == Rule::EditedAfterResponse => {
+            return format!("{who} edited a message that you have answered");
+        }
+        _ => {}
+    }
+    let intent = entry.event.attention.as_ref().map_or(Intent::Statement, |a| a.intent);
+    let about = match decision.rule {
+        Rule::RoleMention | Rule::RoleMentionOther => " to a role of yours",
+        Rule::ThreadOwner => " in a thread you own",
+        Rule::ThreadParticipant => " in a thread you take part in",
+        Rule::StreamOwner => " in a stream you own",
+        Rule::RepliedToOther => " in reply to you, naming somebody else",
+        Rule::Reply => " in reply to you",
+        Rule::AlwaysListen => " in a conversation you listen to",
+        Rule::Escalated => " that nobody has answered",
+        _ => "",
+    };
+    format!("{} from {who}{about}", intent.name())
+}

@@ -1,0 +1,46 @@
+//! What followers of a conversation are sent, encoded once for all of them.
+
+use std::sync::Arc;
+
+use chorus_core::command::{Entry, MessageState};
+use chorus_core::delivery::Open;
+use chorus_core::event::Change;
+use chorus_core::ids::{Prefix, Uid};
+use chorus_core::member::Directory;
+use serde_json::json;
+
+use super::feed::Live;
+use crate::view;
+use crate::view::messages::Shown;
+
+/// A logged event. A post is complete in itself; anything else shows a message as it is now, which the log
+/// knows.
+pub fn logged(entry: &Entry, directory: &Directory) -> Live {
+    let event = &entry.event;
+    if !matches!(event.change, Change::Posted(_)) {
+        return Live::Look;
+    }
+    let thread = entry.thread.as_ref().map(|t| t.uid);
+    let shown = Shown {
+        conversation: entry.conversation.uid,
+        event: event.clone(),
+        thread,
+        reply_to: entry.reply_to,
+        state: MessageState::default(),
+        edited: None,
+    };
+    let shown = view::events::event(directory, entry.conversation.uid, event, thread, Some(&shown));
+    match serde_json::to_string(&shown) {
+        Ok(json) => Live::Event { seq: event.seq, name: event.change.name(), json: json.into() },
+        Err(_) => Live::Look,
+    }
+}
+
+/// How an event's deliveries stand, for its author.
+pub fn receipt(event: Uid, open: &Open, directory: &Directory) -> Arc<str> {
+    let members = open.deliveries.iter().map(|d| {
+        json!({"member": view::id_of(directory, d.member), "receipt": view::deliveries::receipt(d)})
+    });
+    let members: Vec<_> = members.collect();
+    json!({"event_id": event.show(Prefix::Event), "deliveries": members}).to_string().into()
+}

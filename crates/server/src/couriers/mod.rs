@@ -1,0 +1,140 @@
+//! What goes out: offers to connected harnesses, and the log to whoever follows it (design section 3,
+//! "couriers").
+//!
+//! The writer hands its effects to [`Sink`] on its own thread and is never kept waiting: the sink only moves
+//! them into a bounded queue. [`Courier`] distributes them from there into bounded queues of their own, one
+//! per connection and one per followed conversation, so that a slow reader slows nobody and holds no memory.
+//! What does not fit is not lost: an offer is made again when its acknowledgement is overdue, and a follower
+//! reads the log.
+
+pub mod connections;
+pub mod feed;
+pub mod frames;
+pub mod live;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arc_swap::ArcSwap;
+use chorus_core::command::{Effect, Offer};
+use chorus_core::ids::{Prefix, Uid};
+use chorus_core::member::Directory;
+use chorus_wire::attention::shared::{Shared, delivery_id};
+use chorus_wire::attention::{method, notifications};
+use chorus_wire::jsonrpc::{Id, Notification};
+use tokio::sync::mpsc;
+
+use crate::telemetry::Metrics;
+use connections::{Connections, Note, Outgoing};
+use feed::{Feed, Live};
+
+/// Batches of effects that may wait. One is at most 256 commands' worth.
+const BATCHES: usize = 1024;
+
+/// The writer's end.
+pub struct Sink {
+    directory: Arc<ArcSwap<Directory>>,
+    batches: mpsc::Sender<Vec<Effect>>,
+    overflowed: Arc<AtomicBool>,
+}
+
+/// The distributing end; one task runs it.
+pub struct Courier {
+    pub batches: mpsc::Receiver<Vec<Effect>>,
+    pub overflowed: Arc<AtomicBool>,
+    pub directory: Arc<ArcSwap<Directory>>,
+    pub connections: Arc<Connections>,
+    pub feed: Arc<Feed>,
+    pub metrics: Arc<Metrics>,
+    pub workspace_id: Arc<str>,
+}
+
+impl Sink {
+    pub fn new(
+        directory: Arc<ArcSwap<Directory>>,
+    ) -> (Self, mpsc::Receiver<Vec<Effect>>, Arc<AtomicBool>) {
+        let (batches, rest) = mpsc::channel(BATCHES);
+        let overflowed = Arc::new(AtomicBool::new(false));
+        (Self { directory, batches, overflowed: overflowed.clone() }, rest, overflowed)
+    }
+
+    /// Takes what a batch of commands causes; never blocks. The directory is in force when this returns.
+    pub fn put(&self, mut effects: Vec<Effect>) {
+        effects.retain(|effect| match effect {
+            Effect::Directory(directory) => {
+                self.directory.store(directory.clone());
+                false
+            }
+            _ => true,
+        });
+        if !effects.is_empty() && self.batches.try_send(effects).is_err() {
+            self.overflowed.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Courier {
+    /// Distributes until the writer has gone.
+    pub async fn run(mut self) {
+        while let Some(effects) = self.batches.recv().await {
+            if self.overflowed.swap(false, Ordering::Relaxed) {
+                self.feed.look_everywhere();
+            }
+            self.distribute(effects);
+        }
+    }
+
+    fn distribute(&self, effects: Vec<Effect>) {
+        let directory = self.directory.load_full();
+        // Offers of one event follow each other; it is encoded for the first of them.
+        let mut encoded: Option<(Uid, Arc<Shared>)> = None;
+        for effect in effects {
+            match effect {
+                Effect::Logged(entry) => {
+                    let key = entry.conversation.key;
+                    if self.feed.is_followed(key) {
+                        self.feed.publish(key, live::logged(&entry, &directory));
+                    }
+                }
+                Effect::Offer(offer) => self.offer(offer, &directory, &mut encoded),
+                Effect::Cancel { event, conversation: _, member: _, session, attempt, reason } => {
+                    let params = notifications::Cancelled {
+                        request_id: Id::String(delivery_id(event, attempt)),
+                        event_id: Some(event.show(Prefix::Event)),
+                        reason: Some(reason.to_owned()),
+                    };
+                    let note = Notification::new(method::CANCELLED, params);
+                    if let (Some(to), Ok(text)) =
+                        (self.connections.get(session), serde_json::to_string(&note))
+                    {
+                        to.note(Note { text, withdraws: Some(event) });
+                    }
+                }
+                Effect::Receipt { entry_uid, conversation, author, open } => {
+                    if self.feed.is_followed(conversation) {
+                        let json = live::receipt(entry_uid, &open, &directory);
+                        let live = Live::Activity { name: "receipt", json, only: Some(author) };
+                        self.feed.publish(conversation, live);
+                    }
+                }
+                // Taken out by the sink.
+                Effect::Directory(_) => {}
+            }
+        }
+    }
+
+    fn offer(&self, offer: Offer, directory: &Directory, encoded: &mut Option<(Uid, Arc<Shared>)>) {
+        let Some(to) = self.connections.get(offer.session) else { return };
+        let uid = offer.entry.event.uid;
+        let shared = match encoded {
+            Some((known, shared)) if *known == uid => shared.clone(),
+            _ => {
+                let shared = Arc::new(frames::shared(&offer.entry, directory, &self.workspace_id));
+                *encoded = Some((uid, shared.clone()));
+                shared
+            }
+        };
+        self.metrics.offered(offer.decision.policy, offer.decision.mode);
+        to.offer(Outgoing { shared, offer });
+    }
+}

@@ -1,0 +1,87 @@
+//! Operations: whether the host lives, whether it can work, what it has counted, and a page that says what
+//! runs here.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use chorus_core::error::{Code, Refusal};
+
+use super::extract::Path;
+use super::refused::Refused;
+use crate::app::App;
+use crate::page;
+
+pub fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/healthz", get(health))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
+        .route("/", get(front))
+        .route("/signin/{secret}", get(sign_in))
+}
+
+/// The process answers.
+async fn health() -> &'static str {
+    "ok\n"
+}
+
+/// The writer can write. One that cannot says why, and the process wants to be restarted.
+async fn ready(State(app): State<Arc<App>>) -> Response {
+    match app.ready() {
+        Ok(()) => "ready\n".into_response(),
+        Err(why) => {
+            (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}\n")).into_response()
+        }
+    }
+}
+
+async fn metrics(State(app): State<Arc<App>>) -> Response {
+    let metrics = &app.metrics;
+    metrics.connections.set(app.connections.len() as i64);
+    metrics.followers.set(app.feed.followers() as i64);
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], metrics.text()).into_response()
+}
+
+async fn front(State(app): State<Arc<App>>) -> Result<Response, Refused> {
+    let channels = app.channel_count().await?;
+    let directory = app.directory();
+    let members = directory.members.iter().filter(|m| !m.removed).count();
+    let front = page::Front {
+        workspace: &app.workspace_name,
+        url: &app.public_url,
+        channels,
+        members,
+        connected: app.connections.len(),
+    };
+    Ok(page(front.html()))
+}
+
+/// The operator's token, once.
+async fn sign_in(
+    State(app): State<Arc<App>>,
+    Path(secret): Path<String>,
+) -> Result<Response, Refused> {
+    let token = app.sign_in(&secret)?.ok_or_else(|| {
+        Refusal::new(
+            Code::Unauthorized,
+            "this link was used, or its ten minutes are over; restart `chorus serve` for a new one",
+        )
+    })?;
+    Ok(page(page::signed_in(&app.public_url, &token)))
+}
+
+/// A page that runs no script and is kept by nobody.
+fn page(html: String) -> Response {
+    let headers = [
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, Html(html)).into_response()
+}

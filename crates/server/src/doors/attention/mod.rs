@@ -1,0 +1,67 @@
+//! C2A at `/v1/c2a`: a WebSocket both ways, and POST for the harness's own calls (`spec/attention.md`).
+
+mod dispatch;
+mod hello;
+mod outbound;
+mod post;
+mod socket;
+mod tools;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
+use axum::response::Response;
+use axum::routing::get;
+use chorus_core::error::Refusal;
+use chorus_wire::attention::descriptors::Names;
+use serde::Deserialize;
+
+use super::BODY_BYTES;
+use super::extract::{Bearer, Query};
+use super::refused::Refused;
+use crate::app::App;
+
+pub fn routes() -> Router<Arc<App>> {
+    Router::new().route("/v1/c2a", get(connect).post(post::post))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    /// `underscore` for model APIs that refuse dots in the names of tools.
+    names: Option<String>,
+}
+
+impl Asked {
+    fn names(&self) -> Result<Names, Refusal> {
+        match self.names.as_deref() {
+            None | Some("dotted") => Ok(Names::Dotted),
+            Some("underscore") => Ok(Names::Underscore),
+            Some(_) => Err(Refusal::invalid("names is 'dotted' or 'underscore'")),
+        }
+    }
+}
+
+async fn connect(
+    State(app): State<Arc<App>>,
+    Bearer(caller): Bearer,
+    Query(asked): Query<Asked>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Refused> {
+    caller.must_not_be_a_turn()?;
+    let names = asked.names()?;
+    let upgrade = upgrade.map_err(|e| {
+        Refusal::invalid(format!(
+            "connect to this path by WebSocket, or POST to it: {}",
+            e.body_text()
+        ))
+    })?;
+    let upgrade = upgrade
+        .max_message_size(BODY_BYTES)
+        .max_frame_size(BODY_BYTES)
+        .write_buffer_size(16 * 1024)
+        .max_write_buffer_size(4 * BODY_BYTES);
+    Ok(upgrade.on_upgrade(move |socket| socket::serve(app, caller, names, socket)))
+}

@@ -1,0 +1,82 @@
+//! What is under way to one connection: offers that wait, and those that it has not acknowledged.
+//!
+//! No I/O in here. Offers made while the session was away come first, then those that come live; at most
+//! [`limits::UNACKED_PER_CONNECTION`] are unacknowledged at any time.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use chorus_core::command::Offer;
+use chorus_core::ids::Uid;
+use chorus_core::limits;
+
+/// An offer that was not acknowledged for so long has been made again, or its harness answers nothing; either
+/// way it no longer keeps others back.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
+
+#[derive(Default)]
+pub(super) struct Outbound {
+    /// What the session was owed when it came, oldest first.
+    pub backlog: VecDeque<Offer>,
+    /// The host owes more than was asked for, or offers were dropped.
+    pub behind: bool,
+    unacknowledged: HashMap<Uid, (u16, Instant)>,
+}
+
+impl Outbound {
+    pub fn has_room(&self) -> bool {
+        self.unacknowledged.len() < limits::UNACKED_PER_CONNECTION
+    }
+
+    /// Whether nothing is under way, so that what is owed can be asked for without asking twice.
+    pub fn is_idle(&self) -> bool {
+        self.unacknowledged.is_empty() && self.backlog.is_empty()
+    }
+
+    pub fn sent(&mut self, event: Uid, attempt: u16, now: Instant) {
+        self.unacknowledged.insert(event, (attempt, now));
+    }
+
+    /// The harness answered an attempt; whether it was under way.
+    pub fn answered(&mut self, event: Uid, attempt: u16) -> bool {
+        let known = self.unacknowledged.get(&event).is_some_and(|(a, _)| *a == attempt);
+        if known {
+            self.unacknowledged.remove(&event);
+        }
+        known
+    }
+
+    /// The host withdrew it; no answer is needed any more.
+    pub fn withdrawn(&mut self, event: Uid) {
+        self.unacknowledged.remove(&event);
+        self.backlog.retain(|offer| offer.entry.event.uid != event);
+    }
+
+    pub fn forget_old(&mut self, now: Instant) {
+        self.unacknowledged.retain(|_, (_, at)| now.duration_since(*at) < FORGOTTEN_AFTER);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thirty_two_are_under_way_and_an_answer_makes_room() {
+        let (mut outbound, now) = (Outbound::default(), Instant::now());
+        for n in 0..limits::UNACKED_PER_CONNECTION as u128 {
+            assert!(outbound.has_room());
+            outbound.sent(Uid(n), 1, now);
+        }
+        assert!(!outbound.has_room());
+        assert!(!outbound.answered(Uid(3), 2), "another attempt is another request");
+        assert!(outbound.answered(Uid(3), 1));
+        assert!(!outbound.answered(Uid(3), 1), "answered once");
+        assert!(outbound.has_room());
+        outbound.sent(Uid(3), 2, now);
+        outbound.withdrawn(Uid(4));
+        assert!(outbound.has_room());
+        outbound.forget_old(now + FORGOTTEN_AFTER);
+        assert!(outbound.is_idle());
+    }
+}

@@ -1,0 +1,382 @@
+//! One C2A connection, from its `initialize` to its end. One task: it reads frames, answers calls in the order
+//! in which they are decided, and writes offers and notes from the connection's queues.
+//!
+//! Everything is bounded: calls under way, offers unacknowledged, queues, and the time a write may take. A
+//! connection that does not keep up stops being read from, and hurts nobody else.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use chorus_core::command::Offer;
+use chorus_core::error::{Code, Refusal};
+use chorus_core::event::EventRef;
+use chorus_core::member::Session;
+use chorus_wire::attention::descriptors::Names;
+use chorus_wire::attention::initialize::InitializeParams;
+use chorus_wire::attention::notifications::Closing;
+use chorus_wire::attention::{method, shared};
+use chorus_wire::jsonrpc::{self, ErrorObject, Id, Incoming, Notification, Response};
+use futures_util::stream::{FuturesUnordered, SplitSink, SplitStream};
+use futures_util::{FutureExt, SinkExt, StreamExt};
+use serde_json::value::RawValue;
+
+use super::dispatch::{self, Context};
+use super::hello;
+use super::outbound::Outbound;
+use crate::app::App;
+use crate::auth::{Caller, SKEW_MS};
+use crate::couriers::connections::{BACKLOG, Connection, Note, Outgoing, Queues};
+use crate::couriers::frames::{self, Stands};
+use crate::doors::refused::request_id;
+
+/// From the connection to its `initialize`.
+const HELLO_WITHIN: Duration = Duration::from_secs(10);
+const PING_EVERY: Duration = Duration::from_secs(20);
+/// Silence after which the peer is taken for dead, and the longest a write may take.
+const DEAD_AFTER: Duration = Duration::from_secs(60);
+/// Calls of one connection under way; when there are more, it is not read from.
+const CALLS: usize = 64;
+
+type Out = SplitSink<WebSocket, Message>;
+type Calls = FuturesUnordered<Pin<Box<dyn Future<Output = Option<String>> + Send>>>;
+
+/// The end of a connection: the reason, when there is one to tell.
+struct Ended(Option<&'static str>);
+
+/// Serves one connection to its end.
+pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: WebSocket) {
+    let (mut out, mut frames) = socket.split();
+    let hello =
+        tokio::time::timeout(HELLO_WITHIN, greet(&app, caller, names, &mut out, &mut frames));
+    let Ok(Some((context, session))) = hello.await else {
+        let _ =
+            tokio::time::timeout(HELLO_WITHIN, close(&mut out, "initialize did not come")).await;
+        return;
+    };
+    let (connection, queues) = app.connections.open(session.key, session.member);
+    let by = context.caller.by;
+    let run = Run {
+        app: app.clone(),
+        stands: context.stands.clone().unwrap_or_default(),
+        context: Arc::new(context),
+        connection: connection.clone(),
+        queues,
+        outbound: Outbound { behind: true, ..Outbound::default() },
+        calls: Calls::new(),
+        heard: Instant::now(),
+        out,
+    };
+    run.until_end(&mut frames).await;
+    if app.connections.remove(&connection) {
+        app.close_session(by, session.key);
+    }
+}
+
+/// Waits for `initialize` and answers it. Other requests are told that it comes first.
+async fn greet(
+    app: &Arc<App>,
+    caller: Caller,
+    names: Names,
+    out: &mut Out,
+    frames: &mut SplitStream<WebSocket>,
+) -> Option<(Context, Arc<Session>)> {
+    loop {
+        let text = match frames.next().await?.ok()? {
+            Message::Text(text) => text,
+            Message::Close(_) => return None,
+            _ => continue,
+        };
+        let answer = match Incoming::parse(&text) {
+            Ok(Incoming::Request { id, method, params }) if method == method::INITIALIZE => {
+                match begin(app, &caller, names, params).await {
+                    Ok((context, session, result)) => {
+                        let answer = dispatch::result(&id, &result);
+                        out.send(Message::text(answer)).await.ok()?;
+                        return Some((context, session));
+                    }
+                    Err(refusal) => dispatch::refused(&id, &refusal),
+                }
+            }
+            Ok(Incoming::Request { id, .. }) => {
+                dispatch::refused(&id, &Refusal::invalid("initialize comes first"))
+            }
+            Ok(_) => continue,
+            Err(error) => json(&error.response(request_id())),
+        };
+        out.send(Message::text(answer)).await.ok()?;
+    }
+}
+
+type Begun = (Context, Arc<Session>, chorus_wire::attention::initialize::InitializeResult);
+
+async fn begin(
+    app: &Arc<App>,
+    caller: &Caller,
+    names: Names,
+    params: Option<&RawValue>,
+) -> Result<Begun, Refusal> {
+    let params: InitializeParams = jsonrpc::params(params).map_err(Refusal::invalid)?;
+    let glyphs = hello::glyphs(params.glyphs.as_ref())?;
+    let session = app.open_session(caller, params.session.as_ref()).await?;
+    let mut caller = caller.clone();
+    caller.by.session = Some(session.key);
+    caller.session = Some(session.uid);
+    let result = hello::answer(app, &caller, &params, session.uid, &glyphs);
+    let context = Context {
+        app: app.clone(),
+        caller,
+        names,
+        glyphs: Some(Arc::new(glyphs)),
+        stands: Some(Arc::new(Stands::default())),
+    };
+    Ok((context, session, result))
+}
+
+struct Run {
+    app: Arc<App>,
+    context: Arc<Context>,
+    connection: Arc<Connection>,
+    queues: Queues,
+    outbound: Outbound,
+    calls: Calls,
+    stands: Arc<Stands>,
+    heard: Instant,
+    out: Out,
+}
+
+impl Run {
+    async fn until_end(mut self, frames: &mut SplitStream<WebSocket>) {
+        let Ended(why) = match self.turn_around(frames).await {
+            Ok(never) => match never {},
+            Err(ended) => ended,
+        };
+        let Some(why) = why else { return };
+        let closing = Notification::new(method::CLOSING, Closing { reason: why.to_owned() });
+        let goodbye = async {
+            let _ = self.out.send(Message::text(json(&closing))).await;
+            close(&mut self.out, why).await;
+        };
+        // A peer that does not read does not hear why.
+        let _ = tokio::time::timeout(Duration::from_secs(5), goodbye).await;
+    }
+
+    async fn turn_around(
+        &mut self,
+        frames: &mut SplitStream<WebSocket>,
+    ) -> Result<std::convert::Infallible, Ended> {
+        let mut ping = tokio::time::interval(PING_EVERY);
+        ping.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let caller = &self.context.caller;
+        let left = caller.expires.plus(SKEW_MS).since(self.app.now());
+        let expiry = tokio::time::sleep(Duration::from_millis(left as u64));
+        tokio::pin!(expiry);
+        let connection = self.connection.clone();
+        loop {
+            self.write_what_is_ready().await?;
+            let room = self.outbound.has_room();
+            tokio::select! {
+                why = connection.closed() => return Err(Ended(Some(why))),
+                frame = frames.next(), if self.calls.len() < CALLS => self.frame(frame)?,
+                Some(answer) = self.calls.next() => {
+                    if let Some(text) = answer {
+                        self.feed(Message::text(text)).await?;
+                    }
+                }
+                Some(note) = self.queues.notes.recv() => self.note(note).await?,
+                Some(offer) = self.queues.offers.recv(), if room => self.offer(offer).await?,
+                _ = ping.tick() => self.ping().await?,
+                () = &mut expiry => self.check_token()?,
+                () = connection.token_in_doubt() => self.check_token()?,
+            }
+        }
+    }
+
+    /// Writes all that needs no waiting for, then hands it to the network at once.
+    async fn write_what_is_ready(&mut self) -> Result<(), Ended> {
+        while let Some(Some(answer)) = self.calls.next().now_or_never() {
+            if let Some(text) = answer {
+                self.feed(Message::text(text)).await?;
+            }
+        }
+        while let Ok(note) = self.queues.notes.try_recv() {
+            self.note(note).await?;
+        }
+        self.ask_what_is_owed().await;
+        while self.outbound.has_room() {
+            if let Some(offer) = self.outbound.backlog.pop_front() {
+                let directory = self.app.directory();
+                let id = &self.app.workspace_id;
+                let shared = Arc::new(frames::shared(&offer.entry, &directory, id));
+                self.offer(Outgoing { shared, offer }).await?;
+            } else if let Ok(outgoing) = self.queues.offers.try_recv() {
+                self.offer(outgoing).await?;
+            } else {
+                break;
+            }
+        }
+        self.within(|out| Box::pin(out.flush())).await
+    }
+
+    /// Once nothing is under way: what the session missed while it was away, or too slow.
+    async fn ask_what_is_owed(&mut self) {
+        self.outbound.behind |= self.connection.take_lagging();
+        if !self.outbound.behind || !self.outbound.is_idle() || !self.queues.offers.is_empty() {
+            return;
+        }
+        self.outbound.behind = false;
+        let by = self.context.caller.by;
+        match self.app.owed(by, self.connection.session, BACKLOG).await {
+            Ok((offers, more)) => {
+                self.outbound.behind = more;
+                self.outbound.backlog.extend::<Vec<Offer>>(offers);
+            }
+            // The host stops, or the session is gone; the connection ends of itself.
+            Err(refusal) => tracing::debug!(%refusal, "what is owed could not be asked for"),
+        }
+    }
+
+    fn frame(&mut self, frame: Option<Result<Message, axum::Error>>) -> Result<(), Ended> {
+        let Some(Ok(frame)) = frame else { return Err(Ended(None)) };
+        self.heard = Instant::now();
+        match frame {
+            Message::Text(text) => self.incoming(text.as_bytes()),
+            Message::Binary(bytes) => self.incoming(&bytes),
+            Message::Close(_) => return Err(Ended(None)),
+            // Pings are answered by the socket itself.
+            Message::Ping(_) | Message::Pong(_) => {}
+        }
+        Ok(())
+    }
+
+    fn incoming(&mut self, bytes: &[u8]) {
+        match Incoming::parse_bytes(bytes) {
+            Ok(Incoming::Request { id, method, params }) => {
+                let (context, method) = (self.context.clone(), method.into_owned());
+                let params = params.map(RawValue::to_owned);
+                self.call(async move {
+                    Some(dispatch::requested(&context, &id, &method, params.as_deref()).await)
+                });
+            }
+            Ok(Incoming::Notification { method, params }) => {
+                let (context, method) = (self.context.clone(), method.into_owned());
+                let params = params.map(RawValue::to_owned);
+                self.call(async move {
+                    dispatch::notified(&context, &method, params.as_deref()).await;
+                    None
+                });
+            }
+            Ok(Incoming::Response { id, answer }) => {
+                let taken = answer.map(drop).map_err(|e| e.message);
+                self.acknowledged(id, taken);
+            }
+            Err(error) => {
+                let text = json(&error.response(request_id()));
+                self.call(async move { Some(text) });
+            }
+        }
+    }
+
+    fn call(&mut self, call: impl Future<Output = Option<String>> + Send + 'static) {
+        self.calls.push(Box::pin(call));
+    }
+
+    /// The answer to an offer: the harness has it, or could not take it.
+    fn acknowledged(&mut self, id: Option<Id>, taken: Result<(), String>) {
+        let (app, by) = (self.app.clone(), self.context.caller.by);
+        let read = id.as_ref().and_then(|id| match id {
+            Id::String(id) => shared::read_delivery_id(id),
+            Id::Number(_) => None,
+        });
+        let offered = read.and_then(|(event, attempt)| {
+            let (conversation, seq) = self.stands.get(event)?;
+            self.outbound.answered(event, attempt);
+            Some((EventRef { conversation: conversation.key, seq }, attempt))
+        });
+        let Some((event, attempt)) = offered else {
+            let refusal = Refusal::new(Code::Conflict, "nothing was offered under this id");
+            self.call(async move { Some(unasked(&refusal)) });
+            return;
+        };
+        self.call(async move {
+            let done = match taken {
+                Ok(()) => app.accept(by, event, attempt).await,
+                Err(why) => {
+                    tracing::debug!(why, "a harness could not take a delivery");
+                    app.reject(by, event, attempt).await
+                }
+            };
+            done.err().map(|refusal| unasked(&refusal))
+        });
+    }
+
+    async fn offer(&mut self, outgoing: Outgoing) -> Result<(), Ended> {
+        let Outgoing { shared, offer } = outgoing;
+        let now = self.app.now();
+        let text = frames::frame(&shared, &offer, &self.app.directory(), &self.app.auth, now);
+        let event = offer.entry.event.uid;
+        self.outbound.sent(event, offer.attempt, Instant::now());
+        self.connection.listen(offer.entry.conversation.uid, now);
+        self.stands.put(event, offer.entry.conversation, offer.entry.event.seq);
+        self.feed(Message::text(text)).await
+    }
+
+    async fn note(&mut self, note: Note) -> Result<(), Ended> {
+        if let Some(event) = note.withdraws {
+            self.outbound.withdrawn(event);
+        }
+        self.feed(Message::text(note.text)).await
+    }
+
+    async fn ping(&mut self) -> Result<(), Ended> {
+        if self.heard.elapsed() >= DEAD_AFTER {
+            return Err(Ended(Some("nothing was heard for 60 seconds")));
+        }
+        self.outbound.forget_old(Instant::now());
+        self.check_token()?;
+        self.feed(Message::Ping(Default::default())).await
+    }
+
+    fn check_token(&self) -> Result<(), Ended> {
+        if self.app.still_valid(&self.context.caller) {
+            return Ok(());
+        }
+        Err(Ended(Some("the token has ended; connect with a new one")))
+    }
+
+    async fn feed(&mut self, message: Message) -> Result<(), Ended> {
+        self.within(|out| Box::pin(out.feed(message))).await
+    }
+
+    /// A write, unless it takes so long that the peer must be dead or stuck.
+    async fn within<'a>(
+        &'a mut self,
+        write: impl FnOnce(
+            &'a mut Out,
+        )
+            -> Pin<Box<dyn Future<Output = Result<(), axum::Error>> + Send + 'a>>,
+    ) -> Result<(), Ended> {
+        match tokio::time::timeout(DEAD_AFTER, write(&mut self.out)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Ended(None)),
+            Err(_) => Err(Ended(Some("the connection is not read from"))),
+        }
+    }
+}
+
+async fn close(out: &mut Out, why: &'static str) {
+    let frame = CloseFrame { code: axum::extract::ws::close_code::NORMAL, reason: why.into() };
+    let _ = out.send(Message::Close(Some(frame))).await;
+}
+
+/// An error that answers no request: JSON-RPC gives it the id null.
+fn unasked(refusal: &Refusal) -> String {
+    let request_id = request_id();
+    crate::doors::refused::log(refusal, &request_id);
+    json(&Response::error(None, ErrorObject::of(refusal, request_id)))
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

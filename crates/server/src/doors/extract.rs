@@ -1,0 +1,156 @@
+//! What handlers take: the caller, a body, a query and ids of the path, each refused with the envelope.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use chorus_core::error::{Code, Refusal};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::BODY_BYTES;
+use super::refused::Refused;
+use crate::app::App;
+use crate::auth::{Caller, disagreement};
+
+/// The verified caller.
+pub struct Bearer(pub Caller);
+
+/// A JSON body, in or out.
+pub struct Json<T>(pub T);
+
+/// The query string.
+pub struct Query<T>(pub T);
+
+/// The ids in the path.
+pub struct Path<T>(pub T);
+
+/// 201 and what was made.
+pub struct Created<T>(pub T);
+
+/// 204: done, and nothing to say.
+pub struct Done;
+
+pub type Reply<T> = Result<Json<T>, Refused>;
+
+impl FromRequestParts<Arc<App>> for Bearer {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refused> {
+        Ok(Self(caller(app, &parts.headers)?))
+    }
+}
+
+/// The caller behind the `Authorization` header.
+pub fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    let unauthorized = |why: &str| Refusal::new(Code::Unauthorized, why);
+    let value = headers.get(header::AUTHORIZATION).ok_or_else(|| {
+        unauthorized("a token is needed: Authorization: Bearer …; `chorus token issue` gives one")
+    })?;
+    let value = value.to_str().map_err(|_| unauthorized("the Authorization header is not text"))?;
+    let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(unauthorized("the Authorization header has the form: Bearer <token>"));
+    }
+    app.caller(token.trim())
+}
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
+    type Rejection = Refused;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refused> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(&parts.headers, body).await?;
+        // A body that may be absent reads as an empty object.
+        let text = if bytes.is_empty() { &b"{}"[..] } else { &bytes };
+        serde_json::from_slice(text)
+            .map(Self)
+            .map_err(|e| mistaken(app, &parts.headers, text, &e).into())
+    }
+}
+
+/// The whole body, if it is not too long.
+pub async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
+    let stated = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok());
+    if stated.is_some_and(|length: u64| length > BODY_BYTES as u64) {
+        return Err(too_large());
+    }
+    to_bytes(body, BODY_BYTES).await.map_err(|e| {
+        let source = std::error::Error::source(&e);
+        match source.is_some_and(|s| s.is::<http_body_util::LengthLimitError>()) {
+            true => too_large(),
+            false => Refusal::invalid("the body broke off"),
+        }
+    })
+}
+
+fn too_large() -> Refusal {
+    Refusal::new(Code::PayloadTooLarge, format!("a request has at most {BODY_BYTES} bytes"))
+}
+
+/// Why a body is not what it should be. One that also states another identity is told so first.
+fn mistaken(app: &App, headers: &HeaderMap, body: &[u8], error: &serde_json::Error) -> Refusal {
+    let Ok(text) = std::str::from_utf8(body) else {
+        return Refusal::invalid("the body is not UTF-8");
+    };
+    let disagrees =
+        caller(app, headers).ok().and_then(|c| disagreement(&c, &app.workspace_id, text));
+    disagrees
+        .unwrap_or_else(|| Refusal::invalid(format!("the body is not as it should be: {error}")))
+}
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Refused> {
+        let query = axum::extract::Query::<T>::try_from_uri(&parts.uri);
+        query
+            .map(|q| Self(q.0))
+            .map_err(|e| Refusal::invalid(format!("the query: {}", e.body_text())).into())
+    }
+}
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Arc<App>> for Path<T> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refused> {
+        let path = axum::extract::Path::<T>::from_request_parts(parts, app).await;
+        path.map(|p| Self(p.0))
+            .map_err(|e| Refusal::invalid(format!("the path: {}", e.body_text())).into())
+    }
+}
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        json(StatusCode::OK, &self.0)
+    }
+}
+
+impl<T: Serialize> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        json(StatusCode::CREATED, &self.0)
+    }
+}
+
+impl IntoResponse for Done {
+    fn into_response(self) -> Response {
+        StatusCode::NO_CONTENT.into_response()
+    }
+}
+
+fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
+    let mut body = Vec::with_capacity(512);
+    match serde_json::to_writer(&mut body, value) {
+        Ok(()) => {
+            let json = HeaderValue::from_static("application/json");
+            (status, [(header::CONTENT_TYPE, json)], body).into_response()
+        }
+        Err(e) => {
+            let refusal = Refusal::new(Code::Internal, format!("an answer is no JSON: {e}"));
+            Refused::from(refusal).into_response()
+        }
+    }
+}

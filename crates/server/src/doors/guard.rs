@@ -1,0 +1,143 @@
+//! What holds for every request, before any door: who it was meant for, where it comes from, and that a
+//! mistake of ours is an answer and not a broken connection.
+//!
+//! `Host` must be an address of this host, so that a name of somebody else's that resolves here reaches
+//! nothing (DNS rebinding); `Origin`, when a browser sends it, must be ours too (design section 4).
+
+use std::net::{IpAddr, SocketAddr};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use chorus_core::error::{Code, Refusal};
+use futures_util::FutureExt;
+
+use super::refused::{Refused, RefusedWith};
+use crate::telemetry::Metrics;
+
+pub struct Guard {
+    pub hosts: Hosts,
+    pub metrics: Arc<Metrics>,
+}
+
+/// The names under which this host answers.
+#[derive(Clone, Debug)]
+pub struct Hosts {
+    names: Vec<String>,
+    /// It listens on every address, so that any literal one may be its own.
+    any_address: bool,
+}
+
+impl Hosts {
+    pub fn new(listen: SocketAddr, public_url: Option<&str>) -> Self {
+        let mut names = vec!["localhost".to_owned()];
+        names.extend(public_url.and_then(|url| url.parse::<Uri>().ok()).and_then(|url| {
+            let host = url.host()?;
+            Some(bare(host).to_ascii_lowercase())
+        }));
+        names.push(listen.ip().to_string());
+        Self { names, any_address: listen.ip().is_unspecified() }
+    }
+
+    /// Whether a `Host` header's value names this host, whatever the port.
+    fn allows(&self, authority: &str) -> bool {
+        let Ok(authority) = authority.parse::<axum::http::uri::Authority>() else { return false };
+        if authority.as_str().contains('@') {
+            return false;
+        }
+        let host = bare(authority.host());
+        match host.parse::<IpAddr>() {
+            Ok(ip) => ip.is_loopback() || self.any_address || self.names.contains(&ip.to_string()),
+            Err(_) => self.names.iter().any(|name| name.eq_ignore_ascii_case(host)),
+        }
+    }
+
+    fn allows_origin(&self, origin: &str) -> bool {
+        let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        rest.is_some_and(|authority| !authority.contains('/') && self.allows(authority))
+    }
+
+    fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+        let refused = |why: &str| Err(Refusal::new(Code::Forbidden, why));
+        let host = headers.get(header::HOST).map(|h| h.to_str().unwrap_or_default());
+        let host = host.or_else(|| uri.authority().map(|a| a.as_str()));
+        if !host.is_some_and(|host| self.allows(host)) {
+            return refused(
+                "this host does not go by that name; use its address or its public URL",
+            );
+        }
+        let origin = headers.get(header::ORIGIN).map(|o| o.to_str().unwrap_or_default());
+        if origin.is_some_and(|origin| !self.allows_origin(origin)) {
+            return refused("pages of other sites may not call this host");
+        }
+        Ok(())
+    }
+}
+
+/// A host without the brackets of an IPv6 address.
+fn bare(host: &str) -> &str {
+    host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host)
+}
+
+/// Runs one request.
+pub async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    guard.metrics.requests.inc();
+    let response = match guard.hosts.check(request.uri(), request.headers()) {
+        Ok(()) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+            Ok(response) => response,
+            Err(_) => Refused::from(Refusal::new(
+                Code::Internal,
+                "the host made a mistake; it is in its log under this request's id",
+            ))
+            .into_response(),
+        },
+        Err(refusal) => Refused::from(refusal).into_response(),
+    };
+    if let Some(RefusedWith(code)) = response.extensions().get() {
+        guard.metrics.refused(*code);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+
+    #[test]
+    fn only_our_own_names_are_answered() {
+        let hosts = Hosts::new("127.0.0.1:7600".parse().unwrap(), Some("https://chorus.example/x"));
+        for good in [
+            "localhost",
+            "LOCALHOST:7600",
+            "127.0.0.1:1",
+            "127.8.8.8",
+            "[::1]:7600",
+            "chorus.example",
+            "Chorus.Example:443",
+        ] {
+            assert!(hosts.allows(good), "{good}");
+            assert!(hosts.allows_origin(&format!("http://{good}")), "{good}");
+        }
+        for bad in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "localhost@evil",
+            "a b",
+            "[::2]",
+        ] {
+            assert!(!hosts.allows(bad), "{bad}");
+        }
+        for bad in ["null", "", "file://localhost", "http://evil.example", "http://localhost/x"] {
+            assert!(!hosts.allows_origin(bad), "{bad}");
+        }
+        let open = Hosts::new("0.0.0.0:7600".parse().unwrap(), None);
+        assert!(open.allows("192.168.1.5:7600"));
+        assert!(!open.allows("evil.example"));
+    }
+}

@@ -1,0 +1,45 @@
+//! The doors: what comes in, one folder per word. A door parses, asks [`crate::app`] and prints; it never sees
+//! the store.
+
+mod admin;
+mod attention;
+mod extract;
+mod guard;
+mod refused;
+mod web;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use chorus_core::error::{Code, Refusal};
+
+use crate::app::App;
+pub use guard::Hosts;
+use refused::Refused;
+
+/// Longest body of a request, in bytes: the longest message with its parts and metadata, twice over.
+pub const BODY_BYTES: usize = 1024 * 1024;
+
+/// Everything the host answers.
+pub fn router(app: Arc<App>, hosts: Hosts) -> Router {
+    let guard = Arc::new(guard::Guard { hosts, metrics: app.metrics.clone() });
+    Router::new()
+        .merge(admin::routes())
+        .merge(web::routes())
+        .merge(attention::routes())
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(unknown_method)
+        .layer(DefaultBodyLimit::disable())
+        .layer(middleware::from_fn_with_state(guard, guard::guard))
+        .with_state(app)
+}
+
+async fn unknown_path() -> Refused {
+    Refused::from(Refusal::new(Code::NotFound, "no such path; the API is below /v1"))
+}
+
+async fn unknown_method() -> Refused {
+    Refused::method(Refusal::invalid("this path does not take that method"))
+}

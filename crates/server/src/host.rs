@@ -1,0 +1,254 @@
+//! Starting and stopping the host, in this process: for `chorus serve`, the demo and the tests alike.
+//!
+//! What is started: the writer's thread, the courier that distributes what it causes, and the server. They
+//! are stopped in the other order: first nobody comes in, then what waits is answered, then the folder is let
+//! go.
+
+mod first;
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use axum::serve::ListenerExt;
+use chorus_core::error::Refusal;
+use chorus_core::ids::Prefix;
+use chorus_store::{OpenError, Options, Readers, Writer};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::app::{App, Draw};
+use crate::auth::{Auth, Keys, KeysError, SignIn, write_private};
+use crate::config::Config;
+use crate::couriers::connections::Connections;
+use crate::couriers::feed::Feed;
+use crate::couriers::{Courier, Sink};
+use crate::doors::{self, Hosts};
+use crate::telemetry::Metrics;
+
+/// Where a running host says how it is reached, in its data folder.
+pub const HOST_FILE: &str = "host.json";
+/// The operator's token, in the data folder; whoever can read it runs the room.
+pub const OPERATOR_FILE: &str = "operator.token";
+
+/// How long connections may take to end.
+const GOODBYE: Duration = Duration::from_secs(3);
+
+/// The host.
+pub struct Host;
+
+/// A host at work. It goes on when this is dropped without [`Running::stop`], until the runtime ends.
+pub struct Running {
+    pub addr: SocketAddr,
+    /// How it is reached: the public URL, or the address it listens on; no slash at the end.
+    pub url: String,
+    /// Signs the operator in, once, for ten minutes.
+    pub operator_link: String,
+    /// The operator's token, as the data folder has it.
+    pub operator_token: String,
+    /// The workspace's public id.
+    pub workspace_id: String,
+    /// The writer and readers of its store, for tests and benchmarks; everybody else uses the doors.
+    pub writer: Writer,
+    pub readers: Readers,
+    app: Arc<App>,
+    data: PathBuf,
+    stop: watch::Sender<bool>,
+    server: JoinHandle<io::Result<()>>,
+    courier: JoinHandle<()>,
+}
+
+/// Why the host did not start.
+#[derive(Debug)]
+pub enum StartError {
+    Store(OpenError),
+    Keys(KeysError),
+    /// The address to listen on.
+    Listen {
+        addr: SocketAddr,
+        why: io::Error,
+    },
+    /// A file of the data folder.
+    File {
+        path: PathBuf,
+        why: io::Error,
+    },
+    /// The first start could not make what a workspace needs.
+    First(Refusal),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(why) => why.fmt(f),
+            Self::Keys(why) => why.fmt(f),
+            Self::Listen { addr, why } => {
+                write!(f, "cannot listen on {addr}: {why}; choose another with --listen")
+            }
+            Self::File { path, why } => write!(f, "{}: {why}", path.display()),
+            Self::First(why) => write!(f, "the workspace could not be made: {}", why.message),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl Host {
+    /// Opens the folder, listens, and answers. Call it within a tokio runtime.
+    pub async fn start(config: Config) -> Result<Running, StartError> {
+        let draw = Draw::default();
+        let uid = draw.uid(config.clock.now()).map_err(StartError::First)?;
+        let options = Options {
+            sync: config.sync,
+            batching: !config.dangerous_no_batching,
+            name: config.workspace.clone(),
+            ..Options::new(&config.data, uid)
+        };
+        let store = chorus_store::open(options).map_err(StartError::Store)?;
+        let keys = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
+        let keys = Keys::open(&keys).map_err(StartError::Keys)?;
+        let listener = TcpListener::bind(config.listen)
+            .await
+            .map_err(|why| StartError::Listen { addr: config.listen, why })?;
+        let addr =
+            listener.local_addr().map_err(|why| StartError::Listen { addr: config.listen, why })?;
+        let url = match &config.public_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", reachable(addr)),
+        };
+
+        let workspace = store.tenant().uid;
+        let workspace_name = store.tenant().name.to_string();
+        let workspace_id: Arc<str> = workspace.show(Prefix::Workspace).into();
+        let directory = Arc::new(ArcSwap::from_pointee(store.directory().clone()));
+        let (connections, feed) = (Arc::new(Connections::default()), Arc::new(Feed::default()));
+        let metrics = Arc::new(Metrics::default());
+        let (sink, batches, overflowed) = Sink::new(directory.clone());
+        let (writer, readers) = store
+            .start(config.clock.clone(), Box::new(move |effects| sink.put(effects)))
+            .map_err(StartError::Store)?;
+        let courier = Courier {
+            batches,
+            overflowed,
+            directory: directory.clone(),
+            connections: connections.clone(),
+            feed: feed.clone(),
+            metrics: metrics.clone(),
+            workspace_id: workspace_id.clone(),
+        };
+        let courier = tokio::spawn(courier.run());
+        let app = Arc::new(App {
+            writer: writer.clone(),
+            readers: readers.clone(),
+            clock: config.clock.clone(),
+            draw,
+            directory,
+            auth: Auth::new(workspace, keys),
+            connections,
+            feed,
+            metrics,
+            workspace_id: workspace_id.clone(),
+            workspace_name,
+            public_url: url.clone(),
+            sign_in: SignIn::default(),
+            kinds: Default::default(),
+            typing: Default::default(),
+        });
+        let operator_token = app.first_start(&config.data).await?;
+        let operator_link = app.sign_in_link().map_err(StartError::First)?;
+
+        let hosts = Hosts::new(addr, config.public_url.as_deref());
+        let router = doors::router(app.clone(), hosts);
+        let (stop, stopped) = watch::channel(false);
+        let listener = listener.tap_io(|stream| {
+            // Answers are small, and waited for.
+            let _ = stream.set_nodelay(true);
+        });
+        let served = axum::serve(listener, router).with_graceful_shutdown(until(stopped));
+        let server = tokio::spawn(async move { served.await });
+        write_host_file(&config.data, &url)?;
+        tracing::info!(%addr, url, workspace = &*workspace_id, "the host is up");
+        Ok(Running {
+            addr,
+            url,
+            operator_link,
+            operator_token,
+            workspace_id: workspace_id.to_string(),
+            writer,
+            readers,
+            app,
+            data: config.data,
+            stop,
+            server,
+            courier,
+        })
+    }
+}
+
+impl Running {
+    /// Ends connections, answers what waits, writes what is open, and lets the folder go.
+    pub async fn stop(self) {
+        remove_host_file(&self.data, &self.url);
+        let _ = self.stop.send(true);
+        for connection in self.app.connections.all() {
+            connection.close("the host is stopping");
+        }
+        self.app.feed.close();
+        let mut server = self.server;
+        if tokio::time::timeout(GOODBYE, &mut server).await.is_err() {
+            server.abort();
+        }
+        let writer = self.writer;
+        let stopped = tokio::task::spawn_blocking(move || writer.stop()).await;
+        if stopped.is_err() {
+            tracing::error!("the writer could not be stopped");
+        }
+        // The sink went with the writer's thread, and the courier ends with it.
+        if tokio::time::timeout(GOODBYE, self.courier).await.is_err() {
+            tracing::warn!("the courier did not end");
+        }
+    }
+
+    /// A clock that is set by hand has moved: what is due is done now.
+    pub fn tick(&self) {
+        self.writer.tick();
+    }
+}
+
+async fn until(mut stopped: watch::Receiver<bool>) {
+    // The sender going away means the same.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
+}
+
+/// An address that a client can use, when the host listens on all.
+fn reachable(addr: SocketAddr) -> SocketAddr {
+    let mut reachable = addr;
+    if addr.ip().is_unspecified() {
+        reachable.set_ip(match addr {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    reachable
+}
+
+fn write_host_file(data: &Path, url: &str) -> Result<(), StartError> {
+    let path = data.join(HOST_FILE);
+    let text = json!({"url": url, "pid": std::process::id()}).to_string();
+    write_private(&path, text.as_bytes()).map_err(|why| StartError::File { path, why })
+}
+
+/// Removes the file, unless another host has written its own meanwhile.
+fn remove_host_file(data: &Path, url: &str) {
+    let path = data.join(HOST_FILE);
+    let ours = json!({"url": url, "pid": std::process::id()}).to_string();
+    if std::fs::read_to_string(&path).is_ok_and(|text| text == ours) {
+        let _ = std::fs::remove_file(&path);
+    }
+}

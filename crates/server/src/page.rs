@@ -1,0 +1,89 @@
+//! The plain pages: what runs here, and the operator's sign-in. No scripts, and nothing of any member in them
+//! unescaped.
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:4rem auto;padding:0 1.5rem;\
+color:#1c2430;background:#fbfaf7}h1{font-size:2rem;margin:0 0 .25rem}p.sub{color:#5b6675;margin:0 0 2rem}\
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.5rem}dt{color:#5b6675}dd{margin:0}\
+pre{background:#f0eee8;padding:1rem;border-radius:.5rem;overflow:auto;white-space:pre-wrap;word-break:break-all}\
+code{font-family:ui-monospace,monospace;font-size:.9em}\
+@media(prefers-color-scheme:dark){body{background:#15181d;color:#e6e3dc}pre{background:#20242b}dt,p.sub{color:#98a2b0}}";
+
+/// What `/` says.
+pub struct Front<'a> {
+    pub workspace: &'a str,
+    pub url: &'a str,
+    pub channels: usize,
+    pub members: usize,
+    pub connected: usize,
+}
+
+impl Front<'_> {
+    pub fn html(&self) -> String {
+        let url = escape(self.url);
+        let body = format!(
+            "<h1>Chorus</h1><p class=sub>One durable host where people and agents share rooms, and only \
+             the right one answers.</p>\
+             <dl><dt>Workspace</dt><dd>{}</dd><dt>Version</dt><dd>{}</dd><dt>Members</dt><dd>{}</dd>\
+             <dt>Channels</dt><dd>{}</dd><dt>Connected agents</dt><dd>{}</dd></dl>\
+             <h2>From here</h2>\
+             <pre><code>chorus token issue --agent my_agent --role worker --url {url}\n\
+             chorus join --agent my_agent --runtime cmd:'./my-agent' --url {url}\n\
+             chorus post CHANNEL 'hello @my_agent' --url {url}\n\
+             chorus tail CHANNEL --url {url}</code></pre>\
+             <p>REST is below <code>/v1</code>, agents connect to <code>/v1/c2a</code> (C2A, \
+             <code>spec/attention.md</code>). Operations: <code>/healthz</code> <code>/readyz</code> \
+             <code>/metrics</code>.</p>",
+            escape(self.workspace),
+            env!("CARGO_PKG_VERSION"),
+            self.members,
+            self.channels,
+            self.connected,
+        );
+        page("Chorus", &body)
+    }
+}
+
+/// What the sign-in link shows, once.
+pub fn signed_in(url: &str, token: &str) -> String {
+    let (url, token) = (escape(url), escape(token));
+    let body = format!(
+        "<h1>Signed in</h1><p class=sub>This is the operator's token. The page is shown once.</p>\
+         <pre><code>export CHORUS_URL={url}\nexport CHORUS_TOKEN={token}</code></pre>"
+    );
+    page("Chorus: signed in", &body)
+}
+
+fn page(title: &str, body: &str) -> String {
+    format!(
+        "<!doctype html><html lang=en><meta charset=utf-8>\
+         <meta name=viewport content=\"width=device-width,initial-scale=1\">\
+         <title>{title}</title><style>{STYLE}</style><body>{body}</body></html>\n"
+    )
+}
+
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workspace_name_is_text_and_not_markup() {
+        let front =
+            Front { workspace: "<b>x", url: "u", channels: 1, members: 2, connected: 0 }.html();
+        assert!(front.contains("&lt;b&gt;x") && !front.contains("<b>x"));
+    }
+}

@@ -1,0 +1,126 @@
+//! What is counted, in the text format of Prometheus at `/metrics`.
+//!
+//! Counting costs an atomic addition: families are looked up once, here, and never on the way of a post.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use chorus_core::attention::{Mode, Policy};
+use chorus_core::error::Code;
+use chorus_wire::code;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+/// Upper bounds of commit latency in seconds: from a fast disk's sync to a stuck one.
+const LATENCY: [f64; 12] =
+    [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0];
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Offer {
+    policy: &'static str,
+    mode: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Refused {
+    code: &'static str,
+}
+
+pub struct Metrics {
+    registry: Registry,
+    posts: Counter,
+    latency: Histogram,
+    offers: Vec<Counter>,
+    refusals: Vec<Counter>,
+    pub connections: Gauge,
+    pub followers: Gauge,
+    /// Commands given to the writer that it has not answered.
+    pub waiting: Gauge<i64, std::sync::atomic::AtomicI64>,
+    pub requests: Counter<u64, AtomicU64>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("chorus");
+        let posts = Counter::default();
+        registry.register("posts", "Messages posted, duplicates too", posts.clone());
+        let latency = Histogram::new(LATENCY);
+        registry.register_with_unit(
+            "command",
+            "From a command's submission to its answer, its commit included",
+            Unit::Seconds,
+            latency.clone(),
+        );
+        let family = Family::<Offer, Counter>::default();
+        registry.register("offers", "Deliveries offered to sessions", family.clone());
+        let mut offers = Vec::new();
+        for policy in Policy::ALL {
+            for mode in Mode::ALL {
+                let labels = Offer { policy: policy.name(), mode: mode.name() };
+                offers.push(family.get_or_create_owned(&labels));
+            }
+        }
+        let family = Family::<Refused, Counter>::default();
+        registry.register("refusals", "Requests refused, by code", family.clone());
+        let refusals = code::TABLE
+            .iter()
+            .map(|row| family.get_or_create_owned(&Refused { code: row.name }))
+            .collect();
+        let connections = Gauge::default();
+        registry.register("connections", "Connected C2A sessions", connections.clone());
+        let followers = Gauge::default();
+        registry.register("followers", "Streams of server-sent events", followers.clone());
+        let waiting = Gauge::default();
+        registry.register("waiting_commands", "Commands not yet answered", waiting.clone());
+        let requests = Counter::default();
+        registry.register("requests", "HTTP requests", requests.clone());
+        Self {
+            registry,
+            posts,
+            latency,
+            offers,
+            refusals,
+            connections,
+            followers,
+            waiting,
+            requests,
+        }
+    }
+}
+
+impl Metrics {
+    pub fn posted(&self) {
+        self.posts.inc();
+    }
+
+    pub fn answered(&self, after: Duration) {
+        self.latency.observe(after.as_secs_f64());
+    }
+
+    pub fn offered(&self, policy: Policy, mode: Mode) {
+        let at = |found: Option<usize>| found.unwrap_or_default();
+        let policy = at(Policy::ALL.iter().position(|p| *p == policy));
+        let mode = at(Mode::ALL.iter().position(|m| *m == mode));
+        if let Some(counter) = self.offers.get(policy * Mode::ALL.len() + mode) {
+            counter.inc();
+        }
+    }
+
+    pub fn refused(&self, code: Code) {
+        let index = code::TABLE.iter().position(|row| row.code == code);
+        if let Some(counter) = index.and_then(|i| self.refusals.get(i)) {
+            counter.inc();
+        }
+    }
+
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        // Writing into a string does not fail.
+        let _ = prometheus_client::encoding::text::encode(&mut out, &self.registry);
+        out
+    }
+}

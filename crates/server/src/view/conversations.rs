@@ -1,0 +1,59 @@
+//! Channels and threads.
+
+use chorus_core::conversation::{Conversation, Participation};
+use chorus_core::ids::{MemberKey, Prefix, Seq, Uid};
+use chorus_core::member::Directory;
+use chorus_core::thread;
+use chorus_wire::rest::channels::{Channel, Seat};
+use chorus_wire::rest::threads::Thread;
+
+use super::id;
+
+pub fn channel(
+    directory: &Directory,
+    conversation: &Conversation,
+    last: Seq,
+    roster: Option<&[(MemberKey, Participation)]>,
+) -> Channel {
+    let settings = &conversation.settings;
+    let stream = settings.stream.and_then(|key| directory.stream(key));
+    Channel {
+        id: conversation.uid.show(Prefix::Conversation),
+        kind: conversation.kind,
+        title: settings.title.to_string(),
+        description: settings.description.to_string(),
+        purpose: settings.purpose.to_string(),
+        visibility: settings.visibility,
+        stream: stream.map(|s| s.uid.show(Prefix::Stream)),
+        archived: settings.archived,
+        created_at: conversation.created_at,
+        last_seq: last.0,
+        members: roster.map(|seats| seats.iter().map(|(m, p)| seat(directory, *m, *p)).collect()),
+    }
+}
+
+pub fn seat(directory: &Directory, member: MemberKey, participation: Participation) -> Seat {
+    Seat { member: id(directory, member), participation }
+}
+
+/// A thread; `root` is the public id of its root message's event.
+pub fn thread(
+    directory: &Directory,
+    conversation: Uid,
+    thread: &thread::Thread,
+    root: Option<Uid>,
+) -> Thread {
+    Thread {
+        id: thread.uid.show(Prefix::Thread),
+        conversation: conversation.show(Prefix::Conversation),
+        root: root.map(|uid| uid.show(Prefix::Event)),
+        title: thread.title.to_string(),
+        kind: thread.kind,
+        status: thread.status,
+        owner: thread.owner.map(|m| id(directory, m)),
+        participants: thread.participants.iter().map(|m| id(directory, *m)).collect(),
+        last_seq: thread.last_seq,
+        created_at: thread.created_at,
+        updated_at: thread.updated_at,
+    }
+}

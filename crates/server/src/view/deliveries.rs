@@ -1,0 +1,120 @@
+//! Deliveries, their receipts, and why a member was told.
+
+use chorus_core::delivery::{self, Open, State};
+use chorus_core::event::Event;
+use chorus_core::ids::{Prefix, Timestamp, Uid};
+use chorus_core::member::Directory;
+use chorus_wire::attention::entry::Told;
+use chorus_wire::rest::attention::{Receipt, ToldReceipt, Why};
+use chorus_wire::rest::claims::Claim;
+use chorus_wire::rest::deliveries::{self, Delivery};
+
+use super::{id, members};
+
+pub fn receipt(delivery: &delivery::Delivery) -> Receipt {
+    let (state, settled_at) = match delivery.state {
+        State::Waiting => ("waiting", None),
+        State::Offered { .. } => ("offered", None),
+        State::Accepted { .. } => ("accepted", None),
+        State::Settled { at, .. } => ("settled", Some(at)),
+        State::Dead { at } => ("dead", Some(at)),
+    };
+    Receipt {
+        state: state.to_owned(),
+        attempt: delivery.attempt,
+        fence: delivery.fence,
+        offered_at: delivery.offered_at,
+        accepted_at: delivery.accepted_at,
+        retrieved_at: delivery.retrieved_at,
+        settled_at,
+        disposition: delivery.disposition(),
+    }
+}
+
+pub fn delivery(
+    directory: &Directory,
+    conversation: Uid,
+    open: &Open,
+    delivery: &delivery::Delivery,
+) -> Delivery {
+    let event_id = open.uid.show(Prefix::Event);
+    let member = id(directory, delivery.member);
+    Delivery {
+        id: deliveries::id(&event_id, &member),
+        event_id,
+        conversation: conversation.show(Prefix::Conversation),
+        member,
+        created_at: open.at,
+        directedness: delivery.decision.directedness,
+        policy: delivery.decision.policy,
+        mode: delivery.decision.mode,
+        reason: delivery.decision.rule.name().to_owned(),
+        receipt: receipt(delivery),
+    }
+}
+
+pub fn claim(
+    directory: &Directory,
+    event: Uid,
+    conversation: Uid,
+    claim: &chorus_core::claim::Claim,
+) -> Claim {
+    Claim {
+        event_id: event.show(Prefix::Event),
+        conversation: conversation.show(Prefix::Conversation),
+        holder: id(directory, claim.holder),
+        fence: claim.fence,
+        expires_at: claim.expires,
+        accepted: claim.accepted,
+        turn_token: None,
+    }
+}
+
+/// Who was told of an event and what came of it: those it was decided for, then those it moved to later.
+pub fn why(
+    directory: &Directory,
+    conversation: Uid,
+    event: &Event,
+    cause: Option<Uid>,
+    open: Option<&Open>,
+    now: Timestamp,
+) -> Option<Why> {
+    let attention = event.attention.as_ref()?;
+    let deliveries = open.map_or(&[][..], |o| &o.deliveries);
+    let mut told: Vec<_> = attention
+        .told
+        .iter()
+        .zip(members::told(directory, &attention.told))
+        .map(|(core, told)| {
+            let of = deliveries.iter().find(|d| d.member == core.member);
+            ToldReceipt { told, deadline_ms: core.decision.deadline_ms, receipt: of.map(receipt) }
+        })
+        .collect();
+    let later = deliveries.iter().filter(|d| attention.told.iter().all(|t| t.member != d.member));
+    told.extend(later.map(|d| ToldReceipt {
+        told: Told {
+            member: id(directory, d.member),
+            directedness: d.decision.directedness,
+            policy: d.decision.policy,
+            mode: d.decision.mode,
+            reason: d.decision.rule.name().to_owned(),
+            priority: d.decision.priority,
+        },
+        deadline_ms: d.decision.deadline_ms,
+        receipt: Some(receipt(d)),
+    }));
+    let claim = open.and_then(|o| o.claim).filter(|c| c.is_live(now));
+    Some(Why {
+        event_id: event.uid.show(Prefix::Event),
+        conversation: conversation.show(Prefix::Conversation),
+        seq: event.seq.0,
+        author: id(directory, event.actor),
+        created_at: event.at,
+        intent: attention.intent,
+        rest: attention.rest,
+        hop: event.hop,
+        cause: cause.map(|uid| uid.show(Prefix::Event)),
+        claimed_by: claim.map(|c| id(directory, c.holder)),
+        told,
+    })
+}

@@ -1,0 +1,81 @@
+//! Members, roles, streams, sessions.
+
+use chorus_core::attention::Told as CoreTold;
+use chorus_core::ids::{MemberKey, Prefix};
+use chorus_core::member::{self, Directory, MemberKind};
+use chorus_wire::attention::content::Author;
+use chorus_wire::attention::entry::Told;
+use chorus_wire::rest::members::{Identity, Member};
+use chorus_wire::rest::roles::Role;
+use chorus_wire::rest::sessions::Session;
+use chorus_wire::rest::streams::Stream;
+
+use super::{id, id_of};
+
+pub fn member(directory: &Directory, member: &member::Member) -> Member {
+    let roles = directory.roles.iter().filter(|r| !r.removed && r.members.contains(&member.key));
+    Member {
+        id: member.id.to_string(),
+        kind: member.kind,
+        handle: member.handle.to_string(),
+        display_name: member.display_name.to_string(),
+        owner_id: member.owner.as_deref().map(str::to_owned),
+        identities: identities(member),
+        roles: roles.map(|r| r.name.to_string()).collect(),
+        lead: directory.lead == Some(member.key),
+        token: None,
+    }
+}
+
+fn identities(member: &member::Member) -> Vec<Identity> {
+    // Written by us in this form; nothing else can be there.
+    let json = member.identities.as_deref().unwrap_or("[]");
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+pub fn role(directory: &Directory, role: &member::Role) -> Role {
+    let present = role.members.iter().filter(|m| directory.member(**m).is_some_and(|m| !m.removed));
+    Role { name: role.name.to_string(), members: present.map(|m| id(directory, *m)).collect() }
+}
+
+pub fn stream(directory: &Directory, stream: &member::Stream) -> Stream {
+    Stream {
+        id: stream.uid.show(Prefix::Stream),
+        name: stream.name.to_string(),
+        owner: stream.owner.map(|m| id(directory, m)),
+    }
+}
+
+pub fn session(directory: &Directory, session: &member::Session) -> Session {
+    Session {
+        id: session.uid.show(Prefix::Session),
+        member: id(directory, session.member),
+        runtime: session.runtime.to_string(),
+        managed: session.managed,
+        resumable: session.resumable,
+        connected: session.connected,
+        seen_at: session.seen_at,
+    }
+}
+
+pub fn author<'a>(directory: &'a Directory, key: MemberKey) -> Author<'a> {
+    let member = directory.member(key);
+    Author {
+        id: id_of(directory, key).into(),
+        // The host itself speaks as nobody; a person's words are the ones never refused.
+        kind: member.map_or(MemberKind::Human, |m| m.kind),
+        display_name: member.map_or("", |m| &m.display_name).into(),
+    }
+}
+
+pub fn told(directory: &Directory, told: &[CoreTold]) -> Vec<Told> {
+    let one = |told: &CoreTold| Told {
+        member: id(directory, told.member),
+        directedness: told.decision.directedness,
+        policy: told.decision.policy,
+        mode: told.decision.mode,
+        reason: told.decision.rule.name().to_owned(),
+        priority: told.decision.priority,
+    };
+    told.iter().map(one).collect()
+}

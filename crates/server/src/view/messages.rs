@@ -1,0 +1,144 @@
+//! Messages as REST and as the chat tools show them.
+
+use std::sync::Arc;
+
+use chorus_core::command::MessageState;
+use chorus_core::event::{Event, Message};
+use chorus_core::ids::{MemberKey, Prefix, Uid};
+use chorus_core::member::Directory;
+use chorus_core::reaction::Signal;
+use chorus_wire::attention::entry::{Entry, EntryAttention, Reaction};
+use chorus_wire::attention::initialize::Glyphs;
+use chorus_wire::part::Part;
+use chorus_wire::rest::messages::{self, MessageSource};
+use serde_json::Value;
+
+use super::{id, members};
+
+/// A message as it is now, with what its ids stand for.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub conversation: Uid,
+    /// The event that posted it.
+    pub event: Arc<Event>,
+    pub thread: Option<Uid>,
+    pub reply_to: Option<Uid>,
+    pub state: MessageState,
+    /// The present content, when it was edited.
+    pub edited: Option<Message>,
+}
+
+impl Shown {
+    /// What it says now; nothing when it was deleted.
+    pub fn content(&self) -> Option<&Message> {
+        if self.state.deleted_at.is_some() {
+            return None;
+        }
+        self.edited.as_ref().or_else(|| self.event.change.message())
+    }
+}
+
+pub fn message(directory: &Directory, shown: &Shown) -> messages::Message {
+    let event = &shown.event;
+    let content = shown.content();
+    messages::Message {
+        event_id: event.uid.show(Prefix::Event),
+        message_id: message_id(event.uid),
+        conversation: shown.conversation.show(Prefix::Conversation),
+        thread_id: shown.thread.map(|t| t.show(Prefix::Thread)),
+        seq: event.seq.0,
+        thread_seq: (event.thread_seq > 0).then_some(event.thread_seq),
+        author: members::author(directory, event.actor).into(),
+        kind: event.change.message().map(|m| m.kind).unwrap_or_default(),
+        text: content.map(|m| m.text.to_string()),
+        content: content.and_then(parts),
+        in_reply_to: shown.reply_to.map(|uid| uid.show(Prefix::Event)),
+        created_at: event.at,
+        edited_at: shown.state.edited_at,
+        deleted_at: shown.state.deleted_at,
+        reactions: reactions(directory, &shown.state, None),
+        metadata: content.and_then(|m| json(m.metadata.as_deref())),
+        source: content.and_then(source),
+        hop: event.hop,
+    }
+}
+
+/// The same for an agent, with what was decided for it.
+pub fn entry(
+    directory: &Directory,
+    shown: &Shown,
+    viewer: MemberKey,
+    glyphs: Option<&Glyphs>,
+) -> Entry {
+    let event = &shown.event;
+    let content = shown.content();
+    let told = event.attention.as_ref().and_then(|a| a.told.iter().find(|t| t.member == viewer));
+    Entry {
+        event_id: event.uid.show(Prefix::Event),
+        conversation: shown.conversation.show(Prefix::Conversation),
+        thread_id: shown.thread.map(|t| t.show(Prefix::Thread)),
+        sequence: event.seq.0,
+        thread_sequence: (event.thread_seq > 0).then_some(event.thread_seq),
+        author: owned(members::author(directory, event.actor)),
+        created_at: event.at,
+        content: content.and_then(parts),
+        text: content.map(|m| m.text.to_string()),
+        in_reply_to: shown.reply_to.map(|uid| uid.show(Prefix::Event)),
+        edited_at: shown.state.edited_at,
+        deleted: shown.state.deleted_at.is_some(),
+        reactions: reactions(directory, &shown.state, glyphs),
+        attention: told.map(|t| EntryAttention {
+            directedness: t.decision.directedness,
+            policy: t.decision.policy,
+            reason: t.decision.rule.name().to_owned(),
+            mode: t.decision.mode,
+        }),
+    }
+}
+
+/// A message's id: its event's, under another prefix.
+pub fn message_id(uid: Uid) -> String {
+    format!("msg_{:032x}", uid.0)
+}
+
+/// Where a message came from, when from another platform.
+pub fn source(message: &Message) -> Option<MessageSource> {
+    serde_json::from_str(message.source.as_deref()?).ok()
+}
+
+/// The glyph of a signal: the connection's own, or the default.
+pub fn glyph(signal: Signal, glyphs: Option<&Glyphs>) -> String {
+    let own = glyphs.and_then(|g| g.get(signal.name()));
+    own.map_or_else(|| signal.default_glyph().to_owned(), Clone::clone)
+}
+
+fn reactions(
+    directory: &Directory,
+    state: &MessageState,
+    glyphs: Option<&Glyphs>,
+) -> Vec<Reaction> {
+    let by_signal = |signal: Signal| {
+        let set = state.reactions.iter().filter(move |(_, s)| *s == signal);
+        let members: Vec<_> = set.map(|(m, _)| id(directory, *m)).collect();
+        (!members.is_empty()).then(|| Reaction { signal, glyph: glyph(signal, glyphs), members })
+    };
+    Signal::ALL.into_iter().filter_map(by_signal).collect()
+}
+
+fn parts(message: &Message) -> Option<Vec<Part>> {
+    serde_json::from_str(message.parts.as_deref()?).ok()
+}
+
+fn json(text: Option<&str>) -> Option<Value> {
+    serde_json::from_str(text?).ok()
+}
+
+fn owned(
+    author: chorus_wire::attention::content::Author<'_>,
+) -> chorus_wire::attention::content::Author<'static> {
+    chorus_wire::attention::content::Author {
+        id: author.id.into_owned().into(),
+        kind: author.kind,
+        display_name: author.display_name.into_owned().into(),
+    }
+}

@@ -1,0 +1,22 @@
+//! Core's facts in the words of the wire: the one place where the host's answers are put together.
+//!
+//! Nothing in here decides or reads; what is shown has been read, and may be seen, already.
+
+pub mod conversations;
+pub mod deliveries;
+pub mod events;
+pub mod members;
+pub mod messages;
+
+use chorus_core::ids::MemberKey;
+use chorus_core::member::Directory;
+
+/// A member's public id. Keys come from the same directory, so that there always is one.
+pub fn id(directory: &Directory, key: MemberKey) -> String {
+    directory.member(key).map_or_else(String::new, |m| m.id.to_string())
+}
+
+/// As [`id`], borrowed.
+pub fn id_of(directory: &Directory, key: MemberKey) -> &str {
+    directory.member(key).map_or("", |m| &m.id)
+}
