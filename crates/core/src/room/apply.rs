@@ -12,6 +12,9 @@ use crate::packed;
 use crate::room::{Line, Room, TAIL};
 use crate::thread::{Thread, ThreadStatus};
 
+/// How long subjects that agents opened by themselves are remembered.
+const HOUR_MS: i64 = 3_600_000;
+
 /// An event before it has its place in the log.
 pub struct Draft {
     pub uid: Uid,
@@ -201,6 +204,9 @@ impl Room {
         };
         self.lines.insert(event.thread, line);
         if event.cause.is_none() && event.hop == 1 && event.thread.is_none() {
+            while self.autonomous.front().is_some_and(|(_, at)| event.at.since(*at) > HOUR_MS) {
+                self.autonomous.pop_front();
+            }
             self.autonomous.push_back((event.actor, event.at));
         }
     }
