@@ -2,6 +2,7 @@
 
 use crate::host::{Agent, Host, delivery};
 
+// covers: ATT-107, ATT-110
 #[tokio::test]
 async fn a_reply_whose_answer_was_lost_is_sent_again_with_the_same_key_and_body() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
@@ -20,6 +21,7 @@ async fn a_reply_whose_answer_was_lost_is_sent_again_with_the_same_key_and_body(
     agent.stop().await;
 }
 
+// covers: ATT-107
 #[tokio::test]
 async fn a_reply_survives_the_harness_that_made_it() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
@@ -35,6 +37,7 @@ async fn a_reply_survives_the_harness_that_made_it() {
     agent.stop().await;
 }
 
+// covers: ATT-110
 #[tokio::test]
 async fn a_refused_reply_is_dropped_and_one_that_may_be_taken_later_is_kept() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());

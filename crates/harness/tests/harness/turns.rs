@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::host::{Agent, Host, delivery};
 
+// covers: ATT-104
 #[tokio::test]
 async fn a_delivery_is_acknowledged_run_and_answered() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
@@ -57,6 +58,7 @@ async fn a_delivery_is_acknowledged_run_and_answered() {
     agent.stop().await;
 }
 
+// covers: ATT-105, FAIL-9
 #[tokio::test]
 async fn an_event_offered_again_is_never_a_second_turn_and_its_end_is_repeated() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
@@ -73,6 +75,7 @@ async fn an_event_offered_again_is_never_a_second_turn_and_its_end_is_repeated()
     agent.stop().await;
 }
 
+// covers: ATT-105, ATT-106, FAIL-9
 #[tokio::test]
 async fn an_agent_killed_in_the_middle_of_a_turn_comes_back_and_answers_once() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
@@ -132,6 +135,7 @@ async fn a_runtime_that_answered_by_itself_is_not_answered_for() {
     agent.stop().await;
 }
 
+// covers: ATT-121
 #[tokio::test]
 async fn a_withdrawn_event_stops_its_turn() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
@@ -145,6 +149,7 @@ async fn a_withdrawn_event_stops_its_turn() {
     agent.stop().await;
 }
 
+// covers: ATT-56, ATT-89
 #[tokio::test]
 async fn a_role_knock_is_claimed_and_answered_under_the_claims_turn() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());

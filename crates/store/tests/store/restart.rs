@@ -7,6 +7,7 @@ use chorus_store::{Line, Page, Start};
 
 use crate::ground::{ADA, Ground, logged, person, post};
 
+// covers: ATT-7, ATT-101
 #[test]
 fn what_was_posted_is_read_back_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
@@ -34,6 +35,7 @@ fn what_was_posted_is_read_back_after_a_restart() {
     ground.writer.stop();
 }
 
+// covers: ATT-108
 #[test]
 fn a_key_is_remembered_over_a_restart() {
     let folder = tempfile::tempdir().unwrap();
@@ -55,6 +57,7 @@ fn a_key_is_remembered_over_a_restart() {
     ground.writer.stop();
 }
 
+// covers: ATT-102
 #[test]
 fn what_is_owed_is_owed_after_a_crash() {
     let folder = tempfile::tempdir().unwrap();

@@ -46,6 +46,7 @@ fn the_window_is_capped_and_held_while_the_author_types() {
     Sim::new().deliver(message("1")).typing(true).at(40_000).expect(&["30000 start 1.1 1 for 1"]);
 }
 
+// covers: ATT-52
 #[test]
 fn a_text_that_breaks_off_waits_longer_and_one_that_names_another_closes_what_was_before() {
     let mut unfinished = message("1");
