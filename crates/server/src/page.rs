@@ -9,7 +9,7 @@ code{font-family:ui-monospace,monospace;font-size:.9em}\
 @media(prefers-color-scheme:dark){body{background:#15181d;color:#e6e3dc}pre{background:#20242b}dt,p.sub{color:#98a2b0}}";
 
 /// What `/` says.
-pub struct Front<'a> {
+pub(crate) struct Front<'a> {
     pub workspace: &'a str,
     pub url: &'a str,
     pub channels: usize,
@@ -18,7 +18,7 @@ pub struct Front<'a> {
 }
 
 impl Front<'_> {
-    pub fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
         let url = escape(self.url);
         let body = format!(
             "<h1>Chorus</h1><p class=sub>One durable host where people and agents share rooms, and only \
@@ -44,7 +44,7 @@ impl Front<'_> {
 }
 
 /// What the sign-in link shows, once.
-pub fn signed_in(url: &str, token: &str) -> String {
+pub(crate) fn signed_in(url: &str, token: &str) -> String {
     let (url, token) = (escape(url), escape(token));
     let body = format!(
         "<h1>Signed in</h1><p class=sub>This is the operator's token. The page is shown once.</p>\

@@ -30,7 +30,7 @@ struct Refused {
     code: &'static str,
 }
 
-pub struct Metrics {
+pub(crate) struct Metrics {
     registry: Registry,
     posts: Counter,
     latency: Histogram,
@@ -93,15 +93,15 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    pub fn posted(&self) {
+    pub(crate) fn posted(&self) {
         self.posts.inc();
     }
 
-    pub fn answered(&self, after: Duration) {
+    pub(crate) fn answered(&self, after: Duration) {
         self.latency.observe(after.as_secs_f64());
     }
 
-    pub fn offered(&self, policy: Policy, mode: Mode) {
+    pub(crate) fn offered(&self, policy: Policy, mode: Mode) {
         let at = |found: Option<usize>| found.unwrap_or_default();
         let policy = at(Policy::ALL.iter().position(|p| *p == policy));
         let mode = at(Mode::ALL.iter().position(|m| *m == mode));
@@ -110,14 +110,14 @@ impl Metrics {
         }
     }
 
-    pub fn refused(&self, code: Code) {
+    pub(crate) fn refused(&self, code: Code) {
         let index = code::TABLE.iter().position(|row| row.code == code);
         if let Some(counter) = index.and_then(|i| self.refusals.get(i)) {
             counter.inc();
         }
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut out = String::new();
         // Writing into a string does not fail.
         let _ = prometheus_client::encoding::text::encode(&mut out, &self.registry);

@@ -14,7 +14,11 @@ use crate::auth::Caller;
 use crate::view::conversations;
 
 impl App {
-    pub async fn add_channel(&self, caller: &Caller, new: NewChannel) -> Result<Channel, Refusal> {
+    pub(crate) async fn add_channel(
+        &self,
+        caller: &Caller,
+        new: NewChannel,
+    ) -> Result<Channel, Refusal> {
         caller.must_not_be_a_turn()?;
         let kind = new.kind.unwrap_or(ConversationKind::Channel);
         let command = {
@@ -33,7 +37,7 @@ impl App {
         }
     }
 
-    pub async fn change_channel(
+    pub(crate) async fn change_channel(
         &self,
         caller: &Caller,
         id: &str,
@@ -52,7 +56,7 @@ impl App {
         self.channel_by(caller, conversation).await
     }
 
-    pub async fn channel(&self, caller: &Caller, id: &str) -> Result<Channel, Refusal> {
+    pub(crate) async fn channel(&self, caller: &Caller, id: &str) -> Result<Channel, Refusal> {
         self.channel_by(caller, ids::conversation(id)?).await
     }
 
@@ -65,7 +69,7 @@ impl App {
     }
 
     /// Those the caller may see.
-    pub async fn channels(&self, caller: &Caller) -> Result<Channels, Refusal> {
+    pub(crate) async fn channels(&self, caller: &Caller) -> Result<Channels, Refusal> {
         caller.must_not_be_a_turn()?;
         let viewer = caller.viewer();
         let (found, heads) = self
@@ -81,7 +85,7 @@ impl App {
     }
 
     /// Seats a member, or changes how it takes part.
-    pub async fn seat(
+    pub(crate) async fn seat(
         &self,
         caller: &Caller,
         id: &str,
@@ -97,7 +101,12 @@ impl App {
         Ok(conversations::seat(&self.directory(), member, participation))
     }
 
-    pub async fn unseat(&self, caller: &Caller, id: &str, member: &str) -> Result<(), Refusal> {
+    pub(crate) async fn unseat(
+        &self,
+        caller: &Caller,
+        id: &str,
+        member: &str,
+    ) -> Result<(), Refusal> {
         caller.must_not_be_a_turn()?;
         let conversation = ids::conversation(id)?;
         let member = ids::member(&self.directory(), member)?.key;

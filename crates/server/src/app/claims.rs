@@ -16,14 +16,14 @@ use crate::view;
 const SHOWN: usize = 1_000;
 
 /// What `chat.claim` gives.
-pub enum Held {
+pub(crate) enum Held {
     Claimed(Box<tools::Claimed>),
     Released(tools::Released),
 }
 
 impl App {
     /// `POST /v1/claims`.
-    pub async fn claim(&self, caller: &Caller, event: &str) -> Result<Claim, Refusal> {
+    pub(crate) async fn claim(&self, caller: &Caller, event: &str) -> Result<Claim, Refusal> {
         caller.must_not_be_a_turn()?;
         let (claim, offer) = self.take_claim(caller, event).await?;
         let entry = &offer.entry;
@@ -35,7 +35,11 @@ impl App {
     }
 
     /// `chat.claim`.
-    pub async fn claim_tool(&self, caller: &Caller, args: tools::Claim) -> Result<Held, Refusal> {
+    pub(crate) async fn claim_tool(
+        &self,
+        caller: &Caller,
+        args: tools::Claim,
+    ) -> Result<Held, Refusal> {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
         if args.release {
             self.release(&caller, &args.event_id).await?;
@@ -59,13 +63,13 @@ impl App {
     }
 
     /// Gives a claim back: the next candidate is asked.
-    pub async fn release(&self, caller: &Caller, event: &str) -> Result<(), Refusal> {
+    pub(crate) async fn release(&self, caller: &Caller, event: &str) -> Result<(), Refusal> {
         let event = ids::event(event)?;
         self.submit(caller.by, Command::Release { event }).await.map(drop)
     }
 
     /// The claims that are held now, where the caller may see them.
-    pub async fn claims(&self, caller: &Caller) -> Result<Claims, Refusal> {
+    pub(crate) async fn claims(&self, caller: &Caller) -> Result<Claims, Refusal> {
         caller.must_not_be_a_turn()?;
         let open = self.waiting(caller, caller.sees_all().then_some(None)).await?;
         let (directory, now) = (self.directory(), self.now());

@@ -9,7 +9,11 @@ use super::{App, ids};
 use crate::auth::Caller;
 
 impl App {
-    pub async fn cursor(&self, caller: &Caller, conversation: &str) -> Result<Cursor, Refusal> {
+    pub(crate) async fn cursor(
+        &self,
+        caller: &Caller,
+        conversation: &str,
+    ) -> Result<Cursor, Refusal> {
         let place = self.place(caller, ids::conversation(conversation)?).await?;
         let (key, member) = (place.conversation.key, caller.by.member);
         let mark = self.read(move |readers| readers.mark(key, member)).await?;
@@ -21,7 +25,7 @@ impl App {
     }
 
     /// Moves it forward; a cursor goes neither back nor past the end.
-    pub async fn set_cursor(
+    pub(crate) async fn set_cursor(
         &self,
         caller: &Caller,
         conversation: &str,

@@ -22,7 +22,7 @@ const SHOWN: usize = 1_000;
 
 impl App {
     /// `GET /v1/deliveries`. Others' deliveries are for who runs the room, or audits it.
-    pub async fn deliveries(
+    pub(crate) async fn deliveries(
         &self,
         caller: &Caller,
         query: ListDeliveries,
@@ -56,7 +56,7 @@ impl App {
     }
 
     /// Sends a dead letter again; `id` is `<event id>:<member id>`.
-    pub async fn redeliver(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
+    pub(crate) async fn redeliver(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
         caller.must_govern()?;
         let (event, member) = read_id(id).ok_or_else(|| Refusal::not_found("delivery"))?;
         let event = ids::event(event)?;

@@ -11,7 +11,7 @@ use chorus_core::ids::{Timestamp, Uid};
 
 const PAGE: usize = 4096;
 
-pub struct Draw(Mutex<Page>);
+pub(crate) struct Draw(Mutex<Page>);
 
 struct Page {
     bytes: Box<[u8; PAGE]>,
@@ -26,7 +26,7 @@ impl Default for Draw {
 
 impl Draw {
     /// What one command needs.
-    pub fn drawn(&self, now: Timestamp) -> Result<Drawn, Refusal> {
+    pub(crate) fn drawn(&self, now: Timestamp) -> Result<Drawn, Refusal> {
         let mut bytes = [0; 36];
         self.fill(&mut bytes)?;
         let mut salt = [0; 16];
@@ -34,14 +34,14 @@ impl Draw {
         Ok(Drawn { uid: uid(now, &bytes[..10]), second: uid(now, &bytes[10..20]), salt })
     }
 
-    pub fn uid(&self, now: Timestamp) -> Result<Uid, Refusal> {
+    pub(crate) fn uid(&self, now: Timestamp) -> Result<Uid, Refusal> {
         let mut bytes = [0; 10];
         self.fill(&mut bytes)?;
         Ok(uid(now, &bytes))
     }
 
     /// Fills at most a page.
-    pub fn fill(&self, out: &mut [u8]) -> Result<(), Refusal> {
+    pub(crate) fn fill(&self, out: &mut [u8]) -> Result<(), Refusal> {
         let mut page = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if page.used + out.len() > PAGE {
             getrandom::fill(&mut page.bytes[..])

@@ -22,14 +22,14 @@ const PAGE: usize = 200;
 
 /// One thing to be shown.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub(crate) struct Item {
     /// Its seq, when it stands in the log.
     pub seq: Option<Seq>,
     pub name: String,
     pub json: Arc<str>,
 }
 
-pub struct Follower {
+pub(crate) struct Follower {
     app: Arc<App>,
     caller: Caller,
     conversation: Arc<Conversation>,
@@ -43,7 +43,7 @@ pub struct Follower {
 
 impl App {
     /// Begins to follow after `after`, or from now on. With `activity`, progress, typing and receipts too.
-    pub async fn follow(
+    pub(crate) async fn follow(
         self: &Arc<Self>,
         caller: &Caller,
         conversation: &str,
@@ -69,7 +69,7 @@ impl App {
 impl Follower {
     /// The next thing to show; none when the stream is over: the host stops, or the caller may no longer see
     /// the conversation. May be dropped while it waits.
-    pub async fn next(&mut self) -> Option<Item> {
+    pub(crate) async fn next(&mut self) -> Option<Item> {
         loop {
             if let Some(item) = self.ready.pop_front() {
                 return Some(item);
@@ -101,7 +101,7 @@ impl Follower {
     }
 
     /// What was read and not yet shown.
-    pub fn ready(&mut self) -> Option<Item> {
+    pub(crate) fn ready(&mut self) -> Option<Item> {
         self.ready.pop_front()
     }
 

@@ -28,7 +28,7 @@ const PAGES: usize = 10;
 
 impl App {
     /// `chat.list_events`.
-    pub async fn list_events(
+    pub(crate) async fn list_events(
         &self,
         caller: &Caller,
         args: ListEvents,
@@ -62,7 +62,7 @@ impl App {
     }
 
     /// `chat.read_thread`: a thread, a conversation's newest, or the window up to and around an event.
-    pub async fn read_thread(
+    pub(crate) async fn read_thread(
         &self,
         caller: &Caller,
         args: ReadThread,

@@ -12,7 +12,7 @@ use crate::view;
 
 impl App {
     /// `GET /v1/events`: entries after a seq, oldest first.
-    pub async fn events(
+    pub(crate) async fn events(
         &self,
         caller: &Caller,
         conversation: &str,

@@ -17,7 +17,11 @@ use crate::view;
 const IDENTITIES: usize = 32;
 
 impl App {
-    pub async fn add_member(&self, caller: &Caller, new: NewMember) -> Result<Member, Refusal> {
+    pub(crate) async fn add_member(
+        &self,
+        caller: &Caller,
+        new: NewMember,
+    ) -> Result<Member, Refusal> {
         caller.must_govern()?;
         if let Some(role) = new.token_role {
             self.may_issue(caller, new.kind, role)?;
@@ -44,7 +48,7 @@ impl App {
         }
     }
 
-    pub async fn change_member(
+    pub(crate) async fn change_member(
         &self,
         caller: &Caller,
         id: &str,
@@ -69,7 +73,7 @@ impl App {
         self.member(caller, id)
     }
 
-    pub async fn remove_member(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
+    pub(crate) async fn remove_member(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
         caller.must_govern()?;
         let member = ids::member(&self.directory(), id)?.key;
         self.change(caller.by, Command::RemoveMember { member }).await?;
@@ -81,13 +85,13 @@ impl App {
         Ok(())
     }
 
-    pub fn member(&self, caller: &Caller, id: &str) -> Result<Member, Refusal> {
+    pub(crate) fn member(&self, caller: &Caller, id: &str) -> Result<Member, Refusal> {
         caller.must_not_be_a_turn()?;
         let directory = self.directory();
         Ok(view::members::member(&directory, ids::member(&directory, id)?))
     }
 
-    pub fn members(&self, caller: &Caller) -> Result<Members, Refusal> {
+    pub(crate) fn members(&self, caller: &Caller) -> Result<Members, Refusal> {
         caller.must_not_be_a_turn()?;
         let directory = self.directory();
         let present = directory.members.iter().filter(|m| !m.removed);
@@ -95,7 +99,7 @@ impl App {
     }
 
     /// The agents, with how they are reached and what waits for them.
-    pub async fn agents(&self, caller: &Caller) -> Result<Agents, Refusal> {
+    pub(crate) async fn agents(&self, caller: &Caller) -> Result<Agents, Refusal> {
         caller.must_not_be_a_turn()?;
         let waiting = self.waiting_counts().await?;
         let directory = self.directory();
@@ -115,7 +119,7 @@ impl App {
         Ok(Agents { agents: agents.map(show).collect() })
     }
 
-    pub fn whoami(&self, caller: &Caller) -> Whoami {
+    pub(crate) fn whoami(&self, caller: &Caller) -> Whoami {
         let directory = self.directory();
         Whoami {
             member: view::members::member(&directory, &caller.member),

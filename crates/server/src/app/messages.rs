@@ -17,13 +17,13 @@ pub(super) const LONGEST_PAGE: u32 = 200;
 
 impl App {
     /// A message as it is now.
-    pub async fn message(&self, caller: &Caller, id: &str) -> Result<Message, Refusal> {
+    pub(crate) async fn message(&self, caller: &Caller, id: &str) -> Result<Message, Refusal> {
         let shown = self.shown(caller, id).await?;
         Ok(messages::message(&self.directory(), &shown))
     }
 
     /// `GET /v1/messages`, oldest first: after a seq, before one, or the newest.
-    pub async fn messages(
+    pub(crate) async fn messages(
         &self,
         caller: &Caller,
         query: ListMessages,
@@ -41,7 +41,7 @@ impl App {
         Ok(Messages { messages, has_more: more })
     }
 
-    pub async fn edit(
+    pub(crate) async fn edit(
         &self,
         caller: &Caller,
         id: &str,
@@ -54,7 +54,7 @@ impl App {
         self.message(caller, id).await
     }
 
-    pub async fn delete(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
+    pub(crate) async fn delete(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
         caller.must_not_be_a_turn()?;
         let message = ids::event(id)?;
         self.submit(caller.by, Command::Delete { message }).await.map(drop)

@@ -8,27 +8,27 @@ mod draw;
 mod ids;
 mod read;
 
-pub mod messages;
-pub mod send;
+pub(crate) mod messages;
+pub(crate) mod send;
 
-pub mod channels;
-pub mod cursors;
-pub mod members;
-pub mod reactions;
-pub mod roles;
-pub mod streams;
-pub mod threads;
-pub mod tokens;
+pub(crate) mod channels;
+pub(crate) mod cursors;
+pub(crate) mod members;
+pub(crate) mod reactions;
+pub(crate) mod roles;
+pub(crate) mod streams;
+pub(crate) mod threads;
+pub(crate) mod tokens;
 
-pub mod claims;
-pub mod deliveries;
-pub mod inbox;
-pub mod sessions;
-pub mod turns;
-pub mod why;
+pub(crate) mod claims;
+pub(crate) mod deliveries;
+pub(crate) mod inbox;
+pub(crate) mod sessions;
+pub(crate) mod turns;
+pub(crate) mod why;
 
-pub mod follow;
-pub mod log;
+pub(crate) mod follow;
+pub(crate) mod log;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -46,10 +46,10 @@ use crate::auth::{Auth, Caller, SignIn};
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
 use crate::telemetry::Metrics;
-pub use draw::Draw;
+pub(crate) use draw::Draw;
 
 /// Everything a use case needs; one per host.
-pub struct App {
+pub(crate) struct App {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
     pub(crate) clock: Arc<dyn Clock>,
@@ -70,27 +70,27 @@ pub struct App {
 }
 
 impl App {
-    pub fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
     /// Who there is, as of now.
-    pub fn directory(&self) -> Guard<Arc<Directory>> {
+    pub(crate) fn directory(&self) -> Guard<Arc<Directory>> {
         self.directory.load()
     }
 
     /// The caller behind a bearer token.
-    pub fn caller(&self, bearer: &str) -> Result<Caller, Refusal> {
+    pub(crate) fn caller(&self, bearer: &str) -> Result<Caller, Refusal> {
         self.auth.verify(bearer, &self.directory(), self.now())
     }
 
     /// Whether a caller that stays connected still may.
-    pub fn still_valid(&self, caller: &Caller) -> bool {
+    pub(crate) fn still_valid(&self, caller: &Caller) -> bool {
         self.auth.still_valid(caller, &self.directory(), self.now())
     }
 
     /// The caller, in the turn that an argument names.
-    pub fn in_turn(&self, caller: &Caller, turn: Option<&str>) -> Result<Caller, Refusal> {
+    pub(crate) fn in_turn(&self, caller: &Caller, turn: Option<&str>) -> Result<Caller, Refusal> {
         match turn {
             Some(token) => self.auth.in_turn(caller, token, &self.directory(), self.now()),
             None => Ok(caller.clone()),
@@ -146,7 +146,7 @@ impl App {
     }
 
     /// Whether the host can still write.
-    pub fn ready(&self) -> Result<(), String> {
+    pub(crate) fn ready(&self) -> Result<(), String> {
         let health = self.writer.health();
         if health.ok { Ok(()) } else { Err(health.reason.unwrap_or_default()) }
     }

@@ -13,7 +13,7 @@ use crate::auth::Caller;
 
 impl App {
     /// Sets a signal on a message, or takes it back.
-    pub async fn react(
+    pub(crate) async fn react(
         &self,
         caller: &Caller,
         message: &str,
@@ -39,7 +39,7 @@ impl App {
     }
 
     /// `chat.react`.
-    pub async fn react_tool(
+    pub(crate) async fn react_tool(
         &self,
         caller: &Caller,
         args: tools::React,

@@ -25,7 +25,7 @@ const KINDS: usize = 100_000;
 
 /// Kinds of conversations by public id.
 #[derive(Default)]
-pub struct Kinds(RwLock<HashMap<Uid, ConversationKind>>);
+pub(crate) struct Kinds(RwLock<HashMap<Uid, ConversationKind>>);
 
 /// A conversation that the caller may see, and the seq of its newest event.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub(super) struct Logged {
 }
 
 impl Range {
-    pub fn of(after: Option<u64>, before: Option<u64>) -> Result<Self, Refusal> {
+    pub(super) fn of(after: Option<u64>, before: Option<u64>) -> Result<Self, Refusal> {
         match (after, before) {
             (Some(_), Some(_)) => Err(Refusal::invalid("read after a seq or before one, not both")),
             (Some(seq), None) => Ok(Self::After(Seq(seq))),
@@ -215,7 +215,7 @@ impl App {
     }
 
     /// How many conversations there are.
-    pub async fn channel_count(&self) -> Result<usize, Refusal> {
+    pub(crate) async fn channel_count(&self) -> Result<usize, Refusal> {
         Ok(self.read(|readers| readers.heads()).await?.len())
     }
 }

@@ -9,26 +9,26 @@ use crate::auth::Caller;
 use crate::view::members;
 
 impl App {
-    pub fn roles(&self, caller: &Caller) -> Result<Roles, Refusal> {
+    pub(crate) fn roles(&self, caller: &Caller) -> Result<Roles, Refusal> {
         caller.must_not_be_a_turn()?;
         let directory = self.directory();
         let present = directory.roles.iter().filter(|r| !r.removed);
         Ok(Roles { roles: present.map(|r| members::role(&directory, r)).collect() })
     }
 
-    pub async fn add_role(&self, caller: &Caller, new: NewRole) -> Result<Role, Refusal> {
+    pub(crate) async fn add_role(&self, caller: &Caller, new: NewRole) -> Result<Role, Refusal> {
         caller.must_govern()?;
         self.role(caller, Command::AddRole { name: new.name }).await
     }
 
-    pub async fn remove_role(&self, caller: &Caller, name: &str) -> Result<(), Refusal> {
+    pub(crate) async fn remove_role(&self, caller: &Caller, name: &str) -> Result<(), Refusal> {
         caller.must_govern()?;
         let role = ids::role(&self.directory(), name)?.key;
         self.role(caller, Command::RemoveRole { role }).await.map(drop)
     }
 
     /// Puts a member into a role, or takes it out.
-    pub async fn set_role_member(
+    pub(crate) async fn set_role_member(
         &self,
         caller: &Caller,
         name: &str,

@@ -41,7 +41,7 @@ struct Letter {
 
 impl App {
     /// `POST /v1/messages`.
-    pub async fn post(&self, caller: &Caller, new: NewMessage) -> Result<Posted, Refusal> {
+    pub(crate) async fn post(&self, caller: &Caller, new: NewMessage) -> Result<Posted, Refusal> {
         let (entry, duplicate) = self.send(caller, Letter::from(new)).await?;
         let event = &entry.event;
         Ok(Posted {
@@ -58,7 +58,11 @@ impl App {
     }
 
     /// `chat.send_message`.
-    pub async fn send_message(&self, caller: &Caller, args: SendMessage) -> Result<Sent, Refusal> {
+    pub(crate) async fn send_message(
+        &self,
+        caller: &Caller,
+        args: SendMessage,
+    ) -> Result<Sent, Refusal> {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
         let (entry, duplicate) = self.send(&caller, Letter::from(args)).await?;
         let event = &entry.event;
@@ -75,7 +79,11 @@ impl App {
     }
 
     /// Who would be told of a message; nothing is posted.
-    pub async fn preview(&self, caller: &Caller, new: NewMessage) -> Result<Preview, Refusal> {
+    pub(crate) async fn preview(
+        &self,
+        caller: &Caller,
+        new: NewMessage,
+    ) -> Result<Preview, Refusal> {
         let post = self.write(caller, Letter::from(new), false).await?;
         match self.submit(caller.by, Command::Preview(Box::new(post))).await? {
             Outcome::Preview(attention) => Ok(Preview {

@@ -14,7 +14,7 @@ use crate::auth::Caller;
 use crate::view::members;
 
 impl App {
-    pub fn sessions(&self, caller: &Caller) -> Result<Sessions, Refusal> {
+    pub(crate) fn sessions(&self, caller: &Caller) -> Result<Sessions, Refusal> {
         caller.must_not_be_a_turn()?;
         let directory = self.directory();
         let sessions = directory.sessions.values();
@@ -22,7 +22,7 @@ impl App {
     }
 
     /// A connection begins: its session is made, or taken up again.
-    pub async fn open_session(
+    pub(crate) async fn open_session(
         &self,
         caller: &Caller,
         hello: Option<&SessionHello>,
@@ -47,12 +47,12 @@ impl App {
     }
 
     /// The session's connection ended.
-    pub fn close_session(&self, by: By, session: SessionKey) {
+    pub(crate) fn close_session(&self, by: By, session: SessionKey) {
         self.hand(by, Command::CloseSession { session });
     }
 
     /// What is still to be offered to the session, oldest first; whether there is more.
-    pub async fn owed(
+    pub(crate) async fn owed(
         &self,
         by: By,
         session: SessionKey,

@@ -11,14 +11,18 @@ use crate::auth::Caller;
 use crate::view::members;
 
 impl App {
-    pub fn streams(&self, caller: &Caller) -> Result<Streams, Refusal> {
+    pub(crate) fn streams(&self, caller: &Caller) -> Result<Streams, Refusal> {
         caller.must_not_be_a_turn()?;
         let directory = self.directory();
         let streams = directory.streams.iter();
         Ok(Streams { streams: streams.map(|s| members::stream(&directory, s)).collect() })
     }
 
-    pub async fn add_stream(&self, caller: &Caller, new: NewStream) -> Result<Stream, Refusal> {
+    pub(crate) async fn add_stream(
+        &self,
+        caller: &Caller,
+        new: NewStream,
+    ) -> Result<Stream, Refusal> {
         caller.must_govern()?;
         let owner = {
             let directory = self.directory();

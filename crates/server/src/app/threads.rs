@@ -20,7 +20,11 @@ const REASON_BYTES: usize = 1024;
 
 impl App {
     /// `POST /v1/threads`. Without a conversation a new one is made, which only its participants see.
-    pub async fn open_thread(&self, caller: &Caller, new: NewThread) -> Result<Thread, Refusal> {
+    pub(crate) async fn open_thread(
+        &self,
+        caller: &Caller,
+        new: NewThread,
+    ) -> Result<Thread, Refusal> {
         caller.must_not_be_a_turn()?;
         let title = match new.title.as_deref().map(str::trim) {
             None | Some("") => "thread",
@@ -76,7 +80,7 @@ impl App {
         }
     }
 
-    pub async fn change_thread(
+    pub(crate) async fn change_thread(
         &self,
         caller: &Caller,
         id: &str,
@@ -113,7 +117,7 @@ impl App {
         }
     }
 
-    pub async fn thread(&self, caller: &Caller, id: &str) -> Result<Thread, Refusal> {
+    pub(crate) async fn thread(&self, caller: &Caller, id: &str) -> Result<Thread, Refusal> {
         let uid = ids::thread(id)?;
         let found = self.read(move |readers| thread_at_home(readers, uid)).await?;
         let (conversation, thread) = found.ok_or_else(|| Refusal::not_found("thread"))?;
@@ -123,7 +127,11 @@ impl App {
     }
 
     /// The threads of one conversation, or of all the caller may see.
-    pub async fn threads(&self, caller: &Caller, query: ListThreads) -> Result<Threads, Refusal> {
+    pub(crate) async fn threads(
+        &self,
+        caller: &Caller,
+        query: ListThreads,
+    ) -> Result<Threads, Refusal> {
         let conversations = match query.conversation.as_deref() {
             Some(id) => vec![self.place(caller, ids::conversation(id)?).await?.conversation],
             None => {

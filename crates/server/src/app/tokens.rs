@@ -15,7 +15,7 @@ const TTL_S: u64 = 24 * 3600;
 pub(crate) const LONGEST_TTL_S: u64 = 366 * 24 * 3600;
 
 impl App {
-    pub async fn issue(&self, caller: &Caller, new: NewToken) -> Result<Token, Refusal> {
+    pub(crate) async fn issue(&self, caller: &Caller, new: NewToken) -> Result<Token, Refusal> {
         caller.must_govern()?;
         let session = new.session.as_deref().map(ids::session).transpose()?;
         let known = self.directory().by_id(&new.agent).cloned();
@@ -48,7 +48,7 @@ impl App {
     }
 
     /// Ends a token. One may always end one's own.
-    pub async fn revoke(&self, caller: &Caller, jti: &str) -> Result<(), Refusal> {
+    pub(crate) async fn revoke(&self, caller: &Caller, jti: &str) -> Result<(), Refusal> {
         let own = caller.jti.as_deref() == Some(jti);
         if !own {
             caller.must_govern()?;

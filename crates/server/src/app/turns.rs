@@ -28,21 +28,31 @@ const NOTE_BYTES: usize = 4 * 1024;
 
 /// When whoever was last said to type, and whether it did.
 #[derive(Default)]
-pub struct TypingRates(Mutex<HashMap<(MemberKey, Uid), (Timestamp, bool)>>);
+pub(crate) struct TypingRates(Mutex<HashMap<(MemberKey, Uid), (Timestamp, bool)>>);
 
 impl App {
     /// The harness has the offered event. Refused when it was never offered.
-    pub async fn accept(&self, by: By, event: EventRef, attempt: u16) -> Result<(), Refusal> {
+    pub(crate) async fn accept(
+        &self,
+        by: By,
+        event: EventRef,
+        attempt: u16,
+    ) -> Result<(), Refusal> {
         self.submit(by, Command::Accept { event, attempt }).await.map(drop)
     }
 
     /// The harness or its connection could not take it.
-    pub async fn reject(&self, by: By, event: EventRef, attempt: u16) -> Result<(), Refusal> {
+    pub(crate) async fn reject(
+        &self,
+        by: By,
+        event: EventRef,
+        attempt: u16,
+    ) -> Result<(), Refusal> {
         self.submit(by, Command::Reject { event, attempt }).await.map(drop)
     }
 
     /// `chat/disposition`.
-    pub async fn dispose(
+    pub(crate) async fn dispose(
         &self,
         caller: &Caller,
         params: DispositionParams,
@@ -52,7 +62,7 @@ impl App {
     }
 
     /// `chat.defer`.
-    pub async fn defer(
+    pub(crate) async fn defer(
         &self,
         caller: &Caller,
         args: tools::Defer,
@@ -71,7 +81,7 @@ impl App {
     }
 
     /// `chat.resolve`: an event is handled without a message, or a thread is resolved.
-    pub async fn resolve(
+    pub(crate) async fn resolve(
         &self,
         caller: &Caller,
         args: tools::Resolve,
@@ -123,14 +133,14 @@ impl App {
     }
 
     /// Proof of life of the runs that a session has accepted.
-    pub fn life(&self, by: By) {
+    pub(crate) fn life(&self, by: By) {
         if let Some(session) = by.session {
             self.hand(by, Command::Life { session });
         }
     }
 
     /// `notifications/progress`: shown to whoever follows, never chat, and wakes nobody.
-    pub fn progress(
+    pub(crate) fn progress(
         &self,
         caller: &Caller,
         at: Option<&chorus_core::conversation::Conversation>,
@@ -159,7 +169,7 @@ impl App {
     }
 
     /// Somebody types: told to the sessions that may be composing a turn from what is said there.
-    pub async fn typing(&self, caller: &Caller, typing: &Typing) -> Result<(), Refusal> {
+    pub(crate) async fn typing(&self, caller: &Caller, typing: &Typing) -> Result<(), Refusal> {
         let uid = ids::conversation(&typing.conversation)?;
         let now = self.now();
         if !self.typing.passes(caller.by.member, uid, typing.typing, now) {
@@ -208,6 +218,7 @@ impl TypingRates {
 mod tests {
     use super::*;
 
+    // covers: ATT-122
     #[test]
     fn typing_is_passed_on_once_a_second_and_its_end_at_once() {
         let rates = TypingRates::default();

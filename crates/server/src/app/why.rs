@@ -12,7 +12,7 @@ use crate::view;
 
 impl App {
     /// `GET /v1/events/{id}/attention`, for whoever may see the event.
-    pub async fn why(&self, caller: &Caller, id: &str) -> Result<Why, Refusal> {
+    pub(crate) async fn why(&self, caller: &Caller, id: &str) -> Result<Why, Refusal> {
         let uid = ids::event(id)?;
         let unknown = || Refusal::not_found("event");
         let found = self.read(move |readers| readers.entry(uid)).await?.ok_or_else(unknown)?;

@@ -30,7 +30,7 @@ impl fmt::Display for KeysError {
 
 impl std::error::Error for KeysError {}
 
-pub struct Keys {
+pub(crate) struct Keys {
     pub(super) signing: EncodingKey,
     pub(super) verifying: DecodingKey,
     pub(super) turn: [u8; 32],
@@ -38,7 +38,7 @@ pub struct Keys {
 
 impl Keys {
     /// Reads the keys of a folder, and makes those that are not there.
-    pub fn open(folder: &Path) -> Result<Self, KeysError> {
+    pub(crate) fn open(folder: &Path) -> Result<Self, KeysError> {
         let failed = |path: &Path, why: String| KeysError { path: path.to_owned(), why };
         fs::DirBuilder::new()
             .recursive(true)
@@ -87,7 +87,7 @@ fn read_or_make(path: &Path, make: impl FnOnce() -> io::Result<Vec<u8>>) -> io::
 }
 
 /// Writes a file that only its owner can read, whole or not at all, and on the disk before it returns.
-pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);

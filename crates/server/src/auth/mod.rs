@@ -19,21 +19,21 @@ use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::member::{Directory, Member};
 
 use cache::Cache;
-pub use keys::{Keys, KeysError, write_private};
-pub use signin::SignIn;
-pub use stated::disagreement;
-pub use token::Issued;
+pub(crate) use keys::{Keys, KeysError, write_private};
+pub(crate) use signin::SignIn;
+pub(crate) use stated::disagreement;
+pub(crate) use token::Issued;
 
-pub use turn::Turn;
+pub(crate) use turn::Turn;
 
 /// Clocks of two machines differ; a token is honoured this long after its end.
-pub const SKEW_MS: i64 = 5_000;
+pub(crate) const SKEW_MS: i64 = 5_000;
 /// Longest token that is looked at, in bytes. Ours are about 500.
 const TOKEN_BYTES: usize = 4096;
 
 /// A verified caller.
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub(crate) struct Caller {
     pub member: Arc<Member>,
     pub by: By,
     /// The token's id; a turn token has none.
@@ -46,24 +46,24 @@ pub struct Caller {
 }
 
 impl Caller {
-    pub fn authority(&self) -> Authority {
+    pub(crate) fn authority(&self) -> Authority {
         self.by.authority
     }
 
     /// Whether it may look at what is everybody's: who runs the room, and who audits it.
-    pub fn sees_all(&self) -> bool {
+    pub(crate) fn sees_all(&self) -> bool {
         self.turn.is_none()
             && (self.by.authority >= Authority::Orchestrator
                 || self.by.authority == Authority::Auditor)
     }
 
     /// Whose seats decide what is seen; an auditor sees all.
-    pub fn viewer(&self) -> Option<MemberKey> {
+    pub(crate) fn viewer(&self) -> Option<MemberKey> {
         (self.by.authority != Authority::Auditor).then_some(self.by.member)
     }
 
     /// Only who runs the room may do this.
-    pub fn must_govern(&self) -> Result<(), Refusal> {
+    pub(crate) fn must_govern(&self) -> Result<(), Refusal> {
         self.must_not_be_a_turn()?;
         if self.by.authority < Authority::Orchestrator {
             return Err(Refusal::new(
@@ -75,7 +75,7 @@ impl Caller {
     }
 
     /// A turn's token speaks and reads in its conversation, and does nothing else.
-    pub fn must_not_be_a_turn(&self) -> Result<(), Refusal> {
+    pub(crate) fn must_not_be_a_turn(&self) -> Result<(), Refusal> {
         if self.turn.is_some() {
             return Err(Refusal::new(
                 Code::Forbidden,
@@ -87,7 +87,7 @@ impl Caller {
 }
 
 /// Verifies and issues tokens of one workspace.
-pub struct Auth {
+pub(crate) struct Auth {
     workspace: Uid,
     workspace_id: String,
     keys: Keys,
@@ -95,13 +95,13 @@ pub struct Auth {
 }
 
 impl Auth {
-    pub fn new(workspace: Uid, keys: Keys) -> Self {
+    pub(crate) fn new(workspace: Uid, keys: Keys) -> Self {
         let workspace_id = workspace.show(Prefix::Workspace);
         Self { workspace, workspace_id, keys, cache: Cache::default() }
     }
 
     /// The caller behind a bearer token.
-    pub fn verify(
+    pub(crate) fn verify(
         &self,
         bearer: &str,
         directory: &Directory,
@@ -155,7 +155,12 @@ impl Auth {
     }
 
     /// Whether a caller that was verified before still is.
-    pub fn still_valid(&self, caller: &Caller, directory: &Directory, now: Timestamp) -> bool {
+    pub(crate) fn still_valid(
+        &self,
+        caller: &Caller,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> bool {
         let revoked = caller.jti.as_ref().is_some_and(|jti| directory.revoked.contains_key(jti));
         let present = directory.member(caller.by.member).is_some_and(|m| !m.removed);
         present && !revoked && now < caller.expires.plus(SKEW_MS)
@@ -190,7 +195,7 @@ impl Auth {
     }
 
     /// The caller, acting in the turn that an argument of its call names.
-    pub fn in_turn(
+    pub(crate) fn in_turn(
         &self,
         caller: &Caller,
         token: &str,
@@ -214,12 +219,12 @@ impl Auth {
     }
 
     /// The token with which a runtime speaks in one turn.
-    pub fn grant(&self, turn: &Turn) -> String {
+    pub(crate) fn grant(&self, turn: &Turn) -> String {
         turn::write(turn, &self.keys, self.workspace)
     }
 
     /// A signed token. The caller has checked that whoever asks may issue it.
-    pub fn issue(&self, issued: &Issued<'_>) -> Result<String, Refusal> {
+    pub(crate) fn issue(&self, issued: &Issued<'_>) -> Result<String, Refusal> {
         token::encode(issued, &self.keys, &self.workspace_id)
     }
 }

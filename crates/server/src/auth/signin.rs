@@ -11,11 +11,11 @@ use sha2::{Digest, Sha256};
 const LIFE_MS: i64 = 10 * 60_000;
 
 #[derive(Default)]
-pub struct SignIn(Mutex<Option<([u8; 32], Timestamp)>>);
+pub(crate) struct SignIn(Mutex<Option<([u8; 32], Timestamp)>>);
 
 impl SignIn {
     /// A new secret; one given out before is void.
-    pub fn open(&self, random: [u8; 32], now: Timestamp) -> String {
+    pub(crate) fn open(&self, random: [u8; 32], now: Timestamp) -> String {
         let secret = BASE64.encode(random);
         let hash = Sha256::digest(secret.as_bytes()).into();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((hash, now.plus(LIFE_MS)));
@@ -23,7 +23,7 @@ impl SignIn {
     }
 
     /// Whether the secret is the one given out; it is used up by this.
-    pub fn take(&self, secret: &str, now: Timestamp) -> bool {
+    pub(crate) fn take(&self, secret: &str, now: Timestamp) -> bool {
         let hash: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = open.is_some_and(|(expected, until)| expected == hash && now < until);

@@ -12,7 +12,7 @@ const WORKSPACE: [&str; 2] = ["workspace_id", "workspaceId"];
 const SESSION: [&str; 2] = ["session_id", "sessionId"];
 
 /// The refusal of a payload that was not understood, when it states another identity than the token's.
-pub fn disagreement(caller: &Caller, workspace: &str, payload: &str) -> Option<Refusal> {
+pub(crate) fn disagreement(caller: &Caller, workspace: &str, payload: &str) -> Option<Refusal> {
     let Ok(Value::Object(fields)) = serde_json::from_str(payload) else { return None };
     let states_other = |names: &[&str], own: Option<&str>| {
         let stated = names.iter().filter_map(|name| fields.get(*name)).filter_map(Value::as_str);

@@ -17,7 +17,7 @@ const AUDIENCE: &str = "chorus";
 
 /// What a verified token says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claims {
+pub(super) struct Claims {
     pub agent: Arc<str>,
     pub authority: Authority,
     pub session: Option<Uid>,
@@ -27,7 +27,7 @@ pub struct Claims {
 
 /// What a new token is to say.
 #[derive(Clone, Debug)]
-pub struct Issued<'a> {
+pub(crate) struct Issued<'a> {
     pub agent: &'a str,
     pub authority: Authority,
     pub session: Option<Uid>,

@@ -22,7 +22,7 @@ const MAC: usize = 32;
 
 /// The right to speak for one event, as its token says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub(crate) struct Turn {
     /// Public ids of the conversation and of the event whose turn it is.
     pub conversation: Uid,
     pub event: Uid,
@@ -36,7 +36,7 @@ pub struct Turn {
 
 impl Turn {
     /// When a turn that begins now is over at the latest.
-    pub fn expiry(now: Timestamp) -> Timestamp {
+    pub(crate) fn expiry(now: Timestamp) -> Timestamp {
         now.plus(limits::TURN_CAP_MS + SLACK_MS)
     }
 

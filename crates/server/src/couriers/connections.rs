@@ -16,27 +16,27 @@ use chorus_wire::attention::shared::Shared;
 use tokio::sync::{Notify, mpsc};
 
 /// Offers that wait for one connection, beyond those under way to it.
-pub const BACKLOG: usize = 256;
+pub(crate) const BACKLOG: usize = 256;
 /// Notes that wait for one connection; they are small, and old ones are worth little.
 const NOTES: usize = 64;
 /// Conversations of which a connection is told who types.
 const LISTENS_TO: usize = 64;
 
 /// One offer on its way; the event's encoding is shared by all its receivers.
-pub struct Outgoing {
+pub(crate) struct Outgoing {
     pub shared: Arc<Shared>,
     pub offer: Offer,
 }
 
 /// A notification on its way.
-pub struct Note {
+pub(crate) struct Note {
     pub text: String,
     /// The event whose offer it takes back.
     pub withdraws: Option<Uid>,
 }
 
 /// The sending side of one connection.
-pub struct Connection {
+pub(crate) struct Connection {
     id: u64,
     pub session: SessionKey,
     pub member: MemberKey,
@@ -52,20 +52,20 @@ pub struct Connection {
 }
 
 /// The receiving side, held by the task that writes to the socket.
-pub struct Queues {
+pub(crate) struct Queues {
     pub offers: mpsc::Receiver<Outgoing>,
     pub notes: mpsc::Receiver<Note>,
 }
 
 #[derive(Default)]
-pub struct Connections {
+pub(crate) struct Connections {
     by_session: Mutex<HashMap<SessionKey, Arc<Connection>>>,
     next: AtomicU64,
 }
 
 impl Connections {
     /// Takes a session's new connection in; one that it had is told to end.
-    pub fn open(&self, session: SessionKey, member: MemberKey) -> (Arc<Connection>, Queues) {
+    pub(crate) fn open(&self, session: SessionKey, member: MemberKey) -> (Arc<Connection>, Queues) {
         let (offers, offers_out) = mpsc::channel(BACKLOG);
         let (notes, notes_out) = mpsc::channel(NOTES);
         let connection = Arc::new(Connection {
@@ -88,7 +88,7 @@ impl Connections {
     }
 
     /// Whether the connection was the session's present one; it is no longer.
-    pub fn remove(&self, connection: &Connection) -> bool {
+    pub(crate) fn remove(&self, connection: &Connection) -> bool {
         let mut all = self.lock();
         let present = all.get(&connection.session).is_some_and(|c| c.id == connection.id);
         if present {
@@ -97,16 +97,16 @@ impl Connections {
         present
     }
 
-    pub fn get(&self, session: SessionKey) -> Option<Arc<Connection>> {
+    pub(crate) fn get(&self, session: SessionKey) -> Option<Arc<Connection>> {
         self.lock().get(&session).cloned()
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.lock().len()
     }
 
     /// All connections, for what concerns everybody.
-    pub fn all(&self) -> Vec<Arc<Connection>> {
+    pub(crate) fn all(&self) -> Vec<Arc<Connection>> {
         self.lock().values().cloned().collect()
     }
 
@@ -117,25 +117,25 @@ impl Connections {
 
 impl Connection {
     /// Puts an offer into the queue; when it is full the connection is behind.
-    pub fn offer(&self, outgoing: Outgoing) {
+    pub(crate) fn offer(&self, outgoing: Outgoing) {
         if self.offers.try_send(outgoing).is_err() {
             self.lagging.store(true, Ordering::Relaxed);
         }
     }
 
     /// Whether offers were dropped since this was last asked.
-    pub fn take_lagging(&self) -> bool {
+    pub(crate) fn take_lagging(&self) -> bool {
         self.lagging.swap(false, Ordering::Relaxed)
     }
 
     /// Sends a note, unless the connection does not keep up.
-    pub fn note(&self, note: Note) {
+    pub(crate) fn note(&self, note: Note) {
         // A harness that misses a cancellation learns of it when its answer is refused.
         let _ = self.notes.try_send(note);
     }
 
     /// Tells the connection's task to say why and end.
-    pub fn close(&self, why: &'static str) {
+    pub(crate) fn close(&self, why: &'static str) {
         let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
         closing.get_or_insert(why);
         drop(closing);
@@ -143,17 +143,17 @@ impl Connection {
     }
 
     /// Asks the connection's task whether its token still holds.
-    pub fn look_at_token(&self) {
+    pub(crate) fn look_at_token(&self) {
         self.token.notify_one();
     }
 
     /// Waits until the token is to be looked at.
-    pub async fn token_in_doubt(&self) {
+    pub(crate) async fn token_in_doubt(&self) {
         self.token.notified().await;
     }
 
     /// Waits until it must end, and says why.
-    pub async fn closed(&self) -> &'static str {
+    pub(crate) async fn closed(&self) -> &'static str {
         loop {
             if let Some(why) = *self.closing.lock().unwrap_or_else(PoisonError::into_inner) {
                 return why;
@@ -163,7 +163,7 @@ impl Connection {
     }
 
     /// It was offered something of the conversation.
-    pub fn listen(&self, conversation: Uid, now: Timestamp) {
+    pub(crate) fn listen(&self, conversation: Uid, now: Timestamp) {
         let mut listens = self.listens.lock().unwrap_or_else(PoisonError::into_inner);
         if listens.len() >= LISTENS_TO {
             listens.retain(|_, at| now.since(*at) < limits::FRAGMENT_CAP_MS);
@@ -174,7 +174,7 @@ impl Connection {
     }
 
     /// Whether it may still be composing a turn from what is said there.
-    pub fn listens(&self, conversation: Uid, now: Timestamp) -> bool {
+    pub(crate) fn listens(&self, conversation: Uid, now: Timestamp) -> bool {
         let listens = self.listens.lock().unwrap_or_else(PoisonError::into_inner);
         listens.get(&conversation).is_some_and(|at| now.since(*at) < limits::FRAGMENT_CAP_MS)
     }

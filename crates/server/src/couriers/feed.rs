@@ -14,7 +14,7 @@ use tokio::sync::broadcast;
 const BACKLOG: usize = 256;
 
 #[derive(Clone, Debug)]
-pub enum Live {
+pub(crate) enum Live {
     /// A logged event, encoded once for all followers.
     Event { seq: Seq, name: &'static str, json: Arc<str> },
     /// There is something in the log.
@@ -24,20 +24,20 @@ pub enum Live {
 }
 
 #[derive(Default)]
-pub struct Feed(Mutex<HashMap<ConversationKey, broadcast::Sender<Live>>>);
+pub(crate) struct Feed(Mutex<HashMap<ConversationKey, broadcast::Sender<Live>>>);
 
 impl Feed {
-    pub fn follow(&self, key: ConversationKey) -> broadcast::Receiver<Live> {
+    pub(crate) fn follow(&self, key: ConversationKey) -> broadcast::Receiver<Live> {
         let mut topics = self.lock();
         topics.retain(|k, topic| *k == key || topic.receiver_count() > 0);
         topics.entry(key).or_insert_with(|| broadcast::channel(BACKLOG).0).subscribe()
     }
 
-    pub fn is_followed(&self, key: ConversationKey) -> bool {
+    pub(crate) fn is_followed(&self, key: ConversationKey) -> bool {
         self.lock().get(&key).is_some_and(|topic| topic.receiver_count() > 0)
     }
 
-    pub fn publish(&self, key: ConversationKey, live: Live) {
+    pub(crate) fn publish(&self, key: ConversationKey, live: Live) {
         if let Some(topic) = self.lock().get(&key) {
             // Nobody follows any more: the topic goes when the next one comes.
             let _ = topic.send(live);
@@ -45,18 +45,18 @@ impl Feed {
     }
 
     /// Sends every follower to the log.
-    pub fn look_everywhere(&self) {
+    pub(crate) fn look_everywhere(&self) {
         for topic in self.lock().values() {
             let _ = topic.send(Live::Look);
         }
     }
 
-    pub fn followers(&self) -> usize {
+    pub(crate) fn followers(&self) -> usize {
         self.lock().values().map(broadcast::Sender::receiver_count).sum()
     }
 
     /// Ends every stream; the host is stopping.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.lock().clear();
     }
 

@@ -23,10 +23,10 @@ const STANDS: usize = 256;
 /// Where the events stand that a connection was lately offered: that is where it acknowledges them, and
 /// where its progress is shown.
 #[derive(Default)]
-pub struct Stands(Mutex<HashMap<Uid, (Arc<Conversation>, Seq)>>);
+pub(crate) struct Stands(Mutex<HashMap<Uid, (Arc<Conversation>, Seq)>>);
 
 impl Stands {
-    pub fn put(&self, event: Uid, conversation: Arc<Conversation>, seq: Seq) {
+    pub(crate) fn put(&self, event: Uid, conversation: Arc<Conversation>, seq: Seq) {
         let mut stands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if stands.len() >= STANDS {
             stands.clear();
@@ -34,13 +34,13 @@ impl Stands {
         stands.insert(event, (conversation, seq));
     }
 
-    pub fn get(&self, event: Uid) -> Option<(Arc<Conversation>, Seq)> {
+    pub(crate) fn get(&self, event: Uid) -> Option<(Arc<Conversation>, Seq)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&event).cloned()
     }
 }
 
 /// Encodes what all receivers of the event share.
-pub fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -> Shared {
+pub(crate) fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -> Shared {
     let event = &entry.event;
     let empty = Message::default();
     let message = event.change.message().unwrap_or(&empty);
@@ -91,7 +91,7 @@ pub fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -> Share
 }
 
 /// The whole frame of one offer.
-pub fn frame(
+pub(crate) fn frame(
     shared: &Shared,
     offer: &Offer,
     directory: &Directory,
@@ -102,7 +102,7 @@ pub fn frame(
 }
 
 /// The params of the frame alone, as `chat.claim` gives them.
-pub fn params(
+pub(crate) fn params(
     shared: &Shared,
     offer: &Offer,
     directory: &Directory,
@@ -117,7 +117,7 @@ pub fn params(
 }
 
 /// The grant to speak for the offered event.
-pub fn grant(offer: &Offer, auth: &Auth, now: Timestamp) -> TurnGrant<'static> {
+pub(crate) fn grant(offer: &Offer, auth: &Auth, now: Timestamp) -> TurnGrant<'static> {
     let event = &offer.entry.event;
     let turn = Turn {
         conversation: offer.entry.conversation.uid,

@@ -15,7 +15,7 @@ use crate::view::messages::Shown;
 
 /// A logged event. A post is complete in itself; anything else shows a message as it is now, which the log
 /// knows.
-pub fn logged(entry: &Entry, directory: &Directory) -> Live {
+pub(crate) fn logged(entry: &Entry, directory: &Directory) -> Live {
     let event = &entry.event;
     if !matches!(event.change, Change::Posted(_)) {
         return Live::Look;
@@ -37,7 +37,7 @@ pub fn logged(entry: &Entry, directory: &Directory) -> Live {
 }
 
 /// How an event's deliveries stand, for its author.
-pub fn receipt(event: Uid, open: &Open, directory: &Directory) -> Arc<str> {
+pub(crate) fn receipt(event: Uid, open: &Open, directory: &Directory) -> Arc<str> {
     let members = open.deliveries.iter().map(|d| {
         json!({"member": view::id_of(directory, d.member), "receipt": view::deliveries::receipt(d)})
     });

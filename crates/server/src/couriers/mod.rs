@@ -7,10 +7,10 @@
 //! What does not fit is not lost: an offer is made again when its acknowledgement is overdue, and a follower
 //! reads the log.
 
-pub mod connections;
-pub mod feed;
-pub mod frames;
-pub mod live;
+pub(crate) mod connections;
+pub(crate) mod feed;
+pub(crate) mod frames;
+pub(crate) mod live;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,14 +32,14 @@ use feed::{Feed, Live};
 const BATCHES: usize = 1024;
 
 /// The writer's end.
-pub struct Sink {
+pub(crate) struct Sink {
     directory: Arc<ArcSwap<Directory>>,
     batches: mpsc::Sender<Vec<Effect>>,
     overflowed: Arc<AtomicBool>,
 }
 
 /// The distributing end; one task runs it.
-pub struct Courier {
+pub(crate) struct Courier {
     pub batches: mpsc::Receiver<Vec<Effect>>,
     pub overflowed: Arc<AtomicBool>,
     pub directory: Arc<ArcSwap<Directory>>,
@@ -50,7 +50,7 @@ pub struct Courier {
 }
 
 impl Sink {
-    pub fn new(
+    pub(crate) fn new(
         directory: Arc<ArcSwap<Directory>>,
     ) -> (Self, mpsc::Receiver<Vec<Effect>>, Arc<AtomicBool>) {
         let (batches, rest) = mpsc::channel(BATCHES);
@@ -59,7 +59,7 @@ impl Sink {
     }
 
     /// Takes what a batch of commands causes; never blocks. The directory is in force when this returns.
-    pub fn put(&self, mut effects: Vec<Effect>) {
+    pub(crate) fn put(&self, mut effects: Vec<Effect>) {
         effects.retain(|effect| match effect {
             Effect::Directory(directory) => {
                 self.directory.store(directory.clone());
@@ -75,7 +75,7 @@ impl Sink {
 
 impl Courier {
     /// Distributes until the writer has gone.
-    pub async fn run(mut self) {
+    pub(crate) async fn run(mut self) {
         while let Some(effects) = self.batches.recv().await {
             if self.overflowed.swap(false, Ordering::Relaxed) {
                 self.feed.look_everywhere();

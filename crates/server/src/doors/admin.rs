@@ -15,7 +15,7 @@ use super::refused::Refused;
 use crate::app::App;
 use crate::page;
 
-pub fn routes() -> Router<Arc<App>> {
+pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/healthz", get(health))
         .route("/readyz", get(ready))

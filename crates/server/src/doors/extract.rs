@@ -17,24 +17,24 @@ use crate::app::App;
 use crate::auth::{Caller, disagreement};
 
 /// The verified caller.
-pub struct Bearer(pub Caller);
+pub(super) struct Bearer(pub Caller);
 
 /// A JSON body, in or out.
-pub struct Json<T>(pub T);
+pub(super) struct Json<T>(pub T);
 
 /// The query string.
-pub struct Query<T>(pub T);
+pub(super) struct Query<T>(pub T);
 
 /// The ids in the path.
-pub struct Path<T>(pub T);
+pub(super) struct Path<T>(pub T);
 
 /// 201 and what was made.
-pub struct Created<T>(pub T);
+pub(super) struct Created<T>(pub T);
 
 /// 204: done, and nothing to say.
-pub struct Done;
+pub(super) struct Done;
 
-pub type Reply<T> = Result<Json<T>, Refused>;
+pub(super) type Reply<T> = Result<Json<T>, Refused>;
 
 impl FromRequestParts<Arc<App>> for Bearer {
     type Rejection = Refused;
@@ -45,7 +45,7 @@ impl FromRequestParts<Arc<App>> for Bearer {
 }
 
 /// The caller behind the `Authorization` header.
-pub fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
+pub(super) fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
     let unauthorized = |why: &str| Refusal::new(Code::Unauthorized, why);
     let value = headers.get(header::AUTHORIZATION).ok_or_else(|| {
         unauthorized("a token is needed: Authorization: Bearer …; `chorus token issue` gives one")
@@ -73,7 +73,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
 }
 
 /// The whole body, if it is not too long.
-pub async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
+pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
     let stated = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok());
     if stated.is_some_and(|length: u64| length > BODY_BYTES as u64) {
         return Err(too_large());

@@ -18,21 +18,21 @@ use futures_util::FutureExt;
 use super::refused::{Refused, RefusedWith};
 use crate::telemetry::Metrics;
 
-pub struct Guard {
+pub(super) struct Guard {
     pub hosts: Hosts,
     pub metrics: Arc<Metrics>,
 }
 
 /// The names under which this host answers.
 #[derive(Clone, Debug)]
-pub struct Hosts {
+pub(crate) struct Hosts {
     names: Vec<String>,
     /// It listens on every address, so that any literal one may be its own.
     any_address: bool,
 }
 
 impl Hosts {
-    pub fn new(listen: SocketAddr, public_url: Option<&str>) -> Self {
+    pub(crate) fn new(listen: SocketAddr, public_url: Option<&str>) -> Self {
         let mut names = vec!["localhost".to_owned()];
         names.extend(public_url.and_then(|url| url.parse::<Uri>().ok()).and_then(|url| {
             let host = url.host()?;
@@ -83,7 +83,11 @@ fn bare(host: &str) -> &str {
 }
 
 /// Runs one request.
-pub async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub(super) async fn guard(
+    State(guard): State<Arc<Guard>>,
+    request: Request,
+    next: Next,
+) -> Response {
     guard.metrics.requests.inc();
     let response = match guard.hosts.check(request.uri(), request.headers()) {
         Ok(()) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {

@@ -16,14 +16,14 @@ use axum::middleware;
 use chorus_core::error::{Code, Refusal};
 
 use crate::app::App;
-pub use guard::Hosts;
+pub(crate) use guard::Hosts;
 use refused::Refused;
 
 /// Longest body of a request, in bytes: the longest message with its parts and metadata, twice over.
-pub const BODY_BYTES: usize = 1024 * 1024;
+pub(crate) const BODY_BYTES: usize = 1024 * 1024;
 
 /// Everything the host answers.
-pub fn router(app: Arc<App>, hosts: Hosts) -> Router {
+pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
     let guard = Arc::new(guard::Guard { hosts, metrics: app.metrics.clone() });
     Router::new()
         .merge(admin::routes())

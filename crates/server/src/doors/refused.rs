@@ -12,14 +12,14 @@ use chorus_wire::error::Envelope;
 
 /// The answer to a request that was refused.
 #[derive(Debug)]
-pub struct Refused {
+pub(super) struct Refused {
     refusal: Refusal,
     status: StatusCode,
 }
 
 /// Put beside a refused answer, so that it can be counted.
 #[derive(Clone, Copy)]
-pub struct RefusedWith(pub Code);
+pub(super) struct RefusedWith(pub Code);
 
 impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Self {
@@ -30,7 +30,7 @@ impl From<Refusal> for Refused {
 
 impl Refused {
     /// HTTP has a status of its own for a method that a path does not take.
-    pub fn method(refusal: Refusal) -> Self {
+    pub(super) fn method(refusal: Refusal) -> Self {
         Self { refusal, status: StatusCode::METHOD_NOT_ALLOWED }
     }
 }
@@ -54,7 +54,7 @@ impl IntoResponse for Refused {
 }
 
 /// Says it once, with the id that the caller is shown.
-pub fn log(refusal: &Refusal, request_id: &str) {
+pub(super) fn log(refusal: &Refusal, request_id: &str) {
     let code = code::name(refusal.code);
     if matches!(refusal.code, Code::Internal | Code::Unavailable) {
         tracing::error!(request_id, code, message = refusal.message, "a request failed");
@@ -64,7 +64,7 @@ pub fn log(refusal: &Refusal, request_id: &str) {
 }
 
 /// A name for one refused request: unique in this run of the host, and unlikely to be another's.
-pub fn request_id() -> String {
+pub(super) fn request_id() -> String {
     static RUN: OnceLock<u64> = OnceLock::new();
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let run = *RUN.get_or_init(|| {

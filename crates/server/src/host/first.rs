@@ -75,7 +75,7 @@ impl App {
     }
 
     /// The operator's token, when the secret is the one given out and was not used.
-    pub fn sign_in(&self, secret: &str) -> Result<Option<String>, Refusal> {
+    pub(crate) fn sign_in(&self, secret: &str) -> Result<Option<String>, Refusal> {
         if !self.sign_in.take(secret, self.now()) {
             return Ok(None);
         }

@@ -9,7 +9,7 @@ use chorus_wire::rest::threads::Thread;
 
 use super::id;
 
-pub fn channel(
+pub(crate) fn channel(
     directory: &Directory,
     conversation: &Conversation,
     last: Seq,
@@ -32,12 +32,12 @@ pub fn channel(
     }
 }
 
-pub fn seat(directory: &Directory, member: MemberKey, participation: Participation) -> Seat {
+pub(crate) fn seat(directory: &Directory, member: MemberKey, participation: Participation) -> Seat {
     Seat { member: id(directory, member), participation }
 }
 
 /// A thread; `root` is the public id of its root message's event.
-pub fn thread(
+pub(crate) fn thread(
     directory: &Directory,
     conversation: Uid,
     thread: &thread::Thread,

@@ -11,7 +11,7 @@ use chorus_wire::rest::deliveries::{self, Delivery};
 
 use super::{id, members};
 
-pub fn receipt(delivery: &delivery::Delivery) -> Receipt {
+pub(crate) fn receipt(delivery: &delivery::Delivery) -> Receipt {
     let (state, settled_at) = match delivery.state {
         State::Waiting => ("waiting", None),
         State::Offered { .. } => ("offered", None),
@@ -31,7 +31,7 @@ pub fn receipt(delivery: &delivery::Delivery) -> Receipt {
     }
 }
 
-pub fn delivery(
+pub(crate) fn delivery(
     directory: &Directory,
     conversation: Uid,
     open: &Open,
@@ -53,7 +53,7 @@ pub fn delivery(
     }
 }
 
-pub fn claim(
+pub(crate) fn claim(
     directory: &Directory,
     event: Uid,
     conversation: Uid,
@@ -71,7 +71,7 @@ pub fn claim(
 }
 
 /// Who was told of an event and what came of it: those it was decided for, then those it moved to later.
-pub fn why(
+pub(crate) fn why(
     directory: &Directory,
     conversation: Uid,
     event: &Event,

@@ -9,7 +9,7 @@ use super::messages::{self, Shown};
 use super::{id, members};
 
 /// One entry of the log. `about` is the message it posts or is about, as it is now.
-pub fn event(
+pub(crate) fn event(
     directory: &Directory,
     conversation: Uid,
     event: &Event,

@@ -12,7 +12,7 @@ use chorus_wire::rest::streams::Stream;
 
 use super::{id, id_of};
 
-pub fn member(directory: &Directory, member: &member::Member) -> Member {
+pub(crate) fn member(directory: &Directory, member: &member::Member) -> Member {
     let roles = directory.roles.iter().filter(|r| !r.removed && r.members.contains(&member.key));
     Member {
         id: member.id.to_string(),
@@ -33,12 +33,12 @@ fn identities(member: &member::Member) -> Vec<Identity> {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-pub fn role(directory: &Directory, role: &member::Role) -> Role {
+pub(crate) fn role(directory: &Directory, role: &member::Role) -> Role {
     let present = role.members.iter().filter(|m| directory.member(**m).is_some_and(|m| !m.removed));
     Role { name: role.name.to_string(), members: present.map(|m| id(directory, *m)).collect() }
 }
 
-pub fn stream(directory: &Directory, stream: &member::Stream) -> Stream {
+pub(crate) fn stream(directory: &Directory, stream: &member::Stream) -> Stream {
     Stream {
         id: stream.uid.show(Prefix::Stream),
         name: stream.name.to_string(),
@@ -46,7 +46,7 @@ pub fn stream(directory: &Directory, stream: &member::Stream) -> Stream {
     }
 }
 
-pub fn session(directory: &Directory, session: &member::Session) -> Session {
+pub(crate) fn session(directory: &Directory, session: &member::Session) -> Session {
     Session {
         id: session.uid.show(Prefix::Session),
         member: id(directory, session.member),
@@ -58,7 +58,7 @@ pub fn session(directory: &Directory, session: &member::Session) -> Session {
     }
 }
 
-pub fn author<'a>(directory: &'a Directory, key: MemberKey) -> Author<'a> {
+pub(crate) fn author<'a>(directory: &'a Directory, key: MemberKey) -> Author<'a> {
     let member = directory.member(key);
     Author {
         id: id_of(directory, key).into(),
@@ -68,7 +68,7 @@ pub fn author<'a>(directory: &'a Directory, key: MemberKey) -> Author<'a> {
     }
 }
 
-pub fn told(directory: &Directory, told: &[CoreTold]) -> Vec<Told> {
+pub(crate) fn told(directory: &Directory, told: &[CoreTold]) -> Vec<Told> {
     let one = |told: &CoreTold| Told {
         member: id(directory, told.member),
         directedness: told.decision.directedness,

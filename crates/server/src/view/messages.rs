@@ -17,7 +17,7 @@ use super::{id, members};
 
 /// A message as it is now, with what its ids stand for.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub(crate) struct Shown {
     pub conversation: Uid,
     /// The event that posted it.
     pub event: Arc<Event>,
@@ -30,7 +30,7 @@ pub struct Shown {
 
 impl Shown {
     /// What it says now; nothing when it was deleted.
-    pub fn content(&self) -> Option<&Message> {
+    pub(crate) fn content(&self) -> Option<&Message> {
         if self.state.deleted_at.is_some() {
             return None;
         }
@@ -38,7 +38,7 @@ impl Shown {
     }
 }
 
-pub fn message(directory: &Directory, shown: &Shown) -> messages::Message {
+pub(crate) fn message(directory: &Directory, shown: &Shown) -> messages::Message {
     let event = &shown.event;
     let content = shown.content();
     messages::Message {
@@ -64,7 +64,7 @@ pub fn message(directory: &Directory, shown: &Shown) -> messages::Message {
 }
 
 /// The same for an agent, with what was decided for it.
-pub fn entry(
+pub(crate) fn entry(
     directory: &Directory,
     shown: &Shown,
     viewer: MemberKey,
@@ -97,17 +97,17 @@ pub fn entry(
 }
 
 /// A message's id: its event's, under another prefix.
-pub fn message_id(uid: Uid) -> String {
+pub(crate) fn message_id(uid: Uid) -> String {
     format!("msg_{:032x}", uid.0)
 }
 
 /// Where a message came from, when from another platform.
-pub fn source(message: &Message) -> Option<MessageSource> {
+pub(crate) fn source(message: &Message) -> Option<MessageSource> {
     serde_json::from_str(message.source.as_deref()?).ok()
 }
 
 /// The glyph of a signal: the connection's own, or the default.
-pub fn glyph(signal: Signal, glyphs: Option<&Glyphs>) -> String {
+pub(crate) fn glyph(signal: Signal, glyphs: Option<&Glyphs>) -> String {
     let own = glyphs.and_then(|g| g.get(signal.name()));
     own.map_or_else(|| signal.default_glyph().to_owned(), Clone::clone)
 }

@@ -2,21 +2,21 @@
 //!
 //! Nothing in here decides or reads; what is shown has been read, and may be seen, already.
 
-pub mod conversations;
-pub mod deliveries;
-pub mod events;
-pub mod members;
-pub mod messages;
+pub(crate) mod conversations;
+pub(crate) mod deliveries;
+pub(crate) mod events;
+pub(crate) mod members;
+pub(crate) mod messages;
 
 use chorus_core::ids::MemberKey;
 use chorus_core::member::Directory;
 
 /// A member's public id. Keys come from the same directory, so that there always is one.
-pub fn id(directory: &Directory, key: MemberKey) -> String {
+pub(crate) fn id(directory: &Directory, key: MemberKey) -> String {
     directory.member(key).map_or_else(String::new, |m| m.id.to_string())
 }
 
 /// As [`id`], borrowed.
-pub fn id_of(directory: &Directory, key: MemberKey) -> &str {
+pub(crate) fn id_of(directory: &Directory, key: MemberKey) -> &str {
     directory.member(key).map_or("", |m| &m.id)
 }

@@ -23,7 +23,7 @@ use super::extract::{Bearer, Query};
 use super::refused::Refused;
 use crate::app::App;
 
-pub fn routes() -> Router<Arc<App>> {
+pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/v1/c2a", get(connect).post(post::post))
 }
 

@@ -24,21 +24,26 @@ pub(super) struct Outbound {
 }
 
 impl Outbound {
-    pub fn has_room(&self) -> bool {
+    /// Of a new connection, which has yet to be told what its session is owed.
+    pub(super) fn new() -> Self {
+        Self { behind: true, ..Self::default() }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
         self.unacknowledged.len() < limits::UNACKED_PER_CONNECTION
     }
 
     /// Whether nothing is under way, so that what is owed can be asked for without asking twice.
-    pub fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.unacknowledged.is_empty() && self.backlog.is_empty()
     }
 
-    pub fn sent(&mut self, event: Uid, attempt: u16, now: Instant) {
+    pub(super) fn sent(&mut self, event: Uid, attempt: u16, now: Instant) {
         self.unacknowledged.insert(event, (attempt, now));
     }
 
     /// The harness answered an attempt; whether it was under way.
-    pub fn answered(&mut self, event: Uid, attempt: u16) -> bool {
+    pub(super) fn answered(&mut self, event: Uid, attempt: u16) -> bool {
         let known = self.unacknowledged.get(&event).is_some_and(|(a, _)| *a == attempt);
         if known {
             self.unacknowledged.remove(&event);
@@ -47,12 +52,12 @@ impl Outbound {
     }
 
     /// The host withdrew it; no answer is needed any more.
-    pub fn withdrawn(&mut self, event: Uid) {
+    pub(super) fn withdrawn(&mut self, event: Uid) {
         self.unacknowledged.remove(&event);
         self.backlog.retain(|offer| offer.entry.event.uid != event);
     }
 
-    pub fn forget_old(&mut self, now: Instant) {
+    pub(super) fn forget_old(&mut self, now: Instant) {
         self.unacknowledged.retain(|_, (_, at)| now.duration_since(*at) < FORGOTTEN_AFTER);
     }
 }
@@ -61,6 +66,7 @@ impl Outbound {
 mod tests {
     use super::*;
 
+    // covers: ATT-11
     #[test]
     fn thirty_two_are_under_way_and_an_answer_makes_room() {
         let (mut outbound, now) = (Outbound::default(), Instant::now());

@@ -63,7 +63,7 @@ pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: W
         context: Arc::new(context),
         connection: connection.clone(),
         queues,
-        outbound: Outbound { behind: true, ..Outbound::default() },
+        outbound: Outbound::new(),
         calls: Calls::new(),
         heard: Instant::now(),
         out,

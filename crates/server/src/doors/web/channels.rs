@@ -14,7 +14,7 @@ use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
 
-pub fn routes() -> Router<Arc<App>> {
+pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/channels", get(channels).post(add))
         .route("/v1/channels/{id}", get(channel).patch(change))

@@ -27,7 +27,7 @@ const ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Bytes of one chunk, once several events wait.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-pub fn routes() -> Router<Arc<App>> {
+pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/v1/events", get(events)).route("/v1/events/{id}/attention", get(why))
 }
 

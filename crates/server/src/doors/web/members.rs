@@ -17,7 +17,7 @@ use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
 
-pub fn routes() -> Router<Arc<App>> {
+pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/whoami", get(whoami))
         .route("/v1/members", get(members).post(add_member))

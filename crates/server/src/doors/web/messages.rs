@@ -20,7 +20,7 @@ use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
 
-pub fn routes() -> Router<Arc<App>> {
+pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/messages", get(messages).post(send))
         .route("/v1/messages/{id}", get(message).patch(edit).delete(delete))

@@ -14,7 +14,7 @@ use axum::Router;
 
 use crate::app::App;
 
-pub fn routes() -> Router<Arc<App>> {
+pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .merge(members::routes())
         .merge(channels::routes())

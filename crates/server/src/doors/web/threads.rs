@@ -13,7 +13,7 @@ use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
 
-pub fn routes() -> Router<Arc<App>> {
+pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/threads", get(threads).post(open))
         .route("/v1/threads/{id}", get(thread).patch(change))

@@ -14,7 +14,7 @@ use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
 
-pub fn routes() -> Router<Arc<App>> {
+pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/claims", get(claims).post(claim))
         .route("/v1/claims/{event}", delete(release))
