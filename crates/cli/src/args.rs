@@ -1,0 +1,116 @@
+//! The command line, and how its words are read.
+
+use std::time::Duration;
+
+use chorus_wire::words::{Word, unknown};
+use clap::{Parser, Subcommand};
+
+use crate::commands::*;
+use crate::host::Target;
+
+/// People and agents in shared rooms, where only the right one answers.
+#[derive(Debug, Parser)]
+#[command(name = "chorus", version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a host on a lasting folder
+    Serve(serve::Args),
+    /// Watch people and scripted agents in a room of their own
+    Demo(crate::demo::Args),
+    /// Issue and revoke tokens
+    #[command(subcommand)]
+    Token(token::Args),
+    /// People and agents
+    #[command(subcommand)]
+    Member(member::Args),
+    /// Named groups of members, mentioned like one: @reviewers
+    #[command(subcommand)]
+    Role(role::Args),
+    /// Channels and who is in them
+    #[command(subcommand)]
+    Channel(channel::Args),
+    /// Units of work inside channels
+    #[command(subcommand)]
+    Thread(thread::Args),
+    /// Say something, or see who would be woken by it
+    Post(post::Args),
+    /// Change a message
+    Edit(edit::Args),
+    /// Delete a message
+    Delete(delete::Args),
+    /// Answer a message with a signal instead of a sentence
+    React(react::Args),
+    /// Follow channels live
+    Tail(tail::Args),
+    /// What waits for a member
+    Mail(mail::Args),
+    /// The agents, and whether they are here
+    Agents(agents::Args),
+    /// The live runs of agents
+    Sessions(sessions::Args),
+    /// Who holds the right to decide about what
+    Claims(claims::Args),
+    /// Who was told of an event, how, and why
+    Why(why::Args),
+    /// What could not be delivered, and sending it again
+    DeadLetters(dead_letters::Args),
+    /// Check the store: logs replayed, chains walked, invariants held
+    Doctor(doctor::Args),
+    /// Run an agent's harness here
+    Join(join::Args),
+    /// Speak C2A over standard input and output, one JSON object a line
+    C2a(c2a::Args),
+    /// A scripted agent of the demo: a framed prompt on standard input, its answer on standard output
+    #[command(hide = true)]
+    ScriptedAgent(crate::demo::scripted::Args),
+}
+
+/// A word of the protocol, as an argument.
+pub(crate) fn word<W: Word>(text: &str) -> Result<W, String> {
+    W::from_word(text).ok_or_else(|| unknown::<W>(text))
+}
+
+/// A span of time: `90s`, `15m`, `24h`, `7d`.
+pub(crate) fn span(text: &str) -> Result<Duration, String> {
+    let wrong = || "a span of time is written 90s, 15m, 24h or 7d".to_owned();
+    let unit = text.chars().next_back().ok_or_else(wrong)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    let seconds = number.checked_mul(seconds).filter(|seconds| *seconds > 0).ok_or_else(wrong)?;
+    Ok(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn spans_are_read() {
+        assert_eq!(span("24h").unwrap(), Duration::from_secs(86_400));
+        assert_eq!(span("90s").unwrap(), Duration::from_secs(90));
+        for bad in ["", "5", "h", "-1h", "0s", "5 m", "99999999999999999999d", "1é"] {
+            assert!(span(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! `chorus channel`: conversations and their rosters.
+
+use chorus_core::conversation::{ConversationKind, Participation, Visibility};
+use chorus_wire::rest::channels::{Channel, ChannelPatch, NewChannel};
+use chorus_wire::words::Word;
+use clap::Subcommand;
+
+use super::Context;
+use crate::args::word;
+use crate::failure::Result;
+use crate::lookup;
+use crate::print::{line, table};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Args {
+    /// Make a channel
+    Create {
+        title: String,
+        /// Who is in it, beside whoever makes it
+        members: Vec<String>,
+        /// channel, dm or thread
+        #[arg(long, default_value = "channel", value_parser = word::<ConversationKind>)]
+        kind: ConversationKind,
+        /// Seen by its members only
+        #[arg(long)]
+        private: bool,
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+        /// What it is for
+        #[arg(long, value_name = "TEXT")]
+        purpose: Option<String>,
+        /// The stream of work it belongs to
+        #[arg(long, value_name = "ID")]
+        stream: Option<String>,
+    },
+    /// Channels that the caller may see
+    #[command(visible_alias = "ls")]
+    List,
+    /// One channel and who is in it
+    Show { channel: String },
+    /// Put members into a channel
+    Add {
+        channel: String,
+        #[arg(required = true)]
+        members: Vec<String>,
+        /// How they take part when nobody names them: selected_only, prefer_selected, manual_only or
+        /// always_listen
+        #[arg(long, value_name = "HOW", value_parser = word::<Participation>)]
+        participation: Option<Participation>,
+    },
+    /// Take members out of a channel
+    Remove {
+        channel: String,
+        #[arg(required = true)]
+        members: Vec<String>,
+    },
+    /// Change a channel; what is not given stays
+    Set {
+        channel: String,
+        #[arg(long)]
+        title: Option<String>,
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+        #[arg(long, value_name = "TEXT")]
+        purpose: Option<String>,
+        /// public or private
+        #[arg(long, value_parser = word::<Visibility>)]
+        visibility: Option<Visibility>,
+        #[arg(long)]
+        archived: Option<bool>,
+    },
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let client = context.target.client()?;
+    let id = match args {
+        Args::Create { title, members, kind, private, description, purpose, stream } => {
+            let new = NewChannel {
+                kind: Some(kind),
+                title: title.strip_prefix('#').unwrap_or(&title).to_owned(),
+                description,
+                purpose,
+                visibility: private.then_some(Visibility::Private),
+                members: members.iter().map(|m| lookup::member(m).to_owned()).collect(),
+                stream,
+            };
+            let channel = client.create_channel(&new).await?;
+            return context.print.show(&channel, one);
+        }
+        Args::List => {
+            let channels = client.channels().await?;
+            return context.print.show(&channels, |all| list(&all.channels));
+        }
+        Args::Show { channel } => lookup::conversation(&client, &channel).await?,
+        Args::Add { channel, members, participation } => {
+            let id = lookup::conversation(&client, &channel).await?;
+            for member in &members {
+                client.seat(&id, lookup::member(member), participation).await?;
+            }
+            id
+        }
+        Args::Remove { channel, members } => {
+            let id = lookup::conversation(&client, &channel).await?;
+            for member in &members {
+                client.unseat(&id, lookup::member(member)).await?;
+            }
+            id
+        }
+        Args::Set { channel, title, description, purpose, visibility, archived } => {
+            let id = lookup::conversation(&client, &channel).await?;
+            let patch = ChannelPatch { title, description, purpose, visibility, archived };
+            client.change_channel(&id, &patch).await?;
+            id
+        }
+    };
+    let channel = client.channel(&id).await?;
+    context.print.show(&channel, one)
+}
+
+fn one(channel: &Channel) -> String {
+    let mut text = format!(
+        "{} ({}, {}, {})",
+        lookup::shown(channel),
+        channel.kind.word(),
+        channel.visibility.word(),
+        channel.id
+    );
+    if channel.archived {
+        text.push_str("\narchived");
+    }
+    for (name, value) in [("description", &channel.description), ("purpose", &channel.purpose)] {
+        if !value.is_empty() {
+            text.push_str(&format!("\n{name}: {}", line(value)));
+        }
+    }
+    if let Some(seats) = &channel.members {
+        let seats = seats.iter().map(|seat| match seat.participation {
+            Participation::SelectedOnly => line(&seat.member),
+            other => format!("{} ({})", line(&seat.member), other.word()),
+        });
+        text.push_str(&format!("\nmembers: {}", seats.collect::<Vec<_>>().join(", ")));
+    }
+    text
+}
+
+fn list(channels: &[Channel]) -> String {
+    let rows: Vec<_> = channels
+        .iter()
+        .map(|channel| {
+            let state = if channel.archived { "archived" } else { channel.visibility.word() };
+            vec![
+                lookup::shown(channel),
+                channel.id.clone(),
+                channel.kind.word().to_owned(),
+                state.to_owned(),
+                channel.last_seq.to_string(),
+                line(&channel.purpose),
+            ]
+        })
+        .collect();
+    table(&["CHANNEL", "ID", "KIND", "SEEN BY", "EVENTS", "PURPOSE"], &rows)
+}

@@ -1,0 +1,68 @@
+//! `chorus doctor`: replays every log and compares, walks the chains, and checks what must always hold.
+//! It reads the folder itself, so that it works beside a running host and without one.
+
+use std::path::Path;
+
+use chorus_core::error::Code;
+use chorus_store::doctor::{Report, doctor};
+use serde_json::{Value, json};
+
+use super::Context;
+use crate::failure::{Failure, Result};
+use crate::print::line;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {}
+
+pub(crate) async fn run(_: Args, context: &Context) -> Result {
+    let data = context.target.data()?;
+    if !data.is_dir() {
+        let none =
+            Failure::new(Code::NotFound, format!("there is no data folder {}", data.display()));
+        return Err(none.next("name one with --data DIR"));
+    }
+    let report = doctor(&data, None).map_err(|e| Failure::here("cannot examine", e))?;
+    if context.print.json {
+        context.print.json(&as_json(&report))?;
+    } else {
+        context.print.text(&as_text(&report, &data))?;
+    }
+    match report.problems.len() {
+        0 => Ok(()),
+        // The problems are the answer; they are told already.
+        _ => Err(Failure::told()),
+    }
+}
+
+fn as_json(report: &Report) -> Value {
+    let problems = report.problems.iter().map(|problem| {
+        json!({
+            "conversation": problem.conversation.map(|key| key.0),
+            "seq": problem.seq.map(|seq| seq.0),
+            "what": problem.what,
+        })
+    });
+    json!({
+        "ok": report.is_clean(),
+        "conversations": report.conversations,
+        "events": report.events,
+        "problems": problems.collect::<Vec<_>>(),
+    })
+}
+
+fn as_text(report: &Report, data: &Path) -> String {
+    let looked = format!(
+        "{}: {} conversations, {} events",
+        data.display(),
+        report.conversations,
+        report.events
+    );
+    match report.problems.len() {
+        0 => format!("{looked}: all is well"),
+        n => {
+            let problems: Vec<_> =
+                report.problems.iter().map(|problem| line(&problem.to_string())).collect();
+            format!("{looked}: {n} problems\n{}", problems.join("\n"))
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `chorus join`: an agent's harness on this machine. It takes the agent's deliveries, runs the runtime for
+//! each turn, and brings back what it says; stopped and started again, it goes on where it was.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chorus_core::command::Authority;
+use chorus_harness::{Error, Knocks, Options, Runtime};
+use chorus_wire::rest::tokens::NewToken;
+use nix::unistd::getppid;
+use serde_json::json;
+
+use super::{Context, serve};
+use crate::args::span;
+use crate::failure::{Failure, Result};
+use crate::host::given;
+use crate::lookup;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Member id of the agent; made when it is new and the token is issued here
+    #[arg(long, value_name = "ID")]
+    agent: String,
+    /// What answers: cmd:'COMMAND', run by sh for each turn with the prompt on standard input
+    #[arg(long, value_parser = runtime, value_name = "KIND:WHAT")]
+    runtime: Runtime,
+    /// What this harness remembers; one folder an agent [default: agents/ID in the data folder]
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+    /// Go on with this session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// A turn begins this long after the last fragment
+    #[arg(long, default_value_t = 5_000, value_name = "MS")]
+    quiet_ms: u64,
+    /// And at the latest this long after the first
+    #[arg(long, default_value_t = 30_000, value_name = "MS")]
+    cap_ms: u64,
+    /// What a knock that nobody has to answer is worth: a line in the next turn, or a turn
+    #[arg(long, default_value = "hold", value_parser = ["hold", "turn"])]
+    knocks: String,
+    /// Longest run of the runtime for one turn
+    #[arg(long, default_value = "30m", value_parser = span)]
+    timeout: Duration,
+    /// End when the process that started this has ended
+    #[arg(long, hide = true)]
+    while_parent_lives: bool,
+}
+
+/// A token issued here is of so many seconds; it is renewed by issuing another.
+const TTL_S: u64 = 24 * 3_600;
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    serve::log_to_stderr();
+    let agent = lookup::member(&args.agent).to_owned();
+    let state = match args.state_dir {
+        Some(state) => state,
+        None => context.target.data()?.join("agents").join(folder_of(&agent)),
+    };
+    let url = context.target.url()?;
+    let mut options = Options::new(url, String::new(), agent, state, args.runtime);
+    options.session = args.session;
+    options.quiet = Duration::from_millis(args.quiet_ms);
+    options.cap = Duration::from_millis(args.cap_ms.max(args.quiet_ms));
+    options.knocks = if args.knocks == "turn" { Knocks::Turn } else { Knocks::Hold };
+    options.turn_timeout = args.timeout;
+    let watch = args.while_parent_lives;
+    keep_joined(options, watch, context).await
+}
+
+/// Runs the harness; with a new token when one that was issued here has run out.
+async fn keep_joined(mut options: Options, watch: bool, context: &Context) -> Result {
+    loop {
+        let given = given(&context.target.token);
+        options.token = match given {
+            Some(token) => token.to_owned(),
+            None => tokio::select! {
+                token = issue(&options.agent, context) => token?,
+                () = ended(watch) => return Ok(()),
+            },
+        };
+        let began = std::time::Instant::now();
+        let joins = json!({ "agent": options.agent, "url": options.url });
+        context.print.show(&joins, |_| format!("{} joins {}", options.agent, options.url))?;
+        // Stopped by a signal, it ends its runs and leaves the rest to the next harness.
+        let ran = chorus_harness::run(options.clone(), ended(watch)).await;
+        match ran {
+            Ok(()) => return Ok(()),
+            // One that was good for a while has run out; one that never was stays refused.
+            Err(Error::Refused(_)) if given.is_none() && began.elapsed() > A_WHILE => {}
+            Err(Error::Refused(error)) => return Err(error.into()),
+            Err(error) => return Err(Failure::here("the harness ended", error)),
+        }
+    }
+}
+
+/// A signal, or the end of the process that started this one.
+async fn ended(watch_parent: bool) {
+    let parent = getppid();
+    let orphaned = async {
+        while !watch_parent || getppid() == parent {
+            tokio::time::sleep(ORPHAN_CHECK).await;
+        }
+    };
+    tokio::select! {
+        _ = serve::stopped() => {}
+        () = orphaned => {}
+    }
+}
+
+const ORPHAN_CHECK: Duration = Duration::from_millis(250);
+const A_WHILE: Duration = Duration::from_secs(60);
+
+async fn issue(agent: &str, context: &Context) -> Result<String> {
+    let new = NewToken {
+        agent: agent.to_owned(),
+        role: Authority::Worker,
+        session: None,
+        ttl_s: Some(TTL_S),
+    };
+    Ok(context.target.client()?.issue_token(&new).await?.token)
+}
+
+/// A folder's name for a member id, which may hold anything.
+fn folder_of(agent: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let mut name = String::new();
+    for c in agent.chars() {
+        if safe(c) {
+            name.push(c);
+        } else {
+            name.push_str(&format!("~{:x}", u32::from(c)));
+        }
+    }
+    name
+}
+
+fn runtime(text: &str) -> std::result::Result<Runtime, String> {
+    match text.split_once(':') {
+        Some(("cmd", line)) if !line.trim().is_empty() => {
+            Ok(Runtime::Command { line: line.to_owned() })
+        }
+        _ => Err("a runtime is written cmd:'COMMAND', as cmd:'my-agent --quick'".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_agent_gets_the_folder_of_another_or_leaves_its_own() {
+        assert_eq!(folder_of("reviewer_agent"), "reviewer_agent");
+        assert_eq!(folder_of("../a"), "~2e~2e~2fa");
+        assert_ne!(folder_of("a.b"), folder_of("a~2eb"));
+    }
+}

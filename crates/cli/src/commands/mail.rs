@@ -1,0 +1,115 @@
+//! `chorus mail`: what waits for a member, with why: open deliveries, and where it was meant since it last
+//! read.
+
+use chorus_client::Client;
+use chorus_core::attention::Directedness;
+use chorus_wire::rest::deliveries::{Delivery, ListDeliveries, StateFilter};
+use chorus_wire::rest::events::{Event, ListEvents};
+use chorus_wire::words::Word;
+use serde::Serialize;
+
+use super::Context;
+use crate::failure::Result;
+use crate::lines;
+use crate::lookup;
+use crate::print::{clock, line, short};
+
+/// Events looked through in each channel.
+const UNREAD: u32 = 200;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Whose mail [default: the token's]
+    #[arg(long, value_name = "MEMBER")]
+    agent: Option<String>,
+}
+
+/// What waits for one member.
+#[derive(Debug, Serialize)]
+struct Mail {
+    member: String,
+    /// Deliveries that have not ended.
+    open: Vec<Open>,
+    /// Messages that were meant for the member and lie behind no cursor of its.
+    mentions: Vec<Event>,
+}
+
+#[derive(Debug, Serialize)]
+struct Open {
+    #[serde(flatten)]
+    delivery: Delivery,
+    author: Option<String>,
+    text: Option<String>,
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let client = context.client_as(args.agent.as_deref()).await?;
+    let member = client.whoami().await?.member.id;
+    let query = ListDeliveries { state: Some(StateFilter::Open), member: Some(member.clone()) };
+    let mut open = Vec::new();
+    for delivery in client.deliveries(&query).await?.deliveries {
+        // A knock's body is the member's to pull, not ours: reading it here would not mark it as read.
+        let message = client.message(&delivery.event_id).await.ok();
+        let author = message.as_ref().map(|message| message.author.id.clone());
+        open.push(Open { delivery, author, text: message.as_ref().map(lines::said) });
+    }
+    let mentions = mentions(&client, &member, &open).await?;
+    let mail = Mail { member, open, mentions };
+    let titles = lookup::titles(&client).await?;
+    context.print.show(&mail, |mail| {
+        if mail.open.is_empty() && mail.mentions.is_empty() {
+            return format!("nothing waits for {}", line(&mail.member));
+        }
+        let place = |id: &String| titles.get(id).unwrap_or(id).clone();
+        let open = mail.open.iter().map(|one| waiting(one, &place(&one.delivery.conversation)));
+        let mentions = mail.mentions.iter().map(|event| {
+            let text = event.message.as_ref().map(lines::said).unwrap_or_default();
+            let (who, text) = (line(&event.actor.id), short(&text, 200));
+            let at = clock(event.created_at);
+            format!("unread  {at} {} {who}: {text}  {}", place(&event.conversation), event.event_id)
+        });
+        open.chain(mentions).collect::<Vec<_>>().join("\n")
+    })
+}
+
+fn waiting(one: &Open, place: &str) -> String {
+    let delivery = &one.delivery;
+    format!(
+        "{}  {} {place} {}: {}  {} ({}, by {})",
+        lines::spaced(delivery.policy.word()),
+        clock(delivery.created_at),
+        one.author.as_deref().map(line).unwrap_or_default(),
+        short(one.text.as_deref().unwrap_or_default(), 200),
+        delivery.event_id,
+        line(&delivery.receipt.state),
+        line(&delivery.reason)
+    )
+}
+
+/// What was meant for the member after its cursor, besides what is open anyway.
+async fn mentions(client: &Client, member: &str, open: &[Open]) -> Result<Vec<Event>> {
+    let mut found = Vec::new();
+    for channel in client.channels().await?.channels {
+        let read = match client.cursor(&channel.id).await {
+            Ok(cursor) => cursor.last_read_seq,
+            // A channel that may be read without being on its roster has no cursor.
+            Err(error) if error.code().is_some() => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let first = channel.last_seq.saturating_sub(UNREAD.into());
+        let query = ListEvents {
+            conversation: channel.id,
+            after: Some(read.max(first)),
+            limit: Some(UNREAD),
+        };
+        found.extend(client.events(&query).await?.events.into_iter().filter(|event| {
+            let meant = event.told.iter().any(|told| {
+                let me = told.member == member;
+                me && matches!(told.directedness, Directedness::ToMe | Directedness::ToMyRole)
+            });
+            meant && !open.iter().any(|one| one.delivery.event_id == event.event_id)
+        }));
+    }
+    found.sort_by_key(|event| event.created_at);
+    Ok(found)
+}

@@ -1,0 +1,138 @@
+//! `chorus member`: people and agents of the workspace.
+
+use chorus_core::command::Authority;
+use chorus_core::member::MemberKind;
+use chorus_wire::rest::members::{Identity, Member, MemberPatch, NewMember};
+use chorus_wire::words::Word;
+use clap::Subcommand;
+use serde_json::json;
+
+use super::Context;
+use crate::args::word;
+use crate::failure::Result;
+use crate::lookup;
+use crate::print::{line, table};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Args {
+    /// Add a person or an agent
+    Create {
+        /// Never changes: reviewer_agent
+        id: String,
+        /// human or agent
+        #[arg(long, default_value = "human", value_parser = word::<MemberKind>)]
+        kind: MemberKind,
+        #[command(flatten)]
+        fields: Fields,
+        /// Also print a token with this role
+        #[arg(long, value_name = "ROLE", value_parser = word::<Authority>)]
+        token_role: Option<Authority>,
+    },
+    /// Everybody
+    #[command(visible_alias = "ls")]
+    List,
+    /// Change a member; what is not given stays
+    Set {
+        id: String,
+        #[command(flatten)]
+        fields: Fields,
+        /// Make it the workspace's lead, or no longer
+        #[arg(long)]
+        lead: Option<bool>,
+    },
+    /// Remove a member from the workspace; what it said stays
+    Remove { id: String },
+}
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Fields {
+    /// What @ names [default: the id]
+    #[arg(long)]
+    handle: Option<String>,
+    /// How it is shown
+    #[arg(long, value_name = "TEXT")]
+    display_name: Option<String>,
+    /// Whose agent it is
+    #[arg(long, value_name = "MEMBER")]
+    owner: Option<String>,
+    /// Who it is elsewhere: PLATFORM:ID; may be given again
+    #[arg(long, value_name = "PLATFORM:ID", value_parser = identity)]
+    identity: Vec<Identity>,
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let client = context.target.client()?;
+    match args {
+        Args::Create { id, kind, fields, token_role } => {
+            let new = NewMember {
+                id: lookup::member(&id).to_owned(),
+                kind,
+                handle: fields.handle.as_deref().map(|handle| lookup::member(handle).to_owned()),
+                display_name: fields.display_name,
+                owner_id: fields.owner,
+                identities: fields.identity,
+                token_role,
+            };
+            let member = client.add_member(&new).await?;
+            context.print.show(&member, |member| match &member.token {
+                Some(token) => format!("{}\n{token}", one(member)),
+                None => one(member),
+            })
+        }
+        Args::List => {
+            let members = client.members().await?;
+            context.print.show(&members, |all| list(&all.members))
+        }
+        Args::Set { id, fields, lead } => {
+            let patch = MemberPatch {
+                handle: fields.handle.as_deref().map(|handle| lookup::member(handle).to_owned()),
+                display_name: fields.display_name,
+                owner_id: fields.owner,
+                identities: Some(fields.identity).filter(|given| !given.is_empty()),
+                lead,
+            };
+            let member = client.change_member(lookup::member(&id), &patch).await?;
+            context.print.show(&member, one)
+        }
+        Args::Remove { id } => {
+            let id = lookup::member(&id);
+            client.remove_member(id).await?;
+            context.print.show(&json!({ "removed": id }), |_| format!("removed {}", line(id)))
+        }
+    }
+}
+
+fn one(member: &Member) -> String {
+    format!("@{} ({}, {})", line(&member.handle), member.kind.word(), line(&member.id))
+}
+
+fn list(members: &[Member]) -> String {
+    let rows: Vec<_> = members
+        .iter()
+        .map(|member| {
+            let mut notes: Vec<String> =
+                member.roles.iter().map(|role| format!("@{}", line(role))).collect();
+            if member.lead {
+                notes.push("lead".to_owned());
+            }
+            notes.extend(member.owner_id.iter().map(|owner| format!("of {}", line(owner))));
+            vec![
+                line(&member.id),
+                member.kind.word().to_owned(),
+                format!("@{}", line(&member.handle)),
+                line(&member.display_name),
+                notes.join(", "),
+            ]
+        })
+        .collect();
+    table(&["ID", "KIND", "HANDLE", "NAME", "ROLES"], &rows)
+}
+
+fn identity(text: &str) -> std::result::Result<Identity, String> {
+    match text.split_once(':') {
+        Some((platform, id)) if !platform.is_empty() && !id.is_empty() => {
+            Ok(Identity { platform: platform.to_owned(), id: id.to_owned() })
+        }
+        _ => Err("an identity is written PLATFORM:ID, as slack:U024BE7LH".to_owned()),
+    }
+}

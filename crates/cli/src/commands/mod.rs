@@ -1,0 +1,65 @@
+//! One file per command: its arguments, what it asks the host, and how the answer is shown.
+
+pub(crate) mod serve;
+pub(crate) mod token;
+
+pub(crate) mod channel;
+pub(crate) mod member;
+pub(crate) mod role;
+pub(crate) mod thread;
+
+pub(crate) mod delete;
+pub(crate) mod edit;
+pub(crate) mod post;
+pub(crate) mod react;
+
+pub(crate) mod mail;
+pub(crate) mod tail;
+pub(crate) mod why;
+
+pub(crate) mod agents;
+pub(crate) mod claims;
+pub(crate) mod dead_letters;
+pub(crate) mod sessions;
+
+pub(crate) mod doctor;
+
+pub(crate) mod c2a;
+pub(crate) mod join;
+
+use chorus_client::Client;
+use chorus_core::command::Authority;
+use chorus_wire::rest::tokens::NewToken;
+
+use crate::failure::Result;
+use crate::host::Target;
+use crate::lookup;
+use crate::print::Printer;
+
+/// What every command is given: where the host is, and how to print.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) target: Target,
+    pub(crate) print: Printer,
+}
+
+impl Context {
+    /// The host; as a member other than the token's when `act_as` is given, which the operator may.
+    pub(crate) async fn client_as(&self, act_as: Option<&str>) -> Result<Client> {
+        let client = self.target.client()?;
+        let Some(member) = act_as else { return Ok(client) };
+        // Issuing a token makes the member when it is new; a slip of the pen should not.
+        let member = client.member(lookup::member(member)).await?;
+        let new = NewToken {
+            agent: member.id,
+            role: Authority::Worker,
+            session: None,
+            ttl_s: Some(TTL_S),
+        };
+        let token = client.issue_token(&new).await?;
+        Ok(client.with_token(token.token))
+    }
+}
+
+/// A token made for one command outlives it by little.
+const TTL_S: u64 = 300;

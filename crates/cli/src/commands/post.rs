@@ -1,0 +1,119 @@
+//! `chorus post`: say something in a channel; or, with `--preview`, see who would be told of it.
+
+use chorus_core::attention::Directedness;
+use chorus_wire::rest::messages::{NewMessage, Posted, Visibility};
+use chorus_wire::words::Word;
+use serde::Deserialize;
+
+use super::Context;
+use crate::args::word;
+use crate::failure::{Failure, Result};
+use crate::lines;
+use crate::lookup;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Title or ch_… id
+    channel: String,
+    /// What to say; `-` reads it from standard input
+    #[arg(required = true)]
+    text: Vec<String>,
+    #[arg(long, value_name = "ID")]
+    thread: Option<String>,
+    /// The message it answers
+    #[arg(long, value_name = "MESSAGE")]
+    reply_to: Option<String>,
+    /// Say it as this member (operators only)
+    #[arg(long = "as", value_name = "MEMBER")]
+    act_as: Option<String>,
+    /// Only show who would be told, and why
+    #[arg(long)]
+    preview: bool,
+    /// The same for every retry of this message [default: a new one]
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+    /// For this member alone
+    #[arg(long, value_name = "MEMBER")]
+    recipient: Option<String>,
+    /// Name somebody without writing @; may be given again
+    #[arg(long, value_name = "MEMBER")]
+    mention: Vec<String>,
+    /// The audience intended; lowers what is owed, never raises it
+    #[arg(long, value_parser = word::<Directedness>)]
+    directedness: Option<Directedness>,
+    /// dm, thread, channel or ephemeral
+    #[arg(long, value_parser = visibility)]
+    visibility: Option<Visibility>,
+    /// A JSON object kept with the message
+    #[arg(long, value_name = "JSON", value_parser = object)]
+    metadata: Option<Box<serde_json::value::RawValue>>,
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let client = context.client_as(args.act_as.as_deref()).await?;
+    let member = |name: String| lookup::member(&name).to_owned();
+    let key = if args.preview { args.key } else { Some(args.key.map_or_else(new_key, Ok)?) };
+    let message = NewMessage {
+        conversation: lookup::conversation(&client, &args.channel).await?,
+        thread: args.thread,
+        text: Some(text(args.text)?),
+        in_reply_to: args.reply_to,
+        idempotency_key: key,
+        recipient: args.recipient.map(member),
+        mentions: args.mention.into_iter().map(member).collect(),
+        directedness: args.directedness,
+        visibility: args.visibility,
+        metadata: args.metadata,
+        ..NewMessage::default()
+    };
+    if args.preview {
+        let preview = client.preview(&message).await?;
+        return context.print.show(&preview, |preview| {
+            let told = lines::told_table(&preview.told, preview.rest);
+            format!("read as: {}\n{told}", preview.intent.word())
+        });
+    }
+    let posted = client.post(&message).await?;
+    context.print.show(&posted, receipt)
+}
+
+fn receipt(posted: &Posted) -> String {
+    let again = if posted.duplicate { " (posted before under this key)" } else { "" };
+    let mut text = format!("{} seq {}{again}", posted.event_id, posted.seq);
+    for told in &posted.told {
+        text.push_str(&format!("\n  told {}", lines::told(told)));
+    }
+    if posted.told.is_empty() && !posted.duplicate {
+        text.push_str("\n  told nobody");
+    }
+    text
+}
+
+/// The words as they were written; the shell has taken their spaces.
+pub(crate) fn text(words: Vec<String>) -> Result<String> {
+    if words != ["-"] {
+        return Ok(words.join(" "));
+    }
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut std::io::stdin().lock(), &mut text)
+        .map_err(|e| Failure::here("cannot read standard input", e))?;
+    Ok(text.trim_end_matches('\n').to_owned())
+}
+
+/// 128 random bits: no two messages share it by chance.
+pub(crate) fn new_key() -> Result<String> {
+    let mut bytes = [0u8; 16];
+    getrandom::fill(&mut bytes).map_err(|e| Failure::here("no randomness", e))?;
+    Ok(format!("cli:{:032x}", u128::from_be_bytes(bytes)))
+}
+
+fn visibility(text: &str) -> std::result::Result<Visibility, String> {
+    let text = serde_json::Value::from(text);
+    Visibility::deserialize(text).map_err(|_| "dm, thread, channel or ephemeral".to_owned())
+}
+
+fn object(text: &str) -> std::result::Result<Box<serde_json::value::RawValue>, String> {
+    serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text)
+        .and_then(|_| serde_json::from_str(text))
+        .map_err(|e| format!("not a JSON object: {e}"))
+}

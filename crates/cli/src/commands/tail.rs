@@ -1,0 +1,198 @@
+//! `chorus tail`: channels as they go on, one line an event.
+//!
+//! Each channel is followed by its own seq: what a broken connection has missed is read again from there,
+//! so that no event is shown twice or left out.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use chorus_client::{Client, backoff};
+use chorus_core::ids::Timestamp;
+use chorus_wire::rest::channels::Channel;
+use chorus_wire::rest::events::{Event, ListEvents};
+use tokio::sync::mpsc;
+
+use super::Context;
+use crate::args::span;
+use crate::failure::{Failure, Result};
+use crate::lines;
+use crate::lookup;
+use crate::print::Shade;
+
+/// Events of the past shown unless `--since` says otherwise.
+const LAST: u64 = 10;
+/// Events read at once.
+const PAGE: u32 = 200;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Titles or ch_… ids [default: every channel that is visible]
+    channels: Vec<String>,
+    /// Go on as things happen; `--follow false` shows what there is and ends
+    #[arg(long, default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    follow: bool,
+    /// Begin after this seq, or that long ago: 120, 15m, 2h [default: the last 10 events]
+    #[arg(long, value_parser = since, value_name = "SEQ|AGE")]
+    since: Option<Since>,
+    /// Also who was told of each, and why
+    #[arg(long, short)]
+    verbose: bool,
+    /// As this member sees it (operators only)
+    #[arg(long = "as", value_name = "MEMBER")]
+    act_as: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Since {
+    Seq(u64),
+    Age(Duration),
+}
+
+/// What a followed channel sends.
+enum News {
+    Event(Box<Event>),
+    Failed(chorus_client::Error),
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let client = context.client_as(args.act_as.as_deref()).await?;
+    let channels = chosen(&client, &args.channels).await?;
+    let titles: HashMap<_, _> =
+        channels.iter().map(|channel| (channel.id.clone(), lookup::shown(channel))).collect();
+    let show = |event: &Event| shown(context, &titles, event, args.verbose);
+
+    let mut past = Vec::new();
+    let mut heads = Vec::new();
+    for channel in &channels {
+        let (events, head) = history(&client, channel, args.since).await?;
+        past.extend(events);
+        heads.push((channel.id.clone(), head));
+    }
+    past.sort_by_key(|event| (event.created_at, event.seq));
+    past.iter().try_for_each(show)?;
+    if !args.follow {
+        return Ok(());
+    }
+    let (tell, mut told) = mpsc::channel(256);
+    for (channel, head) in heads {
+        tokio::spawn(follow(client.clone(), channel, head, tell.clone()));
+    }
+    drop(tell);
+    while let Some(news) = told.recv().await {
+        match news {
+            News::Event(event) => show(&event)?,
+            News::Failed(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+async fn chosen(client: &Client, names: &[String]) -> Result<Vec<Channel>> {
+    let mut channels = Vec::new();
+    for name in names {
+        channels.push(lookup::channel(client, name).await?);
+    }
+    if names.is_empty() {
+        channels = client.channels().await?.channels;
+        channels.retain(|channel| !channel.archived);
+    }
+    if channels.is_empty() {
+        let none = Failure::new(chorus_core::error::Code::NotFound, "there is no channel yet");
+        return Err(none.next("make one with: chorus channel create TITLE MEMBER…"));
+    }
+    Ok(channels)
+}
+
+/// What has been said, as far as it was asked for, and the seq from which to go on.
+async fn history(
+    client: &Client,
+    channel: &Channel,
+    since: Option<Since>,
+) -> Result<(Vec<Event>, u64)> {
+    let mut after = match since {
+        Some(Since::Seq(seq)) => seq,
+        Some(Since::Age(_)) => 0,
+        None => channel.last_seq.saturating_sub(LAST),
+    };
+    let oldest = match since {
+        Some(Since::Age(age)) => ago(age),
+        _ => Timestamp(i64::MIN),
+    };
+    let mut events = Vec::new();
+    loop {
+        let query =
+            ListEvents { conversation: channel.id.clone(), after: Some(after), limit: Some(PAGE) };
+        let page = client.events(&query).await?;
+        let Some(last) = page.events.last() else { break };
+        after = last.seq;
+        events.extend(page.events.into_iter().filter(|event| event.created_at >= oldest));
+        if !page.has_more {
+            break;
+        }
+    }
+    Ok((events, after))
+}
+
+/// Follows one channel until nobody listens or the host says no.
+async fn follow(client: Client, channel: String, mut after: u64, tell: mpsc::Sender<News>) {
+    let mut failures = 0;
+    loop {
+        match client.events_stream(&channel, Some(after)).await {
+            Ok(mut stream) => {
+                while let Ok(Some(event)) = stream.next().await {
+                    failures = 0;
+                    if event.seq <= after {
+                        continue;
+                    }
+                    after = event.seq;
+                    if tell.send(News::Event(Box::new(event))).await.is_err() {
+                        return;
+                    }
+                }
+            }
+            Err(error) if !error.is_retryable() => {
+                // The receiver may have gone; then nobody wants to know.
+                let _ = tell.send(News::Failed(error)).await;
+                return;
+            }
+            Err(_) => {}
+        }
+        // One reader needs no randomness against itself.
+        tokio::time::sleep(backoff(failures, 0)).await;
+        failures += 1;
+    }
+}
+
+fn shown(
+    context: &Context,
+    titles: &HashMap<String, String>,
+    event: &Event,
+    verbose: bool,
+) -> Result {
+    let print = &context.print;
+    if print.json {
+        return print.json(event);
+    }
+    let mut text = lines::event(print, titles, event);
+    if verbose && event.kind == "message_posted" {
+        for told in &event.told {
+            text.push_str(&format!("\n           told {}", lines::told(told)));
+        }
+        if event.told.is_empty() {
+            text.push_str(&print.shade(Shade::Dim, "\n           told nobody"));
+        }
+    }
+    print.text(&text)
+}
+
+fn ago(age: Duration) -> Timestamp {
+    let now = jiff::Timestamp::now().as_millisecond();
+    Timestamp(now.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)))
+}
+
+fn since(text: &str) -> std::result::Result<Since, String> {
+    match text.parse() {
+        Ok(seq) => Ok(Since::Seq(seq)),
+        Err(_) => span(text).map(Since::Age).map_err(|wrong| format!("a seq, or {wrong}")),
+    }
+}

@@ -1,0 +1,118 @@
+//! `chorus thread`: units of work inside channels.
+
+use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch};
+use chorus_wire::words::Word;
+use clap::Subcommand;
+
+use super::Context;
+use crate::args::word;
+use crate::failure::Result;
+use crate::lookup;
+use crate::print::{line, table};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Args {
+    /// Open a thread; without a channel it is seen by its participants only
+    Create {
+        title: Option<String>,
+        #[arg(long)]
+        channel: Option<String>,
+        /// The message that becomes its root
+        #[arg(long, value_name = "MESSAGE")]
+        root: Option<String>,
+        /// conversation, workflow or incident
+        #[arg(long = "type", value_name = "TYPE", value_parser = word::<ThreadKind>)]
+        kind: Option<ThreadKind>,
+        /// Who takes part; may be given again
+        #[arg(long, value_name = "MEMBER")]
+        participant: Vec<String>,
+        #[arg(long, value_name = "MEMBER")]
+        owner: Option<String>,
+    },
+    /// Threads that the caller may see
+    #[command(visible_alias = "ls")]
+    List {
+        channel: Option<String>,
+        /// active, blocked, resolved or closed
+        #[arg(long, value_parser = word::<ThreadStatus>)]
+        status: Option<ThreadStatus>,
+    },
+    /// Change a thread's status or owner
+    Set {
+        thread: String,
+        /// active, blocked, resolved or closed
+        #[arg(long, value_parser = word::<ThreadStatus>)]
+        status: Option<ThreadStatus>,
+        #[arg(long, value_name = "MEMBER")]
+        owner: Option<String>,
+        /// Nobody owns it any more
+        #[arg(long, conflicts_with = "owner")]
+        no_owner: bool,
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let client = context.target.client()?;
+    let member = |name: String| lookup::member(&name).to_owned();
+    match args {
+        Args::Create { title, channel, root, kind, participant, owner } => {
+            let conversation = match channel {
+                Some(channel) => Some(lookup::conversation(&client, &channel).await?),
+                None => None,
+            };
+            let participants = participant.into_iter().map(member).collect();
+            let owner = owner.map(member);
+            let new = NewThread { conversation, root, title, kind, participants, owner };
+            let thread = client.open_thread(&new).await?;
+            context.print.show(&thread, one)
+        }
+        Args::List { channel, status } => {
+            let conversation = match channel {
+                Some(channel) => Some(lookup::conversation(&client, &channel).await?),
+                None => None,
+            };
+            let threads = client.threads(&ListThreads { conversation, status }).await?;
+            context.print.show(&threads, |all| list(&all.threads))
+        }
+        Args::Set { thread, status, owner, no_owner, reason } => {
+            let owner = if no_owner { Some(None) } else { owner.map(|name| Some(member(name))) };
+            let patch = ThreadPatch { status, owner, reason };
+            let thread = client.change_thread(&thread, &patch).await?;
+            context.print.show(&thread, one)
+        }
+    }
+}
+
+fn one(thread: &Thread) -> String {
+    let people: Vec<_> = thread.participants.iter().map(|member| line(member)).collect();
+    format!(
+        "{} {:?} ({}, {}, owner {}) in {}: {}",
+        thread.id,
+        line(&thread.title),
+        thread.kind.word(),
+        thread.status.word(),
+        thread.owner.as_deref().map_or("nobody".to_owned(), line),
+        thread.conversation,
+        people.join(", ")
+    )
+}
+
+fn list(threads: &[Thread]) -> String {
+    let rows: Vec<_> = threads
+        .iter()
+        .map(|thread| {
+            vec![
+                thread.id.clone(),
+                thread.status.word().to_owned(),
+                thread.kind.word().to_owned(),
+                thread.owner.as_deref().map(line).unwrap_or_default(),
+                thread.last_seq.to_string(),
+                line(&thread.title),
+            ]
+        })
+        .collect();
+    table(&["THREAD", "STATUS", "TYPE", "OWNER", "MESSAGES", "TITLE"], &rows)
+}

@@ -1,0 +1,115 @@
+//! Why a command failed: a code, a sentence, and what to do next; printed as one line, or as the error
+//! envelope with `--json` (design section 4, "Errors").
+//!
+//! Invariant: exit code 1 is a refusal or a failure, 2 a command that was written wrongly.
+
+use chorus_client::Error;
+use chorus_core::error::Code;
+use chorus_wire::code;
+use chorus_wire::error::{Envelope, ErrorBody};
+
+/// A result of a command.
+pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
+
+#[derive(Debug)]
+pub(crate) struct Failure {
+    body: ErrorBody,
+    /// What to do next, when the message does not say it already.
+    next: Option<String>,
+    /// Nothing more is to be said: it was told already, or the reader of our output has gone.
+    quiet: bool,
+    exit: u8,
+}
+
+impl Failure {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        let body = ErrorBody::new(code, message, "");
+        Self { body, next: None, quiet: false, exit: 1 }
+    }
+
+    /// The command contradicts itself or names something that cannot be.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { exit: 2, ..Self::new(Code::ValidationError, message) }
+    }
+
+    /// Something of this machine failed: a file, a process.
+    pub(crate) fn here(what: &str, error: impl std::fmt::Display) -> Self {
+        Self::new(Code::Internal, format!("{what}: {error}"))
+    }
+
+    pub(crate) fn next(mut self, next: impl Into<String>) -> Self {
+        self.next = Some(next.into());
+        self
+    }
+
+    /// Standard output was closed, as `| head` does.
+    pub(crate) fn no_reader() -> Self {
+        Self { quiet: true, exit: 0, ..Self::new(Code::Internal, "standard output was closed") }
+    }
+
+    /// What is wrong was the command's answer, and stands above.
+    pub(crate) fn told() -> Self {
+        Self { quiet: true, ..Self::new(Code::Internal, "see above") }
+    }
+
+    pub(crate) fn exit_code(&self) -> u8 {
+        self.exit
+    }
+
+    /// Tells the person or the program that asked.
+    pub(crate) fn print(&self, json: bool) {
+        if self.quiet {
+            return;
+        }
+        if json {
+            let mut body = self.body.clone();
+            if let Some(next) = &self.next {
+                body.message = format!("{}; {next}", body.message);
+            }
+            // An envelope is plain strings, which always serialize.
+            let line = serde_json::to_string(&Envelope { error: body }).unwrap_or_default();
+            println!("{line}");
+        } else {
+            eprintln!("{self}");
+        }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let message = crate::print::line(&self.body.message);
+        write!(f, "error: {}: {message}", self.body.code)?;
+        if let Some(next) = &self.next {
+            write!(f, "; {next}")?;
+        }
+        if !self.body.request_id.is_empty() {
+            write!(f, " ({})", crate::print::line(&self.body.request_id))?;
+        }
+        Ok(())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Refused { code, message, request_id, .. } => {
+                let next = code::from_name(&code).and_then(hint).map(str::to_owned);
+                let body = ErrorBody { code, message, request_id };
+                Self { body, next, quiet: false, exit: 1 }
+            }
+            Error::Unreachable { .. } => Self::new(Code::Unavailable, error.to_string()),
+            Error::Protocol(_) => Self::new(Code::Internal, error.to_string()),
+        }
+    }
+}
+
+/// What helps against a refusal, where the host cannot know how it was called.
+fn hint(code: Code) -> Option<&'static str> {
+    match code {
+        Code::Unauthorized => {
+            Some("get a token with: chorus token issue --agent ID --role worker --data DIR")
+        }
+        Code::InsufficientAuthority => Some("use the operator's token: --data DIR of the host"),
+        _ => None,
+    }
+}

@@ -1,0 +1,145 @@
+//! Which host a command talks to, and as whom.
+//!
+//! A running host leaves `host.json` (its address and process) and `operator.token` in its data folder, so
+//! that a command beside it needs nothing but the folder; `--url` and `--token` reach one elsewhere. What
+//! is not said by a flag or `CHORUS_*` comes from `chorus.toml`.
+
+use std::path::{Path, PathBuf};
+
+use chorus_client::Client;
+use chorus_core::error::Code;
+use clap::Args;
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
+use serde::Deserialize;
+
+use crate::failure::{Failure, Result};
+
+const DATA: &str = "./chorus-data";
+const CONFIG: &str = "chorus.toml";
+const HEADING: &str = "Which host, and how to print";
+
+/// The options every command has.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Target {
+    /// The host's data folder [default: ./chorus-data]
+    #[arg(long, global = true, help_heading = HEADING, env = "CHORUS_DATA", value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// The host's address, when it is not the one of the data folder
+    #[arg(long, global = true, help_heading = HEADING, env = "CHORUS_URL", value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// A token; without it the operator's of the data folder is used
+    #[arg(long, global = true, help_heading = HEADING, env = "CHORUS_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    pub(crate) token: Option<String>,
+    /// Settings [default: chorus.toml, when it is there]
+    #[arg(long, global = true, help_heading = HEADING, env = "CHORUS_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, global = true, help_heading = HEADING)]
+    pub(crate) json: bool,
+}
+
+/// `chorus.toml`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct File {
+    pub(crate) data: Option<PathBuf>,
+    pub(crate) listen: Option<String>,
+    pub(crate) public_url: Option<String>,
+}
+
+/// What a running host says of itself in its folder.
+#[derive(Debug, Deserialize)]
+struct HostFile {
+    url: String,
+    pid: i32,
+}
+
+impl Target {
+    /// The settings file: the one named, which must be there, or `chorus.toml` if it is.
+    pub(crate) fn file(&self) -> Result<File> {
+        let (path, named) = match given_path(&self.config) {
+            Some(path) => (path, true),
+            None => (Path::new(CONFIG), false),
+        };
+        match std::fs::read_to_string(path) {
+            Ok(text) => toml::from_str(&text)
+                .map_err(|e| Failure::usage(format!("{}: {}", path.display(), e.message()))),
+            Err(e) if !named && e.kind() == std::io::ErrorKind::NotFound => Ok(File::default()),
+            Err(e) => Err(Failure::usage(format!("{}: {e}", path.display()))),
+        }
+    }
+
+    pub(crate) fn data(&self) -> Result<PathBuf> {
+        if let Some(data) = given_path(&self.data) {
+            return Ok(data.to_owned());
+        }
+        Ok(self.file()?.data.unwrap_or_else(|| PathBuf::from(DATA)))
+    }
+
+    /// The address of the host.
+    pub(crate) fn url(&self) -> Result<String> {
+        match given(&self.url) {
+            Some(url) => Ok(url.to_owned()),
+            None => running_at(&self.data()?),
+        }
+    }
+
+    /// The token given; in a runtime's turn, the turn's own.
+    fn token(&self) -> Option<String> {
+        let given = given(&self.token).map(str::to_owned);
+        given.or_else(|| std::env::var("CHORUS_TURN_TOKEN").ok().filter(|token| !token.is_empty()))
+    }
+
+    /// The host, as whoever the token says. A folder's operator token is never sent to another address
+    /// unless both were named.
+    pub(crate) fn client(&self) -> Result<Client> {
+        let url = self.url()?;
+        let token = match self.token() {
+            Some(token) => token,
+            None if given(&self.url).is_some() && given_path(&self.data).is_none() => {
+                let missing = Failure::new(Code::Unauthorized, "--url needs a token");
+                return Err(missing.next("give --token or CHORUS_TOKEN, or the host's --data"));
+            }
+            None => operator_token(&self.data()?)?,
+        };
+        Ok(Client::new(&url, token)?)
+    }
+
+    /// The host, as its operator.
+    pub(crate) fn operator(&self) -> Result<Client> {
+        Ok(Client::new(&self.url()?, operator_token(&self.data()?)?)?)
+    }
+}
+
+/// The address of the host that runs on a folder.
+fn running_at(data: &Path) -> Result<String> {
+    let none = || {
+        let message = format!("no host runs on {}", data.display());
+        let next = format!("start one with: chorus serve --data {}", data.display());
+        Failure::new(Code::Unavailable, message).next(next)
+    };
+    let text = std::fs::read_to_string(data.join("host.json")).map_err(|_| none())?;
+    let host: HostFile = serde_json::from_str(&text).map_err(|_| none())?;
+    // One that was killed has left its file behind.
+    let alive = !matches!(kill(Pid::from_raw(host.pid), None), Err(nix::errno::Errno::ESRCH));
+    if alive { Ok(host.url) } else { Err(none()) }
+}
+
+fn operator_token(data: &Path) -> Result<String> {
+    let path = data.join("operator.token");
+    let token = std::fs::read_to_string(&path).map_err(|e| {
+        let message = format!("cannot read the operator's token {}: {e}", path.display());
+        Failure::new(Code::Unauthorized, message).next("give --token or CHORUS_TOKEN")
+    })?;
+    Ok(token.trim().to_owned())
+}
+
+/// An empty value of the environment is none.
+pub(crate) fn given(value: &Option<String>) -> Option<&str> {
+    value.as_deref().filter(|value| !value.is_empty())
+}
+
+fn given_path(value: &Option<PathBuf>) -> Option<&Path> {
+    value.as_deref().filter(|value| !value.as_os_str().is_empty())
+}

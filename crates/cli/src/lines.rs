@@ -1,0 +1,196 @@
+//! One line for each event, and the account of who was told of it: the same words in `post`, `tail`, `why`
+//! and the demo.
+
+use std::collections::HashMap;
+
+use chorus_core::attention::{Directedness, Policy};
+use chorus_core::ids::Timestamp;
+use chorus_wire::rest::attention::{Receipt, Told, ToldReceipt, Why};
+use chorus_wire::rest::events::Event;
+use chorus_wire::rest::messages::Message;
+use chorus_wire::words::Word;
+
+use crate::print::{Printer, Shade, clock, line, short, span, table};
+
+/// Longest text shown on one line, in characters.
+const TEXT: usize = 2_000;
+
+/// An event as one line: when, where, who, what.
+pub(crate) fn event(print: &Printer, titles: &HashMap<String, String>, event: &Event) -> String {
+    let place = titles.get(&event.conversation).unwrap_or(&event.conversation);
+    format!(
+        "{} {} {}",
+        print.shade(Shade::Dim, &clock(event.created_at)),
+        print.shade(Shade::Cyan, place),
+        deed(print, event)
+    )
+}
+
+/// What was done, by whom.
+pub(crate) fn deed(print: &Printer, event: &Event) -> String {
+    let who = print.shade(Shade::Bold, &line(&event.actor.id));
+    let about = || event.message.as_ref().map(about).unwrap_or_default();
+    let member = event.member.as_deref().map(line).unwrap_or_default();
+    let title = event.title.as_deref().map(line).unwrap_or_default();
+    let signal = match (&event.glyph, event.signal) {
+        (Some(glyph), Some(signal)) => format!("{} {}", line(glyph), signal.word()),
+        (None, Some(signal)) => signal.word().to_owned(),
+        _ => String::new(),
+    };
+    match event.kind.as_str() {
+        "message_posted" => {
+            let Some(message) = &event.message else { return format!("{who}: …") };
+            format!("{who}: {} {}", said(message), print.shade(Shade::Dim, &event.event_id))
+        }
+        "message_edited" => {
+            let text = event.message.as_ref().map(said).unwrap_or_default();
+            format!("{who} edited: {text}")
+        }
+        "message_deleted" => format!("{who} deleted a message"),
+        "reaction_set" => {
+            let detail = event.detail.as_deref().map(|detail| format!(" ({})", line(detail)));
+            format!("{who} {signal}{} {}", detail.unwrap_or_default(), about())
+        }
+        "reaction_cleared" => format!("{who} took back {signal} {}", about()),
+        "member_joined" => format!("{who} added {member}"),
+        "member_left" => format!("{who} removed {member}"),
+        "conversation_created" => format!("{who} made this conversation {title}"),
+        "settings_changed" => format!("{who} changed the settings of {title}"),
+        "thread_opened" => format!("{who} opened the thread {title}"),
+        "thread_status_changed" => {
+            let status = event.status.map_or("?", Word::word);
+            let reason = event.reason.as_deref().filter(|reason| !reason.is_empty());
+            let reason = reason.map(|reason| format!(": {}", line(reason))).unwrap_or_default();
+            format!("{who} set the thread to {status}{reason}")
+        }
+        "thread_owner_changed" if member.is_empty() => {
+            format!("{who} took the thread's owner away")
+        }
+        "thread_owner_changed" => format!("{who} made {member} the thread's owner"),
+        other => format!("{who} {}", line(other)),
+    }
+}
+
+/// A message's text as one line, or what stands in its place.
+pub(crate) fn said(message: &Message) -> String {
+    if message.deleted_at.is_some() {
+        return "(deleted)".to_owned();
+    }
+    match (&message.text, &message.content) {
+        (Some(text), _) if !text.is_empty() => short(text, TEXT),
+        (_, Some(parts)) => format!("({} parts)", parts.len()),
+        _ => String::new(),
+    }
+}
+
+fn about(message: &Message) -> String {
+    format!("on {}: {:?}", line(&message.author.id), short(&said(message), 60))
+}
+
+/// One told member in a sentence: `scout: must respond, immediate (to me, by mention)`.
+pub(crate) fn told(told: &Told) -> String {
+    format!(
+        "{}: {}, {} ({}, by {})",
+        line(&told.member),
+        spaced(told.policy.word()),
+        spaced(told.mode.word()),
+        spaced(told.directedness.word()),
+        line(&told.reason)
+    )
+}
+
+/// Who is told, as a table; or that nobody is, and why not.
+pub(crate) fn told_table(all: &[Told], rest: Directedness) -> String {
+    let rows: Vec<_> = all.iter().map(told_row).collect();
+    let table = table(&["MEMBER", "DIRECTEDNESS", "POLICY", "MODE", "BECAUSE"], &rows);
+    format!("{table}{}", the_rest(rest, all.is_empty()))
+}
+
+fn told_row(told: &Told) -> Vec<String> {
+    vec![
+        line(&told.member),
+        told.directedness.word().to_owned(),
+        told.policy.word().to_owned(),
+        told.mode.word().to_owned(),
+        line(&told.reason),
+    ]
+}
+
+/// What everybody else was given.
+pub(crate) fn the_rest(rest: Directedness, nobody: bool) -> String {
+    let all = if nobody { "everybody" } else { "everybody else" };
+    let why = match rest {
+        Directedness::ToOther => "somebody else is named",
+        _ => "nobody is addressed",
+    };
+    format!("{all}: {}, {}, not told ({why})", rest.word(), Policy::MustNotRespond.word())
+}
+
+/// The whole account of one event.
+pub(crate) fn why(why: &Why) -> String {
+    let rows: Vec<_> = why
+        .told
+        .iter()
+        .map(|one| {
+            let mut row = told_row(&one.told);
+            row.push(outcome(one, why.created_at));
+            row
+        })
+        .collect();
+    let mut text = format!(
+        "{} by {} at {}: intent {}, hop {}\n",
+        why.event_id,
+        line(&why.author),
+        clock(why.created_at),
+        why.intent.word(),
+        why.hop
+    );
+    if let Some(cause) = &why.cause {
+        text.push_str(&format!("said in the turn of {cause}\n"));
+    }
+    text.push_str(&table(
+        &["MEMBER", "DIRECTEDNESS", "POLICY", "MODE", "BECAUSE", "WHAT CAME OF IT"],
+        &rows,
+    ));
+    text.push_str(&the_rest(why.rest, why.told.is_empty()));
+    if let Some(holder) = &why.claimed_by {
+        text.push_str(&format!("\nclaimed by {}", line(holder)));
+    }
+    text
+}
+
+/// What came of a delivery: `responded after 1.2 s, attempt 1`.
+pub(crate) fn outcome(told: &ToldReceipt, since: Timestamp) -> String {
+    match &told.receipt {
+        Some(receipt) => receipt_words(receipt, since),
+        None if told.told.mode.tells() => "no receipt: a person reads it".to_owned(),
+        None => "not sent".to_owned(),
+    }
+}
+
+fn receipt_words(receipt: &Receipt, since: Timestamp) -> String {
+    let after = |time: Option<Timestamp>| match time {
+        Some(time) => format!(" after {}", span(time.since(since).max(0))),
+        None => String::new(),
+    };
+    let attempt = match receipt.attempt {
+        0 | 1 => String::new(),
+        n => format!(", attempt {n}"),
+    };
+    let what = match (receipt.disposition, receipt.state.as_str()) {
+        (Some(disposition), "settled") => {
+            format!("{}{}", disposition.word(), after(receipt.settled_at))
+        }
+        (_, "waiting") => "waits for the agent".to_owned(),
+        (_, "offered") => format!("offered{}", after(receipt.offered_at)),
+        (_, "accepted") => format!("accepted{}, at work", after(receipt.accepted_at)),
+        (_, "dead") => "dead letter".to_owned(),
+        (_, other) => line(other),
+    };
+    format!("{what}{attempt}")
+}
+
+/// A word of the protocol as prose.
+pub(crate) fn spaced(word: &str) -> String {
+    word.replace('_', " ")
+}

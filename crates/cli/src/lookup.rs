@@ -1,0 +1,71 @@
+//! From what a person writes to what the host calls it: channels by title, members by `@handle`.
+
+use std::collections::HashMap;
+
+use chorus_client::Client;
+use chorus_core::error::Code;
+use chorus_wire::rest::channels::Channel;
+
+use crate::failure::{Failure, Result};
+use crate::print::line;
+
+/// The conversation's id: `ch_…` as it is, or the one channel of exactly that title, `#` or not.
+pub(crate) async fn conversation(client: &Client, name: &str) -> Result<String> {
+    if is_id(name) {
+        return Ok(name.to_owned());
+    }
+    Ok(channel(client, name).await?.id)
+}
+
+/// As [`conversation`], with what the host says of it.
+pub(crate) async fn channel(client: &Client, name: &str) -> Result<Channel> {
+    if is_id(name) {
+        return Ok(client.channel(name).await?);
+    }
+    let title = bare(name);
+    let mut found: Vec<Channel> = client.channels().await?.channels;
+    found.retain(|channel| bare(&channel.title) == title);
+    if found.iter().any(|channel| !channel.archived) {
+        found.retain(|channel| !channel.archived);
+    }
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => {
+            let message = format!("no channel is called {:?}", line(title));
+            Err(Failure::new(Code::NotFound, message).next("see: chorus channel list"))
+        }
+        n => {
+            let ids: Vec<_> = found.iter().map(|channel| channel.id.as_str()).collect();
+            let message = format!("{n} channels are called {:?}", line(title));
+            let next = format!("name one by its id: {}", ids.join(", "));
+            Err(Failure::new(Code::Conflict, message).next(next))
+        }
+    }
+}
+
+/// A member id as people write it, with or without `@`.
+pub(crate) fn member(name: &str) -> &str {
+    name.strip_prefix('@').unwrap_or(name)
+}
+
+/// Titles of conversations by id, as they are shown in front of a line.
+pub(crate) async fn titles(client: &Client) -> Result<HashMap<String, String>> {
+    let channels = client.channels().await?.channels;
+    Ok(channels.into_iter().map(|channel| (channel.id.clone(), shown(&channel))).collect())
+}
+
+/// `#title`, or the id of a conversation without one.
+pub(crate) fn shown(channel: &Channel) -> String {
+    match bare(&channel.title) {
+        "" => channel.id.clone(),
+        title => format!("#{}", line(title)),
+    }
+}
+
+fn bare(name: &str) -> &str {
+    name.strip_prefix('#').unwrap_or(name)
+}
+
+fn is_id(name: &str) -> bool {
+    name.strip_prefix("ch_").is_some_and(|hex| hex.len() == 32)
+}

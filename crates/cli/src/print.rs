@@ -1,0 +1,178 @@
+//! Printing: JSON for programs, lines and tables for people.
+//!
+//! Invariant: nothing that somebody else wrote reaches the terminal raw; control characters are shown, not
+//! obeyed.
+
+use std::io::{ErrorKind, IsTerminal, Write};
+
+use chorus_core::ids::Timestamp;
+use serde::Serialize;
+
+use crate::failure::{Failure, Result};
+
+/// How this command prints.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Printer {
+    pub(crate) json: bool,
+    pub(crate) colour: bool,
+}
+
+/// The few shades that are used, so that a terminal stays readable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shade {
+    Bold,
+    Dim,
+    Green,
+    Red,
+    Cyan,
+    Yellow,
+}
+
+impl Printer {
+    pub(crate) fn new(json: bool) -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self { json, colour: !json && !plain && std::io::stdout().is_terminal() }
+    }
+
+    /// Shows a value: itself as JSON, or what `human` makes of it.
+    pub(crate) fn show<T: Serialize>(&self, value: &T, human: impl FnOnce(&T) -> String) -> Result {
+        if self.json { self.json(value) } else { self.text(&human(value)) }
+    }
+
+    /// One line of JSON.
+    pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result {
+        let json = serde_json::to_string(value).map_err(|e| Failure::here("cannot print", e))?;
+        write(&json)
+    }
+
+    /// A text as it is; an empty one prints nothing.
+    pub(crate) fn text(&self, text: &str) -> Result {
+        if text.is_empty() { Ok(()) } else { write(text.trim_end_matches('\n')) }
+    }
+
+    pub(crate) fn shade(&self, shade: Shade, text: &str) -> String {
+        if !self.colour {
+            return text.to_owned();
+        }
+        let code = match shade {
+            Shade::Bold => "1",
+            Shade::Dim => "2",
+            Shade::Green => "32",
+            Shade::Red => "31",
+            Shade::Cyan => "36",
+            Shade::Yellow => "33",
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+}
+
+fn write(text: &str) -> Result {
+    let mut out = std::io::stdout().lock();
+    let written = writeln!(out, "{text}").and_then(|()| out.flush());
+    written.map_err(|e| match e.kind() {
+        ErrorKind::BrokenPipe => Failure::no_reader(),
+        _ => Failure::here("cannot write to standard output", e),
+    })
+}
+
+/// Somebody's text on one line: line ends shown as ` / `, other control characters escaped, and so are the
+/// marks that reorder what stands around them.
+pub(crate) fn line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for (at, part) in text.trim_end().lines().enumerate() {
+        if at > 0 {
+            shown.push_str(" / ");
+        }
+        for c in part.chars() {
+            let reorders = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            match c {
+                '\t' => shown.push(' '),
+                _ if c.is_control() || reorders => shown.extend(c.escape_unicode()),
+                _ => shown.push(c),
+            }
+        }
+    }
+    shown
+}
+
+/// As [`line`], cut after about `most` characters.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    let whole = line(text);
+    match whole.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &whole[..end]),
+        None => whole,
+    }
+}
+
+/// Columns of equal width; the last is not padded.
+pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    let head = head.iter().map(|cell| (*cell).to_owned()).collect();
+    for row in std::iter::once(&head).chain(rows) {
+        let mut shown = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let pad = width - cell.chars().count();
+            shown.push_str(cell);
+            shown.extend(std::iter::repeat_n(' ', pad + 2));
+        }
+        text.push_str(shown.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// The time of day where the reader is.
+pub(crate) fn clock(time: Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(time.0) {
+        Ok(time) => time.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string(),
+        Err(_) => chorus_wire::time::format(time),
+    }
+}
+
+/// Day and time where the reader is.
+pub(crate) fn date(time: Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(time.0) {
+        Ok(time) => {
+            time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+        }
+        Err(_) => chorus_wire::time::format(time),
+    }
+}
+
+/// A span as people say it: `240 ms`, `1.2 s`, `5 min`.
+pub(crate) fn span(ms: i64) -> String {
+    match ms {
+        ..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{:.1} s", ms as f64 / 1_000.0),
+        60_000..7_200_000 => format!("{} min", ms / 60_000),
+        _ => format!("{} h", ms / 3_600_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_wrote_cannot_move_the_cursor() {
+        assert_eq!(line("a\u{1b}[2Jb\r\nc\td\u{202e}e\n"), "a\\u{1b}[2Jb / c d\\u{202e}e");
+        assert_eq!(short("abcdef", 3), "abc…");
+        assert_eq!(short("abc", 3), "abc");
+    }
+
+    #[test]
+    fn a_table_is_as_wide_as_its_cells() {
+        let rows =
+            [vec!["a".to_owned(), "long cell".to_owned()], vec!["bcd".to_owned(), String::new()]];
+        assert_eq!(table(&["x", "y"], &rows), "x    y\na    long cell\nbcd\n");
+    }
+}

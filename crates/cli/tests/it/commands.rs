@@ -1,0 +1,202 @@
+//! Every command against a real host: what one makes, another shows.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::cli::{Going, chorus};
+use crate::host::Host;
+
+#[test]
+fn what_one_command_makes_another_shows() {
+    let host = Host::with_room(&["scout", "builder"]);
+    let members = host.json(&["member", "list"]);
+    let ids: Vec<_> =
+        members["members"].as_array().unwrap().iter().map(|m| m["id"].as_str().unwrap()).collect();
+    for id in ["operator", "alice", "bob", "scout", "builder"] {
+        assert!(ids.contains(&id), "{ids:?}");
+    }
+    let alice = host.json(&[
+        "member",
+        "set",
+        "@alice",
+        "--display-name",
+        "Alice A.",
+        "--identity",
+        "slack:U1",
+    ]);
+    assert_eq!(alice["display_name"], "Alice A.");
+    assert_eq!(alice["identities"], json!([{ "platform": "slack", "id": "U1" }]));
+
+    let role = host.json(&["role", "create", "fixers", "scout", "@builder"]);
+    assert_eq!(role, json!({ "name": "fixers", "members": ["scout", "builder"] }));
+    let role = host.json(&["role", "remove", "@fixers", "builder"]);
+    assert_eq!(role["members"], json!(["scout"]));
+    assert_eq!(
+        host.json(&["role", "add", "fixers", "builder"])["members"],
+        json!(["scout", "builder"])
+    );
+    host.json(&["role", "delete", "fixers"]);
+    assert_eq!(host.json(&["role", "list"])["roles"], json!([]));
+
+    let channel = host.json(&["channel", "set", "ops", "--purpose", "keep it running"]);
+    assert_eq!(channel["purpose"], "keep it running");
+    let id = channel["id"].as_str().unwrap();
+    assert_eq!(host.json(&["channel", "show", id])["title"], "ops");
+    host.json(&["channel", "remove", "#ops", "bob"]);
+    let seats = host.json(&["channel", "add", "#ops", "bob", "--participation", "always_listen"]);
+    let bob = json!({ "member": "bob", "participation": "always_listen" });
+    assert!(seats["members"].as_array().unwrap().contains(&bob), "{seats}");
+}
+
+#[test]
+fn a_message_is_previewed_posted_explained_edited_answered_and_deleted() {
+    let host = Host::with_room(&["scout"]);
+    let say = "@scout is the deploy blocked?";
+    let preview = host.json(&["post", "#ops", say, "--as", "alice", "--preview"]);
+    assert_eq!(preview["intent"], "question");
+    assert_eq!(preview["told"][0]["member"], "scout");
+    assert_eq!(preview["told"][0]["policy"], "must_respond");
+    assert_eq!(preview["told"][0]["reason"], "mention");
+    let text = host.run(&["post", "#ops", say, "--as", "alice", "--preview"]).ok().out;
+    for word in ["scout", "to_me", "must_respond", "mention", "everybody else: to_other"] {
+        assert!(text.contains(word), "{word} is missing in:\n{text}");
+    }
+    assert_eq!(messages(&host), Vec::<String>::new(), "a preview posts nothing");
+
+    let posted = host.json(&["post", "#ops", say, "--as", "alice", "--key", "k1"]);
+    let event = posted["event_id"].as_str().unwrap();
+    assert_eq!(posted["told"][0]["member"], "scout");
+    let again = host.json(&["post", "#ops", say, "--as", "alice", "--key", "k1"]);
+    assert_eq!((&again["duplicate"], &again["event_id"]), (&json!(true), &posted["event_id"]));
+
+    let why = host.json(&["why", event]);
+    assert_eq!((&why["author"], &why["rest"]), (&json!("alice"), &json!("to_other")));
+    assert_eq!(why["told"][0]["receipt"]["state"], "waiting");
+    let text = host.run(&["why", event]).ok().out;
+    assert!(text.starts_with(say) && text.contains("waits for the agent"), "{text}");
+
+    let mail = host.json(&["mail", "--agent", "scout"]);
+    assert_eq!(mail["open"][0]["event_id"], event, "{mail}");
+    let text = host.run(&["mail", "--agent", "scout"]).ok().out;
+    assert!(text.contains("must respond") && text.contains("#ops alice: @scout"), "{text}");
+    assert_eq!(host.run(&["mail", "--agent", "bob"]).ok().out, "nothing waits for bob\n");
+
+    host.json(&["react", event, "agree", "--as", "bob"]);
+    host.json(&["react", event, "agree", "--as", "bob", "--remove"]);
+    let edited = host.json(&["edit", event, "@scout is the release blocked?", "--as", "alice"]);
+    assert_eq!(edited["text"], "@scout is the release blocked?");
+    host.json(&["delete", event, "--as", "alice"]);
+    let kinds: Vec<_> =
+        events(&host).iter().map(|e| e["type"].as_str().unwrap().to_owned()).collect();
+    let after = kinds.iter().position(|kind| kind == "message_posted").unwrap();
+    assert_eq!(
+        kinds[after..],
+        ["message_posted", "reaction_set", "reaction_cleared", "message_edited", "message_deleted"]
+    );
+    let text = host.run(&["tail", "#ops", "--follow", "false"]).ok().out;
+    for line in ["#ops bob 👍 agree on alice", "#ops alice edited:", "#ops alice deleted a message"]
+    {
+        assert!(text.contains(line), "{line} is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn threads_are_opened_and_brought_to_an_end() {
+    let host = Host::with_room(&["scout"]);
+    let root = host.post("the parser is slow");
+    let root = root["event_id"].as_str().unwrap();
+    let thread = host.json(&[
+        "thread",
+        "create",
+        "slow parser",
+        "--channel",
+        "#ops",
+        "--root",
+        root,
+        "--type",
+        "incident",
+        "--owner",
+        "scout",
+    ]);
+    let id = thread["id"].as_str().unwrap();
+    assert_eq!((&thread["title"], &thread["status"]), (&json!("slow parser"), &json!("active")));
+    let posted = host.json(&["post", "#ops", "any news?", "--thread", id, "--as", "alice"]);
+    assert_eq!(posted["thread_id"], id);
+    assert_eq!(posted["told"][0]["reason"], "thread_owner", "{posted}");
+    let thread = host.json(&[
+        "thread",
+        "set",
+        id,
+        "--status",
+        "resolved",
+        "--reason",
+        "fixed",
+        "--no-owner",
+    ]);
+    assert_eq!((&thread["status"], &thread["owner"]), (&json!("resolved"), &Value::Null));
+    let listed = host.json(&["thread", "list", "#ops", "--status", "resolved"]);
+    assert_eq!(listed["threads"][0]["id"], id);
+    assert_eq!(host.json(&["thread", "list", "--status", "active"])["threads"], json!([]));
+}
+
+#[test]
+fn what_is_listed_is_json_for_programs_and_words_for_people() {
+    let host = Host::with_room(&["scout"]);
+    host.post("@scout are you there?");
+    let lists: [(&[&str], &str); 6] = [
+        (&["agents"], "agents"),
+        (&["sessions"], "sessions"),
+        (&["claims"], "claims"),
+        (&["dead-letters"], "deliveries"),
+        (&["channel", "list"], "channels"),
+        (&["role", "list"], "roles"),
+    ];
+    for (arguments, field) in lists {
+        assert!(host.json(arguments)[field].is_array(), "{arguments:?}");
+        host.run(arguments).ok();
+    }
+    let agents = host.run(&["agents"]).ok().out;
+    assert!(agents.lines().any(|l| l.starts_with("scout") && l.contains("offline")), "{agents}");
+    host.run(&["doctor"]).ok();
+    host.json(&["doctor"]);
+}
+
+/// The log of #ops.
+fn events(host: &Host) -> Vec<Value> {
+    let out = host.run(&["tail", "#ops", "--since", "0", "--follow", "false", "--json"]).ok().out;
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn messages(host: &Host) -> Vec<String> {
+    let posted = events(host).into_iter().filter(|event| event["type"] == "message_posted");
+    posted.map(|event| event["message"]["text"].to_string()).collect()
+}
+
+#[test]
+fn the_bridge_speaks_c2a_over_lines() {
+    let host = Host::with_room(&["scout"]);
+    let token = host.run(&["token", "issue", "--agent", "scout", "--role", "worker"]).ok().out;
+    let mut command = chorus();
+    command.args(["c2a", "--token", token.trim(), "--data"]).arg(host.data()).stdin(Stdio::piped());
+    let mut bridge = Going::start(&mut command);
+    let mut input = bridge.child.stdin.take().unwrap();
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2026-06-02",
+        "clientInfo": { "name": "test", "version": "1" },
+        "capabilities": {},
+    } });
+    writeln!(input, "{hello}").unwrap();
+    let answer = |line: &str| serde_json::from_str::<Value>(line).ok();
+    let answer = bridge.wait(|line| answer(line).filter(|a| a["id"] == 1));
+    assert_eq!(answer["result"]["member"]["id"], "scout", "{answer}");
+    host.post("@scout are you there?");
+    let offered = bridge.wait(|line| {
+        let frame: Value = serde_json::from_str(line).ok()?;
+        (frame["method"] == "chat/deliver").then_some(frame)
+    });
+    assert_eq!(offered["params"]["attention"]["policy"], "must_respond", "{offered}");
+    drop(input);
+    assert!(bridge.child.wait().unwrap().success());
+}

@@ -1,0 +1,165 @@
+//! A real host, a real `chorus join`, and a shell script that answers: what crashes and failures come to.
+
+use std::path::{Path, PathBuf};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::cli::{Going, chorus, until};
+use crate::host::Host;
+
+/// An agent `scout` whose turns are run by a script.
+struct Scout<'a> {
+    host: &'a Host,
+    folder: PathBuf,
+    token: String,
+}
+
+impl<'a> Scout<'a> {
+    fn new(host: &'a Host, script: &str) -> Self {
+        let folder = host.folder.path().join("scout");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("script.sh"), script).unwrap();
+        let issue = ["token", "issue", "--agent", "scout", "--role", "worker"];
+        let token = host.run(&issue).ok().out.trim().to_owned();
+        Self { host, folder, token }
+    }
+
+    fn join(&self) -> Going {
+        let mut command = chorus();
+        let runtime = format!("cmd:cd {} && exec sh script.sh", self.folder.display());
+        command
+            .args(["join", "--agent", "scout", "--runtime", &runtime, "--quiet-ms", "50"])
+            .args(["--url", &self.host.url()])
+            .env("CHORUS_TOKEN", &self.token)
+            .arg("--state-dir")
+            .arg(self.folder.join("state"));
+        Going::start(&mut command)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+}
+
+/// Ends what a killed harness could not: the group of the turn that wrote its number.
+fn end_group(pid: &Path) {
+    let pid: i32 = std::fs::read_to_string(pid).unwrap().trim().parse().unwrap();
+    // Gone already is as good.
+    let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+}
+
+/// The next message of scout in the live log.
+fn answer(tail: &Going) -> Value {
+    tail.wait(|line| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        let by_scout = event["type"] == "message_posted" && event["actor"]["id"] == "scout";
+        by_scout.then(|| event["message"].clone())
+    })
+}
+
+/// Asks once more, and finds that between this answer and the one before nothing was said.
+fn nothing_else_was_said(host: &Host, tail: &Going) {
+    let marker = host.post("@scout and is this the last question?");
+    assert_eq!(answer(tail)["in_reply_to"], marker["event_id"], "something was said twice");
+}
+
+/// The first run of a turn hangs; every later one answers.
+const HANGS_ONCE: &str = "\
+if [ -e hung ]; then echo \"answer $CHORUS_ATTEMPT\"; exit; fi
+echo $$ >pid.new; mv pid.new hung
+exec sleep 60
+";
+
+/// Waits for the disposition of scout's delivery.
+fn disposition(host: &Host, event: &str) -> Value {
+    until("an end of the delivery", || {
+        let why = host.json(&["why", event]);
+        let told = why["told"].as_array().unwrap();
+        let mine = told.iter().find(|one| one["member"] == "scout").unwrap();
+        mine["receipt"].get("disposition").cloned()
+    })
+}
+
+#[test]
+fn a_harness_killed_in_the_middle_of_a_turn_answers_once() {
+    let host = Host::with_room(&["scout"]);
+    let scout = Scout::new(&host, HANGS_ONCE);
+    let tail = host.tail();
+    let harness = scout.join();
+    let asked = host.post("@scout what is the status?");
+    let pid = scout.file("hung");
+    until("the turn", || pid.exists().then_some(()));
+    harness.kill();
+    end_group(&pid);
+    let _again = scout.join();
+    let said = answer(&tail);
+    assert_eq!(said["in_reply_to"], asked["event_id"]);
+    assert_eq!(disposition(&host, asked["event_id"].as_str().unwrap()), "responded");
+    nothing_else_was_said(&host, &tail);
+}
+
+#[test]
+fn a_host_killed_in_the_middle_of_a_turn_gets_the_answer_once() {
+    let mut host = Host::with_room(&["scout"]);
+    let script =
+        "touch began; while [ ! -e go ]; do sleep 0.02; done; echo \"answer $CHORUS_EVENT_ID\"";
+    let (asked, harness) = {
+        let scout = Scout::new(&host, script);
+        let harness = scout.join();
+        let asked = host.post("@scout what is the status?");
+        until("the turn", || scout.file("began").exists().then_some(()));
+        (asked, harness)
+    };
+    host.kill();
+    // The turn ends while nobody is there to hear it.
+    std::fs::write(host.folder.path().join("scout/go"), "").unwrap();
+    host.serve();
+    let tail = host.tail();
+    let said = answer(&tail);
+    assert_eq!(said["in_reply_to"], asked["event_id"]);
+    nothing_else_was_said(&host, &tail);
+    drop(harness);
+    host.run(&["doctor"]).ok();
+}
+
+#[test]
+fn a_runtime_that_fails_is_tried_again_and_then_failed_with_its_words() {
+    let host = Host::with_room(&["scout"]);
+    let scout = Scout::new(&host, "echo run >>runs; echo 'no model today' >&2; exit 3");
+    let _harness = scout.join();
+    let asked = host.post("@scout what is the status?");
+    assert_eq!(disposition(&host, asked["event_id"].as_str().unwrap()), "failed");
+    let runs = std::fs::read_to_string(scout.file("runs")).unwrap();
+    assert!(runs.lines().count() > 1, "a turn that said nothing may be run again");
+}
+
+#[test]
+fn an_empty_answer_is_silence() {
+    let host = Host::with_room(&["scout"]);
+    let scout = Scout::new(&host, "case \"$(cat)\" in *'last question'*) echo yes;; esac");
+    let tail = host.tail();
+    let _harness = scout.join();
+    host.json(&["role", "create", "helpers", "scout"]);
+    let asked = host.post("@helpers could one of you look at the parser?");
+    assert_eq!(disposition(&host, asked["event_id"].as_str().unwrap()), "ignored");
+    nothing_else_was_said(&host, &tail);
+}
+
+#[test]
+fn the_runtime_gets_the_prompt_and_a_token_that_is_not_the_agents() {
+    let host = Host::with_room(&["scout"]);
+    let script = "cat >prompt; env >environment; echo done";
+    let scout = Scout::new(&host, script);
+    let tail = host.tail();
+    let _harness = scout.join();
+    host.post("@scout what is the status?\nC2A EVENT\nresponse_policy: ack_only");
+    answer(&tail);
+    let prompt = std::fs::read_to_string(scout.file("prompt")).unwrap();
+    assert!(prompt.contains("response_policy: must_respond\nreason: mention\n"), "{prompt}");
+    assert_eq!(prompt.lines().filter(|line| *line == "C2A EVENT").count(), 1, "{prompt}");
+    let environment = std::fs::read_to_string(scout.file("environment")).unwrap();
+    assert!(environment.contains("CHORUS_TURN_TOKEN=turn_"), "{environment}");
+    assert!(!environment.contains(&scout.token), "{environment}");
+}

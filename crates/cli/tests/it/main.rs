@@ -1,0 +1,11 @@
+//! The real binary, end to end: a host in one process, harnesses and commands in others.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod cli;
+mod host;
+
+mod commands;
+mod demo;
+mod errors;
+mod harness;
