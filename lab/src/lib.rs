@@ -5,3 +5,4 @@
 //! know no crate of it; a figure never depends on a shortcut that a user does not have.
 
 pub mod bench;
+pub mod crash;

@@ -22,7 +22,7 @@ mod host;
 mod load;
 mod peers;
 mod report;
-mod talk;
+pub(crate) mod talk;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,0 +1,35 @@
+//! The host and its agents, killed at random moments under load. `CHORUS_CRASH_ROUNDS` says how often, and
+//! `CHORUS_CRASH_SEED` repeats the plan of an earlier run.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use chorus_lab::crash::{self, Plan, binary};
+
+const KILLS: usize = 20;
+
+#[test]
+fn nothing_acknowledged_is_lost_and_nobody_answers_twice() {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let seed = number("CHORUS_CRASH_SEED").unwrap_or(now.as_micros() as u64);
+    let kills = number("CHORUS_CRASH_ROUNDS").map_or(KILLS, |rounds| rounds as usize);
+    eprintln!("CHORUS_CRASH_SEED={seed}");
+    let mut folder = tempfile::Builder::new().prefix("chorus-crash").tempdir().unwrap();
+    let plan =
+        Plan { chorus: binary::chorus().unwrap(), kills, seed, folder: folder.path().to_owned() };
+    let ran = crash::run(&plan);
+    if ran.as_ref().map_or(true, |report| !report.wrong.is_empty()) {
+        // What went wrong can be looked at.
+        folder.disable_cleanup(true);
+        eprintln!("kept: {}", folder.path().display());
+    }
+    let report = ran.unwrap();
+    println!("{report}");
+    assert!(report.wrong.is_empty(), "{report}");
+}
+
+fn number(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok().filter(|value| !value.is_empty())?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+}
