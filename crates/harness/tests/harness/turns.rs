@@ -137,6 +137,33 @@ async fn a_runtime_that_answered_by_itself_is_not_answered_for() {
 
 // covers: ATT-121
 #[tokio::test]
+async fn what_a_runtime_did_before_its_harness_was_killed_is_not_done_again() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let agent = Agent::join(&host, state.path(), "sleep 60");
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("notifications/typing", 1).await;
+    host.show(json!({
+        "eventId": "evt_1", "conversation": "ch_1", "sequence": 7, "createdAt": "2026-06-02T19:10:00.000Z",
+        "author": {"id": "will", "kind": "human", "displayName": "Will"}, "text": "Is it?",
+        "reactions": [{"signal": "done", "glyph": "", "members": ["scout"]}]
+    }));
+    agent.kill().await;
+    let agent = Agent::join(&host, state.path(), "echo again");
+    host.deliver(delivery("evt_1", "must_respond"));
+    let looks = || host.seen("chat.read_thread").iter().filter(|a| a["afterSequence"] == 6).count();
+    while looks() == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    host.deliver(delivery("evt_2", "must_not_respond"));
+    host.wait("chat/disposition", 1).await;
+    assert_eq!(
+        (host.seen("notifications/typing").len(), host.seen("chat.send_message").len()),
+        (1, 0)
+    );
+    agent.stop().await;
+}
+
+#[tokio::test]
 async fn a_withdrawn_event_stops_its_turn() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
     let agent = Agent::join(&host, state.path(), "sleep 60");

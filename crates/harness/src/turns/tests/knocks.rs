@@ -105,3 +105,14 @@ fn an_offer_that_brings_its_content_needs_no_claim_any_more() {
         .at(50_000)
         .expect(&["0 claim 1", "0 settle 1 superseded quietly"]);
 }
+
+#[test]
+fn a_claim_taken_before_a_restart_is_still_given_back_by_silence() {
+    let mut held = may("1");
+    held.attention.reason = "role_mention".into();
+    Sim::new()
+        .give(Input::Recovered { delivery: held, attempts: 0 })
+        .at(5_000)
+        .ends(1, End::Silent)
+        .expect(&["5000 start 1.1 1 for 1", "5000 settle 1 ignored declined"]);
+}
