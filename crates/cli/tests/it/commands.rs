@@ -50,6 +50,7 @@ fn what_one_command_makes_another_shows() {
     assert!(seats["members"].as_array().unwrap().contains(&bob), "{seats}");
 }
 
+// covers: ATT-44, ATT-45
 #[test]
 fn a_message_is_previewed_posted_explained_edited_answered_and_deleted() {
     let host = Host::with_room(&["scout"]);

@@ -83,6 +83,7 @@ fn refusals_name_their_code_and_the_next_step() {
     check(&["post", "twin", "hello"], "CONFLICT", "name one by its id: ch_");
 }
 
+// covers: ATT-8
 #[test]
 fn a_token_ends_when_it_is_revoked() {
     let host = Host::start();

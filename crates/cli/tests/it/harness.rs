@@ -82,6 +82,7 @@ fn disposition(host: &Host, event: &str) -> Value {
     })
 }
 
+// covers: FAIL-9, ATT-105
 #[test]
 fn a_harness_killed_in_the_middle_of_a_turn_answers_once() {
     let host = Host::with_room(&["scout"]);
@@ -100,6 +101,7 @@ fn a_harness_killed_in_the_middle_of_a_turn_answers_once() {
     nothing_else_was_said(&host, &tail);
 }
 
+// covers: ATT-102, FAIL-9
 #[test]
 fn a_host_killed_in_the_middle_of_a_turn_gets_the_answer_once() {
     let mut host = Host::with_room(&["scout"]);
@@ -124,6 +126,7 @@ fn a_host_killed_in_the_middle_of_a_turn_gets_the_answer_once() {
     host.run(&["doctor"]).ok();
 }
 
+// covers: ATT-106
 #[test]
 fn a_runtime_that_fails_is_tried_again_and_then_failed_with_its_words() {
     let host = Host::with_room(&["scout"]);
@@ -135,6 +138,7 @@ fn a_runtime_that_fails_is_tried_again_and_then_failed_with_its_words() {
     assert!(runs.lines().count() > 1, "a turn that said nothing may be run again");
 }
 
+// covers: ATT-63
 #[test]
 fn an_empty_answer_is_silence() {
     let host = Host::with_room(&["scout"]);
@@ -147,6 +151,7 @@ fn an_empty_answer_is_silence() {
     nothing_else_was_said(&host, &tail);
 }
 
+// covers: ATT-62
 #[test]
 fn the_runtime_gets_the_prompt_and_a_token_that_is_not_the_agents() {
     let host = Host::with_room(&["scout"]);

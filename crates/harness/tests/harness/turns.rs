@@ -163,6 +163,7 @@ async fn what_a_runtime_did_before_its_harness_was_killed_is_not_done_again() {
     agent.stop().await;
 }
 
+// covers: ATT-121
 #[tokio::test]
 async fn a_withdrawn_event_stops_its_turn() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
