@@ -42,6 +42,8 @@ pub enum Error {
     Refused(chorus_client::Error),
     /// The token is of another agent than the options name.
     WrongAgent { expected: String, token: String },
+    /// Another harness has connected as the same session. Coming back would only take it from that one.
+    TakenOver { reason: String },
 }
 
 impl fmt::Display for Error {
@@ -49,6 +51,12 @@ impl fmt::Display for Error {
         match self {
             Self::Journal(e) => e.fmt(f),
             Self::Refused(e) => write!(f, "the host refuses this agent: {e}"),
+            Self::TakenOver { reason } => {
+                write!(
+                    f,
+                    "{reason}; run one harness a session, or give this one its own --state-dir"
+                )
+            }
             Self::WrongAgent { expected, token } => {
                 write!(f, "the token is of agent {token}, not {expected}; issue one for {expected}")
             }

@@ -15,6 +15,9 @@ use crate::turns::{Input, is_knock};
 /// Deliveries that may be open at once; more are not taken, and offered again later.
 const OPEN: usize = 1_024;
 
+/// In the reason for closing, when a newer connection of the session is the cause.
+const TAKEN_OVER: &str = "taken over";
+
 impl Harness {
     pub(super) fn linked(&mut self, link: Link) -> Result<(), Error> {
         match link {
@@ -73,6 +76,9 @@ impl Harness {
             }
             Incoming::Closing(closing) => {
                 tracing::info!(reason = %closing.reason, "the host closes the connection");
+                if closing.reason.contains(TAKEN_OVER) {
+                    return Err(Error::TakenOver { reason: closing.reason });
+                }
                 Ok(())
             }
             // The link has made it a [`Link::Down`].

@@ -237,7 +237,7 @@ impl std::fmt::Display for Error {
         match self {
             Self::InUse(folder) => {
                 let folder = folder.display();
-                write!(f, "another harness runs on {folder}; give this one its own --state folder")
+                write!(f, "another harness runs on {folder}; give this one its own --state-dir")
             }
             Self::Folder(folder, e) => {
                 write!(f, "cannot use the state folder {}: {e}", folder.display())

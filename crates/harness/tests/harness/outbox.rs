@@ -80,3 +80,15 @@ async fn a_token_of_another_agent_and_a_second_harness_are_refused() {
     let error = chorus_harness::run(options, std::future::pending()).await.unwrap_err();
     assert!(error.to_string().contains("the token is of agent scout, not builder"), "{error}");
 }
+
+#[tokio::test]
+async fn two_harnesses_of_one_session_do_not_take_it_from_each_other_in_turn() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let agent = Agent::join(&host, state.path(), "echo hello");
+    host.wait("initialize", 1).await;
+    let reason = "a newer connection of this session has taken over";
+    host.notify("notifications/closing", serde_json::json!({"reason": reason}));
+    let error = agent.running.await.unwrap().unwrap_err();
+    assert!(error.to_string().contains(reason), "{error}");
+    assert_eq!(host.seen("initialize").len(), 1);
+}
