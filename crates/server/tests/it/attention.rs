@@ -1,0 +1,313 @@
+//! C2A: a turn from delivery to reply, and everything else a harness says and hears.
+
+use serde_json::json;
+
+use crate::house::House;
+
+#[tokio::test]
+async fn initialize_negotiates_and_tools_are_listed() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let token = house.token("bot").await;
+    let mut bot = house.socket(&token).await;
+    let first = bot.call("tools/list", json!({})).await.unwrap_err();
+    assert_eq!(first["data"]["code"], "VALIDATION_ERROR");
+    let hello = bot
+        .call(
+            "initialize",
+            json!({"protocolVersion": "1999-01-01", "clientInfo": {"name": "t", "version": "1"},
+                "capabilities": {"delivery": {"ack": true}, "injection": {"interrupt": true}},
+                "session": {"runtime": "cmd", "resumable": true},
+                "glyphs": {"done": ":check:", "unheard_of": "x"}}),
+        )
+        .await
+        .unwrap();
+    assert_eq!(hello["protocolVersion"], "2026-06-02");
+    assert_eq!(
+        hello["capabilities"]["delivery"],
+        json!({"ack": true, "redelivery": false, "idempotency": false})
+    );
+    assert_eq!(hello["capabilities"]["injection"]["interrupt"], false);
+    assert_eq!(hello["member"]["id"], "bot");
+    assert_eq!(
+        (&hello["glyphs"]["done"], &hello["glyphs"]["seen"]),
+        (&json!(":check:"), &json!("👀"))
+    );
+    assert_eq!(hello["limits"]["unacked"], 32);
+    assert_eq!(hello["turnUrl"], house.url("/v1/c2a"));
+    let tools = bot.call("tools/list", json!({})).await.unwrap();
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 7);
+    assert!(bot.call("initialize", json!({})).await.is_err());
+
+    let listed = house.get(&token, "/v1/sessions").await.ok();
+    assert_eq!(listed["sessions"][0]["runtime"], "cmd");
+    assert_eq!(listed["sessions"][0]["connected"], true);
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let under = house.post(&token, "/v1/c2a?names=underscore", call).await.ok();
+    assert!(under.to_string().contains("chat_send_message"));
+}
+
+#[tokio::test]
+async fn a_mention_is_delivered_answered_and_settled() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "other"]).await;
+    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    let mut bot = house.connect(&token).await;
+    let mut other = house.connect(&house.token("other").await).await;
+    let posted = house.say(&ann, &room, "@bot is the deploy blocked?").await;
+    let frame = bot.delivery().await;
+    let event = &frame["params"];
+    assert_eq!(event["eventId"], posted["event_id"]);
+    assert_eq!(event["conversation"]["kind"], "channel");
+    assert_eq!(event["target"], json!({"mentions": ["bot"], "directedness": "to_me"}));
+    assert_eq!(event["attention"]["policy"], "must_respond");
+    assert_eq!(event["attention"]["reason"], "mention");
+    assert_eq!(event["attention"]["deadlineMs"], 300_000);
+    assert_eq!(event["reliability"]["attempt"], 1);
+    let key = format!("{}:bot", posted["event_id"].as_str().unwrap());
+    assert_eq!(event["reliability"]["idempotencyKey"], key);
+    assert_eq!(event["content"][0]["text"], "@bot is the deploy blocked?");
+    assert!(event.get("knock").is_none());
+    bot.acknowledge(&frame).await;
+
+    let sent = bot.reply(event, "no, it went out at noon").await.unwrap();
+    assert_eq!(sent["duplicate"], false);
+    let again = bot.reply(event, "no, it went out at noon").await.unwrap();
+    assert_eq!((&again["eventId"], &again["duplicate"]), (&sent["eventId"], &json!(true)));
+    assert_eq!(bot.reply(event, "something else").await, Err("IDEMPOTENCY_CONFLICT".to_owned()));
+    assert!(other.is_quiet().await, "only the one addressed is told");
+
+    let id = posted["event_id"].as_str().unwrap();
+    let why = house.get(&ann, &format!("/v1/events/{id}/attention")).await.ok();
+    let told = &why["told"][0];
+    assert_eq!((&told["member"], &told["reason"]), (&json!("bot"), &json!("mention")));
+    assert_eq!(told["receipt"]["state"], "settled");
+    assert_eq!(told["receipt"]["disposition"], "responded");
+    assert!(
+        told["receipt"]["offered_at"].is_string() && told["receipt"]["accepted_at"].is_string()
+    );
+    let reply = sent["eventId"].as_str().unwrap();
+    let shown = house.get(&ann, &format!("/v1/messages/{reply}")).await.ok();
+    assert_eq!((&shown["in_reply_to"], &shown["hop"]), (&posted["event_id"], &json!(1)));
+}
+
+#[tokio::test]
+async fn a_runtime_speaks_with_its_turns_token_in_its_conversation_only() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let new = json!({"title": "elsewhere", "members": ["bot", "ann"]});
+    let elsewhere = house.post(&house.operator(), "/v1/channels", new).await.ok();
+    let elsewhere = elsewhere["id"].as_str().unwrap();
+    let ann = house.token("ann").await;
+    let mut bot = house.connect(&house.token("bot").await).await;
+    house.say(&ann, &room, "@bot please check").await;
+    let event = bot.take().await;
+    let turn = event["turn"]["token"].as_str().unwrap();
+
+    let me = house.get(turn, "/v1/whoami").await.ok();
+    assert_eq!(
+        (&me["turn"]["event_id"], &me["turn"]["fence"]),
+        (&event["eventId"], &event["turn"]["fence"])
+    );
+    let read =
+        house.tool(turn, "chat.read_thread", json!({"eventId": event["eventId"]})).await.unwrap();
+    assert_eq!(read["messages"][0]["text"], "@bot please check");
+    let there = json!({"conversation": elsewhere});
+    assert_eq!(house.tool(turn, "chat.read_thread", there).await, Err("FORBIDDEN".to_owned()));
+    let say = |room: &str, key: &str| {
+        json!({"target": {"conversation": room}, "idempotencyKey": key,
+        "visibility": "channel", "directedness": "ambient", "text": "checked"})
+    };
+    assert_eq!(
+        house.tool(turn, "chat.send_message", say(elsewhere, "a")).await,
+        Err("FORBIDDEN".to_owned())
+    );
+    for path in ["/v1/members", "/v1/channels", "/v1/sessions"] {
+        assert_eq!(house.get(turn, path).await.refused(403), "FORBIDDEN", "{path}");
+    }
+    assert_eq!(
+        house
+            .post(turn, "/v1/tokens", json!({"agent": "bot", "role": "worker"}))
+            .await
+            .refused(403),
+        "FORBIDDEN"
+    );
+    let sent = house.tool(turn, "chat.send_message", say(&room, "b")).await.unwrap();
+    let rest = json!({"conversation": room, "text": "by REST", "idempotency_key": "c"});
+    house.post(turn, "/v1/messages", rest).await.ok();
+    let shown =
+        house.get(&ann, &format!("/v1/messages/{}", sent["eventId"].as_str().unwrap())).await.ok();
+    assert_eq!(shown["author"]["id"], "bot");
+}
+
+#[tokio::test]
+async fn a_role_knocks_at_one_who_claims_and_gets_the_content() {
+    let house = House::open().await;
+    let room = house.room(&["one", "two"]).await;
+    let op = house.operator();
+    house.post(&op, "/v1/roles", json!({"name": "ops"})).await.ok();
+    for id in ["one", "two"] {
+        let path = format!("/v1/roles/ops/members/{id}");
+        house.send(&op, reqwest::Method::PUT, &path, None).await.ok();
+    }
+    let ann = house.token("ann").await;
+    let mut harnesses = [
+        house.connect(&house.token("one").await).await,
+        house.connect(&house.token("two").await).await,
+    ];
+    let posted = house.say(&ann, &room, "@ops who can restart the queue?").await;
+    let chosen = posted["told"].as_array().unwrap().iter().find(|t| t["mode"] == "notify").unwrap();
+    let first = usize::from(chosen["member"] == "two");
+    let (one, two) = harnesses.split_at_mut(1);
+    let (chosen, other) =
+        if first == 0 { (&mut one[0], &mut two[0]) } else { (&mut two[0], &mut one[0]) };
+
+    let knock = chosen.take().await;
+    assert_eq!(knock["injection"]["mode"], "notify");
+    assert!(knock.get("content").is_none(), "a knock shows no content: {knock}");
+    assert_eq!(knock["knock"]["from"], "human:ann");
+    assert_eq!(knock["knock"]["pullWith"], "chat.read_thread");
+    assert!(!knock.to_string().contains("restart the queue"));
+    assert!(other.is_quiet().await, "one responder for a role");
+
+    let claimed = chosen.tool("chat.claim", json!({"eventId": knock["eventId"]})).await.unwrap();
+    assert_eq!(claimed["event"]["content"][0]["text"], "@ops who can restart the queue?");
+    let late = other.tool("chat.claim", json!({"eventId": knock["eventId"]})).await;
+    assert_eq!(late, Err("CLAIMED_BY_OTHER".to_owned()));
+    let claims = house.get(&op, "/v1/claims").await.ok();
+    assert_eq!(claims["claims"].as_array().unwrap().len(), 1);
+    let barred = other.reply(&knock, "me!").await;
+    assert!(barred.is_err(), "{barred:?}");
+    let turn = json!({"eventId": knock["eventId"], "conversation": knock["conversation"],
+        "turn": claimed["turn"]});
+    chosen.reply(&turn, "done").await.unwrap();
+    let claims = house.get(&op, "/v1/claims").await.ok();
+    assert_eq!(claims["claims"], json!([]));
+}
+
+#[tokio::test]
+async fn reactions_defer_and_resolve_end_deliveries() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let ann = house.token("ann").await;
+    let mut bot = house.connect(&house.token("bot").await).await;
+    let state = async |event: &serde_json::Value| {
+        let id = event["eventId"].as_str().unwrap();
+        let why = house.get(&ann, &format!("/v1/events/{id}/attention")).await.ok();
+        why["told"][0]["receipt"]["disposition"].clone()
+    };
+
+    house.say(&ann, &room, "@bot can you take the first?").await;
+    let event = bot.take().await;
+    let reacted = bot
+        .tool(
+            "chat.react",
+            json!({"inReplyTo": event["eventId"], "signal": "queued", "eta": "noon"}),
+        )
+        .await
+        .unwrap();
+    assert_eq!(reacted["disposition"], "deferred");
+    assert_eq!(state(&event).await, "deferred");
+
+    house.say(&ann, &room, "@bot can you take the second?").await;
+    let event = bot.take().await;
+    let args = json!({"eventId": event["eventId"], "reason": "no key yet", "until": "2027-01-01T00:00:00Z"});
+    assert_eq!(bot.tool("chat.defer", args).await.unwrap()["disposition"], "deferred");
+
+    house.say(&ann, &room, "@bot can you take the third?").await;
+    let event = bot.take().await;
+    let args = json!({"eventId": event["eventId"], "note": "was done already"});
+    assert_eq!(bot.tool("chat.resolve", args).await.unwrap()["disposition"], "responded");
+
+    house.say(&ann, &room, "@bot can you take the fourth?").await;
+    let event = bot.take().await;
+    let params = json!({"eventId": event["eventId"], "disposition": "ignored", "note": "not mine"});
+    let ended = bot.call("chat/disposition", params).await.unwrap();
+    assert_eq!(ended["disposition"], "ignored");
+    assert_eq!(state(&event).await, "ignored");
+}
+
+#[tokio::test]
+async fn an_edit_and_a_deletion_take_the_offer_back() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let ann = house.token("ann").await;
+    let mut bot = house.connect(&house.token("bot").await).await;
+    let posted = house.say(&ann, &room, "@bot restart alpha please").await;
+    let first = bot.take().await;
+    let path = format!("/v1/messages/{}", posted["event_id"].as_str().unwrap());
+    let patch = Some(json!({"text": "@bot restart beta please"}));
+    house.send(&ann, reqwest::Method::PATCH, &path, patch).await.ok();
+    let cancelled = bot.heard().await.unwrap();
+    assert_eq!(cancelled["method"], "notifications/cancelled");
+    assert_eq!(cancelled["params"]["eventId"], first["eventId"]);
+    let second = bot.take().await;
+    assert_eq!(second["replaces"], first["eventId"]);
+    assert_eq!(second["content"][0]["text"], "@bot restart beta please");
+    assert_eq!(bot.reply(&first, "alpha it is").await, Err("STALE_TURN".to_owned()));
+
+    house.send(&ann, reqwest::Method::DELETE, &path, None).await;
+    let cancelled = bot.heard().await.unwrap();
+    assert_eq!(cancelled["params"]["eventId"], second["eventId"]);
+    assert_eq!(bot.reply(&second, "beta it is").await, Err("STALE_TURN".to_owned()));
+}
+
+#[tokio::test]
+async fn typing_is_told_to_whoever_composes_from_it() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "other"]).await;
+    let ann = house.token("ann").await;
+    let mut bot = house.connect(&house.token("bot").await).await;
+    house.say(&ann, &room, "@bot one more thing").await;
+    bot.take().await;
+    let typing = json!({"conversation": room, "typing": true});
+    assert_eq!(house.post(&ann, "/v1/typing", typing).await.status, 204);
+    let heard = bot.heard().await.unwrap();
+    assert_eq!(heard["method"], "notifications/typing");
+    assert_eq!(
+        (&heard["params"]["author"], &heard["params"]["typing"]),
+        (&json!("ann"), &json!(true))
+    );
+}
+
+#[tokio::test]
+async fn mail_is_there_before_anybody_connects_and_is_never_falsely_empty() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    house.say(&ann, &room, "just talk").await;
+    house.say(&ann, &room, "@bot are you there?").await;
+    let mail = house.tool(&token, "chat.list_events", json!({"unsettled": true})).await.unwrap();
+    assert_eq!(mail["events"].as_array().unwrap().len(), 1);
+    assert_eq!(mail["events"][0]["attention"]["policy"], "must_respond");
+    let all = house.tool(&token, "chat.list_events", json!({})).await.unwrap();
+    assert_eq!(all["events"].as_array().unwrap().len(), 2);
+    let directed = json!({"directedness": "to_me", "conversation": room});
+    let directed = house.tool(&token, "chat.list_events", directed).await.unwrap();
+    assert_eq!(directed["events"].as_array().unwrap().len(), 1);
+
+    let mut bot = house.connect(&token).await;
+    let event = bot.take().await;
+    bot.reply(&event, "yes").await.unwrap();
+    let mail = bot.tool("chat.list_events", json!({"unsettled": true})).await.unwrap();
+    assert_eq!(mail["events"], json!([]));
+}
+
+#[tokio::test]
+async fn the_newer_connection_of_a_session_takes_over() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    let mut old = house.connect(&token).await;
+    house.say(&ann, &room, "@bot hello").await;
+    let first = old.take().await;
+    let session = json!({"id": old.hello["session"]["id"]});
+    let mut new = house.connect_as(&token, session).await;
+    assert_eq!(old.heard().await.unwrap()["method"], "notifications/closing");
+    assert!(old.heard().await.is_none());
+    let again = new.take().await;
+    assert_eq!(again["eventId"], first["eventId"]);
+    assert_eq!(again["reliability"]["idempotencyKey"], first["reliability"]["idempotencyKey"]);
+    assert!(again["reliability"]["attempt"].as_u64() > first["reliability"]["attempt"].as_u64());
+    new.reply(&again, "hello").await.unwrap();
+}

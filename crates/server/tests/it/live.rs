@@ -1,0 +1,135 @@
+//! Server-sent events: everything once, in order, from where the follower left off.
+
+use std::collections::VecDeque;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::house::{House, PATIENCE};
+
+/// A follower that reads frames.
+struct Tail {
+    answer: reqwest::Response,
+    text: String,
+    ready: VecDeque<(String, Value)>,
+}
+
+impl Tail {
+    async fn of(house: &House, token: &str, query: &str) -> Self {
+        let request = house.request(Method::GET, &format!("/v1/events?{query}"));
+        let request = request.bearer_auth(token).header("accept", "text/event-stream");
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        assert_eq!(answer.headers()["content-type"], "text/event-stream");
+        Self { answer, text: String::new(), ready: VecDeque::new() }
+    }
+
+    /// The next event: its name and data.
+    async fn next(&mut self) -> Option<(String, Value)> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            let chunk = tokio::time::timeout(PATIENCE, self.answer.chunk()).await;
+            let chunk = chunk.expect("an event in time").unwrap()?;
+            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
+            while let Some((frame, rest)) = self.text.split_once("\n\n") {
+                let field = |name: &str| {
+                    frame.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned)
+                };
+                if let (Some(name), Some(data)) = (field("event: "), field("data: ")) {
+                    self.ready.push_back((name, serde_json::from_str(&data).unwrap()));
+                }
+                self.text = rest.to_owned();
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_follower_sees_everything_once_and_in_order() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let ann = house.token("ann").await;
+    house.say(&ann, &room, "before").await;
+    let mut tail = Tail::of(&house, &ann, &format!("conversation={room}&after=0")).await;
+    let mut seq = 0;
+    let mut names = Vec::new();
+    for _ in 0..house.length(&room).await {
+        let (name, event) = tail.next().await.unwrap();
+        seq += 1;
+        assert_eq!(event["seq"], seq);
+        names.push(name);
+    }
+    assert_eq!(names.first().unwrap(), "conversation_created");
+    assert_eq!(names.last().unwrap(), "message_posted");
+
+    let posted = house.say(&ann, &room, "@bot live").await;
+    let (name, event) = tail.next().await.unwrap();
+    assert_eq!((&*name, &event["message"]["text"]), ("message_posted", &json!("@bot live")));
+    assert_eq!(event["told"][0]["member"], "bot");
+    let path = format!("/v1/messages/{}", posted["event_id"].as_str().unwrap());
+    house.send(&ann, Method::PATCH, &path, Some(json!({"text": "@bot edited"}))).await.ok();
+    let (name, event) = tail.next().await.unwrap();
+    assert_eq!((&*name, &event["message"]["text"]), ("message_edited", &json!("@bot edited")));
+    assert_eq!(event["about"], posted["event_id"]);
+    for n in 0..600 {
+        house.say(&ann, &room, &format!("burst {n}")).await;
+    }
+    for n in 0..600 {
+        let (_, event) = tail.next().await.unwrap();
+        assert_eq!(event["message"]["text"], format!("burst {n}"));
+    }
+}
+
+#[tokio::test]
+async fn progress_and_receipts_are_shown_to_whoever_asks() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let ann = house.token("ann").await;
+    let mut bot = house.connect(&house.token("bot").await).await;
+    let mut tail = Tail::of(&house, &ann, &format!("conversation={room}&activity=true")).await;
+    house.say(&ann, &room, "@bot count to three").await;
+    assert_eq!(tail.next().await.unwrap().0, "message_posted");
+    let event = bot.take().await;
+    let progress = json!({"progressToken": "t", "progress": 1, "total": 3, "message": "one\nforged",
+        "eventId": event["eventId"]});
+    bot.write(json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress}))
+        .await;
+    let (name, shown) = tail.next().await.unwrap();
+    assert_eq!(
+        (&*name, &shown["member"], &shown["message"]),
+        ("progress", &json!("bot"), &json!("oneforged"))
+    );
+    bot.reply(&event, "one two three").await.unwrap();
+    let mut names = vec![tail.next().await.unwrap().0, tail.next().await.unwrap().0];
+    names.sort();
+    assert_eq!(names, ["message_posted", "receipt"]);
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_the_follower_may_no_longer_see_it() {
+    let house = House::open().await;
+    house.room(&[]).await;
+    let op = house.operator();
+    let new = json!({"title": "secret", "visibility": "private", "members": ["ann"]});
+    let room = house.post(&op, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
+    let ann = house.token("ann").await;
+    let mut tail = Tail::of(&house, &ann, &format!("conversation={room}")).await;
+    let seat = format!("/v1/channels/{room}/members/ann");
+    assert_eq!(house.send(&op, Method::DELETE, &seat, None).await.status, 204);
+    assert_eq!(tail.next().await, None);
+}
+
+#[tokio::test]
+async fn streams_end_when_the_host_stops() {
+    let house = House::open().await;
+    let room = house.room(&[]).await;
+    let ann = house.token("ann").await;
+    let mut tail = Tail::of(&house, &ann, &format!("conversation={room}")).await;
+    let House { running, .. } = house;
+    let begun = std::time::Instant::now();
+    running.stop().await;
+    assert!(begun.elapsed() < std::time::Duration::from_secs(2), "nothing is waited for in vain");
+    assert!(tail.next().await.is_none());
+}

@@ -1,0 +1,13 @@
+//! The host through its real doors, on a real folder: one module per door.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod house;
+
+mod admin;
+mod attention;
+mod bad_input;
+mod deliveries;
+mod identity;
+mod live;
+mod restart;
+mod web;
