@@ -15,15 +15,22 @@ use crate::print::{Printer, Shade, clock, line, short, span, table};
 /// Longest text shown on one line, in characters.
 const TEXT: usize = 2_000;
 
-/// An event as one line: when, where, who, what.
+/// An event as one line: when, where, who, what, and its id where that is of use.
 pub(crate) fn event(print: &Printer, titles: &HashMap<String, String>, event: &Event) -> String {
     let place = titles.get(&event.conversation).unwrap_or(&event.conversation);
+    // What `chorus why` wants to know; other events are told to nobody.
+    let id = match event.kind.as_str() {
+        "message_posted" | "message_edited" => {
+            print.shade(Shade::Dim, &format!(" {}", event.event_id))
+        }
+        _ => String::new(),
+    };
     format!(
         "{} {} {}",
         print.shade(Shade::Dim, &clock(event.created_at)),
         print.shade(Shade::Cyan, place),
-        deed(print, event)
-    )
+        deed(print, event),
+    ) + &id
 }
 
 /// What was done, by whom.
@@ -40,7 +47,7 @@ pub(crate) fn deed(print: &Printer, event: &Event) -> String {
     match event.kind.as_str() {
         "message_posted" => {
             let Some(message) = &event.message else { return format!("{who}: …") };
-            format!("{who}: {} {}", said(message), print.shade(Shade::Dim, &event.event_id))
+            format!("{who}: {}", said(message))
         }
         "message_edited" => {
             let text = event.message.as_ref().map(said).unwrap_or_default();

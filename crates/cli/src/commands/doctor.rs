@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use chorus_core::error::Code;
-use chorus_store::doctor::{Report, doctor};
+use chorus_server::{Report, doctor};
 use serde_json::{Value, json};
 
 use super::Context;

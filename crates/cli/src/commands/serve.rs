@@ -3,8 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use chorus_server::{Config, Host, Running};
-use chorus_store::Sync;
+use chorus_server::{Config, Host, Running, Sync};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -99,9 +98,20 @@ pub(crate) async fn stopped() -> Result {
     Ok(())
 }
 
-/// Logs go to standard error, so that standard output stays an answer. `CHORUS_LOG` chooses what is logged.
+/// Libraries that log what they carry, tokens and all, once they are asked for details.
+const TALKATIVE: [&str; 7] =
+    ["tungstenite", "tokio_tungstenite", "hyper", "hyper_util", "reqwest", "h2", "rustls"];
+
+/// Logs go to standard error, so that standard output stays an answer. `CHORUS_LOG` chooses what is logged;
+/// no choice brings secrets into it.
 pub(crate) fn log_to_stderr() {
-    let filter = EnvFilter::try_from_env("CHORUS_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let mut filter =
+        EnvFilter::try_from_env("CHORUS_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    for library in TALKATIVE {
+        if let Ok(quieter) = format!("{library}=warn").parse() {
+            filter = filter.add_directive(quieter);
+        }
+    }
     let built = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // Already set when the demo runs a host in this process.
     let _ = built.try_init();

@@ -41,13 +41,20 @@ pub(super) fn silent(said: &[Event]) -> Check {
     })
 }
 
-/// Nothing is open for the event, and nothing was given up.
-pub(super) fn ended(why: &Why) -> Check {
-    let open = why
-        .told
-        .iter()
-        .filter(|one| one.receipt.as_ref().is_some_and(|receipt| receipt.state != "settled"));
-    let open: Vec<_> = open.map(|one| lines::outcome(one, why.created_at)).collect();
+/// People read in their own time; nothing is sent to them and nothing is owed by them.
+const PEOPLE: [&str; 3] = ["operator", "alice", "bob"];
+
+/// Every agent that was told of these events is done with them, and nothing was given up.
+pub(super) fn ended(all: &[&Why]) -> Check {
+    let of = |why: &Why| {
+        let open = why.told.iter().filter(|one| {
+            let sent = one.told.mode.tells() && !PEOPLE.contains(&one.told.member.as_str());
+            let settled = one.receipt.as_ref().is_some_and(|receipt| receipt.state == "settled");
+            sent && !settled
+        });
+        open.map(|one| lines::outcome(one, why.created_at)).collect::<Vec<_>>()
+    };
+    let open: Vec<_> = all.iter().flat_map(|why| of(why)).collect();
     Check::new("nothing is owed for it any more", open.is_empty(), || open.join("; "))
 }
 

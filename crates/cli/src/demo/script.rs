@@ -6,29 +6,26 @@
 use std::time::{Duration, Instant};
 
 use chorus_core::attention::Policy;
+use chorus_core::limits::{HOP_END, HOP_NO_OBLIGATION};
 use chorus_core::reaction::Signal;
-use chorus_wire::rest::attention::Why;
 use chorus_wire::rest::events::Event;
 use chorus_wire::rest::messages::MessagePatch;
 
 use super::expect::{
     answers, ended, is_message_of, names, reaction_on, said_once, silent, text_of, told_only,
 };
-use super::show::{Check, Step};
+use super::show::{Account, Check, Step};
 use super::stage::{Stage, say};
 use crate::failure::Result;
-use crate::lines;
 
 /// Between two pieces that somebody types; shorter than the quiet after which a turn begins.
 const TYPING: Duration = Duration::from_millis(120);
-/// The hop at which a chain of agents' messages is told to nobody.
-const HOP_END: usize = chorus_core::limits::HOP_END as usize;
 
-/// What came of a scene: expectations, and the accounts of what people said in it.
+/// What came of a scene: expectations, and the accounts of what was said in it.
 #[derive(Default)]
 struct Scene {
     checks: Vec<Check>,
-    attention: Vec<Why>,
+    attention: Vec<Account>,
 }
 
 const TITLES: [&str; 8] = [
@@ -49,7 +46,7 @@ pub(crate) async fn play(stage: &mut Stage) -> Result<Vec<Step>> {
         let number = at + 1;
         stage.show.heading(number, title)?;
         let began = Instant::now();
-        let scene = match number {
+        let Scene { checks, attention } = match number {
             1 => by_handle(stage).await?,
             2 => in_pieces(stage).await?,
             3 => thanks(stage).await?,
@@ -60,10 +57,8 @@ pub(crate) async fn play(stage: &mut Stage) -> Result<Vec<Step>> {
             _ => eager(stage).await?,
         };
         let took_ms = began.elapsed().as_millis();
-        let said = words(stage, &scene.attention).await;
-        let step =
-            Step { number, title, checks: scene.checks, attention: scene.attention, took_ms };
-        stage.show.result(&step, &said)?;
+        let step = Step { number, title, checks, attention, took_ms };
+        stage.show.result(&step)?;
         steps.push(step);
     }
     Ok(steps)
@@ -71,89 +66,88 @@ pub(crate) async fn play(stage: &mut Stage) -> Result<Vec<Step>> {
 
 async fn by_handle(stage: &Stage) -> Result<Scene> {
     let before = stage.ops.head();
-    let asked = say(&stage.alice, &stage.ops, "@scout what is the deploy status?", None).await?;
+    let text = "@scout what is the deploy status?";
+    let asked = say(&stage.alice, &stage.ops, text, None).await?;
     stage.ops.wait(|event| answers(event, &asked.event_id)).await;
     let why = stage.settled(&asked.event_id).await?;
     let said = stage.ops.said_by_agents(before);
     let checks = vec![
         told_only(&why, "scout", Policy::MustRespond, "mention"),
         said_once(&said, "scout", &["Deploy 42"]),
-        ended(&why),
+        ended(&[&why]),
     ];
-    Ok(Scene { checks, attention: vec![why] })
+    Ok(Scene { checks, attention: vec![account(text, why)] })
 }
 
 async fn in_pieces(stage: &Stage) -> Result<Scene> {
+    const PIECES: [&str; 3] =
+        ["@builder could you please", "rename the flag to dry_run,", "and update the docs?"];
     let before = stage.ops.head();
     let mut pieces = Vec::new();
-    let texts =
-        ["@builder could you please", "rename the flag to dry_run,", "and update the docs?"];
-    for text in texts {
+    for text in PIECES {
         if !pieces.is_empty() {
             tokio::time::sleep(TYPING).await;
         }
         pieces.push(say(&stage.bob, &stage.ops, text, None).await?);
     }
-    let by_builder = |event: &Event| event.seq > before && is_message_of(event, "builder");
-    stage.ops.wait(by_builder).await;
-    let mut scene = Scene::default();
-    for piece in &pieces {
-        scene.attention.push(stage.settled(&piece.event_id).await?);
-    }
+    stage.ops.wait(|event| event.seq > before && is_message_of(event, "builder")).await;
+    let first = stage.settled(&pieces[0].event_id).await?;
+    let second = stage.settled(&pieces[1].event_id).await?;
+    let third = stage.settled(&pieces[2].event_id).await?;
     let said = stage.ops.said_by_agents(before);
     let parts = ["could you please", "rename the flag to dry_run,", "and update the docs?"];
-    scene.checks.push(told_only(&scene.attention[0], "builder", Policy::MustRespond, "mention"));
-    for why in &scene.attention[1..] {
-        scene.checks.push(told_only(why, "builder", Policy::MustRespond, "continuation"));
-    }
-    scene.checks.push(said_once(&said, "builder", &parts));
-    scene.checks.extend(scene.attention.iter().map(ended));
-    Ok(scene)
+    let checks = vec![
+        told_only(&first, "builder", Policy::MustRespond, "mention"),
+        told_only(&second, "builder", Policy::MustRespond, "continuation"),
+        told_only(&third, "builder", Policy::MustRespond, "continuation"),
+        said_once(&said, "builder", &parts),
+        ended(&[&first, &second, &third]),
+    ];
+    let accounts = PIECES.into_iter().zip([first, second, third]);
+    Ok(Scene { checks, attention: accounts.map(|(text, why)| account(text, why)).collect() })
 }
 
 async fn thanks(stage: &Stage) -> Result<Scene> {
     let before = stage.ops.head();
     let answer = stage.ops.log().into_iter().rfind(|event| is_message_of(event, "builder"));
     let answer = answer.map(|event| event.event_id);
-    let thanked = say(&stage.bob, &stage.ops, "Thanks, perfect!", answer.as_deref()).await?;
+    let text = "Thanks, perfect!";
+    let thanked = say(&stage.bob, &stage.ops, text, answer.as_deref()).await?;
     let reacted = stage.ops.wait(|event| reaction_on(event, &thanked.event_id)).await;
     let why = stage.settled(&thanked.event_id).await?;
     let said = stage.ops.said_by_agents(before);
     let signal = reacted.as_ref().and_then(|event| event.signal);
     let who = reacted.as_ref().map(|event| event.actor.id.as_str());
+    let agreed = (who, signal) == (Some("builder"), Some(Signal::Agree));
     let checks = vec![
         told_only(&why, "builder", Policy::AckOnly, "reply"),
-        Check::new(
-            "builder reacted with agree",
-            (who, signal) == (Some("builder"), Some(Signal::Agree)),
-            || format!("{who:?} reacted with {signal:?}"),
-        ),
+        Check::new("builder reacted with agree", agreed, || format!("{who:?} with {signal:?}")),
         silent(&said),
-        ended(&why),
+        ended(&[&why]),
     ];
-    Ok(Scene { checks, attention: vec![why] })
+    Ok(Scene { checks, attention: vec![account(text, why)] })
 }
 
+/// What is said to nobody, and then a question: its answer is the next thing that any agent says.
 async fn ambient(stage: &Stage) -> Result<Scene> {
     let before = stage.random.head();
-    let text = "The soup place round the corner is open again.";
+    let (text, marker) =
+        ("The soup place round the corner is open again.", "@scout is anybody listening here?");
     let said = say(&stage.bob, &stage.random, text, None).await?;
-    let marker = "@scout is anybody listening here?";
     let asked = say(&stage.alice, &stage.random, marker, None).await?;
     stage.random.wait(|event| answers(event, &asked.event_id)).await;
     let why = stage.settled(&said.event_id).await?;
     let marked = stage.settled(&asked.event_id).await?;
     let agents = stage.random.said_by_agents(before);
     let told = names(&why);
-    let mut unanswered = agents.clone();
-    unanswered.retain(|event| answers(event, &said.event_id));
+    let to_marker = agents.iter().all(|event| answers(event, &asked.event_id));
     let checks = vec![
         Check::new("nobody was told of it", told.is_empty(), || format!("told {told:?}")),
-        silent(&unanswered),
+        Check::new("nobody answered it", to_marker, || "somebody did".to_owned()),
         said_once(&agents, "scout", &["anybody listening"]),
-        ended(&marked),
+        ended(&[&why, &marked]),
     ];
-    Ok(Scene { checks, attention: vec![why, marked] })
+    Ok(Scene { checks, attention: vec![account(text, why), account(marker, marked)] })
 }
 
 async fn by_role(stage: &Stage) -> Result<Scene> {
@@ -171,34 +165,34 @@ async fn by_role(stage: &Stage) -> Result<Scene> {
             format!("{} were, of {:?}", selected.len(), names(&why))
         }),
         said_once(&said, &holder, &["the parser change"]),
-        ended(&why),
+        ended(&[&why]),
     ];
-    Ok(Scene { checks, attention: vec![why] })
+    Ok(Scene { checks, attention: vec![account(text, why)] })
 }
 
 async fn edited(stage: &Stage) -> Result<Scene> {
     let before = stage.ops.head();
-    let asked = say(&stage.alice, &stage.ops, "@critic please review module A.", None).await?;
-    let text = Some("@critic please review module B.".to_owned());
-    let patch = MessagePatch { text, ..MessagePatch::default() };
+    let (old, new) = ("@critic please review module A.", "@critic please review module B.");
+    let asked = say(&stage.alice, &stage.ops, old, None).await?;
+    let patch = MessagePatch { text: Some(new.to_owned()), ..MessagePatch::default() };
     stage.alice.edit_message(&asked.event_id, &patch).await?;
-    let is_edit = |event: &Event| event.seq > before && event.kind == "message_edited";
-    let edit = stage.ops.wait(is_edit).await;
-    let by_critic = |event: &Event| event.seq > before && is_message_of(event, "critic");
-    stage.ops.wait(by_critic).await;
+    let edit = stage.ops.wait(|event| event.seq > before && event.kind == "message_edited").await;
+    stage.ops.wait(|event| event.seq > before && is_message_of(event, "critic")).await;
     let first = stage.settled(&asked.event_id).await?;
-    let mut scene = Scene { checks: vec![ended(&first)], attention: vec![first] };
-    if let Some(edit) = edit {
-        let why = stage.settled(&edit.event_id).await?;
-        scene.checks.push(ended(&why));
-        scene.attention.push(why);
-    }
     let said = stage.ops.said_by_agents(before);
-    scene.checks.push(said_once(&said, "critic", &["module B"]));
-    let old = said.iter().any(|event| text_of(event).contains("module A"));
-    scene
-        .checks
-        .push(Check::new("the first wording was not answered", !old, || "it was".to_owned()));
+    let answered_old = said.iter().any(|event| text_of(event).contains("module A"));
+    let mut scene = Scene::default();
+    scene.checks.extend([
+        said_once(&said, "critic", &["module B"]),
+        Check::new("the first wording was not answered", !answered_old, || "it was".to_owned()),
+    ]);
+    let Some(edit) = edit else {
+        scene.checks.push(Check::new("the edit is in the log", false, || "it is not".to_owned()));
+        return Ok(scene);
+    };
+    let second = stage.settled(&edit.event_id).await?;
+    scene.checks.push(ended(&[&first, &second]));
+    scene.attention.extend([account(old, first), account(new, second)]);
     Ok(scene)
 }
 
@@ -209,21 +203,21 @@ async fn killed(stage: &mut Stage) -> Result<Scene> {
     let working = stage.ops.wait(|event| reaction_on(event, &asked.event_id)).await;
     stage.agent("scout")?.kill().await;
     stage.show.remark("scout's harness is killed with SIGKILL in the middle of the turn")?;
-    let silent_yet = stage.ops.said_by_agents(before).is_empty();
+    let at_work = working.is_some() && stage.ops.said_by_agents(before).is_empty();
     stage.agent("scout")?.begin()?;
     stage.show.remark("it is started again on the same state folder")?;
     stage.ops.wait(|event| answers(event, &asked.event_id)).await;
     let why = stage.settled(&asked.event_id).await?;
     let said = stage.ops.said_by_agents(before);
     let checks = vec![
-        Check::new("scout was at work when it was killed", working.is_some() && silent_yet, || {
+        Check::new("scout was at work when it was killed", at_work, || {
             "it was not seen to be".to_owned()
         }),
         told_only(&why, "scout", Policy::MustRespond, "mention"),
         said_once(&said, "scout", &["128 of 128"]),
-        ended(&why),
+        ended(&[&why]),
     ];
-    Ok(Scene { checks, attention: vec![why] })
+    Ok(Scene { checks, attention: vec![account(text, why)] })
 }
 
 async fn eager(stage: &Stage) -> Result<Scene> {
@@ -231,41 +225,45 @@ async fn eager(stage: &Stage) -> Result<Scene> {
     let text = "@ping please ask pong something, and never stop asking each other.";
     let begun = say(&stage.alice, &stage.corner, text, None).await?;
     let stopped = |event: &Event| event.told.iter().any(|told| told.reason == "hop_limit");
-    let last = stage.corner.wait(stopped).await;
-    let mut scene =
-        Scene { attention: vec![stage.settled(&begun.event_id).await?], ..Scene::default() };
+    stage.corner.wait(stopped).await;
+    let first = stage.settled(&begun.event_id).await?;
+    let mut checks = Vec::new();
+    let mut attention = vec![account(text, first)];
     let said = stage.corner.said_by_agents(before);
-    for event in &said {
-        stage.settled(&event.event_id).await?;
+    let mut owed_late = Vec::new();
+    for (at, event) in said.iter().enumerate() {
+        let why = stage.settled(&event.event_id).await?;
+        if why.hop >= HOP_NO_OBLIGATION {
+            let owes = why.told.iter().filter(|one| one.told.policy == Policy::MustRespond);
+            owed_late.extend(owes.map(|one| one.told.member.clone()));
+        }
+        if why.hop == HOP_NO_OBLIGATION || at + 1 == said.len() {
+            attention.push(account(&text_of(event), why));
+        }
     }
+    let last = attention.last().map(|account| names(&account.why)).unwrap_or_default();
+    let person = last.len() == 1 && !["ping", "pong"].contains(&last[0].as_str());
     let open = (stage.open("ping").await?, stage.open("pong").await?);
-    let after = stage.corner.said_by_agents(before).len();
-    let Some(last) = last else {
-        scene.checks.push(Check::new("the chain ended", false, || format!("{after} messages")));
-        return Ok(scene);
-    };
-    let why = stage.settled(&last.event_id).await?;
-    let (told, agents) = (names(&why), ["ping", "pong"]);
-    let person = told.len() == 1 && !agents.contains(&told[0].as_str());
-    scene.checks.extend([
-        Check::new(format!("the chain ended after {HOP_END} messages"), after == HOP_END, || {
-            format!("there were {after}")
-        }),
-        Check::new("of the last, no agent was told, and a person was", person, || {
-            format!("{told:?}")
+    let count = stage.corner.said_by_agents(before).len();
+    checks.extend([
+        Check::new(
+            format!("from the message at hop {HOP_NO_OBLIGATION} on nobody had to answer"),
+            owed_late.is_empty(),
+            || format!("{owed_late:?} had to"),
+        ),
+        Check::new(
+            format!("the chain ended after {HOP_END} messages"),
+            count == usize::from(HOP_END),
+            || format!("there are {count}"),
+        ),
+        Check::new("of the last no agent was told, and a person was", person, || {
+            format!("told {last:?}")
         }),
         Check::new("neither has anything left to answer", open == (0, 0), || format!("{open:?}")),
     ]);
-    scene.attention.push(why);
-    Ok(scene)
+    Ok(Scene { checks, attention })
 }
 
-/// What was said in the messages that are accounted for.
-async fn words(stage: &Stage, attention: &[Why]) -> Vec<String> {
-    let mut said = Vec::new();
-    for why in attention {
-        let message = stage.operator.message(&why.event_id).await;
-        said.push(message.as_ref().map(lines::said).unwrap_or_default());
-    }
-    said
+fn account(said: &str, why: chorus_wire::rest::attention::Why) -> Account {
+    Account { said: said.to_owned(), why }
 }

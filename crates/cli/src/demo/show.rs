@@ -30,14 +30,22 @@ impl Check {
     }
 }
 
+/// What was said, and who was told of it, how, why, and what came of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Account {
+    pub(crate) said: String,
+    #[serde(flatten)]
+    pub(crate) why: Why,
+}
+
 /// A step with what came of it; a line of JSON with `--json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Step {
     pub(crate) number: usize,
     pub(crate) title: &'static str,
     pub(crate) checks: Vec<Check>,
-    /// The account of what people said in it.
-    pub(crate) attention: Vec<Why>,
+    /// The accounts of what was said in it.
+    pub(crate) attention: Vec<Account>,
     pub(crate) took_ms: u128,
 }
 
@@ -72,12 +80,12 @@ impl Show {
         self.line(&self.print.shade(Shade::Yellow, &format!("   ({text})")))
     }
 
-    pub(crate) fn result(&self, step: &Step, said: &[String]) -> Result {
+    pub(crate) fn result(&self, step: &Step) -> Result {
         if self.print.json {
             return self.print.json(step);
         }
-        for (why, said) in step.attention.iter().zip(said) {
-            self.account(why, said)?;
+        for account in &step.attention {
+            self.account(account)?;
         }
         for check in &step.checks {
             let mark = match check.ok {
@@ -90,10 +98,9 @@ impl Show {
         Ok(())
     }
 
-    /// Who was told of a message, how, why, and what came of it.
-    fn account(&self, why: &Why, said: &str) -> Result {
+    fn account(&self, Account { said, why }: &Account) -> Result {
         let dim = |text: String| self.print.shade(Shade::Dim, &text);
-        self.line(&dim(format!("   told of {:?}, a {}:", short(said, 60), why.intent.name())))?;
+        self.line(&dim(format!("   told of {:?} ({}):", short(said, 60), why.intent.name())))?;
         for one in &why.told {
             let outcome = lines::outcome(one, why.created_at);
             self.line(&dim(format!("     {} → {outcome}", lines::told(&one.told))))?;

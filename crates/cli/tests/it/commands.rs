@@ -51,6 +51,7 @@ fn what_one_command_makes_another_shows() {
 }
 
 // covers: ATT-44, ATT-45
+// covers: ATT-112, ATT-134, FAIL-10
 #[test]
 fn a_message_is_previewed_posted_explained_edited_answered_and_deleted() {
     let host = Host::with_room(&["scout"]);

@@ -5,6 +5,7 @@ use nix::sys::signal::{Signal, kill};
 use crate::cli::{Going, chorus, processes_with, run, until};
 
 // covers: FAIL-2, FAIL-3, FAIL-9
+// covers: FAIL-2, FAIL-3
 #[test]
 fn demo_check_passes_and_leaves_nothing_behind() {
     let place = tempfile::tempdir().unwrap();

@@ -83,6 +83,7 @@ fn disposition(host: &Host, event: &str) -> Value {
 }
 
 // covers: FAIL-9, ATT-105
+// covers: ATT-104, ATT-105, FAIL-9
 #[test]
 fn a_harness_killed_in_the_middle_of_a_turn_answers_once() {
     let host = Host::with_room(&["scout"]);
@@ -102,6 +103,7 @@ fn a_harness_killed_in_the_middle_of_a_turn_answers_once() {
 }
 
 // covers: ATT-102, FAIL-9
+// covers: ATT-107, FAIL-16
 #[test]
 fn a_host_killed_in_the_middle_of_a_turn_gets_the_answer_once() {
     let mut host = Host::with_room(&["scout"]);
@@ -127,6 +129,7 @@ fn a_host_killed_in_the_middle_of_a_turn_gets_the_answer_once() {
 }
 
 // covers: ATT-106
+// covers: ATT-106
 #[test]
 fn a_runtime_that_fails_is_tried_again_and_then_failed_with_its_words() {
     let host = Host::with_room(&["scout"]);
@@ -138,6 +141,7 @@ fn a_runtime_that_fails_is_tried_again_and_then_failed_with_its_words() {
     assert!(runs.lines().count() > 1, "a turn that said nothing may be run again");
 }
 
+// covers: ATT-63
 // covers: ATT-63
 #[test]
 fn an_empty_answer_is_silence() {
@@ -152,6 +156,7 @@ fn an_empty_answer_is_silence() {
 }
 
 // covers: ATT-62
+// covers: ATT-59, ATT-62
 #[test]
 fn the_runtime_gets_the_prompt_and_a_token_that_is_not_the_agents() {
     let host = Host::with_room(&["scout"]);

@@ -9,3 +9,4 @@ mod commands;
 mod demo;
 mod errors;
 mod harness;
+mod secrets;
