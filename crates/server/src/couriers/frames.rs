@@ -1,8 +1,7 @@
 //! An offer as the harness reads it: `chat/deliver`, with a grant to speak and, where the content is withheld,
 //! a knock (C2A "Event envelope" and "Injection mode `notify`").
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chorus_core::attention::{Attention, Decision, Intent, Rule};
 use chorus_core::command::{Entry, Offer};
@@ -16,28 +15,6 @@ use chorus_wire::attention::shared::{Body, DeliverFor, DeliverShared, Shared};
 
 use crate::auth::{Auth, Turn};
 use crate::view::{id_of, members, messages};
-
-/// Events remembered of one connection.
-const STANDS: usize = 256;
-
-/// Where the events stand that a connection was lately offered: that is where it acknowledges them, and
-/// where its progress is shown.
-#[derive(Default)]
-pub(crate) struct Stands(Mutex<HashMap<Uid, (Arc<Conversation>, Seq)>>);
-
-impl Stands {
-    pub(crate) fn put(&self, event: Uid, conversation: Arc<Conversation>, seq: Seq) {
-        let mut stands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if stands.len() >= STANDS {
-            stands.clear();
-        }
-        stands.insert(event, (conversation, seq));
-    }
-
-    pub(crate) fn get(&self, event: Uid) -> Option<(Arc<Conversation>, Seq)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&event).cloned()
-    }
-}
 
 /// Encodes what all receivers of the event share.
 pub(crate) fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -> Shared {

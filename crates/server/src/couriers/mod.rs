@@ -11,6 +11,7 @@ pub(crate) mod connections;
 pub(crate) mod feed;
 pub(crate) mod frames;
 pub(crate) mod live;
+pub(crate) mod stands;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

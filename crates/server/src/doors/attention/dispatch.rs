@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use super::tools;
 use crate::app::App;
 use crate::auth::{Caller, disagreement};
-use crate::couriers::frames::Stands;
+use crate::couriers::stands::Stands;
 use crate::doors::refused::{log, request_id};
 
 /// On whose behalf, and how it wants its answers.

@@ -28,7 +28,8 @@ use super::outbound::Outbound;
 use crate::app::App;
 use crate::auth::{Caller, SKEW_MS};
 use crate::couriers::connections::{BACKLOG, Connection, Note, Outgoing, Queues};
-use crate::couriers::frames::{self, Stands};
+use crate::couriers::frames;
+use crate::couriers::stands::Stands;
 use crate::doors::refused::request_id;
 
 /// From the connection to its `initialize`.
@@ -290,8 +291,9 @@ impl Run {
             Id::Number(_) => None,
         });
         let offered = read.and_then(|(event, attempt)| {
-            let (conversation, seq) = self.stands.get(event)?;
+            // It makes room for the next, whatever it is worth.
             self.outbound.answered(event, attempt);
+            let (conversation, seq) = self.stands.get(event)?;
             Some((EventRef { conversation: conversation.key, seq }, attempt))
         });
         let Some((event, attempt)) = offered else {
