@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 use super::host::{bare, log};
 
-/// Notes the run, takes a while, answers. `busy` tells that a turn is under way.
+/// Notes the run, takes a while, answers. `busy` tells that a turn is under way; one that is stopped, to be
+/// begun again with more, is none.
 const SCRIPT: &str = "\
+trap 'rm -f busy.$$; exit 1' TERM
 cat >/dev/null
 echo \"$CHORUS_EVENT_ID\" >>runs
 : >busy.$$

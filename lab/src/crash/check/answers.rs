@@ -67,7 +67,11 @@ impl Verdict<'_> {
         wrong: &mut Vec<String>,
     ) {
         let event = &directed.event;
-        for owed in directed.owed.iter().filter(|owed| self.evidence.is_agent(&owed.member)) {
+        // Who must not respond is told nothing, and has no receipt.
+        let told = |owed: &&Owed| {
+            self.evidence.is_agent(&owed.member) && owed.policy != "must_not_respond"
+        };
+        for owed in directed.owed.iter().filter(told) {
             if owed.state != "settled" {
                 let Owed { member, reason, state, .. } = owed;
                 wrong.push(format!("{event} ({reason}) is {state:?} for {member}"));
