@@ -9,6 +9,7 @@ use chorus_lab::crash::{self, Plan, binary};
 
 const KILLS: usize = 20;
 
+// covers: ATT-101, ATT-102, FAIL-9
 #[test]
 fn nothing_acknowledged_is_lost_and_nobody_answers_twice() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();

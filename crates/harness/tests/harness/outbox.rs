@@ -52,6 +52,7 @@ async fn a_refused_reply_is_dropped_and_one_that_may_be_taken_later_is_kept() {
     agent.stop().await;
 }
 
+// covers: ATT-102
 #[tokio::test]
 async fn the_host_may_go_and_come_back() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());

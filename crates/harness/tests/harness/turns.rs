@@ -115,6 +115,7 @@ async fn a_harness_that_is_stopped_hands_its_turn_on_without_a_lost_attempt() {
     agent.stop().await;
 }
 
+// covers: ATT-106
 #[tokio::test]
 async fn a_runtime_that_answered_by_itself_is_not_answered_for() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());

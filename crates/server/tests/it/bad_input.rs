@@ -6,6 +6,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::house::House;
 
+// covers: ATT-129, ATT-133
 #[tokio::test]
 async fn rest_refuses_what_it_cannot_read() {
     let house = House::open().await;
@@ -109,6 +110,7 @@ async fn paths_methods_and_queries() {
     assert_eq!(house.post(&op, "/v1/members", twice).await.refused(409), "CONFLICT");
 }
 
+// covers: ATT-9, ATT-10
 #[tokio::test]
 async fn json_rpc_by_post() {
     let house = House::open().await;
@@ -159,6 +161,7 @@ async fn json_rpc_by_post() {
     assert_eq!(answer["error"]["data"]["code"], "VALIDATION_ERROR");
 }
 
+// covers: ATT-9, ATT-10, ATT-16
 #[tokio::test]
 async fn json_rpc_by_socket() {
     let house = House::open().await;
@@ -207,6 +210,7 @@ async fn what_is_somebody_elses_is_not_answered() {
     assert_eq!(house.length(&room).await, before);
 }
 
+// covers: ATT-58, ATT-59
 #[tokio::test]
 async fn words_cannot_forge_a_header_or_a_fence() {
     let house = House::open().await;

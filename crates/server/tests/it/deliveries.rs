@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::house::House;
 
+// covers: ATT-103
 #[tokio::test]
 async fn an_offer_that_is_not_acknowledged_is_made_again_with_a_higher_attempt() {
     let house = House::open().await;
@@ -31,6 +32,7 @@ async fn an_offer_that_is_not_acknowledged_is_made_again_with_a_higher_attempt()
     bot.reply(&third["params"], "here").await.unwrap();
 }
 
+// covers: ATT-115, ATT-116
 #[tokio::test]
 async fn an_unanswered_obligation_moves_on_and_the_late_answer_is_judged() {
     let house = House::open().await;
@@ -48,6 +50,7 @@ async fn an_unanswered_obligation_moves_on_and_the_late_answer_is_judged() {
     assert_eq!(moved["member"], "operator");
 }
 
+// covers: ATT-79, ATT-112
 #[tokio::test]
 async fn a_knock_whose_content_was_pulled_has_that_in_its_receipt() {
     let house = House::open().await;
@@ -68,6 +71,7 @@ async fn a_knock_whose_content_was_pulled_has_that_in_its_receipt() {
     assert!(why["told"][0]["receipt"]["retrieved_at"].is_string(), "{why}");
 }
 
+// covers: ATT-6, ATT-22
 #[tokio::test]
 async fn many_that_wait_all_arrive_in_order() {
     let house = House::open().await;

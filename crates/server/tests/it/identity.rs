@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::house::{House, START};
 
+// covers: ATT-8
 #[tokio::test]
 async fn no_token_a_bad_one_or_one_that_has_ended_changes_nothing() {
     let house = House::open().await;
@@ -39,6 +40,7 @@ async fn no_token_a_bad_one_or_one_that_has_ended_changes_nothing() {
     assert_eq!(house.length(&room).await, before);
 }
 
+// covers: ATT-130
 #[tokio::test]
 async fn a_token_of_another_workspace_is_out_of_scope() {
     let (here, there) = (House::open().await, House::open().await);
@@ -90,6 +92,7 @@ async fn only_who_runs_the_room_administers_it() {
     );
 }
 
+// covers: ATT-132
 #[tokio::test]
 async fn an_auditor_reads_all_and_writes_nothing() {
     let house = House::open().await;
@@ -111,6 +114,7 @@ async fn an_auditor_reads_all_and_writes_nothing() {
     assert_eq!(house.length(&room).await, before);
 }
 
+// covers: ATT-130
 #[tokio::test]
 async fn what_a_payload_says_of_its_sender_must_be_what_the_token_says() {
     let house = House::open().await;
@@ -147,6 +151,7 @@ async fn what_a_payload_says_of_its_sender_must_be_what_the_token_says() {
     assert_eq!(house.length(&room).await, before);
 }
 
+// covers: ATT-13
 #[tokio::test]
 async fn a_connection_ends_with_its_token() {
     let house = House::open().await;

@@ -82,6 +82,7 @@ async fn a_follower_sees_everything_once_and_in_order() {
     }
 }
 
+// covers: ATT-112, ATT-122
 #[tokio::test]
 async fn progress_and_receipts_are_shown_to_whoever_asks() {
     let house = House::open().await;
