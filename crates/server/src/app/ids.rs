@@ -7,6 +7,9 @@ use chorus_core::ids::{MemberKey, Prefix, Uid};
 use chorus_core::member::{Directory, Member, Role};
 
 pub(super) fn conversation(id: &str) -> Result<Uid, Refusal> {
+    if id.is_empty() {
+        return Err(Refusal::invalid("say which conversation: an id, ch_…"));
+    }
     Uid::read(Prefix::Conversation, id).ok_or_else(|| Refusal::not_found("conversation"))
 }
 

@@ -66,6 +66,10 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
         let bytes = read(&parts.headers, body).await?;
         // A body that may be absent reads as an empty object.
         let text = if bytes.is_empty() { &b"{}"[..] } else { &bytes };
+        // A list would be read as the fields in their order.
+        if text.trim_ascii_start().first() != Some(&b'{') {
+            return Err(mistaken(app, &parts.headers, text, &"not a JSON object").into());
+        }
         serde_json::from_slice(text)
             .map(Self)
             .map_err(|e| mistaken(app, &parts.headers, text, &e).into())
@@ -92,7 +96,7 @@ fn too_large() -> Refusal {
 }
 
 /// Why a body is not what it should be. One that also states another identity is told so first.
-fn mistaken(app: &App, headers: &HeaderMap, body: &[u8], error: &serde_json::Error) -> Refusal {
+fn mistaken(app: &App, headers: &HeaderMap, body: &[u8], error: &dyn std::fmt::Display) -> Refusal {
     let Ok(text) = std::str::from_utf8(body) else {
         return Refusal::invalid("the body is not UTF-8");
     };

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::house::House;
 
+// covers: ATT-18, ATT-19, ATT-20, ATT-76
 #[tokio::test]
 async fn initialize_negotiates_and_tools_are_listed() {
     let house = House::open().await;
@@ -47,6 +48,7 @@ async fn initialize_negotiates_and_tools_are_listed() {
     assert!(under.to_string().contains("chat_send_message"));
 }
 
+// covers: ATT-23, ATT-66
 #[tokio::test]
 async fn a_mention_is_delivered_answered_and_settled() {
     let house = House::open().await;
@@ -91,6 +93,7 @@ async fn a_mention_is_delivered_answered_and_settled() {
     assert_eq!((&shown["in_reply_to"], &shown["hop"]), (&posted["event_id"], &json!(1)));
 }
 
+// covers: ATT-92
 #[tokio::test]
 async fn a_runtime_speaks_with_its_turns_token_in_its_conversation_only() {
     let house = House::open().await;
@@ -140,6 +143,7 @@ async fn a_runtime_speaks_with_its_turns_token_in_its_conversation_only() {
     assert_eq!(shown["author"]["id"], "bot");
 }
 
+// covers: ATT-34, ATT-84, ATT-89
 #[tokio::test]
 async fn a_role_knocks_at_one_who_claims_and_gets_the_content() {
     let house = House::open().await;
@@ -185,6 +189,7 @@ async fn a_role_knocks_at_one_who_claims_and_gets_the_content() {
     assert_eq!(claims["claims"], json!([]));
 }
 
+// covers: ATT-71, ATT-80, ATT-81
 #[tokio::test]
 async fn reactions_defer_and_resolve_end_deliveries() {
     let house = House::open().await;
@@ -227,6 +232,7 @@ async fn reactions_defer_and_resolve_end_deliveries() {
     assert_eq!(state(&event).await, "ignored");
 }
 
+// covers: ATT-120, ATT-124, ATT-126
 #[tokio::test]
 async fn an_edit_and_a_deletion_take_the_offer_back() {
     let house = House::open().await;
@@ -252,6 +258,7 @@ async fn an_edit_and_a_deletion_take_the_offer_back() {
     assert_eq!(bot.reply(&second, "beta it is").await, Err("STALE_TURN".to_owned()));
 }
 
+// covers: ATT-122
 #[tokio::test]
 async fn typing_is_told_to_whoever_composes_from_it() {
     let house = House::open().await;
@@ -270,6 +277,7 @@ async fn typing_is_told_to_whoever_composes_from_it() {
     );
 }
 
+// covers: FAIL-10, ATT-78
 #[tokio::test]
 async fn mail_is_there_before_anybody_connects_and_is_never_falsely_empty() {
     let house = House::open().await;
@@ -293,13 +301,14 @@ async fn mail_is_there_before_anybody_connects_and_is_never_falsely_empty() {
     assert_eq!(mail["events"], json!([]));
 }
 
+// covers: ATT-12
 #[tokio::test]
 async fn the_newer_connection_of_a_session_takes_over() {
     let house = House::open().await;
     let room = house.room(&["bot"]).await;
     let (ann, token) = (house.token("ann").await, house.token("bot").await);
     let mut old = house.connect(&token).await;
-    house.say(&ann, &room, "@bot hello").await;
+    house.say(&ann, &room, "@bot are you there?").await;
     let first = old.take().await;
     let session = json!({"id": old.hello["session"]["id"]});
     let mut new = house.connect_as(&token, session).await;
@@ -309,5 +318,5 @@ async fn the_newer_connection_of_a_session_takes_over() {
     assert_eq!(again["eventId"], first["eventId"]);
     assert_eq!(again["reliability"]["idempotencyKey"], first["reliability"]["idempotencyKey"]);
     assert!(again["reliability"]["attempt"].as_u64() > first["reliability"]["attempt"].as_u64());
-    new.reply(&again, "hello").await.unwrap();
+    new.reply(&again, "I am").await.unwrap();
 }

@@ -5,12 +5,13 @@ use serde_json::json;
 
 use crate::house::House;
 
+// covers: ATT-108
 #[tokio::test]
 async fn a_message_is_posted_once_read_edited_and_deleted() {
     let house = House::open().await;
     let room = house.room(&["bot"]).await;
     let ann = house.token("ann").await;
-    let new = json!({"conversation": room, "text": "hello @bot", "idempotency_key": "k1",
+    let new = json!({"conversation": room, "text": "@bot is it up?", "idempotency_key": "k1",
         "metadata": {"b": 1, "a": [2]}});
     let posted = house.post(&ann, "/v1/messages", new.clone()).await;
     assert_eq!(posted.status, 201);
@@ -26,12 +27,14 @@ async fn a_message_is_posted_once_read_edited_and_deleted() {
     let shown = house.get(&ann, &path).await.ok();
     assert_eq!(
         (&shown["text"], &shown["metadata"]),
-        (&json!("hello @bot"), &json!({"a": [2], "b": 1}))
+        (&json!("@bot is it up?"), &json!({"a": [2], "b": 1}))
     );
 
-    let edited =
-        house.send(&ann, Method::PATCH, &path, Some(json!({"text": "bye @bot"}))).await.ok();
-    assert_eq!(edited["text"], "bye @bot");
+    let edited = house
+        .send(&ann, Method::PATCH, &path, Some(json!({"text": "@bot is it down?"})))
+        .await
+        .ok();
+    assert_eq!(edited["text"], "@bot is it down?");
     assert!(edited["edited_at"].is_string());
 
     let reaction = format!("{path}/reactions/agree");
@@ -76,6 +79,7 @@ async fn pages_go_forward_and_back_and_say_whether_there_is_more() {
     assert_eq!((texts, more), (json!(["line 5", "line 6"]), false));
 }
 
+// covers: ATT-45
 #[tokio::test]
 async fn preview_tells_and_posts_nothing() {
     let house = House::open().await;
@@ -90,6 +94,7 @@ async fn preview_tells_and_posts_nothing() {
     assert_eq!(house.length(&room).await, before);
 }
 
+// covers: ATT-131
 #[tokio::test]
 async fn a_private_room_is_unknown_to_whoever_has_no_seat() {
     let house = House::open().await;
