@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use chorus_core::attention::{Attention, Decision, Intent, Rule};
 use chorus_core::command::{Entry, Offer};
-use chorus_core::conversation::{Conversation, ConversationKind};
+use chorus_core::conversation::ConversationKind;
 use chorus_core::event::{Change, Message};
-use chorus_core::ids::{MemberKey, Prefix, Seq, Timestamp, Uid};
+use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_wire::attention::content::{ConversationRef, Source, Timing, TurnGrant};
 use chorus_wire::attention::deliver::Knock;
