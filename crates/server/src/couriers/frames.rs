@@ -1,8 +1,6 @@
 //! An offer as the harness reads it: `chat/deliver`, with a grant to speak and, where the content is withheld,
 //! a knock (C2A "Event envelope" and "Injection mode `notify`").
 
-use std::sync::Arc;
-
 use chorus_core::attention::{Attention, Decision, Intent, Rule};
 use chorus_core::command::{Entry, Offer};
 use chorus_core::conversation::ConversationKind;

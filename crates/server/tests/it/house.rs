@@ -307,9 +307,4 @@ impl Harness {
         });
         self.tool("chat.send_message", args).await
     }
-
-    pub(crate) async fn close(mut self) {
-        let _ = self.socket.close(None).await;
-        while let Some(Ok(_)) = self.socket.next().await {}
-    }
 }
