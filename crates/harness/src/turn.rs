@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chorus_client::Error;
 use chorus_client::c2a::Connection;
 use chorus_core::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
@@ -20,6 +21,9 @@ use crate::turns::{Turn, is_knock};
 
 /// Messages since the oldest event of a turn among which an answer of ours is looked for.
 const LOOKED_AT: u32 = 200;
+
+/// Until the loop has heard that the connection is lost, so that it begins nothing more on it.
+const LOST: Duration = Duration::from_millis(100);
 
 /// What every turn of a connection is run with.
 #[derive(Clone)]
@@ -80,8 +84,11 @@ async fn prepare(setting: &Setting, turn: &Turn) -> Result<Work, Outcome> {
             Ok(false) => {}
             // Running without having looked could do a second time what was done.
             Err(error) => {
-                let note = format!("the conversation could not be read: {error}");
-                return Err(Outcome::Ended { end: End::Failed { note }, acted: false });
+                let end = unseen(&error);
+                if end == End::Cancelled {
+                    tokio::time::sleep(LOST).await;
+                }
+                return Err(Outcome::Ended { end, acted: false });
             }
         }
     }
@@ -105,6 +112,15 @@ async fn prepare(setting: &Setting, turn: &Turn) -> Result<Work, Outcome> {
         environment: environment(setting, turn),
         noted_in: Some(setting.state.clone()),
     })
+}
+
+/// How a turn ends that could not be looked at before it ran. A host that went away says nothing about the
+/// runtime: the turn waits for the next connection, and no attempt of it is used up.
+fn unseen(error: &Error) -> End {
+    match error {
+        Error::Unreachable { .. } => End::Cancelled,
+        _ => End::Failed { note: format!("the conversation could not be read: {error}") },
+    }
 }
 
 async fn run(setting: &Setting, turn: &Turn, work: Work, cancel: oneshot::Receiver<()>) -> End {
@@ -157,20 +173,20 @@ async fn read(
     setting: &Setting,
     turn: &Turn,
     mut arguments: ReadThread,
-) -> Result<Vec<Entry>, chorus_client::Error> {
+) -> Result<Vec<Entry>, Error> {
     match &turn.place.thread {
         Some(thread) => arguments.thread_id = Some(thread.clone()),
         None => arguments.conversation = Some(turn.place.conversation.clone()),
     }
     let answer = setting.connection.call_tool("chat.read_thread", &arguments).await?;
     let window: ThreadWindow = serde_json::from_value(answer)
-        .map_err(|e| chorus_client::Error::Protocol(format!("chat.read_thread: {e}")))?;
+        .map_err(|e| Error::Protocol(format!("chat.read_thread: {e}")))?;
     Ok(window.messages)
 }
 
 /// Whether the agent has answered an event of the turn, or ended it with a reaction: the runtime can do
 /// both by itself, with the token of its turn.
-async fn has_acted(setting: &Setting, turn: &Turn) -> Result<bool, chorus_client::Error> {
+async fn has_acted(setting: &Setting, turn: &Turn) -> Result<bool, Error> {
     let first = turn.batch.iter().map(|delivery| delivery.timing.sequence).min().unwrap_or(1);
     let since = ReadThread {
         after_sequence: Some(first.saturating_sub(1)),
@@ -224,4 +240,20 @@ fn environment(setting: &Setting, turn: &Turn) -> Vec<(&'static str, String)> {
         ("CHORUS_POLICY", anchor.attention.policy.name().to_owned()),
         ("CHORUS_ATTEMPT", turn.attempt.to_string()),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use chorus_core::error::Code;
+    use chorus_wire::error::ErrorBody;
+
+    use super::*;
+
+    #[test]
+    fn a_host_that_went_away_uses_up_no_attempt() {
+        let away = Error::Unreachable { url: String::new(), cause: "the connection ended".into() };
+        assert_eq!(unseen(&away), End::Cancelled);
+        let refused = Error::from_body(ErrorBody::new(Code::NotFound, "no such conversation", ""));
+        assert!(matches!(unseen(&refused), End::Failed { .. }));
+    }
 }
