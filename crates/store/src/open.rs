@@ -10,7 +10,7 @@ use chorus_core::event::EventRef;
 use chorus_core::ids::{ConversationKey, Seq};
 use chorus_core::packed;
 
-use crate::db::{Db, Result, Row, Table};
+use crate::db::{Db, Error, Result, Row, Table};
 
 pub(crate) static PENDING: Table =
     Table::new("pending", 3, &["workspace", "conversation", "seq", "due_at", "dead", "packed"]);
@@ -125,8 +125,13 @@ fn one(db: &dyn Db, table: &Table, workspace: i64, at: EventRef) -> Result<Optio
 }
 
 fn of(table: &Table, row: &dyn Row) -> Result<(ConversationKey, Open)> {
+    let (conversation, seq) = (ConversationKey(row.int(1)?), Seq(row.int(2)?));
     let open = packed::read_open(row.blob(table.columns.len() - 1)?)?;
-    Ok((ConversationKey(row.int(1)?), open))
+    if open.seq != seq {
+        let what = format!("the row of event {seq} in conversation {conversation} is another's");
+        return Err(Error::corrupt(what));
+    }
+    Ok((conversation, open))
 }
 
 fn dead(open: &Open) -> u64 {

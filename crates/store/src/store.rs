@@ -119,6 +119,13 @@ impl Store {
         &self.directory
     }
 
+    /// Puts another connection before the one there is, so that a test can make it fail.
+    #[cfg(test)]
+    pub(crate) fn map_db(mut self, wrap: impl FnOnce(Box<dyn Db>) -> Box<dyn Db>) -> Self {
+        self.db = wrap(self.db);
+        self
+    }
+
     /// Puts the writer to work on a thread of its own. `sink` is given the effects of each batch after its
     /// commit, on that thread: it must not block.
     pub fn start(

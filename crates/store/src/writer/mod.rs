@@ -8,6 +8,8 @@ mod batch;
 mod cache;
 mod queue;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
