@@ -6,12 +6,17 @@ use super::post::check_message;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
 use crate::attention::intent::is_urgent;
-use crate::attention::{Attention, Decision, Directedness, Mode, Policy, Priority, Rule, Told};
+use crate::attention::names::{self, Target};
+use crate::attention::policy::{self, Circumstances};
+use crate::attention::{
+    Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
+};
 use crate::command::{Outcome, Recalled};
 use crate::delivery::{Delivery, Disposition};
 use crate::error::{Code, Refusal};
 use crate::event::{Change, Event, EventRef, Message};
 use crate::ids::{MemberKey, Seq, Uid};
+use crate::member::Member;
 use crate::reaction::Signal;
 
 impl Run<'_> {
@@ -115,7 +120,7 @@ impl Run<'_> {
     /// should do; agents' reactions start nothing.
     fn reaction_attention(
         &self,
-        me: &crate::member::Member,
+        me: &Member,
         message: &Recalled,
         signal: Signal,
         on: bool,
@@ -129,7 +134,7 @@ impl Run<'_> {
         tells.then(|| {
             let decision = knock(Rule::Reaction, Priority::Low);
             Arc::new(Attention {
-                intent: crate::attention::Intent::Statement,
+                intent: Intent::Statement,
                 rest: Directedness::ToOther,
                 told: vec![Told { member: author, decision }],
             })
@@ -222,6 +227,7 @@ impl Run<'_> {
             None => None,
         };
         let answered = self.answered_by(recalled, at)?;
+        let (recipient, mentions) = self.named_beside(&event);
         let room = self.room(at.conversation);
         let thread = self.thread(at.conversation, event.thread);
         let before = room.lines.get(&event.thread).filter(|line| line.seq != at.seq);
@@ -239,24 +245,33 @@ impl Run<'_> {
                 stream: room.conversation.settings.stream,
                 before: before.filter(|line| line.seq < at.seq),
                 replied_to,
-                recipient: None,
-                mentions: &[],
+                recipient,
+                mentions: &mentions,
                 stated: None,
                 answers_ack: false,
             },
         );
-        for told in &mut attention.told {
-            if answered.contains(&told.member) {
-                told.decision = knock(Rule::EditedAfterResponse, Priority::Low);
-            }
+        let again = edited_after_response(attention.intent, &author, hop);
+        for told in attention.told.iter_mut().filter(|t| answered.contains(&t.member)) {
+            told.decision = again;
         }
         for member in answered {
             if !attention.told.iter().any(|t| t.member == member) {
-                let decision = knock(Rule::EditedAfterResponse, Priority::Low);
-                attention.told.push(Told { member, decision });
+                attention.told.push(Told { member, decision: again });
             }
         }
         Ok(attention)
+    }
+
+    /// Whom a message was for besides those its text names: an edit is for them too.
+    fn named_beside(&self, event: &Event) -> (Option<MemberKey>, Vec<MemberKey>) {
+        let told = event.attention.as_ref().map_or(&[][..], |a| &a.told);
+        let by = |rule| told.iter().filter(move |t| t.decision.rule == rule).map(|t| t.member);
+        let text = event.change.message().map_or("", |m| &m.text);
+        let written: Vec<_> =
+            names::mentions(text, &self.directory().names).iter().map(|m| m.target).collect();
+        let beside = by(Rule::Mention).filter(|m| !written.contains(&Target::Member(*m)));
+        (by(Rule::Recipient).next(), beside.collect())
     }
 
     /// The agents that have answered the message in any version.
@@ -277,6 +292,14 @@ impl Run<'_> {
         members.dedup();
         Ok(members)
     }
+}
+
+/// Whoever has answered sees what its message has become, and decides itself whether that changes anything.
+fn edited_after_response(intent: Intent, author: &Member, hop: u8) -> Decision {
+    let rule = Rule::EditedAfterResponse;
+    let author_is_agent = author.is_agent();
+    let facts = Circumstances { author_is_agent, hop, ..Circumstances::plain(rule) };
+    policy::decide(Directedness::ToMe, intent, &facts)
 }
 
 /// A knock that leaves it to the member whether to act.

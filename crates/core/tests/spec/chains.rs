@@ -96,10 +96,7 @@ fn a_thanks_loop_ends_before_it_begins() {
     assert_eq!(offer.decision.policy, Policy::AckOnly);
     let answer = house.reply(&offer, "@alice can I do anything else?").expect("it may be posted");
     assert!(house.attention(answer).told.is_empty());
-    assert_eq!(
-        house.disposition(thanks, SCOUT),
-        Some(chorus_core::delivery::Disposition::Acknowledged)
-    );
+    assert_eq!(house.disposition(thanks, SCOUT), Some(Disposition::Acknowledged));
 }
 
 // covers: ATT-99

@@ -4,7 +4,7 @@ use chorus_core::attention::{Policy, Rule};
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
 
-use crate::house::{ALICE, BOB, Cancelled, House, REVIEWER, SCOUT, code};
+use crate::house::{ALICE, BOB, Cancelled, House, REVIEWER, SCOUT, Say, code};
 
 // covers: ATT-124, ATT-120
 #[test]
@@ -83,4 +83,48 @@ fn who_is_not_needed_any_more_is_told() {
     house.claim(other, event).expect("not accepted yet");
     let attempt = knock.attempt;
     assert_eq!(house.cancelled, [Cancelled { event, member: selected, attempt }]);
+}
+
+// covers: ATT-124
+#[test]
+fn an_edit_is_for_whom_the_message_was_for() {
+    let mut house = House::new();
+    let mut beside = Say::to(house.ops, "could you look at the build?");
+    beside.0.mentions = vec![REVIEWER];
+    let mut to_one = Say::to(house.ops, "could you look at the build too?");
+    to_one.0.recipient = Some(SCOUT);
+    for (say, member) in [(beside, REVIEWER), (to_one, SCOUT)] {
+        let event = house.post(ALICE, say).expect("people may speak");
+        let before = house.decision(event, member).expect("told").rule;
+        let edit = house.edit(ALICE, event, "could you look at the deploy?").expect("its author");
+        let after = house.decision(edit, member).expect("told still");
+        assert_eq!((after.rule, after.policy), (before, Policy::MustRespond));
+    }
+    // Whom the text alone had named, it names no more.
+    let event = house.says(ALICE, "@scout could you look?");
+    let edit = house.edit(ALICE, event, "@reviewer could you look?").expect("its author");
+    assert_eq!(house.decision(edit, SCOUT), None);
+}
+
+// covers: ATT-125
+#[test]
+fn what_an_edit_asks_anew_is_shown_and_obliges_nobody() {
+    let mut house = House::new();
+    for (text, shown) in [
+        ("@scout can you look at the deploy instead?", true),
+        ("@scout the build was red this morning", false),
+    ] {
+        let event = house.says(ALICE, "@scout can you look at the build?");
+        let offer = house.offers(SCOUT).pop().expect("asked");
+        house.accept(&offer).expect("an offer");
+        house.reply(&offer, "it is green").expect("asked");
+        let edit = house.edit(ALICE, event, text).expect("its author");
+        let decision = house.decision(edit, SCOUT).expect("told");
+        assert_eq!(
+            (decision.rule, decision.policy),
+            (Rule::EditedAfterResponse, Policy::MayRespond)
+        );
+        assert_eq!((decision.mode.shows_content(), decision.deadline_ms), (shown, None), "{text}");
+        house.offers(SCOUT);
+    }
 }
