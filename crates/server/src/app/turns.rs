@@ -146,7 +146,6 @@ impl App {
         at: Option<&chorus_core::conversation::Conversation>,
         progress: &Progress,
     ) {
-        self.life(caller.by);
         let Some(conversation) = at else { return };
         if !self.feed.is_followed(conversation.key) {
             return;

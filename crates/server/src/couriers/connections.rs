@@ -123,6 +123,12 @@ impl Connection {
         }
     }
 
+    /// Offers were dropped on their way here: it asks for what it is owed.
+    pub(crate) fn lag(&self) {
+        self.lagging.store(true, Ordering::Relaxed);
+        self.look_at_token();
+    }
+
     /// Whether offers were dropped since this was last asked.
     pub(crate) fn take_lagging(&self) -> bool {
         self.lagging.swap(false, Ordering::Relaxed)

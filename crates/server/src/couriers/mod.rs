@@ -80,6 +80,7 @@ impl Courier {
         while let Some(effects) = self.batches.recv().await {
             if self.overflowed.swap(false, Ordering::Relaxed) {
                 self.feed.look_everywhere();
+                self.connections.all().iter().for_each(|connection| connection.lag());
             }
             self.distribute(effects);
         }

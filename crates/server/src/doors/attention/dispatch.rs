@@ -2,6 +2,7 @@
 //! use case's answer or refusal to JSON-RPC.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use chorus_core::error::Refusal;
 use chorus_core::ids::Uid;
@@ -29,9 +30,24 @@ pub(super) struct Context {
     pub glyphs: Option<Arc<Glyphs>>,
     /// Where the events stand that this connection was offered.
     pub stands: Option<Arc<Stands>>,
+    /// When its runs were last said to live, in milliseconds.
+    pub lived: AtomicI64,
 }
 
+/// Signs of life within so long are one: a claim lives for 90 s without any.
+const LIFE_EVERY_MS: i64 = 5_000;
+
 impl Context {
+    /// Its runs show life: a call, progress, a ping.
+    pub(super) fn lives(&self) {
+        let now = self.app.now().0;
+        let last = self.lived.load(Ordering::Relaxed);
+        if now.saturating_sub(last) >= LIFE_EVERY_MS {
+            self.lived.store(now, Ordering::Relaxed);
+            self.app.life(self.caller.by);
+        }
+    }
+
     /// Where an event stands that was offered on this connection.
     fn standing(&self, event_id: &str) -> Option<Arc<chorus_core::conversation::Conversation>> {
         let hex = event_id.strip_prefix("evt_")?;
@@ -50,11 +66,14 @@ pub(super) async fn requested(
     match method {
         method::TOOLS_LIST => result(id, &list_tools(context.names)),
         method::PING => {
-            context.app.life(context.caller.by);
+            context.lives();
             result(id, &json!({}))
         }
         method::TOOLS_CALL => match read(context, params) {
-            Ok(call) => result(id, &tools::call(context, call).await),
+            Ok(call) => match tools::call(context, call).await {
+                Ok(given) => result(id, &given),
+                Err(refusal) => refused(id, &refusal),
+            },
             Err(refusal) => refused(id, &refusal),
         },
         method::DISPOSITION => match read(context, params) {
@@ -82,6 +101,7 @@ pub(super) async fn requested(
 pub(super) async fn notified(context: &Context, method: &str, params: Option<&RawValue>) {
     let done = match method {
         method::PROGRESS => read(context, params).map(|progress: Progress| {
+            context.lives();
             let at = progress.event_id.as_deref().and_then(|id| context.standing(id));
             context.app.progress(&context.caller, at.as_deref(), &progress);
         }),

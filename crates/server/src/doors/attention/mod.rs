@@ -61,6 +61,8 @@ async fn connect(
     let upgrade = upgrade
         .max_message_size(BODY_BYTES)
         .max_frame_size(BODY_BYTES)
+        // Most frames are far smaller; ten thousand connections keep one of each.
+        .read_buffer_size(4 * 1024)
         .write_buffer_size(16 * 1024)
         .max_write_buffer_size(4 * BODY_BYTES);
     Ok(upgrade.on_upgrade(move |socket| socket::serve(app, caller, names, socket)))

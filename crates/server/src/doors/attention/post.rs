@@ -29,7 +29,8 @@ pub(super) async fn post(
         Ok(incoming) => incoming,
         Err(error) => return Ok(malformed(&error.response(request_id()))),
     };
-    let context = Context { app, caller, names, glyphs: None, stands: None };
+    let context =
+        Context { app, caller, names, glyphs: None, stands: None, lived: Default::default() };
     match incoming {
         Incoming::Request { id, method, params } => {
             let text = requested(&context, &id, &method, params).await;

@@ -131,6 +131,7 @@ async fn begin(
         names,
         glyphs: Some(Arc::new(glyphs)),
         stands: Some(Arc::new(Stands::default())),
+        lived: Default::default(),
     };
     Ok((context, session, result))
 }

@@ -3,32 +3,65 @@
 
 use chorus_core::error::{Code, Refusal};
 use chorus_wire::attention::descriptors::Tool;
-use chorus_wire::attention::tools::{CallParams, CallResult};
-use chorus_wire::error::ErrorBody;
+use chorus_wire::attention::tools::CallParams;
+use chorus_wire::error::Envelope;
 use chorus_wire::jsonrpc;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
+use serde::ser::{SerializeStruct, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::dispatch::Context;
 use crate::app::claims::Held;
 use crate::auth::disagreement;
 use crate::doors::refused::{log, request_id};
 
-pub(super) async fn call(context: &Context, call: CallParams) -> CallResult {
+/// What a tool gave or why it refused, MCP-shaped: the same JSON as text and as structured content, written
+/// once.
+pub(super) struct Given {
+    json: Box<RawValue>,
+    is_error: bool,
+}
+
+impl Given {
+    fn of<T: Serialize>(value: &T, is_error: bool) -> Result<Self, Refusal> {
+        let json = to_raw_value(value)
+            .map_err(|e| Refusal::new(Code::Internal, format!("an answer is no JSON: {e}")))?;
+        Ok(Self { json, is_error })
+    }
+}
+
+impl Serialize for Given {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Text<'a> {
+            r#type: &'static str,
+            text: &'a str,
+        }
+        let text = [Text { r#type: "text", text: self.json.get() }];
+        let mut given = out.serialize_struct("CallResult", 3)?;
+        given.serialize_field("content", &text)?;
+        given.serialize_field("structuredContent", &*self.json)?;
+        given.serialize_field("isError", &self.is_error)?;
+        given.end()
+    }
+}
+
+pub(super) async fn call(context: &Context, call: CallParams) -> Result<Given, Refusal> {
     // A tool call shows that the run lives.
-    context.app.life(context.caller.by);
+    context.lives();
     match run(context, call).await {
-        Ok(result) => result,
+        Ok(given) => Ok(given),
         Err(refusal) => {
             let request_id = request_id();
             log(&refusal, &request_id);
             context.app.metrics.refused(refusal.code);
-            CallResult::refused(ErrorBody::of(&refusal, request_id))
+            Given::of(&Envelope::of(&refusal, request_id), true)
         }
     }
 }
 
-async fn run(context: &Context, call: CallParams) -> Result<CallResult, Refusal> {
+async fn run(context: &Context, call: CallParams) -> Result<Given, Refusal> {
     let Some(tool) = Tool::from_name(&call.name) else {
         let shown: String = call.name.chars().take(64).collect();
         return Err(Refusal::new(Code::NotFound, format!("no such tool: {shown:?}")));
@@ -36,24 +69,26 @@ async fn run(context: &Context, call: CallParams) -> Result<CallResult, Refusal>
     let (app, caller) = (&context.app, &context.caller);
     let raw = call.arguments.as_deref();
     let glyphs = context.glyphs.as_deref();
-    Ok(match tool {
-        Tool::SendMessage => {
-            CallResult::ok(&app.send_message(caller, arguments(context, raw)?).await?)
-        }
-        Tool::React => CallResult::ok(&app.react_tool(caller, arguments(context, raw)?).await?),
+    match tool {
+        Tool::SendMessage => given(&app.send_message(caller, arguments(context, raw)?).await?),
+        Tool::React => given(&app.react_tool(caller, arguments(context, raw)?).await?),
         Tool::Claim => match app.claim_tool(caller, arguments(context, raw)?).await? {
-            Held::Claimed(claimed) => CallResult::ok(&claimed),
-            Held::Released(released) => CallResult::ok(&released),
+            Held::Claimed(claimed) => given(&claimed),
+            Held::Released(released) => given(&released),
         },
-        Tool::Defer => CallResult::ok(&app.defer(caller, arguments(context, raw)?).await?),
-        Tool::Resolve => CallResult::ok(&app.resolve(caller, arguments(context, raw)?).await?),
+        Tool::Defer => given(&app.defer(caller, arguments(context, raw)?).await?),
+        Tool::Resolve => given(&app.resolve(caller, arguments(context, raw)?).await?),
         Tool::ListEvents => {
-            CallResult::ok(&app.list_events(caller, arguments(context, raw)?, glyphs).await?)
+            given(&app.list_events(caller, arguments(context, raw)?, glyphs).await?)
         }
         Tool::ReadThread => {
-            CallResult::ok(&app.read_thread(caller, arguments(context, raw)?, glyphs).await?)
+            given(&app.read_thread(caller, arguments(context, raw)?, glyphs).await?)
         }
-    })
+    }
+}
+
+fn given<T: Serialize>(value: &T) -> Result<Given, Refusal> {
+    Given::of(value, false)
 }
 
 fn arguments<T: DeserializeOwned>(context: &Context, raw: Option<&RawValue>) -> Result<T, Refusal> {
