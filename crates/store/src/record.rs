@@ -1,5 +1,8 @@
 //! Writing what a batch changed, table by table.
 
+#[cfg(test)]
+mod tests;
+
 use chorus_core::event::EventRef;
 use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 

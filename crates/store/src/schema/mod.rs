@@ -4,6 +4,9 @@
 //! the same text. One that was changed afterwards, or that a newer program made, is refused with a
 //! sentence that says which.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use sha2::{Digest, Sha256};

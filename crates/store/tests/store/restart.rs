@@ -1,6 +1,6 @@
 //! What was answered is there after the host stopped, and says the same.
 
-use chorus_core::command::{Command, Outcome};
+use chorus_core::command::{Command, Effect, Outcome};
 use chorus_core::error::Code;
 use chorus_core::ids::{Seq, Timestamp};
 use chorus_store::{Line, Page, Start};
@@ -83,5 +83,43 @@ fn what_is_owed_is_owed_after_a_crash() {
     }
     let pending = ground.readers.pending().unwrap();
     assert_eq!(pending.len(), 1, "it got its row at once");
+    ground.writer.stop();
+}
+
+#[test]
+fn effects_come_once_what_caused_them_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle();
+    ground.connect(ADA);
+    let said = ground.say(room.uid, "@ada what is the time?");
+    assert!(ground.readers.entry(said.event.uid).unwrap().is_some());
+    // One more answer, so that the effects of the post's batch were handed out.
+    ground.pass(0);
+    let effects = ground.effects.lock().unwrap();
+    let logged = |e: &&Effect| matches!(e, Effect::Logged(l) if l.event.uid == said.event.uid);
+    assert_eq!(effects.iter().filter(logged).count(), 1);
+    let offers = effects.iter().filter_map(|e| match e {
+        Effect::Offer(offer) => Some((offer.member, offer.attempt)),
+        _ => None,
+    });
+    assert_eq!(offers.collect::<Vec<_>>(), [(ADA, 1)]);
+    drop(effects);
+    ground.writer.stop();
+}
+
+#[test]
+fn an_obligation_that_is_accepted_goes_on_after_a_clean_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle();
+    ground.connect(ADA);
+    ground.say(room.uid, "@ada what is the time?");
+    ground.writer.stop();
+
+    let ground = Ground::at(folder.path(), Timestamp(1_000_500));
+    let pending = ground.readers.pending().unwrap();
+    assert_eq!(pending.len(), 1, "it was younger than a second, and has its row");
+    assert_eq!(pending[0].1.deliveries[0].attempt, 1);
     ground.writer.stop();
 }

@@ -1,0 +1,88 @@
+//! What the schema says and what the statements say is the same.
+#![allow(clippy::unwrap_used)]
+
+use chorus_core::ids::Timestamp;
+
+use super::{Migration, Mismatch, SQLITE, migrate};
+use crate::db::{Db, Table};
+use crate::sqlite::Sqlite;
+use crate::{conversation, directory, event, mark, message, open, thread};
+
+const TABLES: [&Table; 17] = [
+    &directory::WORKSPACE,
+    &directory::MEMBER,
+    &directory::ROLE,
+    &directory::ROLE_MEMBER,
+    &directory::STREAM,
+    &directory::SESSION,
+    &directory::TOKEN,
+    &conversation::CONVERSATION,
+    &conversation::HEAD,
+    &conversation::ROSTER,
+    &event::EVENT,
+    &message::MESSAGE,
+    &thread::THREAD,
+    &mark::MARK,
+    &open::PENDING,
+    &open::RECEIPT,
+    &MIGRATION,
+];
+
+static MIGRATION: Table = Table::new("migration", 1, &["number", "name", "checksum", "applied_at"]);
+
+fn fresh() -> (tempfile::TempDir, Box<dyn Db>) {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Sqlite::writer(&folder.path().join("chorus.db"), None, crate::Sync::Full).unwrap();
+    (folder, Box::new(db))
+}
+
+#[test]
+fn every_table_has_the_columns_and_the_key_its_statements_name() {
+    let (_folder, db) = fresh();
+    migrate(&*db, SQLITE, Timestamp(1)).unwrap();
+    for table in TABLES {
+        let sql = format!("SELECT name, pk FROM pragma_table_info('{}') ORDER BY cid", table.name);
+        let columns =
+            db.all(&sql, &[], |row| Ok((row.text(0)?.to_owned(), row.int::<usize>(1)?))).unwrap();
+        let names: Vec<_> = columns.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, table.columns, "{}", table.name);
+        let key: Vec<_> = columns.iter().take(table.key).map(|(_, pk)| *pk).collect();
+        assert_eq!(key, (1..=table.key).collect::<Vec<_>>(), "{}", table.name);
+        assert!(columns[table.key..].iter().all(|(_, pk)| *pk == 0), "{}", table.name);
+    }
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table'";
+    let count: Option<usize> = db.one(sql, &[], |row| row.int(0)).unwrap();
+    assert_eq!(count, Some(TABLES.len()));
+}
+
+#[test]
+fn every_key_starts_with_the_workspace() {
+    for table in TABLES.iter().filter(|t| t.name != "migration") {
+        assert_eq!(table.columns[0], "workspace", "{}", table.name);
+    }
+}
+
+#[test]
+fn migrations_are_applied_once_and_in_order() {
+    let (_folder, db) = fresh();
+    let one = Migration { number: 1, name: "one", sql: "CREATE TABLE a (x INTEGER);\n" };
+    let two = Migration { number: 2, name: "two", sql: "INSERT INTO a VALUES (7);\n" };
+    migrate(&*db, &[one], Timestamp(1)).unwrap();
+    migrate(&*db, &[one, two], Timestamp(2)).unwrap();
+    migrate(&*db, &[one, two], Timestamp(3)).unwrap();
+    assert_eq!(db.all("SELECT x FROM a", &[], |row| row.int::<u8>(0)).unwrap(), [7]);
+    let changed = Migration { sql: "CREATE TABLE b (x INTEGER);\n", ..one };
+    assert_eq!(migrate(&*db, &[changed, two], Timestamp(4)), Err(Mismatch::Changed { number: 1 }));
+    assert_eq!(migrate(&*db, &[one], Timestamp(4)), Err(Mismatch::Newer { found: 2, known: 1 }));
+}
+
+#[test]
+fn a_migration_that_fails_leaves_nothing() {
+    let (_folder, db) = fresh();
+    let sql = "CREATE TABLE a (x INTEGER);\nCREATE TABLE a (x INTEGER);\n";
+    let broken = Migration { number: 1, name: "broken", sql };
+    assert!(matches!(migrate(&*db, &[broken], Timestamp(1)), Err(Mismatch::Database(_))));
+    let tables =
+        db.all("SELECT name FROM sqlite_schema WHERE name = 'a'", &[], |_| Ok(())).unwrap();
+    assert!(tables.is_empty());
+}
