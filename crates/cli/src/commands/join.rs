@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chorus_client::Client;
 use chorus_core::command::Authority;
 use chorus_harness::{Error, Knocks, Options, Runtime};
 use chorus_wire::rest::tokens::NewToken;
@@ -71,14 +72,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 /// Runs the harness; with a new token when one that was issued here has run out.
 async fn keep_joined(mut options: Options, watch: bool, context: &Context) -> Result {
     loop {
-        let given = given(&context.target.token);
-        options.token = match given {
-            Some(token) => token.to_owned(),
-            None => tokio::select! {
-                token = issue(&options.agent, context) => token?,
-                () = ended(watch) => return Ok(()),
-            },
+        let (token, issued) = tokio::select! {
+            token = token_for(&options.agent, context) => token?,
+            () = ended(watch) => return Ok(()),
         };
+        options.token = token;
         let began = std::time::Instant::now();
         let joins = json!({ "agent": options.agent, "url": options.url });
         context.print.show(&joins, |_| format!("{} joins {}", options.agent, options.url))?;
@@ -87,10 +85,24 @@ async fn keep_joined(mut options: Options, watch: bool, context: &Context) -> Re
         match ran {
             Ok(()) => return Ok(()),
             // One that was good for a while has run out; one that never was stays refused.
-            Err(Error::Refused(_)) if given.is_none() && began.elapsed() > A_WHILE => {}
+            Err(Error::Refused(_)) if issued && began.elapsed() > A_WHILE => {}
             Err(Error::Refused(error)) => return Err(error.into()),
             Err(error) => return Err(Failure::here("the harness ended", error)),
         }
+    }
+}
+
+/// The agent's token, and whether it was issued now: the one given, unless that is somebody's who may issue
+/// one for the agent.
+async fn token_for(agent: &str, context: &Context) -> Result<(String, bool)> {
+    let client = context.target.client()?;
+    let given = given(&context.target.token).map(str::to_owned);
+    match (client.whoami().await, given) {
+        (Ok(me), Some(token)) if me.member.id == agent => Ok((token, false)),
+        (Ok(_), _) => Ok((issue(agent, &client).await?, true)),
+        // The host may come up later; the harness tries until it does.
+        (Err(chorus_client::Error::Unreachable { .. }), Some(token)) => Ok((token, false)),
+        (Err(error), _) => Err(error.into()),
     }
 }
 
@@ -111,14 +123,10 @@ async fn ended(watch_parent: bool) {
 const ORPHAN_CHECK: Duration = Duration::from_millis(250);
 const A_WHILE: Duration = Duration::from_secs(60);
 
-async fn issue(agent: &str, context: &Context) -> Result<String> {
-    let new = NewToken {
-        agent: agent.to_owned(),
-        role: Authority::Worker,
-        session: None,
-        ttl_s: Some(TTL_S),
-    };
-    Ok(context.target.client()?.issue_token(&new).await?.token)
+async fn issue(agent: &str, operator: &Client) -> Result<String> {
+    let agent = agent.to_owned();
+    let new = NewToken { agent, role: Authority::Worker, session: None, ttl_s: Some(TTL_S) };
+    Ok(operator.issue_token(&new).await?.token)
 }
 
 /// A folder's name for a member id, which may hold anything.

@@ -1,5 +1,6 @@
 //! `chorus serve`: the host on a lasting folder, until Ctrl-C or SIGTERM.
 
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -112,7 +113,10 @@ pub(crate) fn log_to_stderr() {
             filter = filter.add_directive(quieter);
         }
     }
-    let built = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let built = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     // Already set when the demo runs a host in this process.
     let _ = built.try_init();
 }

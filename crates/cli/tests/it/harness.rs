@@ -173,3 +173,20 @@ fn the_runtime_gets_the_prompt_and_a_token_that_is_not_the_agents() {
     assert!(environment.contains("CHORUS_TURN_TOKEN=turn_"), "{environment}");
     assert!(!environment.contains(&scout.token), "{environment}");
 }
+
+#[test]
+fn whoever_may_issue_tokens_can_let_any_agent_join() {
+    let host = Host::with_room(&["scout"]);
+    let mut scout = Scout::new(&host, "echo done");
+    scout.token = std::fs::read_to_string(host.data().join("operator.token")).unwrap();
+    let tail = host.tail();
+    let _harness = scout.join();
+    let asked = host.post("@scout what is the status?");
+    assert_eq!(answer(&tail)["in_reply_to"], asked["event_id"]);
+
+    let builder = host.run(&["token", "issue", "--agent", "builder", "--role", "worker"]).ok().out;
+    let other =
+        host.run(&["join", "--agent", "scout", "--runtime", "cmd:true", "--token", builder.trim()]);
+    assert_eq!(other.code, 1);
+    assert!(other.err.starts_with("error: INSUFFICIENT_AUTHORITY"), "{}", other.err);
+}
