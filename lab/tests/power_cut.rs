@@ -71,10 +71,19 @@ fn live_through(seed: u64, sync: Sync) -> Result<usize, String> {
         if cut == 0 {
             answered.rooms = life.settle();
         }
-        disk.cut_after((seed * 131 + cut * 97) % 500 + 3);
-        life.talk(disk, &clock, &mut answered);
-        life.writer.stop();
         drop(readers);
+        let moment = (seed * 131 + cut * 97) % 500 + 3;
+        if cut % 3 == 2 {
+            // This one goes while the host stops: closing copies the whole log back into the database.
+            life.talk(disk, &clock, &mut answered, 8);
+            disk.cut_after(moment % 60);
+            life.writer.stop();
+            disk.cut();
+        } else {
+            disk.cut_after(moment);
+            life.talk(disk, &clock, &mut answered, usize::MAX);
+            life.writer.stop();
+        }
         disk.power_on();
         check(folder.path(), &name, &options, &answered)?;
     }
@@ -116,10 +125,10 @@ impl Life {
         }
     }
 
-    /// Posts until the power goes; keeps what was answered.
-    fn talk(&self, disk: &Disk, clock: &ManualClock, answered: &mut Answered) {
+    /// Posts until the power goes, or for so many rounds; keeps what was answered.
+    fn talk(&self, disk: &Disk, clock: &ManualClock, answered: &mut Answered, rounds: usize) {
         let mut n = 16;
-        while disk.is_on() {
+        for _ in (0..rounds).take_while(|_| disk.is_on()) {
             let waiting: Vec<_> = (0..CALLERS)
                 .map(|caller| {
                     n += 1;
