@@ -10,6 +10,8 @@ pub struct Evidence {
     pub agents: Vec<String>,
     /// Agent and event, once for each run of a runtime.
     pub runs: Vec<(String, String)>,
+    /// Agent and event whose harness was killed in each turn that it may begin for it.
+    pub given_up: Vec<(String, String)>,
     /// What went wrong while it was gathered: answers that should not have been given.
     pub wrong: Vec<String>,
 }

@@ -23,6 +23,9 @@ echo \"Looked at it: all is well (run $$).\"
 /// How long a turn is waited for before the harness is killed outside of one.
 const TURN: Duration = Duration::from_millis(1_500);
 
+/// What follows the event in the log of a harness that was killed in each of the three turns it had.
+const GIVEN_UP: &str = " attempts=3";
+
 pub(super) struct Harness {
     pub(super) agent: String,
     pub(super) token: String,
@@ -58,6 +61,7 @@ impl Harness {
             .arg(self.folder.join("state"))
             .env("CHORUS_TOKEN", &self.token)
             .env("CHORUS_LOG", "info")
+            .env("NO_COLOR", "1")
             .stdout(Stdio::null())
             .stderr(log(&self.folder.join("harness.log"))?)
             .spawn()
@@ -102,6 +106,16 @@ impl Harness {
     pub(super) fn runs(&self) -> Vec<String> {
         let runs = fs::read_to_string(self.folder.join("runs")).unwrap_or_default();
         runs.lines().map(str::to_owned).collect()
+    }
+
+    /// Events that a restarted harness found begun as often as it may be: it gives them up, and says so.
+    pub(super) fn given_up(&self) -> Vec<String> {
+        let said = fs::read_to_string(self.folder.join("harness.log")).unwrap_or_default();
+        let events = said.lines().filter_map(|line| {
+            let (_, event) = line.split_once(" taken up again event=")?;
+            event.strip_suffix(GIVEN_UP)
+        });
+        events.map(str::to_owned).collect()
     }
 
     fn is_busy(&self) -> bool {

@@ -17,9 +17,11 @@ mod evidence;
 mod harness;
 mod host;
 mod people;
+mod report;
 mod room;
 mod run;
 
 pub use check::check;
 pub use evidence::{Asked, Directed, Evidence, Fate, Line, Log, Owed, Said};
-pub use run::{Plan, Report, run};
+pub use report::Report;
+pub use run::{Plan, run};

@@ -42,6 +42,17 @@ pub(super) struct Counts {
     pub(super) conflicts: usize,
 }
 
+impl Counts {
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            lost: self.lost + other.lost,
+            found_posted: self.found_posted + other.found_posted,
+            repeated: self.repeated + other.repeated,
+            conflicts: self.conflicts + other.conflicts,
+        }
+    }
+}
+
 pub(super) struct Person {
     pub(super) id: String,
     pub(super) door: Door,

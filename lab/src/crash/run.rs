@@ -1,6 +1,5 @@
 //! One run: the room is made, everybody is at work, and the host dies again and again.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,10 +8,11 @@ use std::time::{Duration, Instant};
 use super::chance::Chance;
 use super::check::check;
 use super::door::Door;
-use super::evidence::{Asked, Evidence, Fate, Line};
+use super::evidence::{Asked, Evidence, Said};
 use super::harness::Harness;
 use super::host::Host;
 use super::people::{Counts, Person, Place, Spoken};
+use super::report::{Kills, Report, Seen};
 use super::room::{self, AGENTS, PEOPLE, ROLE};
 
 /// What is to be done.
@@ -24,28 +24,6 @@ pub struct Plan {
     pub seed: u64,
     /// An empty folder, for the host's data and the agents' journals.
     pub folder: PathBuf,
-}
-
-/// What was seen.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// What does not hold; empty when all does.
-    pub wrong: Vec<String>,
-    counts: Counts,
-    seed: u64,
-    kills: usize,
-    kills_at_start: usize,
-    harness_kills: usize,
-    harness_kills_in_turn: usize,
-    acknowledged: usize,
-    unknown: usize,
-    unknown_there: usize,
-    asked: usize,
-    replies: usize,
-    runs: usize,
-    slowest_start: Duration,
-    settled_in: Duration,
-    took: Duration,
 }
 
 /// How long agents have to finish once nobody asks anything more. A harness whose host died again and again
@@ -72,7 +50,10 @@ pub fn run(plan: &Plan) -> Result<Report, String> {
     });
     killed?;
     let settled_in = room::settle(&mut crash.door(), PATIENCE)?;
-    crash.report(spoken, plan, settled_in, began)
+    let (seen, wrong) = crash.verdict(&spoken)?;
+    let people = spoken.iter().map(|s| s.counts).fold(Counts::default(), Counts::and);
+    let (seed, kills, took) = (plan.seed, crash.kills, began.elapsed());
+    Ok(Report { wrong, seed, kills, people, seen, settled_in, took })
 }
 
 fn panicked() -> Spoken {
@@ -85,10 +66,7 @@ struct Crash {
     operator: String,
     harnesses: Vec<Harness>,
     places: Vec<Place>,
-    at_start: usize,
-    of_harness: usize,
-    in_turn: usize,
-    slowest_start: Duration,
+    kills: Kills,
 }
 
 impl Crash {
@@ -110,10 +88,7 @@ impl Crash {
             operator,
             harnesses,
             places: Vec::new(),
-            at_start: 0,
-            of_harness: 0,
-            in_turn: 0,
-            slowest_start,
+            kills: Kills { slowest_start, ..Kills::default() },
         };
         for harness in &mut crash.harnesses {
             harness.start()?;
@@ -146,19 +121,20 @@ impl Crash {
         for kill in 0..kills {
             if self.chance.one_in(5) && kill > 0 {
                 // While it starts, reads what the last kill left, and takes its first callers.
-                self.at_start += 1;
+                self.kills.at_start += 1;
                 std::thread::sleep(self.chance.millis(0..80));
             } else {
-                self.slowest_start = self.host.ready()?.max(self.slowest_start);
+                self.ready()?;
                 std::thread::sleep(self.chance.millis(100..1_800));
             }
             let harness = self.chance.index(self.harnesses.len());
             let of_harness = kill % 2 == 1;
             if of_harness {
-                self.of_harness += 1;
-                self.in_turn += usize::from(self.harnesses[harness].kill_in_turn()?);
+                self.kills.harness += 1;
+                self.kills.in_turn += usize::from(self.harnesses[harness].kill_in_turn()?);
             }
             self.host.kill()?;
+            self.kills.host += 1;
             std::thread::sleep(self.chance.millis(0..150));
             let harness_first = self.chance.one_in(2);
             if of_harness && harness_first {
@@ -172,31 +148,32 @@ impl Crash {
                 harness.still_runs()?;
             }
         }
-        self.slowest_start = self.host.ready()?.max(self.slowest_start);
+        self.ready()?;
         // The last host is at work for a while, too.
         std::thread::sleep(self.chance.millis(500..1_000));
         Ok(())
     }
 
-    /// Looks at everything, stops the host, looks into its folder, and looks at everything once more: what
-    /// is only in a host's memory would be gone then.
-    fn report(
-        mut self,
-        spoken: Vec<Spoken>,
-        plan: &Plan,
-        settled_in: Duration,
-        began: Instant,
-    ) -> Result<Report, String> {
+    fn ready(&mut self) -> Result<(), String> {
+        let slowest = &mut self.kills.slowest_start;
+        *slowest = self.host.ready()?.max(*slowest);
+        Ok(())
+    }
+
+    /// Looks at everything, kills the host, looks into the folder as it was left, and looks at everything
+    /// once more: what was only in the host's memory is gone then. Gives what was seen, and what does not
+    /// hold.
+    fn verdict(&mut self, spoken: &[Spoken]) -> Result<(Seen, Vec<String>), String> {
         let mut evidence = self.evidence(spoken.iter().flat_map(|s| s.said.clone()).collect())?;
         evidence.wrong.extend(spoken.iter().flat_map(|s| s.wrong.clone()));
         evidence.wrong.extend(self.host.doctor().err());
         for harness in &mut self.harnesses {
             harness.kill()?;
         }
-        self.host.stop()?;
+        self.host.kill()?;
         evidence.wrong.extend(self.host.doctor().err());
         self.host.start()?;
-        self.host.ready()?;
+        self.ready()?;
         let again = self.evidence(evidence.said.clone())?;
         for (log, again) in evidence.logs.iter().zip(&again.logs) {
             if log.lines != again.lines {
@@ -204,13 +181,13 @@ impl Crash {
                 evidence.wrong.push(format!("{conversation} is another after a restart"));
             }
         }
+        self.host.stop()?;
         let mut wrong = check(&evidence);
         wrong.extend(check(&again).into_iter().map(|line| format!("after a restart: {line}")));
-        let counts = spoken.iter().map(|s| s.counts).fold(Counts::default(), Counts::and);
-        Ok(self.counted(&evidence, wrong, counts, plan, settled_in, began))
+        Ok((Seen::of(&evidence), wrong))
     }
 
-    fn evidence(&self, said: Vec<super::Said>) -> Result<Evidence, String> {
+    fn evidence(&self, said: Vec<Said>) -> Result<Evidence, String> {
         let mut door = self.door();
         let mut evidence = Evidence { said, ..Evidence::default() };
         evidence.agents = AGENTS.map(str::to_owned).to_vec();
@@ -221,8 +198,9 @@ impl Crash {
             evidence.directed.push(room::told(&mut door, &event)?);
         }
         for harness in &self.harnesses {
-            let runs = harness.runs().into_iter();
-            evidence.runs.extend(runs.map(|event| (harness.agent.clone(), event)));
+            let of_it = |event| (harness.agent.clone(), event);
+            evidence.runs.extend(harness.runs().into_iter().map(of_it));
+            evidence.given_up.extend(harness.given_up().into_iter().map(of_it));
         }
         let dead = room::dead_letters(&mut door)?;
         evidence.wrong.extend(
@@ -230,39 +208,6 @@ impl Crash {
                 .map(|letter| format!("{} deliveries are dead letters: {letter} …", dead.len())),
         );
         Ok(evidence)
-    }
-
-    fn counted(
-        &self,
-        evidence: &Evidence,
-        wrong: Vec<String>,
-        counts: Counts,
-        plan: &Plan,
-        settled_in: Duration,
-        began: Instant,
-    ) -> Report {
-        let lines = || evidence.logs.iter().flat_map(|log| &log.lines);
-        let is_there = |text: &str| lines().any(|line| line.text.as_deref() == Some(text));
-        let by_agent = |line: &&Line| line.is_post() && AGENTS.contains(&line.author.as_str());
-        let unknown: Vec<_> = evidence.said.iter().filter(|s| s.fate == Fate::Unknown).collect();
-        Report {
-            wrong,
-            counts,
-            seed: plan.seed,
-            kills: plan.kills,
-            kills_at_start: self.at_start,
-            harness_kills: self.of_harness,
-            harness_kills_in_turn: self.in_turn,
-            acknowledged: evidence.said.len() - unknown.len(),
-            unknown: unknown.len(),
-            unknown_there: unknown.iter().filter(|said| is_there(&said.text)).count(),
-            asked: evidence.directed.len(),
-            replies: lines().filter(by_agent).count(),
-            runs: evidence.runs.len(),
-            slowest_start: self.slowest_start,
-            settled_in,
-            took: began.elapsed(),
-        }
     }
 }
 
@@ -280,54 +225,4 @@ fn asking(evidence: &Evidence) -> Vec<String> {
         .filter(|line| line.text.as_deref().is_some_and(|text| asking.contains(text)))
         .map(|line| line.event.clone())
         .collect()
-}
-
-impl Counts {
-    fn and(self, other: Self) -> Self {
-        Self {
-            lost: self.lost + other.lost,
-            found_posted: self.found_posted + other.found_posted,
-            repeated: self.repeated + other.repeated,
-            conflicts: self.conflicts + other.conflicts,
-        }
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { counts, .. } = self;
-        writeln!(f, "seed {}, {:.0} s", self.seed, self.took.as_secs_f64())?;
-        writeln!(
-            f,
-            "host kills: {} ({} while it started; slowest start {} ms)",
-            self.kills,
-            self.kills_at_start,
-            self.slowest_start.as_millis()
-        )?;
-        writeln!(
-            f,
-            "harness kills: {} ({} in a turn)",
-            self.harness_kills, self.harness_kills_in_turn
-        )?;
-        writeln!(
-            f,
-            "posts: {} acknowledged, {} unknown of which {} are there",
-            self.acknowledged, self.unknown, self.unknown_there
-        )?;
-        writeln!(
-            f,
-            "answers lost: {}, and the post was there already: {}; repeated: {}; keys refused: {}",
-            counts.lost, counts.found_posted, counts.repeated, counts.conflicts
-        )?;
-        writeln!(
-            f,
-            "asked: {}, turns run: {}, replies: {}, settled after {:.1} s",
-            self.asked,
-            self.runs,
-            self.replies,
-            self.settled_in.as_secs_f64()
-        )?;
-        write!(f, "wrong: {}", self.wrong.len())?;
-        self.wrong.iter().take(20).try_for_each(|line| write!(f, "\n  {line}"))
-    }
 }

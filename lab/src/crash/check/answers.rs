@@ -5,9 +5,6 @@ use std::collections::HashMap;
 use super::Seen;
 use crate::crash::evidence::{Asked, Directed, Evidence, Line, Owed};
 
-/// A harness that was killed this often in one turn gives it up, and says so.
-const GIVEN_UP_AFTER: usize = 3;
-
 pub(super) fn check(evidence: &Evidence, seen: &Seen<'_>, wrong: &mut Vec<String>) {
     one_reply_each(evidence, seen, wrong);
     let verdict = Verdict { evidence, seen };
@@ -102,7 +99,7 @@ impl Verdict<'_> {
             Some("responded") => answered,
             // What was merged into a turn is answered with the newest of it.
             Some("superseded") => !answered && self.answered_later(agent, line),
-            Some("failed") => !answered && self.runs(agent, &line.event) >= GIVEN_UP_AFTER,
+            Some("failed") => !answered && self.given_up(agent, &line.event),
             _ => false,
         };
         let how = owed.disposition.as_deref().unwrap_or(&owed.state);
@@ -123,7 +120,7 @@ impl Verdict<'_> {
         };
         let fine = match by("responded") {
             Some(agent) => replies == 1 || self.answered_later(agent, line),
-            None => by("failed").is_some_and(|agent| self.runs(agent, event) >= GIVEN_UP_AFTER),
+            None => by("failed").is_some_and(|agent| self.given_up(agent, event)),
         };
         (!fine).then(|| format!("{event} asked one of a role: {:?}", directed.owed))
     }
@@ -135,7 +132,8 @@ impl Verdict<'_> {
         later.any(|l| self.seen.replies(&l.event).iter().any(|r| r.line.author == agent))
     }
 
-    fn runs(&self, agent: &str, event: &str) -> usize {
-        self.evidence.runs.iter().filter(|(a, e)| a == agent && e == event).count()
+    /// Whether it is known why the agent failed: its harness was killed in each of its turns.
+    fn given_up(&self, agent: &str, event: &str) -> bool {
+        self.evidence.given_up.iter().any(|(a, e)| a == agent && e == event)
     }
 }

@@ -152,7 +152,7 @@ fn a_thread_counts_without_a_hole() {
 }
 
 #[test]
-fn a_turn_given_up_after_three_runs_is_an_end() {
+fn a_turn_given_up_after_three_kills_is_an_end() {
     let mut room = room();
     room.logs[0].lines.remove(4);
     room.logs[0].lines.iter_mut().skip(4).for_each(|line| {
@@ -161,8 +161,7 @@ fn a_turn_given_up_after_three_runs_is_an_end() {
     room.logs[0].last_seq = 6;
     for directed in &mut room.directed[..2] {
         directed.owed[0].disposition = Some("failed".to_owned());
-        let run = ("scout".to_owned(), directed.event.clone());
-        room.runs.extend([run.clone(), run.clone(), run]);
+        room.given_up.push(("scout".to_owned(), directed.event.clone()));
     }
     let Fate::Acknowledged { seq, .. } = &mut room.said[4].fate else { panic!() };
     *seq -= 1;
