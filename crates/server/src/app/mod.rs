@@ -5,6 +5,7 @@
 //! ids, content, and what a token may be used for.
 
 mod draw;
+mod idempotency;
 mod ids;
 mod read;
 

@@ -1,11 +1,13 @@
 //! The host through its real doors, on a real folder: one module per door.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod harness;
 mod house;
 
 mod admin;
 mod attention;
 mod bad_input;
+mod connection;
 mod deliveries;
 mod identity;
 mod live;

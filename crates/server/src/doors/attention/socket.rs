@@ -12,12 +12,10 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use chorus_core::command::Offer;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
-use chorus_core::member::Session;
 use chorus_wire::attention::descriptors::Names;
-use chorus_wire::attention::initialize::InitializeParams;
 use chorus_wire::attention::notifications::Closing;
 use chorus_wire::attention::{method, shared};
-use chorus_wire::jsonrpc::{self, ErrorObject, Id, Incoming, Notification, Response};
+use chorus_wire::jsonrpc::{ErrorObject, Id, Incoming, Notification, Response};
 use futures_util::stream::{FuturesUnordered, SplitSink, SplitStream};
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use serde_json::value::RawValue;
@@ -40,7 +38,7 @@ const DEAD_AFTER: Duration = Duration::from_secs(60);
 /// Calls of one connection under way; when there are more, it is not read from.
 const CALLS: usize = 64;
 
-type Out = SplitSink<WebSocket, Message>;
+pub(super) type Out = SplitSink<WebSocket, Message>;
 type Calls = FuturesUnordered<Pin<Box<dyn Future<Output = Option<String>> + Send>>>;
 
 /// The end of a connection: the reason, when there is one to tell.
@@ -49,8 +47,10 @@ struct Ended(Option<&'static str>);
 /// Serves one connection to its end.
 pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: WebSocket) {
     let (mut out, mut frames) = socket.split();
-    let hello =
-        tokio::time::timeout(HELLO_WITHIN, greet(&app, caller, names, &mut out, &mut frames));
+    let hello = tokio::time::timeout(
+        HELLO_WITHIN,
+        hello::greet(&app, caller, names, &mut out, &mut frames),
+    );
     let Ok(Some((context, session))) = hello.await else {
         let _ =
             tokio::time::timeout(HELLO_WITHIN, close(&mut out, "initialize did not come")).await;
@@ -73,67 +73,6 @@ pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: W
     if app.connections.remove(&connection) {
         app.close_session(by, session.key);
     }
-}
-
-/// Waits for `initialize` and answers it. Other requests are told that it comes first.
-async fn greet(
-    app: &Arc<App>,
-    caller: Caller,
-    names: Names,
-    out: &mut Out,
-    frames: &mut SplitStream<WebSocket>,
-) -> Option<(Context, Arc<Session>)> {
-    loop {
-        let text = match frames.next().await?.ok()? {
-            Message::Text(text) => text,
-            Message::Close(_) => return None,
-            _ => continue,
-        };
-        let answer = match Incoming::parse(&text) {
-            Ok(Incoming::Request { id, method, params }) if method == method::INITIALIZE => {
-                match begin(app, &caller, names, params).await {
-                    Ok((context, session, result)) => {
-                        let answer = dispatch::result(&id, &result);
-                        out.send(Message::text(answer)).await.ok()?;
-                        return Some((context, session));
-                    }
-                    Err(refusal) => dispatch::refused(&id, &refusal),
-                }
-            }
-            Ok(Incoming::Request { id, .. }) => {
-                dispatch::refused(&id, &Refusal::invalid("initialize comes first"))
-            }
-            Ok(_) => continue,
-            Err(error) => json(&error.response(request_id())),
-        };
-        out.send(Message::text(answer)).await.ok()?;
-    }
-}
-
-type Begun = (Context, Arc<Session>, chorus_wire::attention::initialize::InitializeResult);
-
-async fn begin(
-    app: &Arc<App>,
-    caller: &Caller,
-    names: Names,
-    params: Option<&RawValue>,
-) -> Result<Begun, Refusal> {
-    let params: InitializeParams = jsonrpc::params(params).map_err(Refusal::invalid)?;
-    let glyphs = hello::glyphs(params.glyphs.as_ref())?;
-    let session = app.open_session(caller, params.session.as_ref()).await?;
-    let mut caller = caller.clone();
-    caller.by.session = Some(session.key);
-    caller.session = Some(session.uid);
-    let result = hello::answer(app, &caller, &params, session.uid, &glyphs);
-    let context = Context {
-        app: app.clone(),
-        caller,
-        names,
-        glyphs: Some(Arc::new(glyphs)),
-        stands: Some(Arc::new(Stands::default())),
-        lived: Default::default(),
-    };
-    Ok((context, session, result))
 }
 
 struct Run {
@@ -380,6 +319,6 @@ fn unasked(refusal: &Refusal) -> String {
     json(&Response::error(None, ErrorObject::of(refusal, request_id)))
 }
 
-fn json<T: serde::Serialize>(value: &T) -> String {
+pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

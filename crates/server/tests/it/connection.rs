@@ -1,0 +1,67 @@
+//! C2A connections: what a session hears, finds and keeps when it comes and goes.
+
+use serde_json::json;
+
+use crate::house::House;
+
+#[tokio::test]
+async fn typing_is_told_to_whoever_composes_from_it() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "other"]).await;
+    let ann = house.token("ann").await;
+    let mut bot = house.connect(&house.token("bot").await).await;
+    house.say(&ann, &room, "@bot one more thing").await;
+    bot.take().await;
+    let typing = json!({"conversation": room, "typing": true});
+    assert_eq!(house.post(&ann, "/v1/typing", typing).await.status, 204);
+    let heard = bot.heard().await.unwrap();
+    assert_eq!(heard["method"], "notifications/typing");
+    assert_eq!(
+        (&heard["params"]["author"], &heard["params"]["typing"]),
+        (&json!("ann"), &json!(true))
+    );
+}
+
+// covers: FAIL-10, ATT-78
+#[tokio::test]
+async fn mail_is_there_before_anybody_connects_and_is_never_falsely_empty() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    house.say(&ann, &room, "just talk").await;
+    house.say(&ann, &room, "@bot are you there?").await;
+    let mail = house.tool(&token, "chat.list_events", json!({"unsettled": true})).await.unwrap();
+    assert_eq!(mail["events"].as_array().unwrap().len(), 1);
+    assert_eq!(mail["events"][0]["attention"]["policy"], "must_respond");
+    let all = house.tool(&token, "chat.list_events", json!({})).await.unwrap();
+    assert_eq!(all["events"].as_array().unwrap().len(), 2);
+    let directed = json!({"directedness": "to_me", "conversation": room});
+    let directed = house.tool(&token, "chat.list_events", directed).await.unwrap();
+    assert_eq!(directed["events"].as_array().unwrap().len(), 1);
+
+    let mut bot = house.connect(&token).await;
+    let event = bot.take().await;
+    bot.reply(&event, "yes").await.unwrap();
+    let mail = bot.tool("chat.list_events", json!({"unsettled": true})).await.unwrap();
+    assert_eq!(mail["events"], json!([]));
+}
+
+// covers: ATT-12
+#[tokio::test]
+async fn the_newer_connection_of_a_session_takes_over() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    let mut old = house.connect(&token).await;
+    house.say(&ann, &room, "@bot are you there?").await;
+    let first = old.take().await;
+    let session = json!({"id": old.hello["session"]["id"]});
+    let mut new = house.connect_as(&token, session).await;
+    assert_eq!(old.heard().await.unwrap()["method"], "notifications/closing");
+    assert!(old.heard().await.is_none());
+    let again = new.take().await;
+    assert_eq!(again["eventId"], first["eventId"]);
+    assert_eq!(again["reliability"]["idempotencyKey"], first["reliability"]["idempotencyKey"]);
+    assert!(again["reliability"]["attempt"].as_u64() > first["reliability"]["attempt"].as_u64());
+    new.reply(&again, "I am").await.unwrap();
+}
