@@ -10,3 +10,4 @@ mod demo;
 mod errors;
 mod harness;
 mod secrets;
+mod serve;

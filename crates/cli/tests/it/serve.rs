@@ -1,0 +1,80 @@
+//! `chorus serve` as it is started and stopped, and what follows it beside.
+
+use std::net::TcpListener;
+use std::path::Path;
+
+use nix::sys::signal::{Signal, kill};
+use serde_json::Value;
+
+use crate::cli::{Going, chorus};
+use crate::host::Host;
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Starts a host in a folder and gives what it says of itself.
+fn serve(folder: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> (Going, Value) {
+    let mut command = chorus();
+    command.current_dir(folder).args(["serve", "--json"]).args(arguments);
+    let serving = Going::start(command.envs(environment.iter().copied()));
+    let said = serving.wait(|line| serde_json::from_str::<Value>(line).ok());
+    (serving, said)
+}
+
+#[test]
+fn settings_come_from_the_file_then_the_environment_then_the_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, variable, flag] = [(); 3].map(|()| format!("127.0.0.1:{}", free_port()));
+    let settings = format!("listen = \"{file}\"\ndata = \"rooms\"\n");
+    std::fs::write(folder.path().join("chorus.toml"), settings).unwrap();
+    let environment = [("CHORUS_LISTEN", variable.as_str())];
+    let cases: [(&[(&str, &str)], &[&str], &String); 3] = [
+        (&[], &[], &file),
+        (&environment, &[], &variable),
+        (&environment, &["--listen", &flag], &flag),
+    ];
+    for (environment, arguments, address) in cases {
+        let (mut serving, said) = serve(folder.path(), environment, arguments);
+        assert_eq!(said["url"], format!("http://{address}"));
+        assert!(folder.path().join("rooms/host.json").exists());
+        let listed =
+            chorus().current_dir(folder.path()).args(["channel", "list"]).status().unwrap();
+        assert!(listed.success(), "a command beside it finds the folder in the same file");
+        kill(serving.pid(), Signal::SIGTERM).unwrap();
+        assert!(serving.child.wait().unwrap().success());
+        assert!(!folder.path().join("rooms/host.json").exists());
+    }
+    std::fs::write(folder.path().join("chorus.toml"), "lisen = 1").unwrap();
+    let wrong = chorus().current_dir(folder.path()).arg("serve").output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("lisen"));
+}
+
+#[test]
+fn a_second_host_on_the_same_folder_is_refused_and_harms_nothing() {
+    let host = Host::with_room(&[]);
+    let mut second = chorus();
+    second.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(host.data());
+    let second = second.output().unwrap();
+    assert_eq!(second.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(told.contains(host.data().to_str().unwrap()), "{told}");
+    host.post("still here?");
+}
+
+#[test]
+fn a_tail_goes_on_over_a_restart_and_shows_each_event_once() {
+    let mut host = Host::with_room(&[]);
+    let tail = host.tail();
+    let text = |line: &str| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        event["message"]["text"].as_str().map(str::to_owned)
+    };
+    host.post("before");
+    assert_eq!(tail.wait(text), "before");
+    host.kill();
+    host.serve();
+    host.post("after");
+    assert_eq!(tail.wait(text), "after");
+}
