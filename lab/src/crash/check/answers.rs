@@ -97,7 +97,7 @@ impl Verdict<'_> {
         let answered = self.seen.replies(&line.event).iter().any(|r| r.line.author == *agent);
         let fine = match owed.disposition.as_deref() {
             Some("responded") => answered,
-            // What was merged into a turn is answered with the newest of it.
+            // It was merged into a turn that answered another.
             Some("superseded") => !answered && self.answered_later(agent, line),
             Some("failed") => !answered && self.given_up(agent, &line.event),
             _ => false,
@@ -125,11 +125,12 @@ impl Verdict<'_> {
         (!fine).then(|| format!("{event} asked one of a role: {:?}", directed.owed))
     }
 
-    /// Whether the agent has answered something that was said in the same place after this.
+    /// Whether the agent has answered something in the same place after this was said: what came together
+    /// is one turn, with one answer to what presses most in it.
     fn answered_later(&self, agent: &str, line: &Line) -> bool {
         let Some((log, _)) = self.seen.events.get(line.event.as_str()) else { return false };
         let mut later = log.lines.iter().filter(|l| l.seq > line.seq && l.thread == line.thread);
-        later.any(|l| self.seen.replies(&l.event).iter().any(|r| r.line.author == agent))
+        later.any(|l| l.author == agent && l.in_reply_to.is_some())
     }
 
     /// Whether it is known why the agent failed: its harness was killed in each of its turns.
