@@ -36,7 +36,7 @@ const CORE_TAKES: [&str; 1] = ["sha2"];
 
 /// Crates that only the named members may use outside their tests.
 const ROOMS: [(&str, &[&str]); 4] = [
-    ("rusqlite", &["chorus-store", "chorus-harness"]),
+    ("rusqlite", &["chorus-store", "chorus-harness", "chorus-lab"]),
     ("postgres", &["chorus-store", "chorus-lab"]),
     ("axum", &["chorus-server", "chorus-lab"]),
     (

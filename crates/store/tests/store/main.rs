@@ -4,4 +4,6 @@
 mod doctor;
 mod folder;
 mod ground;
+mod history;
+mod reading;
 mod restart;

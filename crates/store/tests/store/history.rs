@@ -1,0 +1,250 @@
+//! Whatever people and agents do, and whenever the host stops, what is kept is in order.
+
+use std::path::Path;
+
+use chorus_core::attention::Directedness;
+use chorus_core::command::{By, Command, Effect, OpenThread, Outcome, Post, SettingsPatch};
+use chorus_core::conversation::{Conversation, Participation};
+use chorus_core::delivery::Disposition;
+use chorus_core::error::Code;
+use chorus_core::event::{EventRef, Message};
+use chorus_core::ids::{MemberKey, Seq, SessionKey, Timestamp, Uid};
+use chorus_core::reaction::Signal;
+use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_store::doctor;
+
+use crate::ground::{ADA, BOB, Ground, PERSON, by, person};
+
+const STEPS: usize = 400;
+
+#[test]
+fn every_history_leaves_the_folder_in_order() {
+    for seed in 1..=6 {
+        let folder = tempfile::tempdir().unwrap();
+        let mut story = Story::begin(folder.path(), seed);
+        for step in 0..STEPS {
+            story.step();
+            if step % 97 == 96 {
+                story = story.restart(folder.path(), step % 2 == 0);
+            }
+        }
+        story.ground.writer.stop();
+        let report = doctor(folder.path(), None).unwrap();
+        assert_eq!(report.problems, [], "seed {seed}");
+        assert!(report.events > 100, "seed {seed}: {report:?}");
+    }
+}
+
+struct Story {
+    ground: Ground,
+    coin: u64,
+    rooms: Vec<std::sync::Arc<Conversation>>,
+    events: Vec<Uid>,
+    threads: Vec<Uid>,
+    sessions: Vec<(MemberKey, SessionKey)>,
+    offers: Vec<(MemberKey, SessionKey, EventRef, Uid, u16)>,
+}
+
+impl Story {
+    fn begin(folder: &Path, seed: u64) -> Self {
+        let ground = Ground::open(folder);
+        let rooms = vec![ground.settle(), ground.channel("other")];
+        let name = "crew".to_owned();
+        ground.ask(person(), Command::AddRole { name }).unwrap();
+        for member in [ADA, BOB] {
+            let role = chorus_core::ids::RoleKey(1);
+            ground.ask(person(), Command::SetRoleMember { role, member, on: true }).unwrap();
+        }
+        let (events, threads, sessions, offers) = Default::default();
+        Self { ground, coin: seed * 0x9e37_79b9 + 1, rooms, events, threads, sessions, offers }
+    }
+
+    /// Stops and goes on; or goes on from a copy of the files as they are, as a crash leaves them.
+    fn restart(self, folder: &Path, crash: bool) -> Self {
+        let copy = tempfile::tempdir().unwrap();
+        let files = ["chorus.db", "chorus.db-wal"];
+        if crash {
+            files.iter().for_each(|f| drop(std::fs::copy(folder.join(f), copy.path().join(f))));
+        }
+        self.ground.writer.stop();
+        let now = chorus_store::Clock::now(&*self.ground.clock).plus(700);
+        drop(self.ground);
+        if crash {
+            let _ = std::fs::remove_file(folder.join("chorus.db-shm"));
+            files.iter().for_each(|f| drop(std::fs::copy(copy.path().join(f), folder.join(f))));
+        }
+        assert_eq!(doctor(folder, None).unwrap().problems, [], "crash: {crash}");
+        let ground = Ground::at(folder, Timestamp(now.0));
+        Self { ground, sessions: Vec::new(), offers: Vec::new(), ..self }
+    }
+
+    fn toss(&mut self, sides: usize) -> usize {
+        self.coin ^= self.coin << 13;
+        self.coin ^= self.coin >> 7;
+        self.coin ^= self.coin << 17;
+        (self.coin >> 11) as usize % sides
+    }
+
+    fn pick<T: Clone>(&mut self, from: &[T]) -> Option<T> {
+        let n = self.toss(from.len().max(1));
+        from.get(n).cloned()
+    }
+
+    /// Of the newest twenty, mostly.
+    fn event(&mut self) -> Option<Uid> {
+        let recent = self.events.len().saturating_sub(20);
+        let from = if self.toss(4) == 0 { 0 } else { recent };
+        let near = self.events[from..].to_vec();
+        self.pick(&near)
+    }
+
+    fn step(&mut self) {
+        self.collect();
+        let agent = if self.toss(2) == 0 { ADA } else { BOB };
+        let Some((by, command)) = self.draw(agent) else { return };
+        let shown = format!("{command:?}");
+        match self.ground.ask(by, command) {
+            Ok(Outcome::Logged { entry, .. }) => self.events.push(entry.event.uid),
+            Ok(Outcome::Thread { thread, .. }) => self.threads.push(thread.uid),
+            Ok(Outcome::Session(session)) => self.sessions.push((session.member, session.key)),
+            Ok(_) => {}
+            Err(refusal) => {
+                let broken = matches!(refusal.code, Code::Internal | Code::Unavailable);
+                assert!(!broken, "{shown}: {refusal}");
+            }
+        }
+    }
+
+    /// The offers made since the last step.
+    fn collect(&mut self) {
+        for effect in self.ground.effects.lock().unwrap().drain(..) {
+            if let Effect::Offer(offer) = effect {
+                let event = &offer.entry.event;
+                let at = EventRef { conversation: event.conversation, seq: event.seq };
+                self.offers.push((offer.member, offer.session, at, event.uid, offer.attempt));
+            }
+        }
+    }
+
+    fn draw(&mut self, agent: MemberKey) -> Option<(By, Command)> {
+        let session = self.sessions.iter().rev().find(|(m, _)| *m == agent).map(|(_, s)| *s);
+        let worker = By { session, ..by(agent) };
+        let rooms = self.rooms.clone();
+        let room = self.pick(&rooms)?.uid;
+        Some(match self.toss(24) {
+            0..=6 => (person(), self.post(room)?),
+            7..=9 => (worker, self.post(room)?),
+            10 => (person(), Command::Edit { message: self.event()?, content: self.message() }),
+            11 => (person(), Command::Delete { message: self.event()? }),
+            12 | 13 => {
+                let signal = self.pick(&Signal::ALL)?;
+                let on = self.toss(3) > 0;
+                (worker, Command::React { message: self.event()?, signal, detail: None, on })
+            }
+            14 => (person(), self.open_thread(room)),
+            15 => {
+                let threads = self.threads.clone();
+                let status = self.pick(&ThreadStatus::ALL);
+                let owner = (self.toss(2) == 0).then_some(Some(agent));
+                let thread = self.pick(&threads)?;
+                (person(), Command::ChangeThread { thread, status, owner, reason: "so".into() })
+            }
+            16 => (worker, Command::Claim { event: self.event()? }),
+            17 => (worker, Command::Release { event: self.event()? }),
+            18 => self.answer_offer()?,
+            19 => {
+                let disposition = self.pick(&Disposition::ALL)?;
+                (worker, Command::Dispose { event: self.event()?, disposition, note: None })
+            }
+            20 => match session.filter(|_| self.toss(3) == 0) {
+                Some(session) => {
+                    self.sessions.retain(|(_, s)| *s != session);
+                    (worker, Command::CloseSession { session })
+                }
+                None => {
+                    let runtime = "test".to_owned();
+                    let open = Command::OpenSession {
+                        uid: None,
+                        runtime,
+                        managed: false,
+                        resumable: true,
+                    };
+                    (by(agent), open)
+                }
+            },
+            21 => {
+                let ms = [50, 900, 5_000, 70_000, 400_000][self.toss(5)];
+                self.ground.pass(ms);
+                (person(), Command::Redeliver { event: self.event()?, member: agent })
+            }
+            22 => match self.toss(3) {
+                0 => (person(), Command::RemoveSeat { conversation: room, member: agent }),
+                1 => {
+                    let settings =
+                        SettingsPatch { purpose: Some("new".into()), ..Default::default() };
+                    (person(), Command::ChangeConversation { conversation: room, settings })
+                }
+                _ => {
+                    let participation = self.pick(&Participation::ALL)?;
+                    (
+                        person(),
+                        Command::SetSeat { conversation: room, member: agent, participation },
+                    )
+                }
+            },
+            _ => {
+                let read = Seq(self.toss(40) as u64);
+                (worker, Command::SetCursor { conversation: room, read })
+            }
+        })
+    }
+
+    fn answer_offer(&mut self) -> Option<(By, Command)> {
+        let offers = std::mem::take(&mut self.offers);
+        let (member, session, event, uid, attempt) = self.pick(&offers)?;
+        let by = By { session: Some(session), ..by(member) };
+        Some(match self.toss(4) {
+            0 => (by, Command::Reject { event, attempt }),
+            1 => (by, Command::Retrieve { event: uid }),
+            _ => (by, Command::Accept { event, attempt }),
+        })
+    }
+
+    fn message(&mut self) -> Message {
+        let names = ["@ada", "@bob", "@crew", "@ada @bob", "everybody", "@person"];
+        let words =
+            ["what is the time?", "thanks!", "please fix the build", "it is done", "urgent: stop"];
+        let text = format!("{} {}", names[self.toss(6)], words[self.toss(5)]);
+        Message { text: text.into(), ..Message::default() }
+    }
+
+    fn post(&mut self, conversation: Uid) -> Option<Command> {
+        let threads = self.threads.clone();
+        let thread = if self.toss(4) == 0 { self.pick(&threads) } else { None };
+        let in_reply_to = if self.toss(3) == 0 { self.event() } else { None };
+        let directedness = (self.toss(8) == 0).then_some(Directedness::Ambient);
+        Some(Command::Post(Box::new(Post {
+            conversation,
+            thread,
+            message: self.message(),
+            in_reply_to,
+            idempotency: None,
+            recipient: None,
+            mentions: Vec::new(),
+            directedness,
+        })))
+    }
+
+    fn open_thread(&mut self, conversation: Uid) -> Command {
+        let root = if self.toss(2) == 0 { self.event() } else { None };
+        let kinds = ThreadKind::ALL;
+        Command::OpenThread(Box::new(OpenThread {
+            conversation,
+            root,
+            title: "work".into(),
+            kind: kinds[self.toss(3)],
+            owner: Some(ADA),
+            participants: vec![PERSON, BOB],
+        }))
+    }
+}
