@@ -140,3 +140,53 @@ impl Courier {
         to.offer(Outgoing { shared, offer });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use chorus_core::ids::{ConversationKey, MemberKey, SessionKey};
+
+    use super::*;
+
+    fn cancel() -> Effect {
+        let (event, conversation) = (Uid(1), Uid(2));
+        let (member, session) = (MemberKey(1), SessionKey(9));
+        Effect::Cancel { event, conversation, member, session, attempt: 1, reason: "deleted" }
+    }
+
+    #[tokio::test]
+    async fn what_does_not_fit_sends_everybody_to_what_is_kept() {
+        let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
+        let (sink, batches, overflowed) = Sink::new(directory.clone());
+        let (connections, feed) = (Arc::new(Connections::default()), Arc::new(Feed::default()));
+        let (connection, _queues) = connections.open(SessionKey(1), MemberKey(1));
+        let mut follower = feed.follow(ConversationKey(1));
+        for _ in 0..=BATCHES {
+            sink.put(vec![cancel()]);
+        }
+        drop(sink);
+        let courier = Courier {
+            batches,
+            overflowed,
+            directory,
+            connections,
+            feed,
+            metrics: Arc::default(),
+            workspace_id: "wk_".into(),
+        };
+        courier.run().await;
+        assert!(connection.take_lagging());
+        assert!(matches!(follower.try_recv().unwrap(), Live::Look));
+    }
+
+    #[test]
+    fn a_directory_is_in_force_before_its_command_is_seen() {
+        let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
+        let (sink, _batches, _) = Sink::new(directory.clone());
+        let mut next = Directory::default();
+        next.lead = Some(MemberKey(3));
+        sink.put(vec![Effect::Directory(Arc::new(next))]);
+        assert_eq!(directory.load().lead, Some(MemberKey(3)));
+    }
+}
