@@ -199,7 +199,7 @@ pub trait Db: Send {
     /// On disk when it returns. What a failure has left behind is unknown: it is never tried again.
     fn commit(&self) -> Result<()>;
     fn rollback(&self) -> Result<()>;
-    /// Work between batches; `idle` says that nobody waits.
+    /// Work between batches; `idle` says that nothing was asked lately.
     fn housekeep(&self, idle: bool) -> Result<()>;
     /// What the engine itself finds wrong with its files.
     fn check_file(&self) -> Result<Vec<String>>;

@@ -19,7 +19,8 @@ use crate::db::{Db, Error, Result, Row, Value};
 
 pub use folder::{Folder, FolderError};
 
-/// Pages in the write-ahead log at which it is copied back: when nobody waits, and at the latest.
+/// Pages by which the write-ahead log has grown when it is copied back: while nothing is asked, and at
+/// the latest. Each copy syncs the database, so under load it is worth to wait for more.
 const CHECKPOINT_IDLE: u32 = 1_000;
 const CHECKPOINT_BUSY: u32 = 4_000;
 /// Prepared statements kept by a connection; there are about fifty in all.

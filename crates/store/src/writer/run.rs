@@ -26,6 +26,9 @@ use crate::sqlite::Folder;
 
 /// How long timers rest after one of them failed.
 const TIMER_REST: Duration = Duration::from_secs(1);
+/// Timers do not wake the writer more often than this: what is due goes along with the next batch, and a
+/// commit for timers alone would stand in the way of a post that comes meanwhile.
+const TIMER_STRIDE: Duration = Duration::from_millis(25);
 
 type Answer = Result<Outcome, Refusal>;
 
@@ -43,6 +46,7 @@ pub(super) struct Run {
     /// Rooms that were dropped and could not be loaded again: their timers stand still until they are.
     missing: BTreeSet<ConversationKey>,
     timers_rest: Option<Instant>,
+    fired_at: Option<Instant>,
     more_due: bool,
     /// What the batch at hand has touched, and the directory before it.
     trace: Trace,
@@ -73,6 +77,7 @@ impl Run {
             ages: Ages::default(),
             missing: BTreeSet::new(),
             timers_rest: None,
+            fired_at: None,
             more_due: false,
             _folder: setup.folder,
         }
@@ -96,11 +101,15 @@ impl Run {
         self.batch(Vec::new())?;
         loop {
             let due = self.until_due();
-            match self.shared.queue.take(due, self.batching) {
-                Next::Work(jobs) => self.batch(jobs)?,
+            let idle = match self.shared.queue.take(due, self.batching) {
+                Next::Work(jobs) => {
+                    let idle = jobs.is_empty();
+                    self.batch(jobs)?;
+                    idle && self.shared.queue.len() == 0
+                }
                 Next::Stop => break,
-            }
-            self.db.housekeep(self.shared.queue.len() == 0)?;
+            };
+            self.db.housekeep(idle)?;
             if let Some(rooms) = self.ages.trim(&mut self.workspace) {
                 self.shared.counters.rooms.store(rooms as u64, Ordering::Relaxed);
             }
@@ -119,7 +128,9 @@ impl Run {
             return Some(Duration::ZERO);
         }
         let ms = self.workspace.next_due()?.since(self.clock.now());
-        Some(Duration::from_millis(u64::try_from(ms).unwrap_or(0)))
+        let due = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
+        let rested = self.fired_at.map(|at| at + TIMER_STRIDE);
+        Some(rested.map_or(due, |at| due.max(at.saturating_duration_since(Instant::now()))))
     }
 
     /// Runs what waits, and the timers that are due, under one commit. An error ends the writer.
@@ -129,6 +140,9 @@ impl Run {
         let timers = self.timers_rest.is_none_or(|rest| rest <= Instant::now());
         if timers {
             self.timers_rest = None;
+            if self.workspace.next_due().is_some_and(|due| due <= now) {
+                self.fired_at = Some(Instant::now());
+            }
         }
         match self.decide(&jobs, timers, now) {
             Ok(answers) => self.finish(jobs, answers),
