@@ -82,7 +82,9 @@ impl Run<'_> {
             let due = match delivery.state {
                 State::Waiting => true,
                 State::Offered { session: other, .. } => other == session,
-                State::Accepted { session: holder, gone, .. } => holder == session && gone.is_some(),
+                State::Accepted { session: holder, gone, .. } => {
+                    holder == session && gone.is_some()
+                }
                 _ => false,
             };
             if !due {

@@ -12,6 +12,7 @@ mod guard;
 mod look;
 mod message;
 mod post;
+mod run;
 mod thread;
 mod timer;
 
@@ -19,17 +20,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::attention::directedness::People;
-use crate::command::{
-    Authority, By, Command, Drawn, Effect, Entry, Facts, Outcome, Recalled, Unavailable,
-};
-use crate::conversation::{Conversation, ConversationKind, Visibility};
+use crate::command::{Authority, By, Command, Drawn, Effect, Facts, Outcome, Unavailable};
+use crate::conversation::{Conversation, ConversationKind};
 use crate::delivery::State;
 use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef};
-use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
 use crate::member::{Directory, Member, Role, Session, Stream};
 use crate::room::{Dirty, Head, Room};
-use crate::thread::Thread;
+use run::Run;
 use timer::Timers;
 
 /// Why a command gave nothing.
@@ -275,6 +274,11 @@ impl Workspace {
         self.timers.next()
     }
 
+    /// In which conversation that is.
+    pub fn next_due_in(&self) -> Option<ConversationKey> {
+        self.timers.next_in()
+    }
+
     /// What is to be written now, and then done.
     pub fn take_changes(&mut self) -> Changes {
         let mut changes = std::mem::take(&mut self.changes);
@@ -348,218 +352,6 @@ impl By {
     /// The host itself, acting for time or for a door.
     pub fn host() -> Self {
         Self { member: MemberKey(0), session: None, authority: Authority::Operator, turn: None }
-    }
-}
-
-/// One command on its way: the workspace, the facts it may load, who asks, and when.
-struct Run<'a> {
-    ws: &'a mut Workspace,
-    facts: &'a mut dyn Facts,
-    by: By,
-    drawn: Drawn,
-    now: Timestamp,
-}
-
-impl Run<'_> {
-    fn directory(&self) -> &Directory {
-        &self.ws.directory
-    }
-
-    fn directory_mut(&mut self) -> &mut Directory {
-        self.ws.directory_changed = true;
-        Arc::make_mut(&mut self.ws.directory)
-    }
-
-    fn me(&self) -> Result<Arc<Member>> {
-        let member = self.directory().member(self.by.member).filter(|m| !m.removed);
-        Ok(member.cloned().ok_or_else(|| Refusal::not_found("member"))?)
-    }
-
-    /// Only who runs the room may do this.
-    fn must_govern(&self) -> Result<()> {
-        if self.by.authority < Authority::Orchestrator {
-            return Err(Refusal::new(
-                Code::InsufficientAuthority,
-                "this needs an operator's or orchestrator's token",
-            )
-            .into());
-        }
-        Ok(())
-    }
-
-    /// The room of a conversation, loaded if it is not in memory. One that the caller may not see is as
-    /// unknown as one that does not exist.
-    fn room_by_uid(&mut self, uid: Uid) -> Result<ConversationKey> {
-        let key = match self.ws.by_uid.get(&uid) {
-            Some(key) => Some(*key),
-            None => self.facts.conversation_key(uid)?,
-        };
-        let key = key.ok_or_else(|| Refusal::not_found("conversation"))?;
-        self.load(key)?;
-        if !self.may_see(self.room(key)) {
-            return Err(Refusal::not_found("conversation").into());
-        }
-        Ok(key)
-    }
-
-    fn load(&mut self, key: ConversationKey) -> Result<()> {
-        if !self.ws.rooms.contains_key(&key) {
-            let room = self.facts.room(key)?.ok_or_else(|| Refusal::not_found("conversation"))?;
-            self.ws.admit(room);
-        }
-        Ok(())
-    }
-
-    fn room(&self, key: ConversationKey) -> &Room {
-        &self.ws.rooms[&key]
-    }
-
-    /// The room, to be changed: its head is written with the batch.
-    fn room_mut(&mut self, key: ConversationKey) -> &mut Room {
-        self.ws.touched.insert(key);
-        #[allow(clippy::expect_used, reason = "a key is handed out by load, which admits its room")]
-        self.ws.rooms.get_mut(&key).expect("the room was loaded")
-    }
-
-    fn may_see(&self, room: &Room) -> bool {
-        room.conversation.settings.visibility == Visibility::Public
-            || room.roster.contains_key(&self.by.member)
-            || self.by.member == MemberKey(0)
-    }
-
-    /// Speaking, reacting and claiming need a seat.
-    fn must_sit(&self, key: ConversationKey) -> Result<()> {
-        let room = self.room(key);
-        if room.conversation.settings.archived {
-            return Err(Refusal::new(Code::Conflict, "the conversation is archived").into());
-        }
-        if !room.roster.contains_key(&self.by.member) {
-            return Err(Refusal::new(
-                Code::Forbidden,
-                "you are not on the roster; join the conversation first",
-            )
-            .into());
-        }
-        if let Some(turn) = self.by.turn.filter(|t| t.conversation != key) {
-            let _ = turn;
-            return Err(Refusal::new(
-                Code::Forbidden,
-                "this turn's token is for another conversation",
-            )
-            .into());
-        }
-        Ok(())
-    }
-
-    /// Where an event is, with its room loaded and visible to the caller.
-    fn event_by_uid(&mut self, uid: Uid, what: &str) -> Result<EventRef> {
-        let at = match self.find_recent(uid) {
-            Some(at) => Some(at),
-            None => self.facts.event_ref(uid)?,
-        };
-        let at = at.ok_or_else(|| Refusal::not_found(what))?;
-        self.load(at.conversation)?;
-        if !self.may_see(self.room(at.conversation)) {
-            return Err(Refusal::not_found(what).into());
-        }
-        Ok(at)
-    }
-
-    /// An event that this batch may have logged, and the log does not have yet.
-    fn find_recent(&self, uid: Uid) -> Option<EventRef> {
-        if let Some(at) = self.ws.open_by_uid.get(&uid) {
-            return Some(*at);
-        }
-        let turn = self.by.turn.map(|t| t.conversation);
-        let rooms = turn.into_iter().chain(self.ws.touched.iter().copied());
-        rooms.filter_map(|key| self.ws.rooms.get(&key)).find_map(|room| {
-            let event = room.tail.iter().rev().find(|e| e.uid == uid)?;
-            Some(EventRef { conversation: room.key(), seq: event.seq })
-        })
-    }
-
-    fn thread_by_uid(&mut self, uid: Uid) -> Result<(ConversationKey, ThreadKey)> {
-        let recent =
-            self.ws.touched.iter().filter_map(|key| self.ws.rooms.get(key)).find_map(|r| {
-                let thread = r.threads.values().find(|t| t.uid == uid)?;
-                Some((r.key(), thread.key))
-            });
-        let at = match recent {
-            Some(at) => Some(at),
-            None => self.facts.thread_ref(uid)?,
-        };
-        let (key, thread) = at.ok_or_else(|| Refusal::not_found("thread"))?;
-        self.load(key)?;
-        if !self.may_see(self.room(key)) {
-            return Err(Refusal::not_found("thread").into());
-        }
-        Ok((key, thread))
-    }
-
-    /// An event with what became of it: from memory when it is recent, else from the log.
-    fn recall(&mut self, at: EventRef) -> Result<Recalled> {
-        let room = self.room(at.conversation);
-        let known = room.tail.iter().rev().find(|e| e.seq == at.seq).cloned();
-        let state = room.messages.get(&at.seq).cloned();
-        let receipt = room.closed.iter().rev().find(|o| o.seq == at.seq).cloned();
-        if let (Some(event), Some(message)) = (&known, &state) {
-            let (event, message) = (event.clone(), message.clone());
-            if receipt.is_some() || room.open.contains_key(&at.seq) {
-                return Ok(Recalled { event, message, receipt });
-            }
-        }
-        let written = self.facts.event(at)?;
-        let written_message = written.as_ref().map(|w| w.message.clone());
-        let written_receipt = written.as_ref().and_then(|w| w.receipt.clone());
-        let event = known.or_else(|| written.map(|w| w.event));
-        let event = event.ok_or_else(|| Refusal::not_found("event"))?;
-        let message = state.or(written_message).unwrap_or_default();
-        // Kept, so that a later change of the message starts from all that came before.
-        if let Some(room) = self.ws.rooms.get_mut(&at.conversation) {
-            room.learn(at.seq, &message);
-        }
-        Ok(Recalled { event, message, receipt: receipt.or(written_receipt) })
-    }
-
-    /// An event as it is shown outside.
-    fn entry(&mut self, event: Arc<Event>) -> Result<Entry> {
-        let key = event.conversation;
-        let about = match &event.change {
-            Change::Edited { message, .. }
-            | Change::Deleted { message }
-            | Change::Reacted { message, .. }
-            | Change::Unreacted { message, .. } => Some(*message),
-            _ => None,
-        };
-        let reply_to = self.uid_of(key, event.reply_to)?;
-        let about = self.uid_of(key, about)?;
-        let room = self.room(key);
-        let thread = event.thread.and_then(|t| room.threads.get(&t)).cloned();
-        Ok(Entry { conversation: room.conversation.clone(), thread, event, reply_to, about })
-    }
-
-    fn uid_of(&mut self, conversation: ConversationKey, seq: Option<Seq>) -> Result<Option<Uid>> {
-        let Some(seq) = seq else { return Ok(None) };
-        let tail = &self.room(conversation).tail;
-        if let Some(event) = tail.iter().rev().find(|e| e.seq == seq) {
-            return Ok(Some(event.uid));
-        }
-        Ok(self.facts.event(EventRef { conversation, seq })?.map(|r| r.event.uid))
-    }
-
-    fn thread(&self, key: ConversationKey, thread: Option<ThreadKey>) -> Option<&Arc<Thread>> {
-        thread.and_then(|t| self.room(key).threads.get(&t))
-    }
-
-    fn effect(&mut self, effect: Effect) {
-        self.ws.changes.effects.push(effect);
-    }
-
-    /// Logged: shown to followers, and the outcome of the command.
-    fn publish(&mut self, event: Arc<Event>) -> Result<Entry> {
-        let entry = self.entry(event)?;
-        self.effect(Effect::Logged(entry.clone()));
-        Ok(entry)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::event::EventRef;
-use crate::ids::Timestamp;
+use crate::ids::{ConversationKey, Timestamp};
 
 /// At most one due time an event. Firing removes it; what is still due is set anew by whoever fires.
 #[derive(Debug, Default)]
@@ -37,6 +37,10 @@ impl Timers {
         self.due.first().map(|(due, _)| *due)
     }
 
+    pub(super) fn next_in(&self) -> Option<ConversationKey> {
+        self.due.first().map(|(_, at)| at.conversation)
+    }
+
     pub(super) fn pop_due(&mut self, now: Timestamp) -> Option<EventRef> {
         let (due, at) = *self.due.first().filter(|(due, _)| *due <= now)?;
         self.due.remove(&(due, at));
@@ -48,7 +52,7 @@ impl Timers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::{ConversationKey, Seq};
+    use crate::ids::Seq;
 
     #[test]
     fn an_event_has_one_timer_and_fires_once() {

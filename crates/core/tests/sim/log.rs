@@ -11,7 +11,7 @@ use chorus_core::room::Room;
 use chorus_core::workspace::{Changes, Workspace};
 
 #[derive(Default)]
-pub struct Log {
+pub(crate) struct Log {
     pub events: BTreeMap<EventRef, Arc<Event>>,
     pub by_uid: HashMap<Uid, EventRef>,
     pub messages: HashMap<EventRef, MessageState>,

@@ -1,7 +1,7 @@
 //! Agents of every temper: what each does with what it is shown.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Temper {
+pub(crate) enum Temper {
     /// Answers what it must, stays silent otherwise.
     Careful,
     /// Answers everything it is shown, and asks another agent back.
@@ -20,7 +20,7 @@ pub enum Temper {
     Chatty,
 }
 
-pub const TEMPERS: [Temper; 8] = [
+pub(crate) const TEMPERS: [Temper; 8] = [
     Temper::Careful,
     Temper::Eager,
     Temper::Grateful,

@@ -14,7 +14,7 @@ use chorus_core::workspace::{Failure, Workspace};
 use crate::log::Log;
 use crate::tempers::{TEMPERS, Temper};
 
-pub struct World {
+pub(crate) struct World {
     pub ws: Workspace,
     pub log: Log,
     pub now: Timestamp,
