@@ -1,6 +1,7 @@
 //! A host as a child process, and what can be seen of it from outside.
 
 use std::fs;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -89,14 +90,16 @@ fn serve(
         .args(flags)
         .env("RUST_LOG", "warn")
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
         .spawn()
         .map_err(|e| format!("{}: {e}", chorus.display()))?;
     let mut server = Server { child, folder };
     loop {
         if matches!(talk::exchange(addr, "GET", "/healthz", "", ""), Ok((200, _))) {
-            return Ok((server, addr, started.elapsed().as_secs_f64() * 1e3));
+            let started_ms = started.elapsed().as_secs_f64() * 1e3;
+            greeting(&mut server)?;
+            return Ok((server, addr, started_ms));
         }
         if let Ok(Some(status)) = server.child.try_wait() {
             return Err(format!("chorus serve ended: {status}"));
@@ -106,6 +109,17 @@ fn serve(
         }
         std::thread::sleep(Duration::from_micros(500));
     }
+}
+
+/// Reads the one line by which the host says that commands find it.
+fn greeting(server: &mut Server) -> Result<(), String> {
+    let stdout = server.child.stdout.as_mut().ok_or("chorus serve has no output")?;
+    let ended = |e| format!("chorus serve said nothing: {e}");
+    let mut byte = [0];
+    while byte != *b"\n" {
+        stdout.read_exact(&mut byte).map_err(ended)?;
+    }
+    Ok(())
 }
 
 /// A token of an operator, from the command line as a person would get it.
