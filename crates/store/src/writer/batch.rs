@@ -17,7 +17,7 @@ use crate::record::record;
 /// command of the batch may look for has to be in there, or written.
 const STRIDE: usize = 32;
 /// Timers that fire in one batch.
-const TIMERS: usize = 256;
+pub(super) const TIMERS: usize = 256;
 
 /// A batch on its way to its commit.
 pub(super) struct Batch<'a> {
@@ -73,9 +73,10 @@ impl Batch<'_> {
         Ok(answers)
     }
 
-    /// Lets time do what is due, and writes what that changed. Says whether there may be more.
-    pub(super) fn fire(&mut self) -> Result<bool, Error> {
-        let mut left = TIMERS;
+    /// Lets time do what is due, at most `limit` events' worth, and writes what that changed. Says whether
+    /// there may be more.
+    pub(super) fn fire(&mut self, limit: usize) -> Result<bool, Error> {
+        let mut left = limit;
         let now = self.now;
         while left > 0 && self.workspace.next_due().is_some_and(|due| due <= now) {
             let stride = STRIDE.min(left);

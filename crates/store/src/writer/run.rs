@@ -3,7 +3,9 @@
 //! A batch that fails, by a statement or by a panic, is rolled back and each of its commands is run by
 //! itself, so that one of them cannot take the others with it. A commit that fails ends the writer.
 
-use std::collections::BTreeSet;
+mod recover;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,17 +17,14 @@ use chorus_core::ids::{ConversationKey, Timestamp};
 use chorus_core::member::Directory;
 use chorus_core::workspace::Workspace;
 
-use super::batch::{Batch, Todo, Trace};
+use super::batch::{Batch, TIMERS, Todo, Trace};
 use super::cache::Ages;
 use super::queue::{Job, Next};
 use super::{Setup, Shared, Sink};
 use crate::clock::Clock;
 use crate::db::{Db, Error};
-use crate::facts::Stored;
 use crate::sqlite::Folder;
 
-/// How long timers rest after one of them failed.
-const TIMER_REST: Duration = Duration::from_secs(1);
 /// Timers do not wake the writer more often than this: what is due goes along with the next batch, and a
 /// commit for timers alone would stand in the way of a post that comes meanwhile.
 const TIMER_STRIDE: Duration = Duration::from_millis(25);
@@ -43,9 +42,10 @@ pub(super) struct Run {
     batching: bool,
     answer_first: bool,
     ages: Ages,
-    /// Rooms that were dropped and could not be loaded again: their timers stand still until they are.
+    /// Rooms that were dropped and are to be loaded again: their timers stand still until they are.
     missing: BTreeSet<ConversationKey>,
-    timers_rest: Option<Instant>,
+    /// Rooms that fail by themselves, and until when they are let alone, so that they hold up no other.
+    resting: BTreeMap<ConversationKey, Timestamp>,
     fired_at: Option<Instant>,
     more_due: bool,
     /// What the batch at hand has touched, and the directory before it.
@@ -76,7 +76,7 @@ impl Run {
             answer_first: setup.answer_first,
             ages: Ages::default(),
             missing: BTreeSet::new(),
-            timers_rest: None,
+            resting: BTreeMap::new(),
             fired_at: None,
             more_due: false,
             _folder: setup.folder,
@@ -121,13 +121,12 @@ impl Run {
 
     /// How long until time changes something; none when it never will.
     fn until_due(&self) -> Option<Duration> {
-        if let Some(rest) = self.timers_rest {
-            return Some(rest.saturating_duration_since(Instant::now()));
-        }
         if self.more_due {
             return Some(Duration::ZERO);
         }
-        let ms = self.workspace.next_due()?.since(self.clock.now());
+        let resting = self.resting.values().min().copied();
+        let next = self.workspace.next_due().into_iter().chain(resting).min()?;
+        let ms = next.since(self.clock.now());
         let due = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
         let rested = self.fired_at.map(|at| at + TIMER_STRIDE);
         Some(rested.map_or(due, |at| due.max(at.saturating_duration_since(Instant::now()))))
@@ -136,25 +135,29 @@ impl Run {
     /// Runs what waits, and the timers that are due, under one commit. An error ends the writer.
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let now = self.clock.now();
-        self.reload(now);
-        let timers = self.timers_rest.is_none_or(|rest| rest <= Instant::now());
-        if timers {
-            self.timers_rest = None;
-            if self.workspace.next_due().is_some_and(|due| due <= now) {
-                self.fired_at = Some(Instant::now());
-            }
+        self.revive(now)?;
+        if self.is_due(now) {
+            self.fired_at = Some(Instant::now());
         }
-        match self.decide(&jobs, timers, now) {
+        match self.decide(&jobs, TIMERS, now) {
             Ok(answers) => self.finish(jobs, answers),
             Err(broken) => self.one_by_one(jobs, &broken, now),
         }
     }
 
-    /// Decides and writes; commits nothing.
+    fn count_split(&self) {
+        self.shared.counters.split.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn is_due(&self, now: Timestamp) -> bool {
+        self.workspace.next_due().is_some_and(|due| due <= now)
+    }
+
+    /// Lets at most `timers` fire, decides the commands and writes; commits nothing.
     fn decide(
         &mut self,
         jobs: &[Job],
-        timers: bool,
+        timers: usize,
         now: Timestamp,
     ) -> Result<Vec<Answer>, Broken> {
         self.before = self.workspace.directory().clone();
@@ -168,8 +171,8 @@ impl Run {
         };
         let more_due = &mut self.more_due;
         let decided = catch_unwind(AssertUnwindSafe(|| {
-            if timers {
-                *more_due = batch.fire()?;
+            if timers > 0 {
+                *more_due = batch.fire(timers)?;
             }
             batch.run(jobs.iter().map(|job| Todo {
                 by: job.by,
@@ -222,71 +225,6 @@ impl Run {
         self.shared.counters.commits.fetch_add(1, Ordering::Relaxed);
         self.shared.counters.commit_us.fetch_add(took, Ordering::Relaxed);
         Ok(())
-    }
-
-    /// The batch came to nothing: each command is run by itself, then the timers.
-    fn one_by_one(&mut self, jobs: Vec<Job>, broken: &Broken, now: Timestamp) -> Result<(), Error> {
-        let count = jobs.len();
-        tracing::warn!(why = broken.why, commands = count, "a batch is run again one by one");
-        self.shared.counters.split.fetch_add(1, Ordering::Relaxed);
-        if let Err(error) = self.undo(now) {
-            return refuse_all(jobs, error);
-        }
-        let mut jobs = jobs.into_iter();
-        while let Some(job) = jobs.next() {
-            let alone = vec![job];
-            let done = match self.decide(&alone, false, now) {
-                Ok(answers) => self.finish(alone, answers),
-                Err(broken) => {
-                    tracing::error!(why = broken.why, command = ?alone[0].command, "a command failed");
-                    let undone = self.undo(now);
-                    answer(alone, vec![Err(Refusal::new(broken.code, broken.why))]);
-                    undone
-                }
-            };
-            if let Err(error) = done {
-                return refuse_all(jobs.collect(), error);
-            }
-        }
-        match self.decide(&[], true, now) {
-            Ok(answers) => self.finish(Vec::new(), answers),
-            Err(broken) => {
-                tracing::error!(why = broken.why, "a timer failed");
-                self.timers_rest = Some(Instant::now() + TIMER_REST);
-                self.undo(now)
-            }
-        }
-    }
-
-    /// Takes back what the batch has written, and forgets what it has changed in memory.
-    fn undo(&mut self, now: Timestamp) -> Result<(), Error> {
-        let trace = std::mem::take(&mut self.trace);
-        if trace.began {
-            self.db.rollback()?;
-        }
-        let mut rooms = trace.rooms;
-        rooms.extend(self.workspace.touched());
-        self.workspace.forget(rooms.iter().copied());
-        self.workspace.restore_directory(self.before.clone());
-        self.missing.append(&mut rooms);
-        self.reload(now);
-        Ok(())
-    }
-
-    /// Loads rooms again that were dropped, so that what is owed in them stays alive.
-    fn reload(&mut self, now: Timestamp) {
-        for key in std::mem::take(&mut self.missing) {
-            let directory = self.workspace.directory().clone();
-            let (db, workspace) = (&*self.db, self.tenant);
-            match (Stored { db, workspace, directory, now, loaded: 0 }).load(key) {
-                Ok(Some(room)) => self.workspace.admit(room),
-                Ok(None) => {}
-                Err(error) => {
-                    tracing::error!(%error, conversation = key.0, "a room could not be loaded");
-                    self.missing.insert(key);
-                }
-            }
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What goes wrong in a batch touches only what is wrong.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
 use chorus_core::command::{Authority, By, Command, Drawn, Outcome, Post};
@@ -20,6 +20,8 @@ use crate::{ManualClock, Options, Writer, doctor, open};
 struct Faulty {
     db: Box<dyn Db>,
     commit_fails: Arc<AtomicBool>,
+    /// The conversation of which no pending row can be written, 0 for none.
+    pending_fails: Arc<AtomicI64>,
 }
 
 impl Db for Faulty {
@@ -34,6 +36,8 @@ impl Db for Faulty {
         if holds(b"BROKEN") {
             return Err(Error::Engine("it broke".to_owned()));
         }
+        let pending_fails = Value::Int(self.pending_fails.load(Ordering::SeqCst));
+        assert!(!sql.starts_with("INSERT INTO pending") || values[1] != pending_fails, "a timer");
         self.db.execute(sql, values)
     }
 
@@ -79,6 +83,8 @@ struct Ground {
     writer: Writer,
     readers: Readers,
     commit_fails: Arc<AtomicBool>,
+    pending_fails: Arc<AtomicI64>,
+    clock: Arc<ManualClock>,
     room: Uid,
     next: AtomicU64,
 }
@@ -87,18 +93,26 @@ impl Ground {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let commit_fails = Arc::new(AtomicBool::new(false));
-        let fails = commit_fails.clone();
+        let pending_fails = Arc::new(AtomicI64::new(0));
         let store = open(Options::new(folder.path(), Uid(1))).unwrap();
-        let store = store.map_db(|db| Box::new(Faulty { db, commit_fails: fails }));
+        let (commit, pending) = (commit_fails.clone(), pending_fails.clone());
+        let faulty = |db| Faulty { db, commit_fails: commit, pending_fails: pending };
+        let store = store.map_db(|db| Box::new(faulty(db)));
         let clock = Arc::new(ManualClock::new(Timestamp(1_000)));
-        let (writer, readers) = store.start(clock, Box::new(drop)).unwrap();
+        let (writer, readers) = store.start(clock.clone(), Box::new(drop)).unwrap();
+        let (room, next) = (Uid(0), AtomicU64::new(100));
         let mut ground =
-            Self { folder, writer, readers, commit_fails, room: Uid(0), next: AtomicU64::new(100) };
+            Self { folder, writer, readers, commit_fails, pending_fails, clock, room, next };
         for (id, kind) in [("person", MemberKind::Human), ("ada", MemberKind::Agent)] {
             let fields = MemberFields::default();
             let command = Command::AddMember { id: id.into(), kind, fields };
             ground.submit(By::host(), command, 0).recv().unwrap().unwrap();
         }
+        ground.room = ground.make_room(1);
+        ground
+    }
+
+    fn make_room(&self, n: u64) -> Uid {
         let settings = Settings {
             title: "room".into(),
             description: "".into(),
@@ -109,11 +123,26 @@ impl Ground {
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2)]);
         let command = Command::CreateConversation { kind, settings, members };
-        match ground.submit(person(), command, 1).recv().unwrap().unwrap() {
-            Outcome::Conversation(made) => ground.room = made.uid,
+        match self.submit(person(), command, n).recv().unwrap().unwrap() {
+            Outcome::Conversation(made) => made.uid,
             other => panic!("{other:?}"),
         }
-        ground
+    }
+
+    /// Time passes, and what it makes happen has happened.
+    fn pass(&self, ms: i64) {
+        self.clock.advance(ms);
+        self.writer.tick();
+        // A batch that is split answers its commands before its timers fire; the next one is behind both.
+        for _ in 0..2 {
+            let idle = Command::Waiting { member: Some(MemberKey(1)), limit: 0 };
+            self.submit(person(), idle, 0).recv().unwrap().unwrap();
+        }
+    }
+
+    /// The conversations of which a pending row is kept.
+    fn pending(&self) -> Vec<u64> {
+        self.readers.pending().unwrap().iter().map(|(key, _)| key.0).collect()
     }
 
     fn submit(&self, by: By, command: Command, n: u64) -> mpsc::Receiver<Result<Outcome, Refusal>> {
@@ -217,4 +246,28 @@ fn a_commit_that_fails_ends_the_writer_and_is_never_tried_again() {
     let health = ground.writer.health();
     assert!(!health.ok);
     assert!(health.reason.unwrap().contains("the disk is gone"));
+}
+
+#[test]
+fn a_room_whose_timers_fail_holds_up_no_other() {
+    let ground = Ground::new();
+    let other = ground.make_room(2);
+    ground.pending_fails.store(1, Ordering::SeqCst);
+    for (room, n) in [(ground.room, 3), (other, 4)] {
+        let said = ground.submit(person(), post(room, "@ada what is the time?"), n);
+        said.recv().unwrap().unwrap();
+    }
+    ground.pass(1_500);
+    assert_eq!(ground.pending(), [2]);
+    let said = ground.submit(person(), post(other, "@ada and now?"), 5).recv().unwrap();
+    assert!(said.is_ok(), "{said:?}");
+    ground.pass(1_500);
+    assert_eq!(ground.pending(), [2, 2]);
+    assert!(ground.writer.health().ok);
+
+    ground.pending_fails.store(0, Ordering::SeqCst);
+    ground.pass(60_000);
+    assert_eq!(ground.pending(), [1, 2, 2], "it has rested, and is tried again");
+    ground.writer.stop();
+    assert_eq!(doctor(ground.folder.path(), None).unwrap().problems, []);
 }

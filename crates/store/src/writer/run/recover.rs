@@ -1,0 +1,119 @@
+//! After a batch that came to nothing: what can be done one by one is done, and what cannot is let alone.
+//!
+//! Invariant: a command is refused for what it did itself. A room that cannot be loaded, or whose timers or
+//! rows fail by themselves, rests; nobody else is held up by it.
+
+use chorus_core::error::Refusal;
+use chorus_core::ids::{ConversationKey, Timestamp};
+
+use super::{Broken, Job, Run, TIMERS, answer, refuse_all};
+use crate::db::Error;
+use crate::facts::Stored;
+
+/// How long a room is let alone, in milliseconds.
+const REST_MS: i64 = 60_000;
+
+impl Run {
+    /// Each command is run by itself, then the rooms that were dropped come back, then the timers fire.
+    pub(super) fn one_by_one(
+        &mut self,
+        jobs: Vec<Job>,
+        broken: &Broken,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let count = jobs.len();
+        tracing::warn!(why = broken.why, commands = count, "a batch is run again one by one");
+        self.count_split();
+        if let Err(error) = self.undo() {
+            return refuse_all(jobs, error);
+        }
+        let mut jobs = jobs.into_iter();
+        while let Some(job) = jobs.next() {
+            if let Err(error) = self.alone(job, now) {
+                return refuse_all(jobs.collect(), error);
+            }
+        }
+        self.revive(now)?;
+        self.fire_one_by_one(now)
+    }
+
+    fn alone(&mut self, job: Job, now: Timestamp) -> Result<(), Error> {
+        let job = vec![job];
+        match self.decide(&job, 0, now) {
+            Ok(answers) => self.finish(job, answers),
+            Err(broken) => {
+                tracing::error!(why = broken.why, command = ?job[0].command, "a command failed");
+                let undone = self.undo();
+                answer(job, vec![Err(Refusal::new(broken.code, broken.why))]);
+                undone
+            }
+        }
+    }
+
+    fn fire_one_by_one(&mut self, now: Timestamp) -> Result<(), Error> {
+        for _ in 0..TIMERS {
+            let next = self.workspace.next_due_in();
+            let Some(room) = next.filter(|_| self.is_due(now)) else { break };
+            match self.decide(&[], 1, now) {
+                Ok(answers) => self.finish(Vec::new(), answers)?,
+                Err(broken) => {
+                    self.undo()?;
+                    self.rest(room, &broken.why, now);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back what the batch has written, and forgets what it has changed in memory.
+    fn undo(&mut self) -> Result<(), Error> {
+        let trace = std::mem::take(&mut self.trace);
+        if trace.began {
+            self.db.rollback()?;
+        }
+        let mut rooms = trace.rooms;
+        rooms.extend(self.workspace.touched());
+        self.workspace.forget(rooms.iter().copied());
+        self.workspace.restore_directory(self.before.clone());
+        self.missing.append(&mut rooms);
+        Ok(())
+    }
+
+    /// Loads the rooms that were dropped, each by itself, so that what is owed in them stays alive.
+    pub(super) fn revive(&mut self, now: Timestamp) -> Result<(), Error> {
+        let rested = self.resting.iter().filter(|(_, until)| **until <= now).map(|(key, _)| *key);
+        self.missing.extend(rested.collect::<Vec<_>>());
+        while let Some(key) = self.missing.pop_first() {
+            self.resting.remove(&key);
+            if self.workspace.room(key).is_some() {
+                continue;
+            }
+            let directory = self.workspace.directory().clone();
+            let (db, workspace) = (&*self.db, self.tenant);
+            match (Stored { db, workspace, directory, now, loaded: 0 }).load(key) {
+                Ok(Some(room)) => self.workspace.admit(room),
+                // It was made in the batch that came to nothing.
+                Ok(None) => continue,
+                Err(error) => {
+                    self.rest(key, &error.to_string(), now);
+                    continue;
+                }
+            }
+            match self.decide(&[], 0, now) {
+                Ok(answers) => self.finish(Vec::new(), answers)?,
+                Err(broken) => {
+                    self.undo()?;
+                    self.rest(key, &broken.why, now);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, room: ConversationKey, why: &str, now: Timestamp) {
+        tracing::error!(why, conversation = room.0, "a room fails by itself and is let alone");
+        self.workspace.forget([room]);
+        self.missing.remove(&room);
+        self.resting.insert(room, now.plus(REST_MS));
+    }
+}
