@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use chorus_core::command::{By, Command, Drawn, Effect, Outcome, Unavailable};
-use chorus_core::error::Refusal;
+use chorus_core::command::{By, Command, Drawn, Effect, Unavailable};
 use chorus_core::ids::{ConversationKey, Timestamp};
 use chorus_core::member::Directory;
 use chorus_core::workspace::{Failure, Workspace};
 
+use super::queue::Answer;
 use crate::db::{Db, Error};
 use crate::facts::Stored;
 use crate::record::record;
@@ -22,6 +22,8 @@ pub(super) const TIMERS: usize = 256;
 /// A batch on its way to its commit.
 pub(super) struct Batch<'a> {
     pub(super) workspace: &'a mut Workspace,
+    /// Everybody as of its beginning. The present directory is not held, or each change of it would copy it.
+    pub(super) before: &'a Arc<Directory>,
     pub(super) db: &'a dyn Db,
     pub(super) tenant: i64,
     pub(super) now: Timestamp,
@@ -45,8 +47,6 @@ pub(super) struct Todo<'a> {
     pub(super) command: &'a Command,
     pub(super) drawn: Drawn,
 }
-
-type Answer = Result<Outcome, Refusal>;
 
 impl Batch<'_> {
     /// Runs the commands and writes what they changed. Nothing is committed yet.
@@ -109,7 +109,7 @@ impl Batch<'_> {
     }
 
     fn with_facts<T>(&mut self, decide: impl FnOnce(&mut Workspace, &mut Stored<'_>) -> T) -> T {
-        let directory: Arc<Directory> = self.workspace.directory().clone();
+        let directory = self.before.clone();
         let mut facts =
             Stored { db: self.db, workspace: self.tenant, directory, now: self.now, loaded: 0 };
         let decided = decide(self.workspace, &mut facts);

@@ -107,9 +107,9 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
 impl Writer {
     /// Hands a command in. `reply` is called once: on the writer's thread, or at once when it takes no work.
     pub fn submit(&self, by: By, command: Command, drawn: Drawn, reply: impl Reply) {
-        let job = Job { by, command, drawn, reply: Box::new(reply) };
+        let job = Job::new(by, command, drawn, reply);
         if let Err((job, why)) = self.shared.queue.push(job) {
-            (job.reply)(Err(Refusal::new(Code::Unavailable, why)));
+            job.answer(Err(Refusal::new(Code::Unavailable, why)));
         }
     }
 

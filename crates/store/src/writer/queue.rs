@@ -5,8 +5,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chorus_core::command::{By, Command, Drawn, Outcome};
-use chorus_core::error::Refusal;
+use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Message;
+
+use super::Reply;
 
 /// Commands that wait; more are refused, so that a slow disk cannot fill the memory.
 const WAITING: usize = 65_536;
@@ -15,12 +17,36 @@ const BATCH: usize = 256;
 /// Bytes of one batch's messages, for the same reason.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
+/// How a command ended.
+pub(crate) type Answer = Result<Outcome, Refusal>;
+
 /// One command with whoever waits for its answer.
 pub(crate) struct Job {
     pub(crate) by: By,
     pub(crate) command: Command,
     pub(crate) drawn: Drawn,
-    pub(crate) reply: Box<dyn FnOnce(Result<Outcome, Refusal>) + Send>,
+    reply: Option<Box<dyn FnOnce(Answer) + Send>>,
+}
+
+impl Job {
+    pub(crate) fn new(by: By, command: Command, drawn: Drawn, reply: impl Reply) -> Self {
+        Self { by, command, drawn, reply: Some(Box::new(reply)) }
+    }
+
+    pub(crate) fn answer(mut self, answer: Answer) {
+        if let Some(reply) = self.reply.take() {
+            reply(answer);
+        }
+    }
+}
+
+/// Nobody waits for ever: a job that is lost on the way is answered too.
+impl Drop for Job {
+    fn drop(&mut self) {
+        if let Some(reply) = self.reply.take() {
+            reply(Err(Refusal::new(Code::Unavailable, "the writer ended by a bug")));
+        }
+    }
 }
 
 /// What the writer does next.

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use chorus_core::command::Outcome;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{ConversationKey, Timestamp};
 use chorus_core::member::Directory;
@@ -19,7 +18,7 @@ use chorus_core::workspace::Workspace;
 
 use super::batch::{Batch, TIMERS, Todo, Trace};
 use super::cache::Ages;
-use super::queue::{Job, Next};
+use super::queue::{Answer, Job, Next};
 use super::{Setup, Shared, Sink};
 use crate::clock::Clock;
 use crate::db::{Db, Error};
@@ -28,8 +27,6 @@ use crate::sqlite::Folder;
 /// Timers do not wake the writer more often than this: what is due goes along with the next batch, and a
 /// commit for timers alone would stand in the way of a post that comes meanwhile.
 const TIMER_STRIDE: Duration = Duration::from_millis(25);
-
-type Answer = Result<Outcome, Refusal>;
 
 /// The writer as its thread has it.
 pub(super) struct Run {
@@ -92,7 +89,7 @@ impl Run {
             Err(_) => "the writer ended by a bug".to_owned(),
         };
         for job in shared.queue.close(why.clone()) {
-            (job.reply)(Err(Refusal::new(Code::Unavailable, why.clone())));
+            job.answer(Err(Refusal::new(Code::Unavailable, why.clone())));
         }
     }
 
@@ -135,7 +132,9 @@ impl Run {
     /// Runs what waits, and the timers that are due, under one commit. An error ends the writer.
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let now = self.clock.now();
-        self.revive(now)?;
+        if let Err(error) = self.revive(now) {
+            return refuse_all(jobs, error);
+        }
         if self.is_due(now) {
             self.fired_at = Some(Instant::now());
         }
@@ -164,6 +163,7 @@ impl Run {
         self.trace = Trace::default();
         let mut batch = Batch {
             workspace: &mut self.workspace,
+            before: &self.before,
             db: &*self.db,
             tenant: self.tenant,
             now,
@@ -230,7 +230,7 @@ impl Run {
 
 fn answer(jobs: Vec<Job>, answers: Vec<Answer>) {
     for (job, answer) in jobs.into_iter().zip(answers) {
-        if catch_unwind(AssertUnwindSafe(|| (job.reply)(answer))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| job.answer(answer))).is_err() {
             tracing::error!("taking an answer failed by a bug");
         }
     }
@@ -240,7 +240,7 @@ fn answer(jobs: Vec<Job>, answers: Vec<Answer>) {
 fn refuse_all(jobs: Vec<Job>, error: Error) -> Result<(), Error> {
     for job in jobs {
         let why = format!("it is unknown whether this was written: {error}");
-        (job.reply)(Err(Refusal::new(Code::Unavailable, why)));
+        job.answer(Err(Refusal::new(Code::Unavailable, why)));
     }
     Err(error)
 }
