@@ -97,8 +97,7 @@ pub(crate) fn get(
     workspace: i64,
     key: ConversationKey,
 ) -> Result<Option<Conversation>> {
-    let sql = format!("{} WHERE workspace = $1 AND conversation = $2", CONVERSATION.select());
-    db.one(&sql, &[workspace.into(), key.0.into()], read)
+    db.get(&CONVERSATION, &[workspace.into(), key.0.into()], read)
 }
 
 pub(crate) fn by_uid(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<Conversation>> {
@@ -129,8 +128,7 @@ pub(crate) fn visible(
 }
 
 pub(crate) fn head(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Head>> {
-    let sql = format!("{} WHERE workspace = $1 AND conversation = $2", HEAD.select());
-    db.one(&sql, &[workspace.into(), key.0.into()], read_head)
+    db.get(&HEAD, &[workspace.into(), key.0.into()], read_head)
 }
 
 /// The newest seq and time of every conversation.

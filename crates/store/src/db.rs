@@ -248,6 +248,17 @@ impl dyn Db + '_ {
         self.execute(table.sql().put.as_str(), values).map(drop)
     }
 
+    /// The row with this key.
+    pub fn get<T>(
+        &self,
+        table: &'static Table,
+        key: &[Value<'_>],
+        read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Option<T>> {
+        debug_assert_eq!(key.len(), table.key, "{}", table.name);
+        self.one(table.sql().get.as_str(), key, read)
+    }
+
     /// Removes the row with this key.
     pub fn remove(&self, table: &'static Table, key: &[Value<'_>]) -> Result<()> {
         debug_assert_eq!(key.len(), table.key, "{}", table.name);
@@ -269,6 +280,7 @@ pub struct Table {
 struct Statements {
     insert: String,
     put: String,
+    get: String,
     remove: String,
     select: String,
 }
@@ -305,9 +317,11 @@ impl Table {
             let put = format!("{insert} ON CONFLICT ({unique}) DO {action}");
             let same: Vec<_> =
                 columns[..*key].iter().zip(1..).map(|(c, n)| format!("{c} = ${n}")).collect();
-            let remove = format!("DELETE FROM {name} WHERE {}", same.join(" AND "));
+            let same = same.join(" AND ");
+            let remove = format!("DELETE FROM {name} WHERE {same}");
             let select = format!("SELECT {list} FROM {name}");
-            Statements { insert, put, remove, select }
+            let get = format!("{select} WHERE {same}");
+            Statements { insert, put, get, remove, select }
         })
     }
 }

@@ -71,8 +71,7 @@ pub(crate) fn append(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
 }
 
 pub(crate) fn get(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<Event>> {
-    let sql = format!("{} WHERE workspace = $1 AND conversation = $2 AND seq = $3", EVENT.select());
-    db.one(&sql, &[workspace.into(), at.conversation.0.into(), at.seq.0.into()], read)
+    db.get(&EVENT, &[workspace.into(), at.conversation.0.into(), at.seq.0.into()], read)
 }
 
 pub(crate) fn find(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<EventRef>> {

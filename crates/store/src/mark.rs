@@ -25,10 +25,8 @@ pub(crate) fn get(
     key: ConversationKey,
     member: MemberKey,
 ) -> Result<Mark> {
-    let sql =
-        format!("{} WHERE workspace = $1 AND member = $2 AND conversation = $3", MARK.select());
     let values = [workspace.into(), member.0.into(), key.0.into()];
-    let found = db.one(&sql, &values, |row| Ok(Mark { read: Seq(row.int(3)?) }))?;
+    let found = db.get(&MARK, &values, |row| Ok(Mark { read: Seq(row.int(3)?) }))?;
     Ok(found.unwrap_or_default())
 }
 

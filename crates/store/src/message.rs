@@ -35,10 +35,8 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, at: EventRef, state: &MessageStat
 }
 
 pub(crate) fn get(db: &dyn Db, workspace: i64, at: EventRef) -> Result<MessageState> {
-    let sql =
-        format!("{} WHERE workspace = $1 AND conversation = $2 AND seq = $3", MESSAGE.select());
     let values = [workspace.into(), at.conversation.0.into(), at.seq.0.into()];
-    Ok(db.one(&sql, &values, |row| read(row, 3))?.unwrap_or_default())
+    Ok(db.get(&MESSAGE, &values, |row| read(row, 3))?.unwrap_or_default())
 }
 
 /// All projections of a conversation, in order.

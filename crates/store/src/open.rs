@@ -118,10 +118,9 @@ fn in_room(db: &dyn Db, table: &Table, workspace: i64, key: ConversationKey) -> 
     db.all(&sql, &[workspace.into(), key.0.into()], |row| Ok(of(table, row)?.1))
 }
 
-fn one(db: &dyn Db, table: &Table, workspace: i64, at: EventRef) -> Result<Option<Open>> {
-    let sql = format!("{} WHERE workspace = $1 AND conversation = $2 AND seq = $3", table.select());
+fn one(db: &dyn Db, table: &'static Table, workspace: i64, at: EventRef) -> Result<Option<Open>> {
     let values = [workspace.into(), at.conversation.0.into(), at.seq.0.into()];
-    db.one(&sql, &values, |row| Ok(of(table, row)?.1))
+    db.get(table, &values, |row| Ok(of(table, row)?.1))
 }
 
 fn of(table: &Table, row: &dyn Row) -> Result<(ConversationKey, Open)> {

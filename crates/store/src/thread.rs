@@ -79,9 +79,7 @@ pub(crate) fn get(
     key: ConversationKey,
     thread: ThreadKey,
 ) -> Result<Option<Thread>> {
-    let sql =
-        format!("{} WHERE workspace = $1 AND conversation = $2 AND thread = $3", THREAD.select());
-    db.one(&sql, &[workspace.into(), key.0.into(), thread.0.into()], read)
+    db.get(&THREAD, &[workspace.into(), key.0.into(), thread.0.into()], read)
 }
 
 fn read(row: &dyn Row) -> Result<Thread> {
