@@ -116,10 +116,9 @@ impl Audience {
                     posts += 1;
                 }
                 let mut report = reports.try_recv().ok();
-                if report.is_none() && posts * each >= arrived + AHEAD * each
-                    || started.elapsed() >= window
-                {
-                    report = report.or(Some(next(&mut reports).await?));
+                let must_wait = posts * each >= arrived + AHEAD * each || started.elapsed() >= window;
+                if report.is_none() && must_wait {
+                    report = Some(next(&mut reports).await?);
                 }
                 while let Some(seen) = report {
                     match seen {
