@@ -5,7 +5,7 @@ use crate::attention::{Attention, Decision, Told};
 use crate::ids::MemberKey;
 
 pub fn attention(attention: &Attention) -> Vec<u8> {
-    let mut out = Writer::default();
+    let mut out = Writer::with_room(8 + 12 * attention.told.len());
     put_attention(&mut out, attention);
     out.0
 }

@@ -9,7 +9,7 @@ use crate::event::{Change, Message, ThreadOpening};
 use crate::ids::{MemberKey, Seq, StreamKey, Uid};
 
 pub fn body(change: &Change) -> Vec<u8> {
-    let mut out = Writer::default();
+    let mut out = Writer::with_room(48 + change.message().map_or(0, |m| m.text.len()));
     match change {
         Change::Created { kind, settings } => {
             out.code(*kind);

@@ -39,6 +39,11 @@ type Result<T> = std::result::Result<T, Corrupt>;
 struct Writer(Vec<u8>);
 
 impl Writer {
+    /// Room for `bytes`, so that a value of about that size is written without moving.
+    fn with_room(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
+    }
+
     fn byte(&mut self, byte: u8) {
         self.0.push(byte);
     }
