@@ -9,7 +9,8 @@ use crate::delivery::{Delivery, Open, State};
 use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 
 pub fn open(open: &Open) -> Vec<u8> {
-    let mut out = Writer::with_room(64 + 12 * open.attention.told.len() + 48 * open.deliveries.len());
+    let mut out =
+        Writer::with_room(64 + 12 * open.attention.told.len() + 48 * open.deliveries.len());
     out.number(open.seq.0);
     out.number((open.uid.0 >> 64) as u64);
     out.number(open.uid.0 as u64);
