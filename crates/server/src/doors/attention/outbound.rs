@@ -14,6 +14,9 @@ use chorus_core::limits;
 /// way it no longer keeps others back.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
+/// Events remembered for having been offered more than once.
+const AGAIN: usize = 1024;
+
 #[derive(Default)]
 pub(super) struct Outbound {
     /// What the session was owed when it came, oldest first.
@@ -21,6 +24,8 @@ pub(super) struct Outbound {
     /// The host owes more than was asked for, or offers were dropped.
     pub behind: bool,
     unacknowledged: HashMap<Uid, (u16, Instant)>,
+    /// Events that were offered more than once, and the attempt that was sent last.
+    again: HashMap<Uid, u16>,
 }
 
 impl Outbound {
@@ -38,7 +43,19 @@ impl Outbound {
         self.unacknowledged.is_empty() && self.backlog.is_empty()
     }
 
+    /// Whether a later attempt was sent already: a session that connects while something is said to it is
+    /// offered it live and with what it is owed, in either order.
+    pub(super) fn is_stale(&self, event: Uid, attempt: u16) -> bool {
+        self.again.get(&event).is_some_and(|sent| attempt < *sent)
+    }
+
     pub(super) fn sent(&mut self, event: Uid, attempt: u16, now: Instant) {
+        if attempt > 1 {
+            if self.again.len() >= AGAIN {
+                self.again.clear();
+            }
+            self.again.insert(event, attempt);
+        }
         self.unacknowledged.insert(event, (attempt, now));
     }
 
@@ -65,6 +82,16 @@ impl Outbound {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_attempt_that_comes_after_a_later_one_is_not_sent() {
+        let (mut outbound, now) = (Outbound::default(), Instant::now());
+        outbound.sent(Uid(1), 2, now);
+        assert!(outbound.answered(Uid(1), 2));
+        assert!(outbound.is_stale(Uid(1), 1) && !outbound.is_stale(Uid(1), 3));
+        outbound.sent(Uid(2), 1, now);
+        assert!(!outbound.is_stale(Uid(2), 1));
+    }
 
     // covers: ATT-11
     #[test]

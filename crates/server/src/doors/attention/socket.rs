@@ -255,9 +255,12 @@ impl Run {
 
     async fn offer(&mut self, outgoing: Outgoing) -> Result<(), Ended> {
         let Outgoing { shared, offer } = outgoing;
+        let event = offer.entry.event.uid;
+        if self.outbound.is_stale(event, offer.attempt) {
+            return Ok(());
+        }
         let now = self.app.now();
         let text = frames::frame(&shared, &offer, &self.app.directory(), &self.app.auth, now);
-        let event = offer.entry.event.uid;
         self.outbound.sent(event, offer.attempt, Instant::now());
         self.connection.listen(offer.entry.conversation.uid, now);
         self.stands.put(event, offer.entry.conversation, offer.entry.event.seq);
