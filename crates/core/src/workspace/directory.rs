@@ -127,6 +127,7 @@ impl Run<'_> {
 
     /// The same session is back: what it had accepted stays with it.
     fn take_up(&mut self, session: SessionKey) -> Result<()> {
+        let now = self.now;
         for at in self.owed_by(session) {
             let room = self.room_mut(at.conversation);
             let Some(open) = room.open.get_mut(&at.seq) else { continue };
