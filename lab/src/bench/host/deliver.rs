@@ -116,7 +116,8 @@ impl Audience {
                     posts += 1;
                 }
                 let mut report = reports.try_recv().ok();
-                let must_wait = posts * each >= arrived + AHEAD * each || started.elapsed() >= window;
+                let must_wait =
+                    posts * each >= arrived + AHEAD * each || started.elapsed() >= window;
                 if report.is_none() && must_wait {
                     report = Some(next(&mut reports).await?);
                 }
