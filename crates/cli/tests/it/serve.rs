@@ -29,7 +29,8 @@ fn settings_come_from_the_file_then_the_environment_then_the_flags() {
     let settings = format!("listen = \"{file}\"\ndata = \"rooms\"\n");
     std::fs::write(folder.path().join("chorus.toml"), settings).unwrap();
     let environment = [("CHORUS_LISTEN", variable.as_str())];
-    let cases: [(&[(&str, &str)], &[&str], &String); 3] = [
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], &'a String);
+    let cases: [Case<'_>; 3] = [
         (&[], &[], &file),
         (&environment, &[], &variable),
         (&environment, &["--listen", &flag], &flag),
