@@ -155,8 +155,14 @@ impl Ground {
     /// Posts all texts as one batch: the writer is kept busy by the first answer until all wait.
     fn post_together(&self, texts: &[&str]) -> Vec<Result<Outcome, Refusal>> {
         let (go, wait) = mpsc::channel::<()>();
+        let (begin, begun) = mpsc::channel::<()>();
         let blocker = Command::Waiting { member: Some(MemberKey(1)), limit: 0 };
-        self.writer.submit(person(), blocker, Drawn::default(), move |_| wait.recv().unwrap());
+        self.writer.submit(person(), blocker, Drawn::default(), move |_| {
+            begin.send(()).unwrap();
+            wait.recv().unwrap();
+        });
+        // Only then is its batch closed, and the next one all of what follows.
+        begun.recv().unwrap();
         let waiting: Vec<_> = texts
             .iter()
             .zip(self.next.fetch_add(100, Ordering::SeqCst)..)
