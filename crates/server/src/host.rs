@@ -120,7 +120,7 @@ impl Host {
             listener.local_addr().map_err(|why| StartError::Listen { addr: config.listen, why })?;
         let url = match &config.public_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("http://{}", reachable(addr)),
+            None => local_url(addr),
         };
 
         let workspace = store.tenant().uid;
@@ -171,8 +171,10 @@ impl Host {
             let _ = stream.set_nodelay(true);
         });
         let served = axum::serve(listener, router).with_graceful_shutdown(until(stopped));
+        // Before the first answer, so that whoever sees the host up finds it by its folder; and by its local
+        // address, so that a command beside it sends its token over no network.
+        write_host_file(&config.data, &local_url(addr))?;
         let server = tokio::spawn(async move { served.await });
-        write_host_file(&config.data, &url)?;
         tracing::info!(%addr, url, workspace = &*workspace_id, "the host is up");
         Ok(Running {
             addr,
@@ -194,7 +196,7 @@ impl Host {
 impl Running {
     /// Ends connections, answers what waits, writes what is open, and lets the folder go.
     pub async fn stop(self) {
-        remove_host_file(&self.data, &self.url);
+        remove_host_file(&self.data, &local_url(self.addr));
         let _ = self.stop.send(true);
         for connection in self.app.connections.all() {
             connection.close("the host is stopping");
@@ -236,6 +238,10 @@ fn reachable(addr: SocketAddr) -> SocketAddr {
         });
     }
     reachable
+}
+
+fn local_url(addr: SocketAddr) -> String {
+    format!("http://{}", reachable(addr))
 }
 
 fn write_host_file(data: &Path, url: &str) -> Result<(), StartError> {
