@@ -52,7 +52,7 @@ fn as_json(report: &Report) -> Value {
 
 fn as_text(report: &Report, data: &Path) -> String {
     let looked = format!(
-        "{}: {} conversations, {} events",
+        "{}: {} conversation(s), {} event(s)",
         data.display(),
         report.conversations,
         report.events
