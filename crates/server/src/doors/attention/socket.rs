@@ -126,7 +126,7 @@ impl Run {
                     }
                 }
                 Some(note) = self.queues.notes.recv() => self.note(note).await?,
-                Some(offer) = self.queues.offers.recv(), if room => self.offer(offer).await?,
+                Some(offer) = self.queues.offers.recv(), if room => self.offer_after_notes(offer).await?,
                 _ = ping.tick() => self.ping().await?,
                 () = &mut expiry => self.check_token()?,
                 () = connection.token_in_doubt() => self.check_token()?,
@@ -152,7 +152,7 @@ impl Run {
                 let shared = Arc::new(frames::shared(&offer.entry, &directory, id));
                 self.offer(Outgoing { shared, offer }).await?;
             } else if let Ok(outgoing) = self.queues.offers.try_recv() {
-                self.offer(outgoing).await?;
+                self.offer_after_notes(outgoing).await?;
             } else {
                 break;
             }
@@ -251,6 +251,18 @@ impl Run {
             };
             done.err().map(|refusal| unasked(&refusal))
         });
+    }
+
+    /// Sends an offer behind the notes that came before it: what an edit takes back is taken back first. One
+    /// that was withdrawn while it waited is not sent.
+    async fn offer_after_notes(&mut self, outgoing: Outgoing) -> Result<(), Ended> {
+        let event = outgoing.offer.entry.event.uid;
+        let mut withdrawn = false;
+        while let Ok(note) = self.queues.notes.try_recv() {
+            withdrawn |= note.withdraws == Some(event);
+            self.note(note).await?;
+        }
+        if withdrawn { Ok(()) } else { self.offer(outgoing).await }
     }
 
     async fn offer(&mut self, outgoing: Outgoing) -> Result<(), Ended> {
