@@ -1,7 +1,7 @@
 //! An offer as the harness reads it: `chat/deliver`, with a grant to speak and, where the content is withheld,
 //! a knock (C2A "Event envelope" and "Injection mode `notify`").
 
-use chorus_core::attention::{Attention, Decision, Intent, Rule};
+use chorus_core::attention::{Attention, Decision, Intent, Rule, knock};
 use chorus_core::command::{Entry, Offer};
 use chorus_core::conversation::ConversationKind;
 use chorus_core::event::{Change, Message};
@@ -188,27 +188,11 @@ fn place(entry: &Entry) -> String {
 
 /// A template over what the host itself knows; no word of any user stands in it.
 fn topic(entry: &Entry, decision: &Decision, kind: &str) -> String {
-    let who = if kind == "agent" { "an agent" } else { "a person" };
-    match &entry.event.change {
-        Change::Reacted { signal, .. } => {
-            return format!("{who} reacted to your message: {}", signal.name());
-        }
-        Change::Edited { .. } if decision.rule == Rule::EditedAfterResponse => {
-            return format!("{who} edited a message that you have answered");
-        }
-        _ => {}
-    }
     let intent = entry.event.attention.as_ref().map_or(Intent::Statement, |a| a.intent);
-    let about = match decision.rule {
-        Rule::RoleMention | Rule::RoleMentionOther => " to a role of yours",
-        Rule::ThreadOwner => " in a thread you own",
-        Rule::ThreadParticipant => " in a thread you take part in",
-        Rule::StreamOwner => " in a stream you own",
-        Rule::RepliedToOther => " in reply to you, naming somebody else",
-        Rule::Reply => " in reply to you",
-        Rule::AlwaysListen => " in a conversation you listen to",
-        Rule::Escalated => " that nobody has answered",
-        _ => "",
+    let what = match &entry.event.change {
+        Change::Reacted { signal, .. } => knock::Kind::Reacted(*signal),
+        Change::Edited { .. } => knock::Kind::Edited,
+        _ => knock::Kind::Posted,
     };
-    format!("{} from {who}{about}", intent.name())
+    knock::topic(intent, decision.rule, what, kind == "agent")
 }
