@@ -3,8 +3,10 @@
 //! The directory is the workspace's own home (design section 3, "Every row has one home"): it changes
 //! seldom, is read by every decision, and is handed to readers as an immutable snapshot.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
+
+use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 
 use crate::attention::names::{Index, Target, fold, valid_handle};
 use crate::error::{Code, Refusal};
@@ -84,22 +86,23 @@ pub struct MemberFields {
 
 /// Everybody of one workspace, by key, id and name.
 ///
-/// A snapshot of it is handed out whenever it changes, and sessions come and go all the time: what they do
-/// not change is shared between snapshots.
+/// A snapshot of it is handed out whenever it changes, and sessions come and go all the time, ten thousand at
+/// once after a restart: what changes often is kept in persistent maps, so that a snapshot costs a few
+/// pointers and a change the few nodes on its way, however many there are.
 #[derive(Clone, Debug, Default)]
 pub struct Directory {
     pub members: Arc<Vec<Arc<Member>>>,
     pub roles: Vec<Arc<Role>>,
     pub streams: Vec<Arc<Stream>>,
-    pub sessions: BTreeMap<SessionKey, Arc<Session>>,
+    pub sessions: RedBlackTreeMapSync<SessionKey, Arc<Session>>,
     /// To whom undone obligations go in the end, and who is told of loops.
     pub lead: Option<MemberKey>,
     /// Revoked token ids with the time after which the token is dead anyway.
-    pub revoked: HashMap<Arc<str>, Timestamp>,
+    pub revoked: HashTrieMapSync<Arc<str>, Timestamp>,
     pub names: Arc<Index>,
     by_id: Arc<HashMap<Arc<str>, MemberKey>>,
-    by_session: HashMap<Uid, SessionKey>,
-    connected: HashMap<MemberKey, Vec<SessionKey>>,
+    by_session: HashTrieMapSync<Uid, SessionKey>,
+    connected: HashTrieMapSync<MemberKey, Arc<[SessionKey]>>,
 }
 
 impl Directory {
@@ -134,7 +137,7 @@ impl Directory {
 
     /// The member's connected sessions, newest connection last.
     pub fn connected(&self, member: MemberKey) -> &[SessionKey] {
-        self.connected.get(&member).map_or(&[], Vec::as_slice)
+        self.connected.get(&member).map_or(&[], |live| &**live)
     }
 
     /// The first person of the workspace: where an escalation ends when there is no lead.
@@ -271,27 +274,29 @@ impl Directory {
 
     /// Marks a session as held by a connection or not; the newest connection comes last.
     pub fn set_connected(&mut self, key: SessionKey, on: bool, now: Timestamp) {
-        let Some(session) = self.sessions.get_mut(&key) else { return };
-        let session = Arc::make_mut(session);
-        session.connected = on;
-        session.seen_at = now;
-        let live = self.connected.entry(session.member).or_default();
-        live.retain(|s| *s != key);
-        if on {
-            live.push(key);
+        let Some(session) = self.sessions.get(&key) else { return };
+        let session = Session { connected: on, seen_at: now, ..Session::clone(session) };
+        let others = self.connected(session.member).iter().copied().filter(|s| *s != key);
+        let live: Arc<[SessionKey]> = others.chain(on.then_some(key)).collect();
+        if live.is_empty() {
+            self.connected.remove_mut(&session.member);
+        } else {
+            self.connected.insert_mut(session.member, live);
         }
+        self.sessions.insert_mut(key, Arc::new(session));
     }
 
     /// Forgets a session that nobody will take up again.
     pub fn drop_session(&mut self, key: SessionKey) {
-        if let Some(session) = self.sessions.remove(&key) {
-            self.by_session.remove(&session.uid);
+        if let Some(session) = self.sessions.get(&key).cloned() {
+            self.sessions.remove_mut(&key);
+            self.by_session.remove_mut(&session.uid);
         }
     }
 
     pub fn put_session(&mut self, session: Session) {
-        self.by_session.insert(session.uid, session.key);
-        self.sessions.insert(session.key, Arc::new(session));
+        self.by_session.insert_mut(session.uid, session.key);
+        self.sessions.insert_mut(session.key, Arc::new(session));
     }
 
     /// Takes a member as it was stored. Members must come in the order of their keys.

@@ -118,7 +118,9 @@ pub(crate) fn load(db: &dyn Db, tenant: &Tenant, now: Timestamp) -> Result<Direc
     let revoked = db.all(sql, &[tenant.key.into(), now.0.into()], |row| {
         Ok((Arc::from(row.text(0)?), Timestamp(row.int(1)?)))
     })?;
-    directory.revoked.extend(revoked);
+    for (jti, expires) in revoked {
+        directory.revoked.insert_mut(jti, expires);
+    }
     Ok(directory)
 }
 

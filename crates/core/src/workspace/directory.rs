@@ -66,7 +66,7 @@ impl Run<'_> {
             }
             Command::RevokeToken { jti, expires } => {
                 let jti: std::sync::Arc<str> = jti.into();
-                self.directory_mut().revoked.insert(jti.clone(), expires);
+                self.directory_mut().revoked.insert_mut(jti.clone(), expires);
                 self.ws.changes.revoked.push((jti, expires));
                 Outcome::Done
             }

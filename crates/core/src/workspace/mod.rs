@@ -111,7 +111,7 @@ pub struct Workspace {
 impl Workspace {
     /// A workspace with this directory, whose newest conversation has the key `last_conversation`.
     pub fn new(directory: Directory, last_conversation: u64) -> Self {
-        let last_session = directory.sessions.last_key_value().map_or(0, |(key, _)| key.0);
+        let last_session = directory.sessions.last().map_or(0, |(key, _)| key.0);
         let directory = Arc::new(directory);
         Self { directory, last_session, last_conversation, ..Self::default() }
     }

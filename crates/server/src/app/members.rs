@@ -105,9 +105,9 @@ impl App {
         let directory = self.directory();
         let agents = directory.members.iter().filter(|m| !m.removed && m.is_agent());
         let show = |member: &std::sync::Arc<chorus_core::member::Member>| {
-            let sessions = directory.sessions.values().filter(|s| s.member == member.key);
             // What was and is gone is in `/v1/sessions`.
-            let live = sessions.filter(|s| s.connected);
+            let live = directory.connected(member.key).iter();
+            let live = live.filter_map(|key| directory.sessions.get(key));
             let sessions: Vec<_> = live.map(|s| view::members::session(&directory, s)).collect();
             Agent {
                 member: view::members::member(&directory, member),

@@ -50,7 +50,7 @@ fn a_token_is_its_member_until_it_ends() {
     let late = NOW.plus(60_000 + SKEW_MS);
     assert_eq!(code(auth.verify(&bearer, &directory, late)), Code::Unauthorized);
 
-    directory.revoked.insert("j1".into(), late);
+    directory.revoked.insert_mut("j1".into(), late);
     assert_eq!(code(auth.verify(&bearer, &directory, NOW)), Code::Unauthorized);
 
     let gone = token(&auth, "nobody", "j2", 60_000);
