@@ -63,6 +63,10 @@ pub(crate) enum Command {
     DeadLetters(dead_letters::Args),
     /// Check the store: logs replayed, chains walked, invariants held
     Doctor(doctor::Args),
+    /// Copy everything into one file, while the host runs or without one
+    Backup(backup::Args),
+    /// Make a data folder out of a backup
+    Restore(restore::Args),
     /// Run an agent's harness here
     Join(join::Args),
     /// Speak C2A over standard input and output, one JSON object a line

@@ -85,6 +85,8 @@ async fn run(cli: Cli) -> Result {
         Command::Why(args) => why::run(args, &context).await,
         Command::DeadLetters(args) => dead_letters::run(args, &context).await,
         Command::Doctor(args) => doctor::run(args, &context).await,
+        Command::Backup(args) => backup::run(args, &context).await,
+        Command::Restore(args) => restore::run(args, &context).await,
         Command::Join(args) => join::run(args, &context).await,
         Command::C2a(args) => c2a::run(args, &context).await,
         Command::ScriptedAgent(args) => demo::scripted::run(args).await,

@@ -23,6 +23,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::app::copies::PARTIAL;
 use crate::app::{App, Draw};
 use crate::auth::{Auth, Keys, KeysError, SignIn, write_private};
 use crate::config::Config;
@@ -112,7 +113,9 @@ impl Host {
         };
         let store = chorus_store::open(options).map_err(StartError::Store)?;
         let keys = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
-        let keys = Keys::open(&keys).map_err(StartError::Keys)?;
+        let keys = Keys::open(&keys).map_err(StartError::Keys)?.in_epoch(store.tenant().epoch);
+        // What a backup that was interrupted has left. The folder is ours alone now.
+        chorus_store::backup::remove(&config.data.join(PARTIAL));
         let listener = TcpListener::bind(config.listen)
             .await
             .map_err(|why| StartError::Listen { addr: config.listen, why })?;
@@ -159,6 +162,8 @@ impl Host {
             sign_in: SignIn::default(),
             kinds: Default::default(),
             typing: Default::default(),
+            data: config.data.clone(),
+            copying: Default::default(),
         });
         let operator_token = app.first_start(&config.data).await?;
         let operator_link = app.sign_in_link().map_err(StartError::First)?;

@@ -15,6 +15,7 @@ mod page;
 mod telemetry;
 mod view;
 
+pub use chorus_store::backup;
 pub use chorus_store::doctor::{Report, doctor};
 pub use chorus_store::{OpenError, Sync};
 pub use config::Config;

@@ -6,6 +6,7 @@
 //! [`Table`]; the prepared loop of SQLite is made from that list, as one statement over arrays can be.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use chorus_core::command::Unavailable;
@@ -17,6 +18,8 @@ use chorus_core::packed::Corrupt;
 pub enum Error {
     /// The engine's own words.
     Engine(String),
+    /// There is no space left to write in. What was under way is as if it had never begun.
+    Full(String),
     /// A row that no version of this program writes.
     Corrupt(String),
 }
@@ -31,6 +34,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Engine(why) => write!(f, "the database failed: {why}"),
+            Self::Full(why) => write!(f, "the disk is full: {why}"),
             Self::Corrupt(what) => write!(f, "the database holds a damaged row: {what}"),
         }
     }
@@ -203,6 +207,10 @@ pub trait Db: Send {
     fn housekeep(&self, idle: bool) -> Result<()>;
     /// What the engine itself finds wrong with its files.
     fn check_file(&self) -> Result<Vec<String>>;
+    /// Copies the whole database into a new file, a few pages at a time; what this connection commits
+    /// meanwhile is in the copy too. `between` is called between the steps and may use this connection; when
+    /// it says false, the copying ends there, and so does this, with false. The copy is not synced.
+    fn copy_to(&self, to: &Path, between: &mut dyn FnMut() -> bool) -> Result<bool>;
 }
 
 impl dyn Db + '_ {

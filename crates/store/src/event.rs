@@ -71,7 +71,7 @@ pub(crate) fn append(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
 }
 
 pub(crate) fn get(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<Event>> {
-    db.get(&EVENT, &[workspace.into(), at.conversation.0.into(), at.seq.0.into()], read)
+    db.get(&EVENT, &[workspace.into(), at.conversation.0.into(), at.seq.0.into()], checked)
 }
 
 pub(crate) fn find(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<EventRef>> {
@@ -94,7 +94,7 @@ pub(crate) fn after(
         EVENT.select()
     );
     let values = [workspace.into(), key.0.into(), seq.0.into(), (limit as u64).into()];
-    db.all(&sql, &values, |row| read(row).map(Arc::new))
+    db.all(&sql, &values, |row| checked(row).map(Arc::new))
 }
 
 /// The idempotency keys of the window before `now`, oldest first.
@@ -124,6 +124,20 @@ pub(crate) fn sent(
             return Ok(found);
         }
     }
+}
+
+/// As [`read`], and what the event says must be what was hashed when it was said: a disk that changed it is
+/// found before anybody is shown it.
+pub(crate) fn checked(row: &dyn Row) -> Result<Event> {
+    let event = read(row)?;
+    let body = row.maybe_blob(19)?;
+    if body.is_some_and(|body| Event::content_hash(&event.salt, body) != event.content_hash) {
+        let (seq, conversation) = (event.seq, event.conversation);
+        let what = "is not what was hashed";
+        let what = format!("the content of event {seq} in conversation {conversation} {what}");
+        return Err(Error::corrupt(what));
+    }
+    Ok(event)
 }
 
 /// Reads all columns of [`EVENT`] in their order.

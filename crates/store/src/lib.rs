@@ -28,6 +28,7 @@ pub mod writer;
 
 pub mod reader;
 
+pub mod backup;
 pub mod doctor;
 
 mod store;

@@ -1,10 +1,11 @@
 //! Opening a data folder, and starting the writer over it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chorus_core::ids::Uid;
+use chorus_core::ids::{ConversationKey, Uid};
 use chorus_core::member::Directory;
 use chorus_core::workspace::Workspace;
 
@@ -136,12 +137,13 @@ impl Store {
         let Self { options, folder, db, tenant, directory } = self;
         let why = |why| OpenError::Database { folder: options.data.clone(), why };
         let readers = Readers::new(folder.database(), options.vfs.clone(), tenant.key);
-        let workspace = revive(&*db, &tenant, directory, clock.now()).map_err(why)?;
+        let (workspace, damaged) = revive(&*db, &tenant, directory, clock.now()).map_err(why)?;
         let setup = writer::Setup {
             folder,
             db,
             tenant: tenant.key,
             workspace,
+            damaged,
             clock,
             sink,
             batching: options.batching,
@@ -151,20 +153,25 @@ impl Store {
     }
 }
 
-/// The workspace with every room in which something is owed, so that its timers run.
+/// The workspace with every room in which something is owed, so that its timers run; and those that cannot
+/// be read, which the writer names and lets alone.
 fn revive(
     db: &dyn Db,
     tenant: &Tenant,
     directory: Directory,
     now: chorus_core::ids::Timestamp,
-) -> Result<Workspace, Error> {
+) -> Result<(Workspace, BTreeSet<ConversationKey>), Error> {
     let mut workspace = Workspace::new(directory, conversation::last_key(db, tenant.key)?);
     let directory = workspace.directory().clone();
     let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0 };
+    let mut damaged = BTreeSet::new();
     for key in conversation::with_open_events(db, tenant.key)? {
-        if let Some(room) = stored.load(key)? {
-            workspace.admit(room);
+        match stored.load(key) {
+            Ok(Some(room)) => workspace.admit(room),
+            Ok(None) => {}
+            Err(Error::Corrupt(_)) => drop(damaged.insert(key)),
+            Err(error) => return Err(error),
         }
     }
-    Ok(workspace)
+    Ok((workspace, damaged))
 }

@@ -22,7 +22,9 @@ pub(crate) mod claims;
 pub(crate) mod dead_letters;
 pub(crate) mod sessions;
 
+pub(crate) mod backup;
 pub(crate) mod doctor;
+pub(crate) mod restore;
 
 pub(crate) mod c2a;
 pub(crate) mod join;

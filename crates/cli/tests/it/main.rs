@@ -6,6 +6,7 @@ mod cli;
 mod host;
 
 mod commands;
+mod copies;
 mod demo;
 mod errors;
 mod harness;

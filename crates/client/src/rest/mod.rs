@@ -2,6 +2,7 @@
 
 mod attention;
 mod channels;
+mod copies;
 mod members;
 mod messages;
 mod threads;

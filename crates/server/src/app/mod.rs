@@ -13,6 +13,7 @@ pub(crate) mod messages;
 pub(crate) mod send;
 
 pub(crate) mod channels;
+pub(crate) mod copies;
 pub(crate) mod cursors;
 pub(crate) mod members;
 pub(crate) mod reactions;
@@ -32,6 +33,7 @@ pub(crate) mod follow;
 pub(crate) mod log;
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -68,6 +70,10 @@ pub(crate) struct App {
     /// Kinds of conversations that were looked at; a kind never changes.
     pub(crate) kinds: read::Kinds,
     pub(crate) typing: turns::TypingRates,
+    /// The data folder, where a backup is made.
+    pub(crate) data: PathBuf,
+    /// Held while one is made.
+    pub(crate) copying: tokio::sync::Mutex<()>,
 }
 
 impl App {

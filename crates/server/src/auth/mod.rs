@@ -74,6 +74,18 @@ impl Caller {
         Ok(())
     }
 
+    /// Only a person who runs the room may do this: what is copied holds everything everybody said.
+    pub(crate) fn must_operate(&self) -> Result<(), Refusal> {
+        self.must_not_be_a_turn()?;
+        if self.by.authority < Authority::Operator {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "this needs an operator's token",
+            ));
+        }
+        Ok(())
+    }
+
     /// A turn's token speaks and reads in its conversation, and does nothing else.
     pub(crate) fn must_not_be_a_turn(&self) -> Result<(), Refusal> {
         if self.turn.is_some() {

@@ -65,7 +65,7 @@ pub fn doctor(data: &Path, vfs: Option<&str>) -> Result<Report, OpenError> {
     examine(&*db).map_err(database)
 }
 
-fn examine(db: &dyn Db) -> Result<Report> {
+pub(crate) fn examine(db: &dyn Db) -> Result<Report> {
     let mut report = Report::default();
     for what in db.check_file()? {
         report.problems.push(Problem { conversation: None, seq: None, what });
@@ -79,7 +79,14 @@ fn examine(db: &dyn Db) -> Result<Report> {
         }
         Err(error) => return Err(error),
     };
-    for key in conversation::keys(db, tenant.key)? {
+    let keys = match conversation::keys(db, tenant.key) {
+        Err(Error::Corrupt(what)) => {
+            report.problems.push(Problem { conversation: None, seq: None, what });
+            return Ok(report);
+        }
+        keys => keys?,
+    };
+    for key in keys {
         // Each conversation as of one moment, so that a host at work is never caught half-way.
         db.begin_reading()?;
         let looked = Look::at(db, &tenant, &everybody, key, &mut report);

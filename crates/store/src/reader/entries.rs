@@ -109,7 +109,7 @@ struct Found {
 fn read(row: &dyn Row) -> Result<Found> {
     let joined = event::EVENT.columns.len();
     Ok(Found {
-        event: event::read(row)?,
+        event: event::checked(row)?,
         state: message::read(row, joined)?,
         reply_to: maybe_uid(row, joined + 4)?,
     })

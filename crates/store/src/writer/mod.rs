@@ -11,19 +11,22 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use chorus_core::command::{By, Command, Drawn, Effect, Outcome};
 use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::ConversationKey;
 use chorus_core::workspace::Workspace;
 
 use crate::clock::Clock;
-use crate::db::Db;
+use crate::db::{Db, Error};
 use crate::sqlite::Folder;
 use queue::{Job, Queue};
-use run::Run;
+use run::{Run, copy};
 
 /// Takes the answer of one command, on the writer's thread; it must not block.
 pub trait Reply: FnOnce(Result<Outcome, Refusal>) + Send + 'static {}
@@ -66,6 +69,8 @@ pub struct Writer {
 pub(crate) struct Shared {
     queue: Queue,
     counters: Counters,
+    /// Why it takes no work for the time being.
+    trouble: std::sync::Mutex<Option<String>>,
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -79,12 +84,20 @@ pub(crate) struct Counters {
     rooms: AtomicU64,
 }
 
+impl Shared {
+    fn trouble(&self, why: Option<String>) {
+        *queue::lock(&self.trouble) = why;
+    }
+}
+
 /// All the writer needs to work.
 pub(crate) struct Setup {
     pub(crate) folder: Folder,
     pub(crate) db: Box<dyn Db>,
     pub(crate) tenant: i64,
     pub(crate) workspace: Workspace,
+    /// Rooms that could not be read at the start.
+    pub(crate) damaged: BTreeSet<ConversationKey>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) sink: Box<dyn Sink>,
     pub(crate) batching: bool,
@@ -96,10 +109,12 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
     let shared = Arc::new(Shared {
         queue: Queue::default(),
         counters: Counters::default(),
+        trouble: std::sync::Mutex::default(),
         thread: std::sync::Mutex::default(),
     });
-    let run = Run::new(setup, shared.clone());
-    let thread = std::thread::Builder::new().name("writer".to_owned()).spawn(|| run.run())?;
+    let its = shared.clone();
+    let thread = std::thread::Builder::new().name("writer".to_owned());
+    let thread = thread.spawn(|| Run::new(setup, its).run())?;
     *queue::lock(&shared.thread) = Some(thread);
     Ok(Writer { shared })
 }
@@ -113,13 +128,24 @@ impl Writer {
         }
     }
 
+    /// Copies the database into a new file while work goes on; all that was answered before is in the copy.
+    /// `reply` is called on the writer's thread when the copy is made, not yet synced, or has failed and is
+    /// removed. One copy is made at a time.
+    pub fn copy_to(&self, to: PathBuf, reply: impl FnOnce(Result<(), Error>) + Send + 'static) {
+        let order = copy::Order { to, reply: Box::new(reply) };
+        if let Err((order, why)) = self.shared.queue.ask_copy(order) {
+            (order.reply)(Err(Error::Engine(why)));
+        }
+    }
+
     /// Time has moved, and timers may be due: for clocks that are set by hand.
     pub fn tick(&self) {
         self.shared.queue.wake();
     }
 
     pub fn health(&self) -> Health {
-        let reason = self.shared.queue.closed();
+        let trouble = || queue::lock(&self.shared.trouble).clone();
+        let reason = self.shared.queue.closed().or_else(trouble);
         Health { ok: reason.is_none(), reason }
     }
 

@@ -9,6 +9,7 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Message;
 
 use super::Reply;
+use super::run::copy::Order;
 
 /// Commands that wait; more are refused, so that a slow disk cannot fill the memory.
 const WAITING: usize = 65_536;
@@ -71,6 +72,8 @@ struct State {
     woken: bool,
     finishing: bool,
     closed: Option<String>,
+    copy: Option<Order>,
+    copying: bool,
 }
 
 impl Queue {
@@ -129,6 +132,33 @@ impl Queue {
 
     pub(crate) fn len(&self) -> usize {
         lock(&self.state).jobs.len()
+    }
+
+    /// Puts a copy in line, or gives its order back with the reason why not.
+    pub(crate) fn ask_copy(&self, order: Order) -> Result<(), (Order, String)> {
+        let mut state = lock(&self.state);
+        if let Some(why) = &state.closed {
+            return Err((order, why.clone()));
+        }
+        if state.finishing {
+            return Err((order, "the host is stopping".to_owned()));
+        }
+        if std::mem::replace(&mut state.copying, true) {
+            return Err((order, "another copy is being made".to_owned()));
+        }
+        state.copy = Some(order);
+        state.woken = true;
+        self.rouse(state);
+        Ok(())
+    }
+
+    pub(crate) fn take_copy(&self) -> Option<Order> {
+        lock(&self.state).copy.take()
+    }
+
+    /// The copy came to its end, and another may be asked for.
+    pub(crate) fn copied(&self) {
+        lock(&self.state).copying = false;
     }
 
     pub(crate) fn wake(&self) {

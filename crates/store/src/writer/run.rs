@@ -3,10 +3,13 @@
 //! A batch that fails, by a statement or by a panic, is rolled back and each of its commands is run by
 //! itself, so that one of them cannot take the others with it. A commit that fails ends the writer.
 
+pub(super) mod copy;
 mod recover;
+mod space;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -31,7 +34,8 @@ const TIMER_STRIDE: Duration = Duration::from_millis(25);
 /// The writer as its thread has it.
 pub(super) struct Run {
     shared: Arc<Shared>,
-    db: Box<dyn Db>,
+    /// Shared with a copy under way, on this thread.
+    db: Rc<dyn Db>,
     tenant: i64,
     workspace: Workspace,
     clock: Arc<dyn Clock>,
@@ -45,6 +49,8 @@ pub(super) struct Run {
     resting: BTreeMap<ConversationKey, Timestamp>,
     fired_at: Option<Instant>,
     more_due: bool,
+    /// When it was last tried whether the disk has space again, while it has none.
+    full: Option<Timestamp>,
     /// What the batch at hand has touched, and the directory before it.
     trace: Trace,
     before: Arc<Directory>,
@@ -56,6 +62,8 @@ pub(super) struct Run {
 struct Broken {
     code: Code,
     why: String,
+    /// The disk has no space: it is nobody's own failure.
+    full: bool,
 }
 
 impl Run {
@@ -64,7 +72,7 @@ impl Run {
             before: setup.workspace.directory().clone(),
             trace: Trace::default(),
             shared,
-            db: setup.db,
+            db: setup.db.into(),
             tenant: setup.tenant,
             workspace: setup.workspace,
             clock: setup.clock,
@@ -72,10 +80,11 @@ impl Run {
             batching: setup.batching,
             answer_first: setup.answer_first,
             ages: Ages::default(),
-            missing: BTreeSet::new(),
+            missing: setup.damaged,
             resting: BTreeMap::new(),
             fired_at: None,
             more_due: false,
+            full: None,
             _folder: setup.folder,
         }
     }
@@ -98,32 +107,50 @@ impl Run {
         self.batch(Vec::new())?;
         loop {
             let due = self.until_due();
-            let idle = match self.shared.queue.take(due, self.batching) {
-                Next::Work(jobs) => {
-                    let idle = jobs.is_empty();
-                    self.batch(jobs)?;
-                    idle && self.shared.queue.len() == 0
-                }
+            match self.shared.queue.take(due, self.batching) {
+                Next::Work(jobs) => self.round(jobs)?,
                 Next::Stop => break,
-            };
-            self.db.housekeep(idle)?;
-            if let Some(rooms) = self.ages.trim(&mut self.workspace) {
-                self.shared.counters.rooms.store(rooms as u64, Ordering::Relaxed);
+            }
+            if let Some(order) = self.shared.queue.take_copy() {
+                self.copy(order)?;
             }
         }
         self.workspace.store_open();
         self.batch(Vec::new())?;
-        self.db.housekeep(true)
+        match self.db.housekeep(true) {
+            Err(Error::Full(_)) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// One batch, and what is to be done after it.
+    fn round(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
+        let idle = jobs.is_empty();
+        self.batch(jobs)?;
+        match self.db.housekeep(idle && self.shared.queue.len() == 0) {
+            // The log was not copied back, and is whole.
+            Err(error @ Error::Full(_)) => self.mark_full(&error.to_string()),
+            other => other?,
+        }
+        if let Some(rooms) = self.ages.trim(&mut self.workspace) {
+            self.shared.counters.rooms.store(rooms as u64, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// How long until time changes something; none when it never will.
     fn until_due(&self) -> Option<Duration> {
+        let now = self.clock.now();
+        if let Some(tried) = self.full {
+            let ms = self.next_look(tried, now);
+            return Some(Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
+        }
         if self.more_due {
             return Some(Duration::ZERO);
         }
         let resting = self.resting.values().min().copied();
         let next = self.workspace.next_due().into_iter().chain(resting).min()?;
-        let ms = next.since(self.clock.now());
+        let ms = next.since(now);
         let due = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
         let rested = self.fired_at.map(|at| at + TIMER_STRIDE);
         Some(rested.map_or(due, |at| due.max(at.saturating_duration_since(Instant::now()))))
@@ -132,14 +159,20 @@ impl Run {
     /// Runs what waits, and the timers that are due, under one commit. An error ends the writer.
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let now = self.clock.now();
-        if let Err(error) = self.revive(now) {
-            return refuse_all(jobs, error);
+        match self.has_space(now).and_then(|space| if space { self.revive(now) } else { Ok(()) }) {
+            Err(error) => return refuse_all(jobs, error),
+            Ok(()) if self.full.is_some() => {
+                self.refuse_for_space(jobs);
+                return Ok(());
+            }
+            Ok(()) => {}
         }
         if self.is_due(now) {
             self.fired_at = Some(Instant::now());
         }
         match self.decide(&jobs, TIMERS, now) {
             Ok(answers) => self.finish(jobs, answers),
+            Err(broken) if broken.full => self.out_of_space(jobs, &broken.why),
             Err(broken) => self.one_by_one(jobs, &broken, now),
         }
     }
@@ -182,9 +215,13 @@ impl Run {
         }));
         match decided {
             Ok(Ok(answers)) => Ok(answers),
-            Ok(Err(error)) => Err(Broken { code: Code::Unavailable, why: error.to_string() }),
+            Ok(Err(error)) => {
+                let full = matches!(error, Error::Full(_));
+                Err(Broken { code: Code::Unavailable, why: error.to_string(), full })
+            }
             Err(_) => {
-                Err(Broken { code: Code::Internal, why: "a decision failed by a bug".into() })
+                let why = "a decision failed by a bug".into();
+                Err(Broken { code: Code::Internal, why, full: false })
             }
         }
     }
@@ -198,8 +235,10 @@ impl Run {
             answer(jobs, answers);
             self.commit()?;
         } else {
-            if let Err(error) = self.commit() {
-                return refuse_all(jobs, error);
+            match self.commit() {
+                Err(error @ Error::Full(_)) => return self.out_of_space(jobs, &error.to_string()),
+                Err(error) => return refuse_all(jobs, error),
+                Ok(()) => {}
             }
             answer(jobs, answers);
         }

@@ -20,6 +20,8 @@ use crate::{ManualClock, Options, Writer, doctor, open};
 struct Faulty {
     db: Box<dyn Db>,
     commit_fails: Arc<AtomicBool>,
+    /// The disk has no space: commits say so, and so does nothing else.
+    full: Arc<AtomicBool>,
     /// The conversation of which no pending row can be written, 0 for none.
     pending_fails: Arc<AtomicI64>,
 }
@@ -62,6 +64,9 @@ impl Db for Faulty {
         if self.commit_fails.load(Ordering::SeqCst) {
             return Err(Error::Engine("the disk is gone".to_owned()));
         }
+        if self.full.load(Ordering::SeqCst) {
+            return Err(Error::Full("no space".to_owned()));
+        }
         self.db.commit()
     }
 
@@ -76,6 +81,10 @@ impl Db for Faulty {
     fn check_file(&self) -> Result<Vec<String>> {
         self.db.check_file()
     }
+
+    fn copy_to(&self, to: &std::path::Path, between: &mut dyn FnMut() -> bool) -> Result<bool> {
+        self.db.copy_to(to, between)
+    }
 }
 
 struct Ground {
@@ -83,6 +92,7 @@ struct Ground {
     writer: Writer,
     readers: Readers,
     commit_fails: Arc<AtomicBool>,
+    full: Arc<AtomicBool>,
     pending_fails: Arc<AtomicI64>,
     clock: Arc<ManualClock>,
     room: Uid,
@@ -93,16 +103,19 @@ impl Ground {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let commit_fails = Arc::new(AtomicBool::new(false));
+        let full = Arc::new(AtomicBool::new(false));
         let pending_fails = Arc::new(AtomicI64::new(0));
         let store = open(Options::new(folder.path(), Uid(1))).unwrap();
         let (commit, pending) = (commit_fails.clone(), pending_fails.clone());
-        let faulty = |db| Faulty { db, commit_fails: commit, pending_fails: pending };
+        let no_space = full.clone();
+        let faulty =
+            |db| Faulty { db, commit_fails: commit, full: no_space, pending_fails: pending };
         let store = store.map_db(|db| Box::new(faulty(db)));
         let clock = Arc::new(ManualClock::new(Timestamp(1_000)));
         let (writer, readers) = store.start(clock.clone(), Box::new(drop)).unwrap();
         let (room, next) = (Uid(0), AtomicU64::new(100));
         let mut ground =
-            Self { folder, writer, readers, commit_fails, pending_fails, clock, room, next };
+            Self { folder, writer, readers, commit_fails, full, pending_fails, clock, room, next };
         for (id, kind) in [("person", MemberKind::Human), ("ada", MemberKind::Agent)] {
             let fields = MemberFields::default();
             let command = Command::AddMember { id: id.into(), kind, fields };
@@ -252,6 +265,33 @@ fn a_commit_that_fails_ends_the_writer_and_is_never_tried_again() {
     let health = ground.writer.health();
     assert!(!health.ok);
     assert!(health.reason.unwrap().contains("the disk is gone"));
+}
+
+#[test]
+fn a_full_disk_refuses_and_goes_on_when_there_is_space() {
+    let ground = Ground::new();
+    ground.post_together(&["@ada one"]);
+    ground.full.store(true, Ordering::SeqCst);
+    for texts in [["two", "@ada three"], ["four", "five"]] {
+        for answer in ground.post_together(&texts) {
+            let refusal = answer.unwrap_err();
+            assert_eq!(refusal.code, Code::Unavailable);
+            assert!(refusal.message.contains("nothing of this was written"), "{refusal}");
+        }
+        ground.clock.advance(2_000);
+        ground.writer.tick();
+    }
+    let health = ground.writer.health();
+    assert!(!health.ok && health.reason.as_ref().unwrap().contains("no space"), "{health:?}");
+    assert_eq!(ground.texts(), ["@ada one"]);
+    ground.full.store(false, Ordering::SeqCst);
+    ground.pass(1_000);
+    assert!(ground.writer.health().ok);
+    assert!(ground.post_together(&["six"])[0].is_ok());
+    assert_eq!(ground.texts(), ["@ada one", "six"]);
+    assert_eq!(ground.pending(), [1], "what was owed before is owed, and its row is written now");
+    ground.writer.stop();
+    assert_eq!(doctor(ground.folder.path(), None).unwrap().problems, []);
 }
 
 #[test]

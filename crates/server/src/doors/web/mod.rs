@@ -2,6 +2,7 @@
 //! "Paths").
 
 mod channels;
+mod copies;
 mod events;
 mod members;
 mod messages;
@@ -22,4 +23,5 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .merge(threads::routes())
         .merge(events::routes())
         .merge(work::routes())
+        .merge(copies::routes())
 }

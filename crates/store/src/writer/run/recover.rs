@@ -33,14 +33,22 @@ impl Run {
                 return refuse_all(jobs.collect(), error);
             }
         }
+        if self.full.is_some() {
+            return Ok(());
+        }
         self.revive(now)?;
         self.fire_one_by_one(now)
     }
 
     fn alone(&mut self, job: Job, now: Timestamp) -> Result<(), Error> {
         let job = vec![job];
+        if self.full.is_some() {
+            self.refuse_for_space(job);
+            return Ok(());
+        }
         match self.decide(&job, 0, now) {
             Ok(answers) => self.finish(job, answers),
+            Err(broken) if broken.full => self.out_of_space(job, &broken.why),
             Err(broken) => {
                 tracing::error!(why = broken.why, command = ?job[0].command, "a command failed");
                 let undone = self.undo();
@@ -53,9 +61,11 @@ impl Run {
     fn fire_one_by_one(&mut self, now: Timestamp) -> Result<(), Error> {
         for _ in 0..TIMERS {
             let next = self.workspace.next_due_in();
-            let Some(room) = next.filter(|_| self.is_due(now)) else { break };
+            let due = self.is_due(now) && self.full.is_none();
+            let Some(room) = next.filter(|_| due) else { break };
             match self.decide(&[], 1, now) {
                 Ok(answers) => self.finish(Vec::new(), answers)?,
+                Err(broken) if broken.full => self.out_of_space(Vec::new(), &broken.why)?,
                 Err(broken) => {
                     self.undo()?;
                     self.rest(room, &broken.why, now);
@@ -66,7 +76,7 @@ impl Run {
     }
 
     /// Takes back what the batch has written, and forgets what it has changed in memory.
-    fn undo(&mut self) -> Result<(), Error> {
+    pub(super) fn undo(&mut self) -> Result<(), Error> {
         let trace = std::mem::take(&mut self.trace);
         if trace.began {
             self.db.rollback()?;
@@ -83,7 +93,9 @@ impl Run {
     pub(super) fn revive(&mut self, now: Timestamp) -> Result<(), Error> {
         let rested = self.resting.iter().filter(|(_, until)| **until <= now).map(|(key, _)| *key);
         self.missing.extend(rested.collect::<Vec<_>>());
-        while let Some(key) = self.missing.pop_first() {
+        while self.full.is_none()
+            && let Some(key) = self.missing.pop_first()
+        {
             self.resting.remove(&key);
             if self.workspace.room(key).is_some() {
                 continue;
@@ -101,6 +113,7 @@ impl Run {
             }
             match self.decide(&[], 0, now) {
                 Ok(answers) => self.finish(Vec::new(), answers)?,
+                Err(broken) if broken.full => self.out_of_space(Vec::new(), &broken.why)?,
                 Err(broken) => {
                     self.undo()?;
                     self.rest(key, &broken.why, now);

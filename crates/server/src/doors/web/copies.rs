@@ -1,0 +1,54 @@
+//! `POST /v1/backups`: a copy of everything, as one file. For operators alone.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use chorus_core::error::{Code, Refusal};
+use futures_util::stream;
+
+use crate::app::App;
+use crate::doors::extract::Bearer;
+use crate::doors::refused::Refused;
+
+/// Bytes read at a time.
+const CHUNK: usize = 256 * 1024;
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new().route("/v1/backups", post(back_up))
+}
+
+async fn back_up(State(app): State<Arc<App>>, Bearer(caller): Bearer) -> Result<Response, Refused> {
+    let file = app.back_up(&caller).await?;
+    let length = file.metadata().map_err(|e| Refusal::new(Code::Unavailable, e.to_string()))?.len();
+    let headers = [
+        (header::CONTENT_TYPE, "application/vnd.sqlite3".to_owned()),
+        (header::CONTENT_LENGTH, length.to_string()),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+    ];
+    Ok((headers, whole(file)).into_response())
+}
+
+/// The file, piece by piece; the disk is waited for elsewhere.
+fn whole(file: File) -> Body {
+    Body::from_stream(stream::unfold(Some(file), |file| async {
+        let mut file = file?;
+        let read = tokio::task::spawn_blocking(move || {
+            let mut bytes = vec![0; CHUNK];
+            let count = file.read(&mut bytes)?;
+            bytes.truncate(count);
+            Ok((Bytes::from(bytes), file))
+        });
+        match read.await.unwrap_or_else(|e| Err(std::io::Error::other(e))) {
+            Ok((bytes, _)) if bytes.is_empty() => None,
+            Ok((bytes, file)) => Some((Ok(bytes), Some(file))),
+            Err(error) => Some((Err(error), None)),
+        }
+    }))
+}

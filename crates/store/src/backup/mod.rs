@@ -1,0 +1,260 @@
+//! Backups: one file, whole or not there at all.
+//!
+//! A backup is a copy of the database with one table more, `backup`, that says what it is: when it was taken,
+//! of which workspace, a digest over every row, and the keys if they were asked for. A file without that
+//! table is no backup, whatever else it is: the database of a host at work lacks what is in its write-ahead
+//! log. [`check`] is the one way to trust a file; [`restore`] makes a data folder of one.
+
+mod digest;
+mod restore;
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use chorus_core::ids::{Prefix, Timestamp, Uid};
+
+use crate::db::{Db, Error, Value};
+use crate::doctor::{self, Report};
+use crate::schema::{self, Mismatch};
+use crate::sqlite::{Folder, Sqlite};
+use crate::store::OpenError;
+use crate::{Sync, directory};
+
+pub use restore::restore;
+
+/// The form of the `backup` table. A program refuses one it does not know.
+const FORMAT: u8 = 1;
+/// Names of key files begin with this in the table.
+const KEY: &str = "key/";
+
+/// What a backup says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    pub taken_at: Timestamp,
+    pub workspace: Uid,
+    pub name: String,
+    /// Rows of all tables.
+    pub rows: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// The names of the key files in it.
+    pub keys: Vec<String>,
+    /// What its logs hold.
+    pub report: Report,
+}
+
+/// Why there is no backup, or why one cannot be used.
+#[derive(Debug)]
+pub enum BackupError {
+    /// The file is not what it should be; the sentence says how.
+    Unfit(String),
+    /// The folder to restore into, or to take a backup of, is not as it should be.
+    Folder(String),
+    Io {
+        path: PathBuf,
+        error: io::Error,
+    },
+    Open(OpenError),
+    Database(Error),
+}
+
+impl fmt::Display for BackupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unfit(why) | Self::Folder(why) => f.write_str(why),
+            Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::Open(error) => error.fmt(f),
+            Self::Database(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BackupError {}
+
+impl From<Error> for BackupError {
+    fn from(error: Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+pub type Result<T> = std::result::Result<T, BackupError>;
+
+/// Makes a whole backup of a folder that no host holds.
+pub fn take(data: &Path, to: &Path, now: Timestamp) -> Result<()> {
+    let file = Folder::database_in(data);
+    if !file.is_file() {
+        return Err(BackupError::Folder(format!("{} holds no database", data.display())));
+    }
+    let folder = Folder::hold(data).map_err(|e| BackupError::Open(OpenError::Folder(e)))?;
+    make(to)?;
+    let copied = Sqlite::writer(&folder.database(), None, Sync::Full)
+        .and_then(|db| db.copy_to(to, &mut || true).map(drop))
+        .map_err(BackupError::from);
+    let sealed = copied.and_then(|()| seal(to, now));
+    if sealed.is_err() {
+        remove(to);
+    }
+    sealed
+}
+
+/// An empty file for a copy to be written to, its owner's alone. One that is there is an error.
+pub fn make(file: &Path) -> Result<()> {
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
+    made.map(drop).map_err(io_at(file))
+}
+
+/// Makes a backup of a finished copy: one file that stands by itself, says what it is, and is on the disk.
+pub fn seal(file: &Path, now: Timestamp) -> Result<()> {
+    let db = Sqlite::alone(file)?;
+    let db: &dyn Db = &db;
+    let digest = digest::digest(db)?;
+    db.begin()?;
+    db.execute("CREATE TABLE backup (name TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL)", &[])?;
+    put(db, "format", &[FORMAT])?;
+    put(db, "taken_at", &now.0.to_be_bytes())?;
+    put(db, "digest", &digest.hash)?;
+    put(db, "rows", &digest.rows.to_be_bytes())?;
+    db.commit()?;
+    sync(file)
+}
+
+/// Puts key files into a backup, each a name and what it holds: whoever has the backup then has the keys.
+pub fn add_keys(file: &Path, keys: &[(String, Vec<u8>)]) -> Result<()> {
+    let db = Sqlite::alone(file)?;
+    let db: &dyn Db = &db;
+    db.begin()?;
+    for (name, bytes) in keys {
+        put(db, &format!("{KEY}{name}"), bytes)?;
+    }
+    db.commit()?;
+    sync(file)
+}
+
+/// Reads a backup to its end: it is one, of this program or an older one, nothing of it is missing or was
+/// changed, and what it holds is in order.
+pub fn check(file: &Path) -> Result<Manifest> {
+    let named = |why: String| BackupError::Unfit(format!("{}: {why}", file.display()));
+    let (length, expected) = lengths(file)?;
+    let Some(expected) = expected else {
+        return Err(named("this is no backup".to_owned()));
+    };
+    if length != expected {
+        return Err(named(format!("the backup has {length} bytes and should have {expected}")));
+    }
+    let db = Sqlite::immutable(file)?;
+    let db: &dyn Db = &db;
+    // A page that cannot be read is the file's damage, wherever it is met.
+    let unfit = |error: Error| match error {
+        Error::Corrupt(what) => named(format!("the backup is damaged: {what}")),
+        other => BackupError::Database(other),
+    };
+    let is_one = "SELECT count(*) FROM sqlite_schema WHERE name = 'backup'";
+    let is_one: Option<u8> = db.one(is_one, &[], |row| row.int(0)).map_err(unfit)?;
+    if is_one != Some(1) {
+        return Err(named("this is no backup that was finished".to_owned()));
+    }
+    let get = |name: &str| value(db, name).map_err(unfit);
+    if get("format")?.as_deref() != Some(&[FORMAT]) {
+        return Err(named("the backup is of a newer program: use that one".to_owned()));
+    }
+    schema::check(db, schema::SQLITE).map_err(|why| match why {
+        Mismatch::Database(error) => unfit(error),
+        other => named(other.to_string()),
+    })?;
+    if let Some(what) = db.check_file().map_err(unfit)?.first() {
+        return Err(named(format!("the backup is damaged: {what}")));
+    }
+    let digest = digest::digest(db).map_err(unfit)?;
+    if get("digest")?.as_deref() != Some(&digest.hash) {
+        let why = "its rows are not those that were backed up";
+        return Err(named(format!("the backup is damaged: {why}")));
+    }
+    let report = doctor::examine(db).map_err(unfit)?;
+    if let Some(problem) = report.problems.first() {
+        let count = report.problems.len();
+        return Err(named(format!("{count} problem(s) in it, the first: {problem}")));
+    }
+    let tenant = directory::tenant(db).map_err(unfit)?;
+    let tenant = tenant.ok_or_else(|| named("no workspace is in it".to_owned()))?;
+    let taken_at = get("taken_at")?.and_then(|b| Some(i64::from_be_bytes(b.try_into().ok()?)));
+    Ok(Manifest {
+        taken_at: Timestamp(taken_at.ok_or_else(|| named("it does not say when".to_owned()))?),
+        workspace: tenant.uid,
+        name: tenant.name.to_string(),
+        rows: digest.rows,
+        bytes: length,
+        keys: keys(db)?.into_iter().map(|(name, _)| name).collect(),
+        report,
+    })
+}
+
+impl Manifest {
+    /// The workspace's public id.
+    pub fn workspace_id(&self) -> String {
+        self.workspace.show(Prefix::Workspace)
+    }
+}
+
+/// Removes what was left of a copy; whether there was anything does not matter.
+pub fn remove(file: &Path) {
+    for ending in ["", "-journal", "-wal", "-shm"] {
+        let mut path = file.as_os_str().to_owned();
+        path.push(ending);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(%error, "what is left of a copy cannot be removed");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How long the file is, and how long its first page says that it is; none when it is no database.
+fn lengths(file: &Path) -> Result<(u64, Option<u64>)> {
+    let mut head = [0; 32];
+    let read = File::open(file).and_then(|mut f| {
+        let length = f.metadata()?.len();
+        Ok((length, f.read_exact(&mut head)))
+    });
+    let (length, whole) = read.map_err(io_at(file))?;
+    if whole.is_err() || !head.starts_with(b"SQLite format 3\0") {
+        return Ok((length, None));
+    }
+    // 65,536 does not fit into its two bytes and is written as 1.
+    let size = match u16::from_be_bytes([head[16], head[17]]) {
+        1 => 65_536,
+        size => u64::from(size),
+    };
+    let pages = u32::from_be_bytes([head[28], head[29], head[30], head[31]]);
+    Ok((length, Some(size * u64::from(pages))))
+}
+
+fn put(db: &dyn Db, name: &str, value: &[u8]) -> crate::db::Result<()> {
+    let values = [Value::Text(name), Value::Blob(value)];
+    db.execute("INSERT INTO backup (name, value) VALUES ($1, $2)", &values).map(drop)
+}
+
+fn value(db: &dyn Db, name: &str) -> crate::db::Result<Option<Vec<u8>>> {
+    let sql = "SELECT value FROM backup WHERE name = $1";
+    db.one(sql, &[name.into()], |row| Ok(row.blob(0)?.to_vec()))
+}
+
+/// The key files in a backup.
+fn keys(db: &dyn Db) -> crate::db::Result<Vec<(String, Vec<u8>)>> {
+    let sql = "SELECT name, value FROM backup ORDER BY name";
+    let all = db.all(sql, &[], |row| Ok((row.text(0)?.to_owned(), row.blob(1)?.to_vec())))?;
+    let keys = all.into_iter();
+    Ok(keys.filter_map(|(name, bytes)| Some((name.strip_prefix(KEY)?.to_owned(), bytes))).collect())
+}
+
+/// Waits until a file is on the disk.
+fn sync(path: &Path) -> Result<()> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(io_at(path))
+}
+
+fn io_at(path: &Path) -> impl FnOnce(io::Error) -> BackupError + use<'_> {
+    move |error| BackupError::Io { path: path.to_owned(), error }
+}

@@ -1,0 +1,94 @@
+//! A data folder out of a backup. It is made beside its place and moved there when it is whole, so that an
+//! interrupted restore leaves no folder that a host would start on.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::{BackupError, Manifest, Result, check, io_at, keys, sync};
+use crate::db::Db;
+use crate::sqlite::{Folder, Sqlite};
+
+/// Makes the folder `data`, which must not be there or be empty, out of a backup.
+///
+/// The workspace's epoch is raised: turns that were granted in its earlier life are void, since what was
+/// done after the backup is unknown here and their fences would be given out again.
+pub fn restore(file: &Path, data: &Path) -> Result<Manifest> {
+    must_be_empty(data)?;
+    let manifest = check(file)?;
+    let beside = beside(data);
+    // What an interrupted one has left is nobody's.
+    if beside.exists() {
+        fs::remove_dir_all(&beside).map_err(io_at(&beside))?;
+    }
+    let made = fill(file, &beside).and_then(|()| {
+        must_be_empty(data)?;
+        fs::rename(&beside, data).map_err(io_at(data))?;
+        sync(parent(data))
+    });
+    if made.is_err() {
+        // The reason is told; what is left over is removed by the next try too.
+        let _ = fs::remove_dir_all(&beside);
+    }
+    made.map(|()| manifest)
+}
+
+fn fill(file: &Path, folder: &Path) -> Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io_at(folder))?;
+    let database = Folder::database_in(folder);
+    let mut copy = private(&database)?;
+    let mut original = File::open(file).map_err(io_at(file))?;
+    io::copy(&mut original, &mut copy).map_err(io_at(&database))?;
+    drop(copy);
+    let db = Sqlite::alone(&database)?;
+    let db: &dyn Db = &db;
+    let secrets = keys(db)?;
+    db.begin()?;
+    db.execute("UPDATE workspace SET epoch = epoch + 1", &[])?;
+    db.execute("DROP TABLE backup", &[])?;
+    db.commit()?;
+    sync(&database)?;
+    if !secrets.is_empty() {
+        let keys = folder.join("keys");
+        DirBuilder::new().mode(0o700).create(&keys).map_err(io_at(&keys))?;
+        for (name, bytes) in secrets {
+            let plain = !name.starts_with('.') && !name.contains('/');
+            if !plain {
+                return Err(BackupError::Unfit(format!("a key in it has the name {name:?}")));
+            }
+            let path = keys.join(name);
+            let mut key = private(&path)?;
+            key.write_all(&bytes).and_then(|()| key.sync_all()).map_err(io_at(&path))?;
+        }
+        sync(&keys)?;
+    }
+    sync(folder)
+}
+
+fn private(path: &Path) -> Result<File> {
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    made.map_err(io_at(path))
+}
+
+fn must_be_empty(data: &Path) -> Result<()> {
+    match fs::read_dir(data) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(io_at(data)(error)),
+        Ok(mut entries) => match entries.next() {
+            None => Ok(()),
+            Some(_) => Err(BackupError::Folder(format!("{} is not empty", data.display()))),
+        },
+    }
+}
+
+/// Where the folder is made: in the same place, so that moving it there is one step.
+pub(crate) fn beside(data: &Path) -> PathBuf {
+    let mut name = data.file_name().unwrap_or_default().to_owned();
+    name.push(".partial");
+    parent(data).join(name)
+}
+
+pub(crate) fn parent(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,59 @@
+//! A copy of the database, made by the writer itself between its batches (design section 3, "Engines").
+//!
+//! Invariant: a copy that was made holds everything that was committed before it was complete, because all
+//! of it went through this one connection. Work is taken between its steps, so that a post waits for one step
+//! at most. A copy that fails leaves no file.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::super::queue::Next;
+use super::Run;
+use crate::db::Error;
+
+/// A copy to be made, and whoever waits for it.
+pub(crate) struct Order {
+    pub(in crate::writer) to: PathBuf,
+    pub(in crate::writer) reply: Box<dyn FnOnce(Result<(), Error>) + Send>,
+}
+
+impl Run {
+    /// Makes the copy. An error ends the writer: it is one of the work between, not of the copy.
+    pub(super) fn copy(&mut self, order: Order) -> Result<(), Error> {
+        let Order { to, reply } = order;
+        let db = self.db.clone();
+        let mut worked = Ok(());
+        let copied = db.copy_to(&to, &mut || match self.between() {
+            Ok(go_on) => go_on,
+            Err(error) => {
+                worked = Err(error);
+                false
+            }
+        });
+        let copied = match copied {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Error::Engine("the host is stopping".to_owned())),
+            Err(error) => Err(error),
+        };
+        if copied.is_err() {
+            crate::backup::remove(&to);
+        }
+        self.shared.queue.copied();
+        reply(copied);
+        worked
+    }
+
+    /// What waits is done; says whether the copy is to go on.
+    fn between(&mut self) -> Result<bool, Error> {
+        match self.shared.queue.take(Some(Duration::ZERO), self.batching) {
+            Next::Work(jobs) => {
+                // Timers keep their stride; a step with nothing to do costs nothing.
+                if !jobs.is_empty() || self.until_due() == Some(Duration::ZERO) {
+                    self.round(jobs)?;
+                }
+                Ok(true)
+            }
+            Next::Stop => Ok(false),
+        }
+    }
+}
