@@ -5,6 +5,7 @@
 //! `cargo xtask test`.
 
 mod bench;
+mod pages;
 mod repo;
 mod step;
 mod test;
@@ -40,6 +41,8 @@ enum Task {
         #[arg(long)]
         write: bool,
     },
+    /// Types what README and the operations page show, with the release binary.
+    Pages,
     /// Builds in release and measures; one JSON object per line on standard output.
     Bench(bench::Options),
 }
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Task::Run { args } => run(args),
         Task::Test { fast } => test::run(fast),
         Task::Tidy { write } => tidy::run(write),
+        Task::Pages => test::release().and_then(|()| pages::follow()),
         Task::Bench(options) => bench::run(&options),
     };
     match outcome {

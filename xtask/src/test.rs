@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::{repo, step, tidy};
+use crate::{pages, repo, step, tidy};
 
 /// `demo --check` plays its script in seconds; a hang in it must not cost CI its time.
 const DEMO_LIMIT: Duration = Duration::from_secs(180);
@@ -23,9 +23,10 @@ const QUICK: [(&str, Check); 5] = [
 ];
 
 /// What needs the release binary.
-const RELEASE: [(&str, Check); 4] = [
+const RELEASE: [(&str, Check); 5] = [
     ("release build", release),
     ("README commands", tidy::readme_commands),
+    ("pages followed", pages::follow),
     ("demo --check", demo),
     ("crash tests", crash),
 ];
@@ -114,7 +115,7 @@ fn doctests() -> Result<(), String> {
     step::cargo(&["test", "--workspace", "--doc", "--locked", "--quiet"])
 }
 
-fn release() -> Result<(), String> {
+pub(crate) fn release() -> Result<(), String> {
     step::build_release(&["chorus"])
 }
 
