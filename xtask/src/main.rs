@@ -37,7 +37,7 @@ enum Task {
     },
     /// Checks what the compiler does not: arrows, licences, files, requirements and documents.
     Tidy {
-        /// Writes `spec/COVERAGE.md` anew instead of comparing it.
+        /// Writes `spec/COVERAGE.md` and the pages of settings anew first.
         #[arg(long)]
         write: bool,
     },

@@ -67,6 +67,13 @@ pub(crate) enum Command {
     Backup(backup::Args),
     /// Make a data folder out of a backup
     Restore(restore::Args),
+    /// The settings: check them, and show what is in force
+    #[command(subcommand)]
+    Config(config::Args),
+    /// A script that completes commands in your shell
+    Completions(completions::Args),
+    /// The manual page
+    Man(man::Args),
     /// Run an agent's harness here
     Join(join::Args),
     /// Speak C2A over standard input and output, one JSON object a line

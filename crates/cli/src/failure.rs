@@ -52,6 +52,11 @@ impl Failure {
         Self { quiet: true, ..Self::new(Code::Internal, "see above") }
     }
 
+    /// The answer named what was written wrongly.
+    pub(crate) fn wrongly_written(self) -> Self {
+        Self { exit: 2, ..self }
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         self.exit
     }

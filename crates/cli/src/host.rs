@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use chorus_client::Client;
 use chorus_core::error::Code;
+use chorus_server::config::load::{Loaded, Mistake, Written, load};
 use clap::Args;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
@@ -15,15 +16,14 @@ use serde::Deserialize;
 
 use crate::failure::{Failure, Result};
 
-const DATA: &str = "./chorus-data";
 const CONFIG: &str = "chorus.toml";
 const HEADING: &str = "Which host, and how to print";
 
 /// The options every command has.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Target {
-    /// The host's data folder [default: ./chorus-data]
-    #[arg(long, global = true, help_heading = HEADING, env = "CHORUS_DATA", value_name = "DIR")]
+    /// The host's data folder [env: CHORUS_DATA] [default: ./chorus-data]
+    #[arg(long, global = true, help_heading = HEADING, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// The host's address, when it is not the one of the data folder
     #[arg(long, global = true, help_heading = HEADING, env = "CHORUS_URL", value_name = "URL")]
@@ -39,15 +39,6 @@ pub(crate) struct Target {
     pub(crate) json: bool,
 }
 
-/// `chorus.toml`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct File {
-    pub(crate) data: Option<PathBuf>,
-    pub(crate) listen: Option<String>,
-    pub(crate) public_url: Option<String>,
-}
-
 /// What a running host says of itself in its folder.
 #[derive(Debug, Deserialize)]
 struct HostFile {
@@ -56,25 +47,38 @@ struct HostFile {
 }
 
 impl Target {
-    /// The settings file: the one named, which must be there, or `chorus.toml` if it is.
-    pub(crate) fn file(&self) -> Result<File> {
+    /// The settings file: the one named, which must be there, or `chorus.toml` if it is; and its text.
+    pub(crate) fn file(&self) -> Result<Option<(String, String)>> {
         let (path, named) = match given_path(&self.config) {
             Some(path) => (path, true),
             None => (Path::new(CONFIG), false),
         };
         match std::fs::read_to_string(path) {
-            Ok(text) => toml::from_str(&text)
-                .map_err(|e| Failure::usage(format!("{}: {}", path.display(), e.message()))),
-            Err(e) if !named && e.kind() == std::io::ErrorKind::NotFound => Ok(File::default()),
+            Ok(text) => Ok(Some((path.display().to_string(), text))),
+            Err(e) if !named && e.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(Failure::usage(format!("{}: {e}", path.display()))),
         }
+    }
+
+    /// The settings: the file, then the environment, then these flags (path, value, and how it was written).
+    pub(crate) fn settings(
+        &self,
+        mut flags: Vec<(String, String, String)>,
+    ) -> Result<std::result::Result<Loaded, Vec<Mistake>>> {
+        if let Some(data) = given_path(&self.data) {
+            let data = data.display().to_string();
+            flags.push(("data".to_owned(), data, "--data".to_owned()));
+        }
+        let file = self.file()?;
+        let file = file.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+        Ok(load(&Written { file, variables: variables(), flags }))
     }
 
     pub(crate) fn data(&self) -> Result<PathBuf> {
         if let Some(data) = given_path(&self.data) {
             return Ok(data.to_owned());
         }
-        Ok(self.file()?.data.unwrap_or_else(|| PathBuf::from(DATA)))
+        Ok(self.settings(Vec::new())?.map_err(mistaken)?.settings.basics.data)
     }
 
     /// The address of the host.
@@ -110,6 +114,21 @@ impl Target {
     pub(crate) fn operator(&self) -> Result<Client> {
         Ok(Client::new(&self.url()?, operator_token(&self.data()?)?)?)
     }
+}
+
+/// The environment, as far as it is text.
+pub(crate) fn variables() -> Vec<(String, String)> {
+    let all = std::env::vars_os();
+    all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| name.starts_with("CHORUS_"))
+        .collect()
+}
+
+/// All mistakes of the settings as one failure.
+pub(crate) fn mistaken(mistakes: Vec<Mistake>) -> Failure {
+    let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    let failure = Failure::usage(told.join("\n"));
+    failure.next("chorus config check says it line by line, docs/settings.md has all settings")
 }
 
 /// The address of the host that runs on a folder.

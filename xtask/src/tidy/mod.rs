@@ -2,7 +2,7 @@
 //!
 //! Each file here is one kind of promise: a function from the checkout to a list of problems, each
 //! of which names its place and what to do. Tidy reads; with `--write` it writes `spec/COVERAGE.md`
-//! and nothing else.
+//! and the pages of settings, and nothing else.
 
 mod arrows;
 mod coverage;
@@ -10,6 +10,7 @@ mod documents;
 mod files;
 mod metadata;
 mod requirements;
+mod settings;
 mod supply;
 
 pub(crate) use coverage::covering_tests;
@@ -21,6 +22,7 @@ type Problems = Vec<String>;
 pub(crate) fn run(write: bool) -> Result<(), String> {
     if write {
         coverage::write()?;
+        settings::write()?;
     }
     let metadata = metadata::load()?;
     let mut problems = Problems::new();

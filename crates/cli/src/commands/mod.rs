@@ -23,7 +23,10 @@ pub(crate) mod dead_letters;
 pub(crate) mod sessions;
 
 pub(crate) mod backup;
+pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod man;
 pub(crate) mod restore;
 
 pub(crate) mod c2a;

@@ -1,30 +1,33 @@
 //! `chorus serve`: the host on a lasting folder, until Ctrl-C or SIGTERM.
 
 use std::io::IsTerminal;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use chorus_server::{Config, Host, Running, Sync};
+use chorus_server::config::Settings;
+use chorus_server::config::telemetry::{LogFormat, Telemetry};
+use chorus_server::{Config, Host, Running};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use super::Context;
 use crate::failure::{Failure, Result};
-use crate::host::given;
+use crate::host::{given, mistaken};
 use crate::print::Printer;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Address and port [default: 127.0.0.1:7600]
-    #[arg(long, env = "CHORUS_LISTEN", value_name = "ADDR")]
+    /// Address and port [env: CHORUS_LISTEN] [default: 127.0.0.1:7600]
+    #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
-    /// How others reach the host: https://chorus.example
-    #[arg(long, env = "CHORUS_PUBLIC_URL", value_name = "URL")]
+    /// How others reach the host: https://chorus.example [env: CHORUS_PUBLIC_URL]
+    #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// Where the keys are, when not in the data folder
-    #[arg(long, env = "CHORUS_KEYS", value_name = "DIR")]
+    /// Where the keys are, when not in the data folder [env: CHORUS_KEYS]
+    #[arg(long, value_name = "DIR")]
     keys: Option<PathBuf>,
+    #[command(flatten)]
+    set: Set,
     /// Answer before the disk has it: a power cut loses answered posts
     #[arg(long)]
     dangerous_sync_normal: bool,
@@ -33,13 +36,34 @@ pub(crate) struct Args {
     dangerous_no_batching: bool,
 }
 
+/// Any setting as a flag.
+#[derive(clap::Args, Debug, Default)]
+pub(crate) struct Set {
+    /// A setting by its path in chorus.toml: telemetry.log_format=json
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+}
+
+impl Set {
+    /// Path, value, and how it was written.
+    pub(crate) fn flags(&self) -> Vec<(String, String, String)> {
+        let all = self.set.iter().cloned();
+        all.map(|(path, value)| (path.clone(), value, format!("--set {path}"))).collect()
+    }
+}
+
+fn assignment(text: &str) -> std::result::Result<(String, String), String> {
+    let (path, value) = text.split_once('=').ok_or("write it as PATH=VALUE")?;
+    Ok((path.trim().to_owned(), value.trim().to_owned()))
+}
+
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
     if given(&context.target.url).is_some() {
         let usage = Failure::usage("serve runs on a data folder and has no --url");
         return Err(usage.next("did you mean --listen or --public-url?"));
     }
-    log_to_stderr();
-    let config = config(args, context)?;
+    let config = Config::of(settings(&args, context)?);
+    log_as(&config.settings.telemetry);
     let data = config.data.clone();
     let running = Host::start(config).await.map_err(|e| Failure::here("cannot serve", e))?;
     greet(&context.print, &running, &data)?;
@@ -49,28 +73,22 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     Ok(())
 }
 
-/// Flags and `CHORUS_*` first, then `chorus.toml`, then the defaults.
-fn config(args: Args, context: &Context) -> Result<Config> {
-    let file = context.target.file()?;
-    let mut config = Config::on(context.target.data()?);
-    if let Some(listen) = given(&args.listen).or(file.listen.as_deref()) {
-        config.listen = address(listen)?;
+/// `chorus.toml`, then `CHORUS_*`, then flags.
+fn settings(args: &Args, context: &Context) -> Result<Settings> {
+    let mut flags = args.set.flags();
+    let keys = args.keys.as_ref().map(|keys| keys.display().to_string());
+    let truth = |given: bool| given.then(|| "true".to_owned());
+    for (path, flag, value) in [
+        ("listen", "--listen", args.listen.clone()),
+        ("public_url", "--public-url", args.public_url.clone()),
+        ("keys", "--keys", keys),
+        ("dangerous_sync_normal", "--dangerous-sync-normal", truth(args.dangerous_sync_normal)),
+        ("dangerous_no_batching", "--dangerous-no-batching", truth(args.dangerous_no_batching)),
+    ] {
+        let value = value.filter(|value| !value.is_empty());
+        flags.extend(value.map(|value| (path.to_owned(), value, flag.to_owned())));
     }
-    config.public_url = given(&args.public_url).map(str::to_owned).or(file.public_url);
-    config.keys = args.keys.filter(|keys| !keys.as_os_str().is_empty());
-    if args.dangerous_sync_normal {
-        config.sync = Sync::DangerousNormal;
-    }
-    config.dangerous_no_batching = args.dangerous_no_batching;
-    Ok(config)
-}
-
-fn address(text: &str) -> Result<SocketAddr> {
-    let text = text.replacen("localhost:", "127.0.0.1:", 1);
-    text.parse().map_err(|_| {
-        Failure::usage(format!("{text:?} is no address to listen on"))
-            .next("write it as 127.0.0.1:7600")
-    })
+    Ok(context.target.settings(flags)?.map_err(mistaken)?.settings)
 }
 
 /// The one line: where the host is, and how its operator gets in.
@@ -106,8 +124,15 @@ const TALKATIVE: [&str; 7] =
 /// Logs go to standard error, so that standard output stays an answer. `CHORUS_LOG` chooses what is logged;
 /// no choice brings secrets into it.
 pub(crate) fn log_to_stderr() {
-    let mut filter =
-        EnvFilter::try_from_env("CHORUS_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let log = std::env::var("CHORUS_LOG").ok().filter(|log| !log.is_empty());
+    let log = log.unwrap_or_else(|| "warn".to_owned());
+    log_as(&Telemetry { log, ..Telemetry::default() });
+}
+
+/// As [`log_to_stderr`], by the settings. A panic is a line of the log too, under the id of the request in which it
+/// was made.
+fn log_as(telemetry: &Telemetry) {
+    let mut filter = EnvFilter::try_new(&telemetry.log).unwrap_or_else(|_| EnvFilter::new("warn"));
     for library in TALKATIVE {
         if let Ok(quieter) = format!("{library}=warn").parse() {
             filter = filter.add_directive(quieter);
@@ -118,5 +143,15 @@ pub(crate) fn log_to_stderr() {
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     // Already set when the demo runs a host in this process.
-    let _ = built.try_init();
+    let first = match telemetry.log_format {
+        LogFormat::Text => built.try_init(),
+        LogFormat::Json => built.json().flatten_event(true).try_init(),
+    };
+    if first.is_ok() {
+        std::panic::set_hook(Box::new(|panic| {
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            let what = panic.payload_as_str().unwrap_or_default();
+            tracing::error!(place, what, "the program made a mistake");
+        }));
+    }
 }

@@ -6,9 +6,11 @@ mod cli;
 mod host;
 
 mod commands;
+mod config;
 mod copies;
 mod demo;
 mod errors;
 mod harness;
 mod secrets;
 mod serve;
+mod shell;

@@ -1,10 +1,36 @@
-//! What the host is told before it starts. Files and environment are read by whoever makes the [`Config`].
+//! What the host is told before it starts: the settings, a section a file, and what only a program can pass.
+//!
+//! [`settings`] lists the sections; [`load`] reads them from the file, the variables and the flags;
+//! [`page`] prints them. Files and environment are read by whoever makes the [`Config`]. A new setting is a
+//! line in its section, and `cargo xtask tidy --write` puts it on the page.
+
+pub mod kind;
+pub mod load;
+pub mod page;
+pub mod section;
+pub mod settings;
+
+pub mod approvals;
+pub mod audit;
+pub mod basics;
+pub mod budget;
+pub mod deadlines;
+pub mod digest;
+pub mod issuers;
+pub mod limits;
+pub mod redaction;
+pub mod retention;
+pub mod telemetry;
+pub mod tls;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use chorus_store::{Clock, Sync, SystemClock};
+
+pub use load::{Loaded, Mistake, Source, Written};
+pub use settings::Settings;
 
 /// The port that `chorus` commands look for first.
 pub const PORT: u16 = 7600;
@@ -25,6 +51,8 @@ pub struct Config {
     /// Off, every command is a transaction of its own: for comparison only.
     pub dangerous_no_batching: bool,
     pub clock: Arc<dyn Clock>,
+    /// All that `chorus.toml` can say. What stands above its sections is taken from the fields here.
+    pub settings: Settings,
 }
 
 impl Default for Config {
@@ -38,6 +66,7 @@ impl Default for Config {
             sync: Sync::Full,
             dangerous_no_batching: false,
             clock: Arc::new(SystemClock),
+            settings: Settings::default(),
         }
     }
 }
@@ -46,5 +75,22 @@ impl Config {
     /// The defaults on this folder.
     pub fn on(data: impl Into<PathBuf>) -> Self {
         Self { data: data.into(), ..Self::default() }
+    }
+
+    /// What the settings say.
+    pub fn of(settings: Settings) -> Self {
+        let basics = settings.basics.clone();
+        let sync = if basics.dangerous_sync_normal { Sync::DangerousNormal } else { Sync::Full };
+        Self {
+            data: basics.data,
+            keys: basics.keys,
+            listen: basics.listen,
+            public_url: basics.public_url,
+            workspace: basics.workspace,
+            sync,
+            dangerous_no_batching: basics.dangerous_no_batching,
+            clock: Arc::new(SystemClock),
+            settings,
+        }
     }
 }

@@ -1,0 +1,9 @@
+//! `[audit]`.
+
+use super::section::section;
+
+section! {
+    /// The audit log.
+    Audit ["audit"] {
+    }
+}

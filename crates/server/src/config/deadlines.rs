@@ -1,0 +1,9 @@
+//! `[deadlines]`.
+
+use super::section::section;
+
+section! {
+    /// When an answer is overdue, and who is told.
+    Deadlines ["deadlines"] {
+    }
+}

@@ -1,0 +1,9 @@
+//! `[retention]`.
+
+use super::section::section;
+
+section! {
+    /// How long conversations are kept.
+    Retention ["retention"] {
+    }
+}
