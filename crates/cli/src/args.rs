@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Edit(edit::Args),
     /// Delete a message
     Delete(delete::Args),
+    /// Erase what a message said, in all its versions, for good
+    Erase(erase::Args),
     /// Answer a message with a signal instead of a sentence
     React(react::Args),
     /// Follow channels live

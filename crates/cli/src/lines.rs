@@ -54,6 +54,10 @@ pub(crate) fn deed(print: &Printer, event: &Event) -> String {
             format!("{who} edited: {text}")
         }
         "message_deleted" => format!("{who} deleted a message"),
+        "message_erased" => {
+            let reason = event.reason.as_deref().unwrap_or_default();
+            format!("{who} erased a message ({})", line(reason))
+        }
         "reaction_set" => {
             let detail = event.detail.as_deref().map(|detail| format!(" ({})", line(detail)));
             format!("{who} {signal}{} {}", detail.unwrap_or_default(), about())

@@ -76,6 +76,7 @@ async fn run(cli: Cli) -> Result {
         Command::Post(args) => post::run(args, &context).await,
         Command::Edit(args) => edit::run(args, &context).await,
         Command::Delete(args) => delete::run(args, &context).await,
+        Command::Erase(args) => erase::run(args, &context).await,
         Command::React(args) => react::run(args, &context).await,
         Command::Tail(args) => tail::run(args, &context).await,
         Command::Mail(args) => mail::run(args, &context).await,

@@ -9,7 +9,7 @@ use crate::attention::{Attention, Decision, Directedness};
 use crate::claim::Claim;
 use crate::conversation::{Conversation, ConversationKind, Participation, Settings};
 use crate::delivery::{Disposition, Open};
-use crate::event::{Event, EventRef, Message};
+use crate::event::{Event, EventRef, Message, Reason};
 use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 use crate::member::{Directory, Member, MemberFields, MemberKind, Role, Session, Stream};
 use crate::reaction::Signal;
@@ -148,6 +148,11 @@ pub enum Command {
     Delete {
         message: Uid,
     },
+    /// Everything the message said, in all its versions, goes for good.
+    Erase {
+        message: Uid,
+        reason: Reason,
+    },
     React {
         message: Uid,
         signal: Signal,
@@ -270,6 +275,11 @@ pub enum Outcome {
         entry: Entry,
         duplicate: bool,
     },
+    /// A message was erased, or had been before. `more`: it has further versions, for the next command.
+    Erased {
+        entry: Entry,
+        more: bool,
+    },
     /// A reaction may settle the delivery it answers.
     Reacted {
         entry: Option<Entry>,
@@ -390,6 +400,8 @@ pub trait Facts {
     fn thread_ref(&mut self, uid: Uid)
     -> Result<Option<(ConversationKey, ThreadKey)>, Unavailable>;
     fn event(&mut self, at: EventRef) -> Result<Option<Recalled>, Unavailable>;
+    /// The events after a message's that still say something of it in words: edits, and reactions.
+    fn versions(&mut self, message: EventRef) -> Result<Vec<Seq>, Unavailable>;
     fn mark(
         &mut self,
         conversation: ConversationKey,

@@ -1,8 +1,8 @@
 //! One entry of a conversation's log, and the chain that holds the log together.
 //!
 //! In the log is what changes what a reader sees; claims, deliveries, receipts and cursors are not
-//! (design section 3, "The log"). An event never changes once it is written; erasure drops body and salt,
-//! and the chain over `content_hash` still holds.
+//! (design section 3, "The log"). An event never changes once it is written; erasure drops what was said and
+//! the salt, and the chain over `content_hash` still holds.
 
 use std::sync::Arc;
 
@@ -53,7 +53,8 @@ pub struct Event {
     /// Who was told and why, for what is told at all.
     pub attention: Option<Arc<Attention>>,
     pub change: Change,
-    pub salt: [u8; 16],
+    /// None once what was said is erased; `change` is then blank, and `content_hash` is of what it was.
+    pub salt: Option<[u8; 16]>,
     pub content_hash: Hash,
     pub hash: Hash,
 }
@@ -61,18 +62,76 @@ pub struct Event {
 /// What an event changes for a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    Created { kind: ConversationKind, settings: Settings },
+    Created {
+        kind: ConversationKind,
+        settings: Settings,
+    },
     SettingsChanged(Settings),
-    Joined { member: MemberKey, participation: Participation },
-    Left { member: MemberKey },
+    Joined {
+        member: MemberKey,
+        participation: Participation,
+    },
+    Left {
+        member: MemberKey,
+    },
     Posted(Message),
-    Edited { message: Seq, content: Message },
-    Deleted { message: Seq },
-    Reacted { message: Seq, signal: Signal, detail: Option<Arc<str>> },
-    Unreacted { message: Seq, signal: Signal },
+    Edited {
+        message: Seq,
+        content: Message,
+    },
+    Deleted {
+        message: Seq,
+    },
+    Reacted {
+        message: Seq,
+        signal: Signal,
+        detail: Option<Arc<str>>,
+    },
+    Unreacted {
+        message: Seq,
+        signal: Signal,
+    },
     ThreadOpened(ThreadOpening),
-    ThreadStatus { status: ThreadStatus, reason: Arc<str> },
-    ThreadOwner { owner: Option<MemberKey> },
+    ThreadStatus {
+        status: ThreadStatus,
+        reason: Arc<str>,
+    },
+    ThreadOwner {
+        owner: Option<MemberKey>,
+    },
+    /// What a message said is gone, in all its versions. `events` are those whose content went: the post, its
+    /// edits, and reactions that said something in words.
+    Erased {
+        message: Seq,
+        reason: Reason,
+        events: Vec<Seq>,
+    },
+}
+
+/// Why a message was erased: one of a list, since words might say again what had to go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reason {
+    #[default]
+    Request,
+    PersonalData,
+    Secret,
+    Legal,
+    Abuse,
+}
+
+impl Reason {
+    pub const ALL: [Self; 5] =
+        [Self::Request, Self::PersonalData, Self::Secret, Self::Legal, Self::Abuse];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::PersonalData => "personal_data",
+            Self::Secret => "secret",
+            Self::Legal => "legal",
+            Self::Abuse => "abuse",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,6 +197,7 @@ impl Change {
             Self::ThreadOpened(_) => 10,
             Self::ThreadStatus { .. } => 11,
             Self::ThreadOwner { .. } => 12,
+            Self::Erased { .. } => 13,
         }
     }
 
@@ -156,6 +216,7 @@ impl Change {
             Self::ThreadOpened(_) => "thread_opened",
             Self::ThreadStatus { .. } => "thread_status_changed",
             Self::ThreadOwner { .. } => "thread_owner_changed",
+            Self::Erased { .. } => "message_erased",
         }
     }
 
@@ -166,9 +227,64 @@ impl Change {
             _ => None,
         }
     }
+
+    /// The message that an edit, deletion, reaction or erasure is about.
+    pub fn about(&self) -> Option<Seq> {
+        match self {
+            Self::Edited { message, .. }
+            | Self::Deleted { message }
+            | Self::Reacted { message, .. }
+            | Self::Unreacted { message, .. }
+            | Self::Erased { message, .. } => Some(*message),
+            Self::Created { .. }
+            | Self::SettingsChanged(_)
+            | Self::Joined { .. }
+            | Self::Left { .. }
+            | Self::Posted(_)
+            | Self::ThreadOpened(_)
+            | Self::ThreadStatus { .. }
+            | Self::ThreadOwner { .. } => None,
+        }
+    }
+
+    /// Whether it says something in a user's words about `message`, or is it.
+    pub fn is_version_of(&self, at: Seq, message: Seq) -> bool {
+        match self {
+            Self::Posted(_) => at == message,
+            Self::Edited { message: of, .. }
+            | Self::Reacted { message: of, detail: Some(_), .. } => *of == message,
+            _ => false,
+        }
+    }
+
+    /// The same change without what a user said in it: what stays of it when it is erased.
+    pub fn blank(&self) -> Self {
+        let nothing = |kind| Message { kind, ..Message::default() };
+        match self {
+            Self::Posted(message) => Self::Posted(nothing(message.kind)),
+            Self::Edited { message, content } => {
+                Self::Edited { message: *message, content: nothing(content.kind) }
+            }
+            Self::Reacted { message, signal, .. } => {
+                Self::Reacted { message: *message, signal: *signal, detail: None }
+            }
+            other => other.clone(),
+        }
+    }
 }
 
 impl Event {
+    /// Whether what it said is gone.
+    pub fn is_erased(&self) -> bool {
+        self.salt.is_none()
+    }
+
+    /// The event without what it said, and without what could confirm a guess at it.
+    pub fn erased(&self) -> Self {
+        let idempotency = self.idempotency.map(|i| Idempotency { payload: [0; 16], ..i });
+        Self { salt: None, change: self.change.blank(), idempotency, ..self.clone() }
+    }
+
     /// The hash of `encoded`, the stored form of what was said, under the event's salt.
     pub fn content_hash(salt: &[u8; 16], encoded: &[u8]) -> Hash {
         let mut hasher = Sha256::new();

@@ -50,3 +50,5 @@ pub const IDEMPOTENCY_MS: i64 = 24 * 3_600_000;
 pub const IDEMPOTENCY_KEYS: usize = 1_000_000;
 /// Longest description or purpose of a conversation in bytes.
 pub const DESCRIPTION_BYTES: usize = 4 * 1024;
+/// Rows one command may touch; what is longer is a chain of commands (design section 3, "The store").
+pub const ROWS_PER_COMMAND: usize = 1_000;

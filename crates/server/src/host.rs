@@ -29,6 +29,7 @@ use crate::auth::{Auth, Keys, KeysError, SignIn, write_private};
 use crate::config::Config;
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
+use crate::couriers::gone::Gone;
 use crate::couriers::{Courier, Sink};
 use crate::doors::{self, Hosts};
 use crate::telemetry::Metrics;
@@ -155,6 +156,7 @@ impl Host {
             auth: Auth::new(workspace, keys),
             connections,
             feed,
+            gone: Gone::default(),
             metrics,
             workspace_id: workspace_id.clone(),
             workspace_name,

@@ -175,6 +175,11 @@ impl dyn Row + '_ {
         }
     }
 
+    pub fn maybe_array<const N: usize>(&self, column: usize) -> Result<Option<[u8; N]>> {
+        let bytes = self.maybe_blob(column)?.map(TryInto::try_into).transpose();
+        bytes.map_err(|_| unfit(column, "bytes of the right length"))
+    }
+
     /// Bytes of one fixed length.
     pub fn array<const N: usize>(&self, column: usize) -> Result<[u8; N]> {
         self.blob(column)?.try_into().map_err(|_| unfit(column, "bytes of the right length"))
@@ -203,6 +208,13 @@ pub trait Db: Send {
     /// On disk when it returns. What a failure has left behind is unknown: it is never tried again.
     fn commit(&self) -> Result<()>;
     fn rollback(&self) -> Result<()>;
+    /// Writes the file anew, with nothing in it but the rows; outside of a transaction.
+    fn compact(&self) -> Result<()>;
+    /// Runs `work` so that what it overwrites or removes is zeroed in the file, not only let go.
+    fn thoroughly(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()>;
+    /// Makes the files as if what was erased had never been in them; between batches. False when a reader is
+    /// in the way, and it must be tried again.
+    fn scrub(&self) -> Result<bool>;
     /// Work between batches; `idle` says that nothing was asked lately.
     fn housekeep(&self, idle: bool) -> Result<()>;
     /// What the engine itself finds wrong with its files.

@@ -1,4 +1,4 @@
-//! The log: one row an event, appended and never changed.
+//! The log: one row an event, appended and never changed, but for what is erased.
 
 use std::sync::Arc;
 
@@ -64,10 +64,48 @@ pub(crate) fn append(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
             idem.as_ref().into(),
             (&event.content_hash).into(),
             (&event.hash).into(),
-            (&event.salt).into(),
+            event.salt.as_ref().into(),
             (&*body).into(),
         ],
     )
+}
+
+/// Writes the event again without what it said. Whoever reads it afterwards finds the salt gone; the chain is
+/// over the content's hash, which stays.
+pub(crate) fn erase(db: &dyn Db, workspace: i64, at: EventRef) -> Result<()> {
+    let key = [workspace.into(), at.conversation.0.into(), at.seq.0.into()];
+    let Some(event) = db.get(&EVENT, &key, read)? else { return Ok(()) };
+    let erased = event.erased();
+    let body = packed::body(&erased.change);
+    let idem = erased.idempotency.map(join);
+    let sql = "UPDATE event SET salt = NULL, body = $1, idem = $2
+        WHERE workspace = $3 AND conversation = $4 AND seq = $5";
+    let values = [
+        (&*body).into(),
+        idem.as_ref().into(),
+        workspace.into(),
+        at.conversation.0.into(),
+        at.seq.0.into(),
+    ];
+    db.execute(sql, &values).map(drop)
+}
+
+/// The events after a message's that still say something of it in words.
+pub(crate) fn versions(db: &dyn Db, workspace: i64, message: EventRef) -> Result<Vec<Seq>> {
+    let sql = format!(
+        "{} WHERE workspace = $1 AND conversation = $2 AND seq > $3 AND kind IN (6, 8)
+        AND salt IS NOT NULL ORDER BY seq",
+        EVENT.select()
+    );
+    let values = [workspace.into(), message.conversation.0.into(), message.seq.0.into()];
+    let mut found = Vec::new();
+    db.query(&sql, &values, &mut |row| {
+        let (seq, code) = (Seq(row.int(2)?), row.int(9)?);
+        let change = packed::read_body(code, row.blob(19)?)?;
+        found.extend(Some(seq).filter(|seq| change.is_version_of(*seq, message.seq)));
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 pub(crate) fn get(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<Event>> {
@@ -130,8 +168,11 @@ pub(crate) fn sent(
 /// found before anybody is shown it.
 pub(crate) fn checked(row: &dyn Row) -> Result<Event> {
     let event = read(row)?;
-    let body = row.maybe_blob(19)?;
-    if body.is_some_and(|body| Event::content_hash(&event.salt, body) != event.content_hash) {
+    let whole = match &event.salt {
+        Some(salt) => Event::content_hash(salt, row.blob(19)?) == event.content_hash,
+        None => event.change == event.change.blank(),
+    };
+    if !whole {
         let (seq, conversation) = (event.seq, event.conversation);
         let what = "is not what was hashed";
         let what = format!("the content of event {seq} in conversation {conversation} {what}");
@@ -173,7 +214,7 @@ pub(crate) fn read(row: &dyn Row) -> Result<Event> {
         idempotency: row.maybe_blob(15)?.map(split).transpose()?,
         attention: attention.map(Arc::new),
         change,
-        salt: row.array(18)?,
+        salt: row.maybe_array(18)?,
         content_hash: row.array(16)?,
         hash: row.array(17)?,
     })

@@ -77,6 +77,10 @@ impl Facts for Stored<'_> {
         }))
     }
 
+    fn versions(&mut self, message: EventRef) -> Result<Vec<Seq>, Unavailable> {
+        Ok(event::versions(self.db, self.workspace, message)?)
+    }
+
     fn mark(
         &mut self,
         conversation: ConversationKey,

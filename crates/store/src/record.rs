@@ -25,6 +25,7 @@ pub(crate) fn record(
             event::append(db, workspace, event)?;
         }
     }
+    record_erased(db, workspace, changes)?;
     for changed in &changes.rooms {
         record_open(db, workspace, rooms, changed)?;
     }
@@ -32,6 +33,22 @@ pub(crate) fn record(
         record_projections(db, workspace, rooms, changed)?;
     }
     Ok(())
+}
+
+/// What was logged before this batch is written over; what this batch logged was written without.
+fn record_erased(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    if changes.erases_nothing() {
+        return Ok(());
+    }
+    db.thoroughly(&mut || {
+        for changed in &changes.rooms {
+            for seq in &changed.dirty.erased {
+                let at = EventRef { conversation: changed.key, seq: *seq };
+                event::erase(db, workspace, at)?;
+            }
+        }
+        Ok(())
+    })
 }
 
 fn record_directory(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {

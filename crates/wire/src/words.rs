@@ -10,7 +10,7 @@ use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::command::Authority;
 use chorus_core::conversation::{ConversationKind, Participation, Visibility};
 use chorus_core::delivery::Disposition;
-use chorus_core::event::MessageKind;
+use chorus_core::event::{MessageKind, Reason};
 use chorus_core::member::MemberKind;
 use chorus_core::reaction::Signal;
 use chorus_core::thread::{ThreadKind, ThreadStatus};
@@ -56,6 +56,7 @@ word! {
     Participation: "participation",
     Policy: "policy",
     Priority: "priority",
+    Reason: "reason",
     Signal: "signal",
     ThreadKind: "thread type",
     ThreadStatus: "thread status",

@@ -10,6 +10,7 @@ pub(crate) mod thread;
 
 pub(crate) mod delete;
 pub(crate) mod edit;
+pub(crate) mod erase;
 pub(crate) mod post;
 pub(crate) mod react;
 

@@ -1,8 +1,10 @@
 //! Messages and reactions.
 
+use chorus_core::event::Reason;
 use chorus_core::reaction::Signal;
 use chorus_wire::rest::messages::{
-    ListMessages, Message, MessagePatch, Messages, NewMessage, Posted, ReactionAnswer, ReactionPut,
+    Erasure, ListMessages, Message, MessagePatch, Messages, NewMessage, Posted, ReactionAnswer,
+    ReactionPut,
 };
 use reqwest::Method;
 
@@ -33,6 +35,12 @@ impl Client {
     /// `DELETE /v1/messages/{id}`
     pub async fn delete_message(&self, id: &str) -> Result<()> {
         self.act(Method::DELETE, self.url(&["v1", "messages", id])).await
+    }
+
+    /// `POST /v1/messages/{id}/erase`
+    pub async fn erase_message(&self, id: &str, reason: Reason) -> Result<Message> {
+        let url = self.url(&["v1", "messages", id, "erase"]);
+        self.send(Method::POST, url, &Erasure { reason }).await
     }
 
     /// `PUT /v1/messages/{id}/reactions/{signal}`

@@ -42,6 +42,12 @@ pub fn body(change: &Change) -> Vec<u8> {
             out.text(reason);
         }
         Change::ThreadOwner { owner } => out.option(owner.map(|o| o.0.into())),
+        Change::Erased { message, reason, events } => {
+            out.number(message.0);
+            out.code(*reason);
+            out.number(events.len() as u64);
+            events.iter().for_each(|seq| out.number(seq.0));
+        }
     }
     out.0
 }
@@ -67,6 +73,7 @@ pub fn read_body(code: u8, bytes: &[u8]) -> Result<Change> {
         10 => Change::ThreadOpened(get_opening(r)?),
         11 => Change::ThreadStatus { status: r.code()?, reason: r.text()? },
         12 => Change::ThreadOwner { owner: get_member(r)? },
+        13 => Change::Erased { message: Seq(r.number()?), reason: r.code()?, events: get_seqs(r)? },
         _ => return Err(Corrupt),
     };
     reader.end()?;
@@ -146,6 +153,11 @@ fn get_opening(reader: &mut Reader<'_>) -> Result<ThreadOpening> {
         owner,
         participants: participants.collect::<Result<_>>()?,
     })
+}
+
+fn get_seqs(reader: &mut Reader<'_>) -> Result<Vec<Seq>> {
+    let count = reader.count()?;
+    (0..count).map(|_| reader.number().map(Seq)).collect()
 }
 
 fn get_member(reader: &mut Reader<'_>) -> Result<Option<MemberKey>> {

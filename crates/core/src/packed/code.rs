@@ -3,7 +3,7 @@
 use crate::attention::{Directedness, Intent, Mode, Policy, Priority, Rule};
 use crate::conversation::{ConversationKind, Participation, Visibility};
 use crate::delivery::Disposition;
-use crate::event::MessageKind;
+use crate::event::{MessageKind, Reason};
 use crate::member::MemberKind;
 use crate::reaction::Signal;
 use crate::thread::{ThreadKind, ThreadStatus};
@@ -91,6 +91,7 @@ coded!(ConversationKind { Channel = 1, Dm = 2, Thread = 3, System = 4, Tool = 5 
 coded!(Visibility { Public = 1, Private = 2 });
 coded!(Participation { SelectedOnly = 1, ManualOnly = 2, PreferSelected = 3, AlwaysListen = 4 });
 coded!(MessageKind { Chat = 1, Event = 2, System = 3 });
+coded!(Reason { Request = 1, PersonalData = 2, Secret = 3, Legal = 4, Abuse = 5 });
 coded!(MemberKind { Human = 1, Agent = 2 });
 coded!(ThreadKind { Conversation = 1, Workflow = 2, Incident = 3 });
 coded!(ThreadStatus { Active = 1, Blocked = 2, Resolved = 3, Closed = 4 });

@@ -15,7 +15,7 @@ use crate::attention::{
 use crate::claim::Claim;
 use crate::conversation::{ConversationKind, Participation, Settings, Visibility};
 use crate::delivery::{Delivery, Disposition, Open, State};
-use crate::event::{Change, Message, MessageKind, ThreadOpening};
+use crate::event::{Change, Message, MessageKind, Reason, ThreadOpening};
 use crate::ids::{MemberKey, Seq, SessionKey, StreamKey, ThreadKey, Timestamp, Uid};
 use crate::reaction::Signal;
 use crate::thread::{ThreadKind, ThreadStatus};
@@ -102,6 +102,8 @@ fn change() -> impl Strategy<Value = Change> {
         (select(ThreadStatus::ALL.as_slice()), text())
             .prop_map(|(status, reason)| Change::ThreadStatus { status, reason }),
         option::of(member()).prop_map(|owner| Change::ThreadOwner { owner }),
+        (seq(), select(Reason::ALL.as_slice()), vec(seq(), 0..5))
+            .prop_map(|(message, reason, events)| Change::Erased { message, reason, events }),
     ]
 }
 

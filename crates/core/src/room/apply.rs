@@ -56,7 +56,7 @@ impl Room {
             idempotency: draft.idempotency,
             attention: draft.attention,
             change: draft.change,
-            salt: draft.salt,
+            salt: Some(draft.salt),
             content_hash,
             hash: [0; 32],
         };
@@ -98,6 +98,11 @@ impl Room {
             }
             Change::Deleted { message } => {
                 self.messages.entry(*message).or_default().deleted_at = Some(event.at);
+                self.dirty.messages.insert(*message);
+            }
+            Change::Erased { message, .. } => {
+                let state = self.messages.entry(*message).or_default();
+                state.deleted_at.get_or_insert(event.at);
                 self.dirty.messages.insert(*message);
             }
             Change::Reacted { message, signal, .. } => {

@@ -6,6 +6,7 @@
 //! changed by a command that is refused.
 
 pub mod apply;
+mod erase;
 mod open;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -120,6 +121,8 @@ pub struct Dirty {
     pub pending: BTreeSet<Seq>,
     /// Events that closed: the receipt is written, and the pending row, if there is one, goes.
     pub receipts: Vec<Open>,
+    /// Events whose content goes.
+    pub erased: BTreeSet<Seq>,
     /// Receipts of events that were opened again (a dead letter sent again).
     pub reopened: BTreeSet<Seq>,
 }
@@ -127,6 +130,7 @@ pub struct Dirty {
 impl Dirty {
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
+            && self.erased.is_empty()
             && !self.conversation
             && self.roster.is_empty()
             && self.threads.is_empty()

@@ -280,7 +280,11 @@ impl Run<'_> {
     pub(super) fn redeliver(&mut self, uid: Uid, member: MemberKey) -> Result<Outcome> {
         self.must_govern()?;
         let at = self.event_by_uid(uid, "event")?;
-        let receipt = self.recall(at)?.receipt;
+        let recalled = self.recall(at)?;
+        if recalled.message.deleted_at.is_some() {
+            return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
+        }
+        let receipt = recalled.receipt;
         let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
         let delivery = open.and_then(|o| o.delivery(member));
         if !delivery.is_some_and(|d| matches!(d.state, State::Dead { .. })) {

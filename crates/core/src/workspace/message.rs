@@ -162,7 +162,7 @@ impl Run<'_> {
     }
 
     /// The message an edit replaces, or the message itself.
-    fn message_seq(&self, recalled: &Recalled) -> Result<Seq> {
+    pub(super) fn message_seq(&self, recalled: &Recalled) -> Result<Seq> {
         match recalled.event.change {
             Change::Posted(_) => Ok(recalled.event.seq),
             Change::Edited { message, .. } => Ok(message),
@@ -194,7 +194,12 @@ impl Run<'_> {
     }
 
     /// Ends what is still open of a message, in its newest version, and tells the sessions that have it.
-    fn supersede(&mut self, at: EventRef, recalled: &Recalled, reason: &'static str) -> Result<()> {
+    pub(super) fn supersede(
+        &mut self,
+        at: EventRef,
+        recalled: &Recalled,
+        reason: &'static str,
+    ) -> Result<()> {
         let now = self.now;
         let versions = std::iter::once(at.seq).chain(recalled.message.latest);
         for seq in versions {

@@ -8,6 +8,7 @@ mod claim;
 mod conversation;
 mod deliver;
 mod directory;
+mod erase;
 mod guard;
 mod look;
 mod message;
@@ -67,6 +68,11 @@ pub struct Changes {
 }
 
 impl Changes {
+    /// Whether nothing that was said is to go.
+    pub fn erases_nothing(&self) -> bool {
+        self.rooms.iter().all(|room| room.dirty.erased.is_empty())
+    }
+
     /// Whether anything must be written at all.
     pub fn records_nothing(&self) -> bool {
         self.members.is_empty()
@@ -222,6 +228,7 @@ impl Workspace {
             Command::Preview(post) => run.preview(&post),
             Command::Edit { message, content } => run.edit(message, content),
             Command::Delete { message } => run.delete(message),
+            Command::Erase { message, reason } => run.erase(message, reason),
             Command::React { message, signal, detail, on } => {
                 run.react(message, signal, detail, on)
             }

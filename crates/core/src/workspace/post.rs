@@ -102,6 +102,13 @@ impl Run<'_> {
         let at = EventRef { conversation: place.key, seq };
         let event = self.recall(at)?.event;
         let same = event.idempotency.is_some_and(|i| i.payload == idempotency.payload);
+        if event.is_erased() {
+            return Err(Refusal::new(
+                Code::IdempotencyConflict,
+                "what was sent under this idempotency key was erased",
+            )
+            .into());
+        }
         if !same {
             return Err(Refusal::new(
                 Code::IdempotencyConflict,

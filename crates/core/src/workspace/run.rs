@@ -8,7 +8,7 @@ use super::{Result, Workspace};
 use crate::command::{Authority, By, Drawn, Effect, Entry, Facts, Recalled};
 use crate::conversation::Visibility;
 use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef};
+use crate::event::{Event, EventRef};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::member::{Directory, Member};
 use crate::room::Room;
@@ -116,15 +116,21 @@ impl Run<'_> {
 
     /// Where an event is, with its room loaded and visible to the caller.
     pub(super) fn event_by_uid(&mut self, uid: Uid, what: &str) -> Result<EventRef> {
+        let at = self.event_anywhere(uid, what)?;
+        if !self.may_see(self.room(at.conversation)) {
+            return Err(Refusal::not_found(what).into());
+        }
+        Ok(at)
+    }
+
+    /// Where an event is, with its room loaded, whoever may see it.
+    pub(super) fn event_anywhere(&mut self, uid: Uid, what: &str) -> Result<EventRef> {
         let at = match self.find_recent(uid) {
             Some(at) => Some(at),
             None => self.facts.event_ref(uid)?,
         };
         let at = at.ok_or_else(|| Refusal::not_found(what))?;
         self.load(at.conversation)?;
-        if !self.may_see(self.room(at.conversation)) {
-            return Err(Refusal::not_found(what).into());
-        }
         Ok(at)
     }
 
@@ -187,13 +193,7 @@ impl Run<'_> {
     /// An event as it is shown outside.
     pub(super) fn entry(&mut self, event: Arc<Event>) -> Result<Entry> {
         let key = event.conversation;
-        let about = match &event.change {
-            Change::Edited { message, .. }
-            | Change::Deleted { message }
-            | Change::Reacted { message, .. }
-            | Change::Unreacted { message, .. } => Some(*message),
-            _ => None,
-        };
+        let about = event.change.about();
         let reply_to = self.uid_of(key, event.reply_to)?;
         let about = self.uid_of(key, about)?;
         let room = self.room(key);

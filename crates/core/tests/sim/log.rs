@@ -33,6 +33,10 @@ impl Log {
                 let before = self.events.insert(at(event.seq), event.clone());
                 assert!(before.is_none(), "an event never changes");
             }
+            for seq in &changed.dirty.erased {
+                let gone = self.events.get_mut(&at(*seq)).expect("what is erased was logged");
+                *gone = gone.erased().into();
+            }
             for seq in &changed.dirty.messages {
                 self.messages.insert(at(*seq), room.messages[seq].clone());
             }
@@ -82,6 +86,12 @@ impl Facts for Log {
             message: self.messages.get(&at).cloned().unwrap_or_default(),
             receipt: self.receipts.get(&at).cloned(),
         }))
+    }
+
+    fn versions(&mut self, message: EventRef) -> Result<Vec<Seq>, Unavailable> {
+        let here = self.events.values().filter(|e| e.conversation == message.conversation);
+        let said = here.filter(|e| !e.is_erased() && e.change.is_version_of(e.seq, message.seq));
+        Ok(said.map(|e| e.seq).filter(|seq| *seq != message.seq).collect())
     }
 
     fn mark(&mut self, key: ConversationKey, member: MemberKey) -> Result<Mark, Unavailable> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use chorus_core::conversation::Conversation;
 use chorus_core::error::Refusal;
+use chorus_core::event::EventRef;
 use chorus_core::ids::Seq;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -38,6 +39,8 @@ pub(crate) struct Follower {
     cursor: Seq,
     behind: bool,
     ready: VecDeque<Item>,
+    /// [`Gone::times`](crate::couriers::gone::Gone::times) when that was read.
+    gone_times: u64,
     activity: bool,
 }
 
@@ -60,6 +63,7 @@ impl App {
             cursor: after.map_or(place.head, Seq),
             behind: true,
             ready: VecDeque::new(),
+            gone_times: 0,
             conversation: place.conversation,
             activity,
         })
@@ -71,7 +75,7 @@ impl Follower {
     /// the conversation. May be dropped while it waits.
     pub(crate) async fn next(&mut self) -> Option<Item> {
         loop {
-            if let Some(item) = self.ready.pop_front() {
+            if let Some(item) = self.ready() {
                 return Some(item);
             }
             if self.behind {
@@ -79,6 +83,8 @@ impl Follower {
                 continue;
             }
             match self.live.recv().await {
+                // It was encoded before it was erased: the log says what is left.
+                Ok(Live::Event { seq, .. }) if self.is_gone(seq) => self.behind = true,
                 Ok(Live::Event { seq, name, json }) if seq == self.cursor.next() => {
                     if !self.app.still_valid(&self.caller) {
                         return None;
@@ -100,8 +106,19 @@ impl Follower {
         }
     }
 
+    fn is_gone(&self, seq: Seq) -> bool {
+        self.app.gone.holds(EventRef { conversation: self.conversation.key, seq })
+    }
+
     /// What was read and not yet shown.
     pub(crate) fn ready(&mut self) -> Option<Item> {
+        let first = self.ready.front()?.seq;
+        if self.gone_times != self.app.gone.times() {
+            // Something was erased since: it is read again, as it is now.
+            self.ready.clear();
+            self.cursor = Seq(first?.0 - 1);
+            self.behind = true;
+        }
         self.ready.pop_front()
     }
 
@@ -110,6 +127,7 @@ impl Follower {
             return Err(Refusal::not_found("member"));
         }
         self.app.place(&self.caller, self.conversation.uid).await?;
+        self.gone_times = self.app.gone.times();
         let (logged, more) = self.app.logged(&self.conversation, self.cursor, PAGE).await?;
         if let Some(last) = logged.last() {
             self.cursor = last.event.seq;

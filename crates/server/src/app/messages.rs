@@ -1,11 +1,12 @@
 //! Messages read, edited and deleted. Posting is in [`super::send`].
 
-use chorus_core::command::Command;
+use chorus_core::command::{Command, Offer, Outcome};
 use chorus_core::error::Refusal;
+use chorus_core::event::{Change, Event, EventRef, Reason};
 use chorus_wire::rest::messages::{ListMessages, Message, MessagePatch, Messages};
 
-use super::read::{Page, Range};
-use super::{App, ids, send};
+use super::read::{Page, Range, posted};
+use super::{App, ids, send, unexpected};
 use crate::auth::Caller;
 use crate::view::messages;
 use crate::view::messages::Shown;
@@ -58,6 +59,38 @@ impl App {
         caller.must_not_be_a_turn()?;
         let message = ids::event(id)?;
         self.submit(caller.by, Command::Delete { message }).await.map(drop)
+    }
+
+    /// Everything the message said goes, in all its versions.
+    pub(crate) async fn erase(
+        &self,
+        caller: &Caller,
+        id: &str,
+        reason: Reason,
+    ) -> Result<Message, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let message = ids::event(id)?;
+        loop {
+            let done = self.submit(caller.by, Command::Erase { message, reason }).await?;
+            let Outcome::Erased { entry, more } = done else { return Err(unexpected(&done)) };
+            let event = &entry.event;
+            let at = |seq| EventRef { conversation: event.conversation, seq };
+            if let Change::Erased { events, .. } = &event.change {
+                self.gone.put(events.iter().copied().map(at));
+            }
+            if !more {
+                let at = at(event.change.about().unwrap_or(event.seq));
+                let stored = self.read(move |readers| readers.entry_at(at)).await?;
+                let shown = stored.and_then(posted).ok_or_else(|| Refusal::not_found("message"))?;
+                return Ok(messages::message(&self.directory(), &shown));
+            }
+        }
+    }
+
+    /// Whether what is offered was erased while the offer waited.
+    pub(crate) fn is_gone(&self, offer: &Offer) -> bool {
+        let Event { conversation, seq, .. } = *offer.entry.event;
+        self.gone.holds(EventRef { conversation, seq })
     }
 
     /// The message with this id, or the one that the event with it is about.

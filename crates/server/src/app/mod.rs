@@ -48,6 +48,7 @@ use tokio::sync::oneshot;
 use crate::auth::{Auth, Caller, SignIn};
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
+use crate::couriers::gone::Gone;
 use crate::telemetry::Metrics;
 pub(crate) use draw::Draw;
 
@@ -61,6 +62,7 @@ pub(crate) struct App {
     pub(crate) auth: Auth,
     pub(crate) connections: Arc<Connections>,
     pub(crate) feed: Arc<Feed>,
+    pub(crate) gone: Gone,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) workspace_id: Arc<str>,
     pub(crate) workspace_name: String,

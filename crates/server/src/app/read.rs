@@ -168,7 +168,7 @@ impl App {
             let (entries, more) = readers.entries(&asked)?.unwrap_or_default();
             let mut logged = Vec::with_capacity(entries.len());
             for stored in entries {
-                let about = match about(&stored.entry.event.change) {
+                let about = match stored.entry.event.change.about() {
                     Some(seq) => {
                         readers.entry_at(EventRef { conversation: key, seq })?.and_then(posted)
                     }
@@ -191,7 +191,7 @@ impl App {
         self.read(move |readers| {
             let Some(stored) = readers.entry(uid)? else { return Ok(None) };
             let event = &stored.entry.event;
-            match about(&event.change) {
+            match event.change.about() {
                 Some(seq) => {
                     let at = EventRef { conversation: event.conversation, seq };
                     Ok(readers.entry_at(at)?.and_then(posted))
@@ -220,19 +220,8 @@ impl App {
     }
 }
 
-/// The message another event is about.
-fn about(change: &Change) -> Option<Seq> {
-    match change {
-        Change::Edited { message, .. }
-        | Change::Deleted { message }
-        | Change::Reacted { message, .. }
-        | Change::Unreacted { message, .. } => Some(*message),
-        _ => None,
-    }
-}
-
 /// A message as it is now; none when the event posted none.
-fn posted(stored: StoredEntry) -> Option<Shown> {
+pub(super) fn posted(stored: StoredEntry) -> Option<Shown> {
     let StoredEntry { entry, state, content } = stored;
     if !matches!(entry.event.change, Change::Posted(_)) {
         return None;

@@ -10,6 +10,7 @@
 pub(crate) mod connections;
 pub(crate) mod feed;
 pub(crate) mod frames;
+pub(crate) mod gone;
 pub(crate) mod live;
 pub(crate) mod stands;
 

@@ -70,6 +70,7 @@ fn change(directory: &Directory, change: &Change, out: &mut events::Event) {
             out.reason = (!reason.is_empty()).then(|| reason.to_string());
         }
         Change::ThreadOwner { owner } => out.member = owner.map(|m| id(directory, m)),
+        Change::Erased { reason, .. } => out.reason = Some(reason.name().to_owned()),
         Change::Posted(_) | Change::Edited { .. } | Change::Deleted { .. } => {}
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn message(directory: &Directory, shown: &Shown) -> messages::Message
         created_at: event.at,
         edited_at: shown.state.edited_at,
         deleted_at: shown.state.deleted_at,
+        erased: event.is_erased(),
         reactions: reactions(directory, &shown.state, None),
         metadata: content.and_then(|m| json(m.metadata.as_deref())),
         source: content.and_then(source),

@@ -9,6 +9,7 @@ mod attention;
 mod bad_input;
 mod connection;
 mod deliveries;
+mod erase;
 mod identity;
 mod live;
 mod restart;

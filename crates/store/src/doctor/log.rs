@@ -1,6 +1,6 @@
 //! Replaying one log: every event in its place, its hashes right, its thread counted.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use chorus_core::conversation::Conversation;
@@ -30,6 +30,8 @@ struct Walk {
     told: BTreeMap<Seq, Uid>,
     hash: Hash,
     keys: HashMap<[u8; 16], Timestamp>,
+    /// Events that say nothing any more, until their erasure is found.
+    erased: BTreeSet<Seq>,
 }
 
 impl Look<'_> {
@@ -37,7 +39,7 @@ impl Look<'_> {
     pub(super) fn replay(&mut self, stored: &Conversation) -> Result<Option<Replayed>> {
         let room = Room::new(stored.clone());
         let (told, keys) = (BTreeMap::new(), HashMap::new());
-        let mut walk = Walk { room, told, hash: [0; 32], keys };
+        let mut walk = Walk { room, told, hash: [0; 32], keys, erased: BTreeSet::new() };
         loop {
             let rows = self.page(walk.room.head.seq)?;
             let ended = (rows.len() as u64) < PAGE;
@@ -51,6 +53,9 @@ impl Look<'_> {
                 }
             }
             if ended {
+                for seq in &walk.erased {
+                    self.found(Some(*seq), "what it said is missing, and no erasure is logged");
+                }
                 return Ok(Some(Replayed { room: walk.room, told: walk.told }));
             }
         }
@@ -84,10 +89,7 @@ impl Look<'_> {
             self.found(Some(seq), "its hash does not follow from the one before it");
         }
         walk.hash = event.hash;
-        let content = Event::content_hash(&event.salt, &packed::body(&event.change));
-        if content != event.content_hash {
-            self.found(Some(seq), "its content is not what was hashed");
-        }
+        self.check_content(walk, &event);
         if event.at < walk.room.head.last_at {
             self.found(Some(seq), "it is older than the one before it");
         }
@@ -97,6 +99,31 @@ impl Look<'_> {
             walk.told.insert(seq, event.uid);
         }
         walk.room.apply(&event);
+    }
+
+    /// What was said is what was hashed; or it was erased, and then the log says so.
+    fn check_content(&mut self, walk: &mut Walk, event: &Event) {
+        match &event.salt {
+            Some(salt) => {
+                let content = Event::content_hash(salt, &packed::body(&event.change));
+                if content != event.content_hash {
+                    self.found(Some(event.seq), "its content is not what was hashed");
+                }
+            }
+            None if event.change != event.change.blank() => {
+                self.found(Some(event.seq), "it has no salt, and says something");
+            }
+            None => {
+                walk.erased.insert(event.seq);
+            }
+        }
+        if let Change::Erased { events, .. } = &event.change {
+            for seq in events {
+                if !walk.erased.remove(seq) {
+                    self.found(Some(*seq), "its erasure is logged, and it still says something");
+                }
+            }
+        }
     }
 
     fn check_thread(&mut self, walk: &Walk, event: &Event) {

@@ -154,12 +154,9 @@ impl<'a> Shown<'a> {
 
     fn entry(&mut self, row: Found) -> Result<StoredEntry> {
         let Found { event, state, reply_to } = row;
-        let about = match event.change {
-            Change::Edited { message, .. }
-            | Change::Deleted { message }
-            | Change::Reacted { message, .. }
-            | Change::Unreacted { message, .. } => self.event(message)?.map(|e| e.uid),
-            _ => None,
+        let about = match event.change.about() {
+            Some(message) => self.event(message)?.map(|e| e.uid),
+            None => None,
         };
         let content = match (&event.change, state.deleted_at, state.latest) {
             (Change::Posted(_), None, Some(latest)) => {

@@ -24,6 +24,9 @@ pub use folder::{Folder, FolderError};
 /// the latest. Each copy syncs the database, so under load it is worth to wait for more.
 const CHECKPOINT_IDLE: u32 = 1_000;
 const CHECKPOINT_BUSY: u32 = 4_000;
+/// What moves or goes within a page is zeroed where it was, which costs no write. Without it a page that is split
+/// keeps a copy that no later erasure would find.
+const ZEROING: &str = "FAST";
 /// Prepared statements kept by a connection; there are about fifty in all.
 const STATEMENTS: usize = 128;
 /// Pages copied by one step of a backup: 256 KiB, well under a millisecond, which a post may have to wait.
@@ -50,6 +53,7 @@ impl Sqlite {
         };
         this.connection.pragma_update(None, "journal_mode", "WAL").map_err(engine)?;
         this.connection.pragma_update(None, "synchronous", synchronous).map_err(engine)?;
+        this.connection.pragma_update(None, "secure_delete", ZEROING).map_err(engine)?;
         this.watch()
     }
 
@@ -150,6 +154,35 @@ impl Db for Sqlite {
             return Ok(());
         }
         self.execute("ROLLBACK", &[]).map(drop)
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.execute("VACUUM", &[]).map(drop)
+    }
+
+    fn thoroughly(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        let set = |how| self.connection.pragma_update(None, "secure_delete", how).map_err(engine);
+        set("ON")?;
+        let done = work();
+        set(ZEROING)?;
+        done
+    }
+
+    fn scrub(&self) -> Result<bool> {
+        // Readers are short; waiting for one here would keep every post waiting.
+        self.connection.busy_timeout(Duration::ZERO).map_err(engine)?;
+        let mut whole = false;
+        let done = self.query("PRAGMA wal_checkpoint(TRUNCATE)", &[], &mut |row| {
+            whole = row.int::<i64>(0)? == 0;
+            Ok(())
+        });
+        self.connection.busy_timeout(BUSY).map_err(engine)?;
+        done?;
+        if whole {
+            self.checkpointed.store(0, Ordering::Relaxed);
+            self.pages.store(0, Ordering::Relaxed);
+        }
+        Ok(whole)
     }
 
     fn housekeep(&self, idle: bool) -> Result<()> {

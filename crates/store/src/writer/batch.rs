@@ -39,6 +39,8 @@ pub(super) struct Trace {
     pub(super) rooms: BTreeSet<ConversationKey>,
     pub(super) effects: Vec<Effect>,
     pub(super) loaded: usize,
+    /// Something that was said is to go from the files too.
+    pub(super) erases: bool,
 }
 
 /// A command to run, with its values.
@@ -99,6 +101,7 @@ impl Batch<'_> {
         if changes.records_nothing() {
             return Ok(());
         }
+        self.trace.erases |= !changes.erases_nothing();
         self.trace.rooms.extend(changes.rooms.iter().map(|r| r.key));
         self.trace.loaded += changes.rooms.iter().filter(|r| r.dirty.conversation).count();
         if !self.trace.began {

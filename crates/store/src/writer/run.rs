@@ -31,6 +31,9 @@ use crate::sqlite::Folder;
 /// commit for timers alone would stand in the way of a post that comes meanwhile.
 const TIMER_STRIDE: Duration = Duration::from_millis(25);
 
+/// When what was erased is tried to be scrubbed again, after a reader was in the way.
+const SCRUB_AGAIN_MS: i64 = 250;
+
 /// The writer as its thread has it.
 pub(super) struct Run {
     shared: Arc<Shared>,
@@ -51,6 +54,8 @@ pub(super) struct Run {
     more_due: bool,
     /// When it was last tried whether the disk has space again, while it has none.
     full: Option<Timestamp>,
+    /// Something was erased, and the files still hold it.
+    unscrubbed: bool,
     /// What the batch at hand has touched, and the directory before it.
     trace: Trace,
     before: Arc<Directory>,
@@ -85,6 +90,8 @@ impl Run {
             fired_at: None,
             more_due: false,
             full: None,
+            // A process that ended between an erasure and its scrubbing leaves that to this one.
+            unscrubbed: true,
             _folder: setup.folder,
         }
     }
@@ -127,7 +134,8 @@ impl Run {
     fn round(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let idle = jobs.is_empty();
         self.batch(jobs)?;
-        match self.db.housekeep(idle && self.shared.queue.len() == 0) {
+        let idle = idle && self.shared.queue.len() == 0;
+        match self.scrub().and_then(|()| self.db.housekeep(idle)) {
             // The log was not copied back, and is whole.
             Err(error @ Error::Full(_)) => self.mark_full(&error.to_string()),
             other => other?,
@@ -149,7 +157,8 @@ impl Run {
             return Some(Duration::ZERO);
         }
         let resting = self.resting.values().min().copied();
-        let next = self.workspace.next_due().into_iter().chain(resting).min()?;
+        let scrub = self.unscrubbed.then(|| now.plus(SCRUB_AGAIN_MS));
+        let next = self.workspace.next_due().into_iter().chain(resting).chain(scrub).min()?;
         let ms = next.since(now);
         let due = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
         let rested = self.fired_at.map(|at| at + TIMER_STRIDE);
@@ -175,6 +184,15 @@ impl Run {
             Err(broken) if broken.full => self.out_of_space(jobs, &broken.why),
             Err(broken) => self.one_by_one(jobs, &broken, now),
         }
+    }
+
+    /// Takes what was erased out of the files. A reader may be in the way; then it is tried again after the
+    /// next batch, and soon.
+    fn scrub(&mut self) -> Result<(), Error> {
+        if self.unscrubbed {
+            self.unscrubbed = !self.db.scrub()?;
+        }
+        Ok(())
     }
 
     fn count_split(&self) {
@@ -260,6 +278,7 @@ impl Run {
         let before = Instant::now();
         self.db.commit()?;
         self.trace.began = false;
+        self.unscrubbed |= self.trace.erases;
         let took = u64::try_from(before.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.shared.counters.commits.fetch_add(1, Ordering::Relaxed);
         self.shared.counters.commit_us.fetch_add(took, Ordering::Relaxed);

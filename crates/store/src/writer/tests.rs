@@ -74,6 +74,18 @@ impl Db for Faulty {
         self.db.rollback()
     }
 
+    fn compact(&self) -> Result<()> {
+        self.db.compact()
+    }
+
+    fn thoroughly(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        self.db.thoroughly(work)
+    }
+
+    fn scrub(&self) -> Result<bool> {
+        self.db.scrub()
+    }
+
     fn housekeep(&self, idle: bool) -> Result<()> {
         self.db.housekeep(idle)
     }

@@ -7,7 +7,7 @@ use chorus_core::command::{By, Command, Effect, OpenThread, Outcome, Post, Setti
 use chorus_core::conversation::{Conversation, Participation};
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
-use chorus_core::event::{EventRef, Message};
+use chorus_core::event::{EventRef, Message, Reason};
 use chorus_core::ids::{MemberKey, Seq, SessionKey, Timestamp, Uid};
 use chorus_core::reaction::Signal;
 use chorus_core::thread::{ThreadKind, ThreadStatus};
@@ -135,11 +135,16 @@ impl Story {
             0..=6 => (person(), self.post(room)?),
             7..=9 => (worker, self.post(room)?),
             10 => (person(), Command::Edit { message: self.event()?, content: self.message() }),
+            11 if self.toss(3) == 0 => {
+                let reason = self.pick(&Reason::ALL)?;
+                (person(), Command::Erase { message: self.event()?, reason })
+            }
             11 => (person(), Command::Delete { message: self.event()? }),
             12 | 13 => {
                 let signal = self.pick(&Signal::ALL)?;
                 let on = self.toss(3) > 0;
-                (worker, Command::React { message: self.event()?, signal, detail: None, on })
+                let detail = (self.toss(2) == 0).then(|| "in words".into());
+                (worker, Command::React { message: self.event()?, signal, detail, on })
             }
             14 => (person(), self.open_thread(room)),
             15 => {

@@ -3,6 +3,7 @@
 
 mod backup;
 mod doctor;
+mod erase;
 mod folder;
 mod ground;
 mod history;

@@ -2,7 +2,7 @@
 //! `evt_…` of its post; both are one id with two prefixes.
 
 use chorus_core::attention::Directedness;
-use chorus_core::event::MessageKind;
+use chorus_core::event::{MessageKind, Reason};
 use chorus_core::ids::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -126,6 +126,9 @@ pub struct Message {
     pub edited_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
     pub deleted_at: Option<Timestamp>,
+    /// What it said, in all its versions, is gone for good.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub erased: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reactions: Vec<Reaction>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,6 +166,15 @@ pub struct MessagePatch {
     pub content: Option<Vec<Part>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Box<RawValue>>,
+}
+
+/// `POST /v1/messages/{id}/erase` -> [`Message`]: without what it said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Erasure {
+    /// Why: one of a list, so that the reason does not say again what had to go.
+    #[serde(with = "words::one")]
+    pub reason: Reason,
 }
 
 /// `PUT /v1/messages/{id}/reactions/{signal}`; the body may be absent.

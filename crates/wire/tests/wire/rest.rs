@@ -136,6 +136,7 @@ fn message() -> Message {
         created_at: AT,
         edited_at: None,
         deleted_at: None,
+        erased: false,
         reactions: vec![],
         metadata: None,
         source: None,

@@ -268,7 +268,7 @@ impl Run {
     async fn offer(&mut self, outgoing: Outgoing) -> Result<(), Ended> {
         let Outgoing { shared, offer } = outgoing;
         let event = offer.entry.event.uid;
-        if self.outbound.is_stale(event, offer.attempt) {
+        if self.outbound.is_stale(event, offer.attempt) || self.app.is_gone(&offer) {
             return Ok(());
         }
         let now = self.app.now();

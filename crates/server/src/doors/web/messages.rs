@@ -10,7 +10,8 @@ use chorus_core::reaction::Signal;
 use chorus_wire::attention::notifications::Typing;
 use chorus_wire::rest::attention::Preview;
 use chorus_wire::rest::messages::{
-    ListMessages, Message, MessagePatch, Messages, NewMessage, Posted, ReactionAnswer, ReactionPut,
+    Erasure, ListMessages, Message, MessagePatch, Messages, NewMessage, Posted, ReactionAnswer,
+    ReactionPut,
 };
 use chorus_wire::words;
 
@@ -24,6 +25,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/messages", get(messages).post(send))
         .route("/v1/messages/{id}", get(message).patch(edit).delete(delete))
+        .route("/v1/messages/{id}/erase", post(erase))
         .route("/v1/messages/{id}/reactions/{signal}", put(react).delete(unreact))
         .route("/v1/attention/preview", post(preview))
         .route("/v1/typing", post(typing))
@@ -77,6 +79,15 @@ async fn delete(
 ) -> Result<Done, Refused> {
     app.delete(&caller, &id).await?;
     Ok(Done)
+}
+
+async fn erase(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+    Json(erasure): Json<Erasure>,
+) -> Reply<Message> {
+    Ok(Json(app.erase(&caller, &id, erasure.reason).await?))
 }
 
 async fn react(

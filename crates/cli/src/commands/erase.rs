@@ -1,0 +1,30 @@
+//! `chorus erase`: what a message said goes for good, in all its versions; that it was there stays in the log.
+
+use chorus_core::event::Reason;
+
+use super::Context;
+use crate::args::word;
+use crate::failure::Result;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// msg_… or evt_… id
+    message: String,
+    /// Kept in the log: request, personal_data, secret, legal or abuse
+    #[arg(long, value_name = "REASON", value_parser = word::<Reason>, default_value = "request")]
+    reason: Reason,
+    /// As this member (operators only)
+    #[arg(long = "as", value_name = "MEMBER")]
+    act_as: Option<String>,
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let client = context.client_as(args.act_as.as_deref()).await?;
+    let message = client.erase_message(&args.message, args.reason).await?;
+    context.print.show(&message, |message| {
+        format!(
+            "erased {}; copies made before, backups and exports, still have it",
+            message.message_id
+        )
+    })
+}

@@ -1,0 +1,124 @@
+//! Erasure through the doors: who may, and that nobody is shown what was said.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::house::House;
+
+const SECRET: &str = "hunter2-is-my-password";
+
+// covers: OPS-1
+#[tokio::test]
+async fn an_erased_message_is_shown_to_nobody_by_any_door() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, op) = (house.token("ann").await, house.operator());
+    let agent = house.token("bot").await;
+    let mut bot = house.connect(&agent).await;
+    let said = house.say(&ann, &room, &format!("@bot what is {SECRET}?")).await;
+    let id = said["message_id"].as_str().unwrap();
+    let event = said["event_id"].as_str().unwrap();
+    let path = format!("/v1/messages/{id}");
+    let thread = json!({"conversation": room, "root": event, "title": "about it"});
+    let thread = house.post(&ann, "/v1/threads", thread).await.ok();
+    let thread = thread["id"].as_str().unwrap();
+    let patch = json!({"text": format!("@bot and {SECRET}?")});
+    house.send(&ann, Method::PATCH, &path, Some(patch)).await.ok();
+    let offered = bot.delivery().await;
+
+    let erased = house.post(&ann, &format!("{path}/erase"), json!({"reason": "secret"})).await.ok();
+    assert_eq!((&erased["erased"], &erased["message_id"]), (&json!(true), &json!(id)));
+    assert!(erased["deleted_at"].is_string() && erased.get("text").is_none());
+
+    for path in [
+        path.clone(),
+        format!("/v1/messages?conversation={room}"),
+        format!("/v1/messages?conversation={room}&thread={thread}"),
+        format!("/v1/events?conversation={room}&after=0"),
+        format!("/v1/events/{event}/attention"),
+        format!("/v1/threads/{thread}"),
+        "/v1/deliveries?state=open".to_owned(),
+    ] {
+        let shown = house.get(&op, &path).await.ok().to_string();
+        assert!(!shown.contains(SECRET), "{path}: {shown}");
+    }
+    for (tool, args) in [
+        ("chat.list_events", json!({})),
+        ("chat.read_thread", json!({"conversation": room})),
+        ("chat.read_thread", json!({"thread": thread})),
+    ] {
+        let shown = bot.tool(tool, args).await;
+        assert!(!format!("{shown:?}").contains(SECRET), "{tool}: {shown:?}");
+    }
+    // Its harness is told to drop it, and what it says of it is refused.
+    let mut heard = Vec::new();
+    while let Some(frame) = bot.heard().await {
+        let reason = frame["params"]["reason"].clone();
+        heard.push(frame);
+        if reason == "erased" {
+            break;
+        }
+    }
+    assert_eq!(heard.last().unwrap()["method"], "notifications/cancelled");
+    let offered = offered["params"].clone();
+    assert_eq!(bot.reply(&offered, "I know it").await.unwrap_err(), "STALE_TURN");
+
+    let log = house.get(&op, &format!("/v1/events?conversation={room}&after=0")).await.ok();
+    let last = log["events"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&last["type"], &last["reason"]), (&json!("message_erased"), &json!("secret")));
+    assert_eq!((&last["about"], &last["actor"]["id"]), (&json!(event), &json!("ann")));
+
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    let house = House::open_in(folder, crate::house::START).await;
+    let shown = house.get(&house.operator(), &path).await.ok();
+    assert_eq!(shown["erased"], true);
+    assert!(!shown.to_string().contains(SECRET));
+}
+
+// covers: OPS-6
+#[tokio::test]
+async fn an_operator_erases_anything_a_person_its_own_and_an_agent_nothing() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "other"]).await;
+    let (ann, bot, op) = (house.token("ann").await, house.token("bot").await, house.operator());
+    let of_ann = house.say(&ann, &room, "mine").await["message_id"].as_str().unwrap().to_owned();
+    let of_bot = house.say(&bot, &room, "its own").await["message_id"].as_str().unwrap().to_owned();
+    let why = || json!({"reason": "request"});
+    let path = |id: &str| format!("/v1/messages/{id}/erase");
+    let auditor = house.token_of("other", "auditor").await;
+    for (token, id) in [(&bot, &of_bot), (&bot, &of_ann), (&ann, &of_bot), (&auditor, &of_ann)] {
+        assert_eq!(house.post(token, &path(id), why()).await.refused(403), "FORBIDDEN");
+    }
+    for (body, status) in [
+        (json!({}), 400),
+        (json!({"reason": "because I said so"}), 400),
+        (json!({"reason": "legal", "note": "x"}), 400),
+    ] {
+        assert_eq!(
+            house.post(&ann, &path(&of_ann), body).await.refused(status),
+            "VALIDATION_ERROR"
+        );
+    }
+    let unknown = "msg_00000000000000000000000000000001";
+    assert_eq!(house.post(&op, &path(unknown), why()).await.refused(404), "NOT_FOUND");
+    for id in [&of_ann, &of_bot] {
+        let shown = house.get(&ann, &format!("/v1/messages/{id}")).await.ok();
+        assert!(shown["text"].is_string(), "a refusal changed nothing");
+    }
+    house.post(&ann, &path(&of_ann), why()).await.ok();
+
+    // In a conversation that the operator has no seat in, and that is archived.
+    let dm = json!({"kind": "dm", "members": ["bot"]});
+    let dm = house.post(&ann, "/v1/channels", dm).await.ok()["id"].as_str().unwrap().to_owned();
+    let private =
+        house.say(&ann, &dm, "between us").await["message_id"].as_str().unwrap().to_owned();
+    let hidden = house.get(&op, &format!("/v1/messages/{private}")).await;
+    assert_eq!(hidden.refused(404), "NOT_FOUND");
+    house.post(&op, &path(&private), why()).await.ok();
+    let shown = house.get(&ann, &format!("/v1/messages/{private}")).await.ok();
+    assert_eq!(shown["erased"], true);
+    let patch = json!({"archived": true});
+    house.send(&op, Method::PATCH, &format!("/v1/channels/{room}"), Some(patch)).await.ok();
+    house.post(&op, &path(&of_bot), why()).await.ok();
+}
