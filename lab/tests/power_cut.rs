@@ -116,6 +116,7 @@ impl Life {
             visibility: Visibility::Public,
             stream: None,
             archived: false,
+            lead: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2), MemberKey(3)]);
         let command = Command::CreateConversation { kind, settings, members };

@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Tail(tail::Args),
     /// What waits for a member
     Mail(mail::Args),
+    /// What was not answered in time, who has it now, and who had it
+    Owed(owed::Args),
     /// The agents, and whether they are here
     Agents(agents::Args),
     /// The live runs of agents

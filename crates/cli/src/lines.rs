@@ -10,7 +10,7 @@ use chorus_wire::rest::events::Event;
 use chorus_wire::rest::messages::Message;
 use chorus_wire::words::Word;
 
-use crate::print::{Printer, Shade, clock, line, short, span, table};
+use crate::print::{Printer, Shade, clock, date, line, short, span, table};
 
 /// Longest text shown on one line, in characters.
 const TEXT: usize = 2_000;
@@ -196,6 +196,10 @@ fn receipt_words(receipt: &Receipt, since: Timestamp) -> String {
         (_, "offered") => format!("offered{}", after(receipt.offered_at)),
         (_, "accepted") => format!("accepted{}, at work", after(receipt.accepted_at)),
         (_, "dead") => "dead letter".to_owned(),
+        (_, "deferred") => match receipt.deferred_until {
+            Some(until) => format!("deferred until {}", date(until)),
+            None => "deferred".to_owned(),
+        },
         (_, other) => line(other),
     };
     format!("{what}{attempt}")

@@ -192,6 +192,11 @@ pub enum Command {
         disposition: Disposition,
         note: Option<Arc<str>>,
     },
+    /// Puts off what the caller owes: it is offered again at `until`.
+    Defer {
+        event: Uid,
+        until: Timestamp,
+    },
     /// The caller was shown the content of a knock that it had been told of.
     Retrieve {
         event: Uid,
@@ -222,6 +227,12 @@ pub enum Command {
         member: Option<MemberKey>,
         limit: usize,
     },
+    /// Open events with an obligation that was not met in time, as far as they concern a member, or all, at
+    /// most `limit`; records nothing.
+    Overdue {
+        member: Option<MemberKey>,
+        limit: usize,
+    },
 }
 
 /// Fields to change; `None` leaves one as it is.
@@ -232,6 +243,7 @@ pub struct SettingsPatch {
     pub purpose: Option<String>,
     pub visibility: Option<crate::conversation::Visibility>,
     pub archived: Option<bool>,
+    pub lead: Option<Option<MemberKey>>,
 }
 
 /// A message to be posted.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ids::{ConversationKey, StreamKey, Timestamp, Uid};
+use crate::ids::{ConversationKey, MemberKey, StreamKey, Timestamp, Uid};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConversationKind {
@@ -85,4 +85,6 @@ pub struct Settings {
     pub visibility: Visibility,
     pub stream: Option<StreamKey>,
     pub archived: bool,
+    /// To whom undone obligations go here before they go to the workspace's lead.
+    pub lead: Option<MemberKey>,
 }

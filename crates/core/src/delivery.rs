@@ -89,6 +89,23 @@ pub enum State {
     Dead {
         at: Timestamp,
     },
+    /// The member has put it off; it is offered again at [`Clock::until`].
+    Deferred {
+        at: Timestamp,
+    },
+}
+
+/// What an obligation's clock counts from besides the event's own time (design section 5, "Deadlines").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// How often the member has put it off.
+    pub deferrals: u8,
+    /// Until when it was put off last. The clock counts from there on.
+    pub until: Option<Timestamp>,
+    /// Since when the host itself withholds the right to speak: the clock stands still.
+    pub withheld: Option<Timestamp>,
+    /// How long it stood still before, in milliseconds.
+    pub stood_ms: i64,
 }
 
 /// One event on its way to one member.
@@ -108,6 +125,7 @@ pub struct Delivery {
     pub said: u8,
     /// Redeliveries made because no answer came (design section 5, "Deadlines").
     pub reminders: u8,
+    pub clock: Clock,
 }
 
 /// What time makes of a delivery.
@@ -136,6 +154,7 @@ impl Delivery {
             retrieved_at: None,
             said: 0,
             reminders: 0,
+            clock: Clock::default(),
         }
     }
 
@@ -152,8 +171,25 @@ impl Delivery {
     pub fn disposition(&self) -> Option<Disposition> {
         match self.state {
             State::Settled { disposition, .. } => Some(disposition),
+            State::Deferred { .. } => Some(Disposition::Deferred),
             _ => None,
         }
+    }
+
+    /// Whether the member has put it off, so that it is not offered now.
+    pub fn is_deferred(&self) -> bool {
+        matches!(self.state, State::Deferred { .. })
+    }
+
+    /// Whether the obligation came here from somebody who did not answer.
+    pub fn is_escalated(&self) -> bool {
+        self.decision.rule == Rule::Escalated
+    }
+
+    /// Whether an answer is owed here that was not given in time: somebody else did not, or nobody was left.
+    pub fn is_overdue(&self) -> bool {
+        let holds = self.is_escalated() && self.is_obligation() && self.is_open();
+        holds || matches!(self.state, State::Dead { .. })
     }
 
     pub fn session(&self) -> Option<SessionKey> {
@@ -178,6 +214,33 @@ impl Delivery {
         self.state = State::Settled { disposition, at: now };
     }
 
+    /// Puts it off: nothing of it is due before `until`.
+    pub fn defer(&mut self, until: Timestamp, now: Timestamp) {
+        self.clock.deferrals = self.clock.deferrals.saturating_add(1);
+        self.clock.until = Some(until);
+        self.reminders = 0;
+        self.state = State::Deferred { at: now };
+    }
+
+    /// Its time has come: it waits to be offered, and what the run that put it off still says is stale.
+    fn come_back(&mut self) {
+        self.fence += 1;
+        self.said = 0;
+        self.state = State::Waiting;
+    }
+
+    /// The host withholds the right to speak, or gives it back: meanwhile the clock stands still.
+    pub fn withhold(&mut self, on: bool, now: Timestamp) {
+        match (on, self.clock.withheld) {
+            (true, None) => self.clock.withheld = Some(now),
+            (false, Some(since)) => {
+                self.clock.withheld = None;
+                self.clock.stood_ms = self.clock.stood_ms.saturating_add(now.since(since).max(0));
+            }
+            _ => {}
+        }
+    }
+
     /// The session's connection is gone, or the host was: an offer under way is void, accepted work may
     /// still be taken up by the same session.
     pub fn interrupt(&mut self, now: Timestamp) {
@@ -188,14 +251,14 @@ impl Delivery {
         }
     }
 
-    /// From when an open obligation's clock counts: the event's own time, or the last sign of life of the
-    /// run that handles it, up to the cap on a turn.
+    /// From when an open obligation's clock counts: the event's own time, or that to which it was put off,
+    /// or the last sign of life of the run that handles it, up to the cap on a turn.
     fn clock_from(&self, event_at: Timestamp) -> Timestamp {
+        let begun = self.clock.until.map_or(event_at, |until| until.max(event_at));
+        let begun = begun.plus(self.clock.stood_ms);
         match self.state {
-            State::Accepted { at, life, .. } => {
-                life.min(at.plus(limits::TURN_CAP_MS)).max(event_at)
-            }
-            _ => event_at,
+            State::Accepted { at, life, .. } => life.min(at.plus(limits::TURN_CAP_MS)).max(begun),
+            _ => begun,
         }
     }
 
@@ -203,6 +266,7 @@ impl Delivery {
     pub fn due(&self, event_at: Timestamp) -> Option<Timestamp> {
         match self.state {
             State::Settled { .. } | State::Dead { .. } => None,
+            State::Deferred { .. } => self.clock.until,
             State::Waiting => self.unanswered(event_at),
             State::Offered { at, .. } => {
                 let retry = at.plus(limits::ACK_TIMEOUT_MS);
@@ -221,6 +285,10 @@ impl Delivery {
     pub fn fire(&mut self, event_at: Timestamp, now: Timestamp) -> Option<Fired> {
         if self.due(event_at).is_none_or(|due| due > now) {
             return None;
+        }
+        if self.is_deferred() {
+            self.come_back();
+            return Some(Fired::Offer);
         }
         if let Some(deadline) = self.deadline(event_at) {
             if deadline <= now {
@@ -246,8 +314,11 @@ impl Delivery {
         }
     }
 
-    /// When the obligation is overdue; none where no answer is owed, or a person owes it.
-    fn deadline(&self, event_at: Timestamp) -> Option<Timestamp> {
+    /// When the obligation is overdue; none where no answer is owed, a person owes it, or its clock stands.
+    pub fn deadline(&self, event_at: Timestamp) -> Option<Timestamp> {
+        if self.clock.withheld.is_some() {
+            return None;
+        }
         let ms = self.decision.deadline_ms.filter(|_| self.is_obligation())?;
         Some(self.clock_from(event_at).plus(ms.into()))
     }
@@ -308,6 +379,30 @@ impl Open {
 
     pub fn delivery_mut(&mut self, member: MemberKey) -> Option<&mut Delivery> {
         self.deliveries.iter_mut().find(|d| d.member == member)
+    }
+
+    /// Whether an obligation of it was not met in time: it has moved on and is still owed, or nobody was left.
+    pub fn is_overdue(&self) -> bool {
+        self.deliveries.iter().any(Delivery::is_overdue)
+    }
+
+    /// Those an obligation was taken from: they had to answer, and now may.
+    pub fn left(&self) -> impl Iterator<Item = MemberKey> {
+        let had = |d: &&Delivery| {
+            let decided = self.attention.told.iter().find(|t| t.member == d.member);
+            let obliged = decided.is_some_and(|t| t.decision.policy == Policy::MustRespond);
+            (obliged || d.is_escalated()) && !d.is_obligation()
+        };
+        self.deliveries.iter().filter(had).map(|d| d.member)
+    }
+
+    /// Whether what is overdue of it is the member's concern: it holds it, had it, or asked, or it is a lead.
+    pub fn concerns(&self, member: MemberKey, leads: [Option<MemberKey>; 2]) -> bool {
+        let holds = |d: &Delivery| d.member == member && (d.is_obligation() || d.is_escalated());
+        self.author == member
+            || leads.contains(&Some(member))
+            || self.deliveries.iter().any(holds)
+            || self.left().any(|m| m == member)
     }
 
     /// Whether nothing of it is open any more, so that its receipt can be written.

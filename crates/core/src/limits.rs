@@ -31,6 +31,10 @@ pub const TURN_QUIET_MS: i64 = 60_000;
 pub const SESSION_GONE_MS: i64 = 60_000;
 /// Redelivery of an unanswered obligation, from the event's own time (design section 5, "Deadlines").
 pub const REDELIVER_MS: [i64; 2] = [60_000, 120_000];
+/// What is owed is put off at most this far: longer is not an answer to come, but none.
+pub const DEFER_MS: i64 = 7 * 24 * 3_600_000;
+/// And at most so often, so that putting off comes to an end.
+pub const DEFERRALS: u8 = 3;
 /// Fragments of one author within this are one turn (C2A "buffered").
 pub const FRAGMENT_CAP_MS: i64 = 30_000;
 /// An open delivery gets a row when it is this old (design section 3, "A delivery costs no row").

@@ -9,6 +9,7 @@ use chorus_core::attention::Directedness;
 use chorus_core::conversation::ConversationKind;
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
+use chorus_core::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::tools::{React, SendMessage, SendTarget, Visibility};
 
@@ -37,6 +38,14 @@ pub(crate) async fn send(connection: &Connection, outgoing: Outgoing) -> Sent {
         }
         Outgoing::Disposition { event, disposition, note, signal, delivery } => {
             let turn = read(&delivery).and_then(|delivery| token(&delivery));
+            // A claim that the runtime has put off is not declined by its silence: the host says how it stands.
+            if signal == Some(Signal::Declined)
+                && let Ok(ended) =
+                    connection.disposition(&event, disposition, note.clone(), turn.clone()).await
+                && ended.disposition == Disposition::Deferred
+            {
+                return Sent::Told;
+            }
             if let Some(signal) = signal {
                 let react = React {
                     in_reply_to: event.clone(),

@@ -98,6 +98,7 @@ fn people_and_rooms(writer: &Writer, channels: usize) -> Result<Vec<Uid>, Refusa
             visibility: Visibility::Public,
             stream: None,
             archived: false,
+            lead: None,
         };
         let members = [2, 3, 4].map(MemberKey).to_vec();
         let kind = ConversationKind::Channel;

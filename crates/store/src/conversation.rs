@@ -25,6 +25,7 @@ pub(crate) static CONVERSATION: Table = Table::new(
         "stream",
         "archived",
         "created_at",
+        "lead",
     ],
 );
 
@@ -53,6 +54,7 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, conversation: &Conversation) -> R
             settings.stream.map(|s| s.0).into(),
             settings.archived.into(),
             conversation.created_at.0.into(),
+            settings.lead.map(|m| m.0).into(),
         ],
     )
 }
@@ -194,6 +196,7 @@ fn read(row: &dyn Row) -> Result<Conversation> {
             visibility: code(row, 7)?,
             stream: row.maybe_int(8)?.map(StreamKey),
             archived: row.flag(9)?,
+            lead: row.maybe_int(11)?.map(MemberKey),
         },
         created_at: Timestamp(row.int(10)?),
     })

@@ -94,6 +94,64 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
+/// Milliseconds of a span written `90s`, `15m`, `24h` or `7d`; none when it is anything else, or nothing.
+pub fn span(text: &str) -> Option<i64> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let ms = match unit {
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => DAY_MS,
+        _ => return None,
+    };
+    if number.len() > 9 {
+        return None;
+    }
+    digits(number.as_bytes()).filter(|n| *n > 0)?.checked_mul(ms)
+}
+
+/// A time to come: a time of the day it is, or a span from now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    At(Timestamp),
+    /// In so many milliseconds.
+    In(i64),
+}
+
+impl Until {
+    /// Reads either form.
+    pub fn read(text: &str) -> Option<Self> {
+        parse(text).map(Self::At).or_else(|| span(text).map(Self::In))
+    }
+
+    pub fn from(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::At(time) => time,
+            Self::In(ms) => now.plus(ms),
+        }
+    }
+}
+
+impl serde::Serialize for Until {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::At(time) => out.serialize_str(&format(*time)),
+            Self::In(ms) => out.collect_str(&format_args!("{}s", ms / 1_000)),
+        }
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Until {
+    fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(input)?;
+        Self::read(&text).ok_or_else(|| {
+            serde::de::Error::custom(
+                "a time to come is written 2026-06-02T19:10:00.000Z, or as a span: 90s, 15m, 24h, 7d",
+            )
+        })
+    }
+}
+
 /// `#[serde(with = "time::iso")]` for a [`Timestamp`].
 pub mod iso {
     use super::{Timestamp, format, parse};

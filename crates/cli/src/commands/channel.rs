@@ -68,6 +68,12 @@ pub(crate) enum Args {
         visibility: Option<Visibility>,
         #[arg(long)]
         archived: Option<bool>,
+        /// To whom undone obligations go here, before they go to the workspace's lead
+        #[arg(long, value_name = "MEMBER")]
+        lead: Option<String>,
+        /// The channel has no lead of its own any more
+        #[arg(long, conflicts_with = "lead")]
+        no_lead: bool,
     },
 }
 
@@ -106,9 +112,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             }
             id
         }
-        Args::Set { channel, title, description, purpose, visibility, archived } => {
+        Args::Set { channel, title, description, purpose, visibility, archived, lead, no_lead } => {
             let id = lookup::conversation(&client, &channel).await?;
-            let patch = ChannelPatch { title, description, purpose, visibility, archived };
+            let lead = lead.map(|m| Some(lookup::member(&m).to_owned()));
+            let lead = if no_lead { Some(None) } else { lead };
+            let patch = ChannelPatch { title, description, purpose, visibility, archived, lead };
             client.change_channel(&id, &patch).await?;
             id
         }
@@ -132,6 +140,9 @@ fn one(channel: &Channel) -> String {
         if !value.is_empty() {
             text.push_str(&format!("\n{name}: {}", line(value)));
         }
+    }
+    if let Some(lead) = &channel.lead {
+        text.push_str(&format!("\nlead: {}", line(lead)));
     }
     if let Some(seats) = &channel.members {
         let seats = seats.iter().map(|seat| match seat.participation {

@@ -74,8 +74,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 
 fn waiting(one: &Open, place: &str) -> String {
     let delivery = &one.delivery;
+    let late = if delivery.overdue { "overdue, " } else { "" };
     format!(
-        "{}  {} {place} {}: {}  {} ({}, by {})",
+        "{late}{}  {} {place} {}: {}  {} ({}, by {})",
         lines::spaced(delivery.policy.word()),
         clock(delivery.created_at),
         one.author.as_deref().map(line).unwrap_or_default(),

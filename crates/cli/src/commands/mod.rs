@@ -15,6 +15,7 @@ pub(crate) mod post;
 pub(crate) mod react;
 
 pub(crate) mod mail;
+pub(crate) mod owed;
 pub(crate) mod tail;
 pub(crate) mod why;
 

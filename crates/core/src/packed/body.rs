@@ -105,10 +105,18 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
     out.code(settings.visibility);
     out.option(settings.stream.map(|s| s.0.into()));
     out.byte(settings.archived.into());
+    // What came later: tagged, in the order of the tags, and only what is not as it always was, so that
+    // settings from before still have the bytes that were hashed.
+    if let Some(lead) = settings.lead {
+        out.byte(LEAD);
+        out.number(lead.0.into());
+    }
 }
 
+const LEAD: u8 = 1;
+
 fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
-    Ok(Settings {
+    let mut settings = Settings {
         title: reader.text()?,
         description: reader.text()?,
         purpose: reader.text()?,
@@ -122,7 +130,22 @@ fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
             1 => true,
             _ => return Err(Corrupt),
         },
-    })
+        lead: None,
+    };
+    // Settings end the body they stand in.
+    let mut last = 0;
+    while !reader.0.is_empty() {
+        let tag = reader.byte()?;
+        if tag <= last {
+            return Err(Corrupt);
+        }
+        last = tag;
+        match tag {
+            LEAD => settings.lead = Some(MemberKey(reader.small()?)),
+            _ => return Err(Corrupt),
+        }
+    }
+    Ok(settings)
 }
 
 fn put_opening(out: &mut Writer, opening: &ThreadOpening) {

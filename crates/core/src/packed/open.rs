@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::attention::{get_attention, get_decision, put_attention, put_decision};
 use super::{Corrupt, Reader, Result, Writer};
 use crate::claim::Claim;
-use crate::delivery::{Delivery, Open, State};
+use crate::delivery::{Clock, Delivery, Open, State};
 use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 
 pub fn open(open: &Open) -> Vec<u8> {
@@ -75,6 +75,7 @@ fn get_claim(reader: &mut Reader<'_>) -> Result<Option<Claim>> {
 fn put_delivery(out: &mut Writer, delivery: &Delivery) {
     out.number(delivery.member.0.into());
     put_decision(out, &delivery.decision);
+    put_clock(out, delivery.clock);
     match delivery.state {
         State::Waiting => out.byte(1),
         State::Offered { session, at } => {
@@ -98,6 +99,10 @@ fn put_delivery(out: &mut Writer, delivery: &Delivery) {
             out.byte(5);
             out.signed(at.0);
         }
+        State::Deferred { at } => {
+            out.byte(6);
+            out.signed(at.0);
+        }
     }
     out.number(delivery.attempt.into());
     out.number(delivery.fence.into());
@@ -109,10 +114,16 @@ fn put_delivery(out: &mut Writer, delivery: &Delivery) {
 }
 
 fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
+    let (member, decision) = (MemberKey(reader.small()?), get_decision(reader)?);
+    let mut code = reader.byte()?;
+    let clock = if code == CLOCK { get_clock(reader)? } else { Clock::default() };
+    if code == CLOCK {
+        code = reader.byte()?;
+    }
     Ok(Delivery {
-        member: MemberKey(reader.small()?),
-        decision: get_decision(reader)?,
-        state: get_state(reader)?,
+        member,
+        decision,
+        state: get_state(code, reader)?,
         attempt: reader.small()?,
         fence: reader.small()?,
         offered_at: get_time(reader)?,
@@ -120,11 +131,37 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
         retrieved_at: get_time(reader)?,
         said: reader.byte()?,
         reminders: reader.byte()?,
+        clock,
     })
 }
 
-fn get_state(reader: &mut Reader<'_>) -> Result<State> {
-    Ok(match reader.byte()? {
+/// Stands before the state of a delivery whose clock is not plain. No state has this code, so that rows from
+/// before there was such a clock read as they always did.
+const CLOCK: u8 = 32;
+
+fn put_clock(out: &mut Writer, clock: Clock) {
+    if clock != Clock::default() {
+        out.byte(CLOCK);
+        out.byte(clock.deferrals);
+        put_time(out, clock.until);
+        put_time(out, clock.withheld);
+        out.signed(clock.stood_ms);
+    }
+}
+
+fn get_clock(reader: &mut Reader<'_>) -> Result<Clock> {
+    let clock = Clock {
+        deferrals: reader.byte()?,
+        until: get_time(reader)?,
+        withheld: get_time(reader)?,
+        stood_ms: reader.signed()?,
+    };
+    // A plain one is not written: it would be a second encoding of the same.
+    if clock == Clock::default() { Err(Corrupt) } else { Ok(clock) }
+}
+
+fn get_state(code: u8, reader: &mut Reader<'_>) -> Result<State> {
+    Ok(match code {
         1 => State::Waiting,
         2 => {
             State::Offered { session: SessionKey(reader.small()?), at: Timestamp(reader.signed()?) }
@@ -137,6 +174,7 @@ fn get_state(reader: &mut Reader<'_>) -> Result<State> {
         },
         4 => State::Settled { disposition: reader.code()?, at: Timestamp(reader.signed()?) },
         5 => State::Dead { at: Timestamp(reader.signed()?) },
+        6 => State::Deferred { at: Timestamp(reader.signed()?) },
         _ => return Err(Corrupt),
     })
 }

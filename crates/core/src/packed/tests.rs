@@ -14,7 +14,7 @@ use crate::attention::{
 };
 use crate::claim::Claim;
 use crate::conversation::{ConversationKind, Participation, Settings, Visibility};
-use crate::delivery::{Delivery, Disposition, Open, State};
+use crate::delivery::{Clock, Delivery, Disposition, Open, State};
 use crate::event::{Change, Message, MessageKind, Reason, ThreadOpening};
 use crate::ids::{MemberKey, Seq, SessionKey, StreamKey, ThreadKey, Timestamp, Uid};
 use crate::reaction::Signal;
@@ -56,14 +56,16 @@ fn message() -> impl Strategy<Value = Message> {
 fn settings() -> impl Strategy<Value = Settings> {
     let visibility = select(vec![Visibility::Public, Visibility::Private]);
     let stream = option::of(any::<u32>().prop_map(StreamKey));
-    (text(), text(), text(), visibility, stream, any::<bool>()).prop_map(
-        |(title, description, purpose, visibility, stream, archived)| Settings {
+    let lead = option::of(member());
+    (text(), text(), text(), visibility, stream, any::<bool>(), lead).prop_map(
+        |(title, description, purpose, visibility, stream, archived, lead)| Settings {
             title,
             description,
             purpose,
             visibility,
             stream,
             archived,
+            lead,
         },
     )
 }
@@ -155,14 +157,26 @@ fn state() -> impl Strategy<Value = State> {
         (select(Disposition::ALL.as_slice()), time())
             .prop_map(|(disposition, at)| State::Settled { disposition, at }),
         time().prop_map(|at| State::Dead { at }),
+        time().prop_map(|at| State::Deferred { at }),
     ]
+}
+
+fn clock() -> impl Strategy<Value = Clock> {
+    let set = (any::<u8>(), option::of(time()), option::of(time()), any::<i64>());
+    let clock = set.prop_map(|(deferrals, until, withheld, stood_ms)| Clock {
+        deferrals,
+        until,
+        withheld,
+        stood_ms,
+    });
+    prop_oneof![Just(Clock::default()), clock]
 }
 
 fn delivery() -> impl Strategy<Value = Delivery> {
     let counts = (any::<u16>(), any::<u32>(), any::<u8>(), any::<u8>());
     let times = (option::of(time()), option::of(time()), option::of(time()));
-    (member(), decision(), state(), counts, times).prop_map(
-        |(member, decision, state, (attempt, fence, said, reminders), times)| Delivery {
+    (member(), decision(), state(), counts, times, clock()).prop_map(
+        |(member, decision, state, (attempt, fence, said, reminders), times, clock)| Delivery {
             member,
             decision,
             state,
@@ -173,6 +187,7 @@ fn delivery() -> impl Strategy<Value = Delivery> {
             retrieved_at: times.2,
             said,
             reminders,
+            clock,
         },
     )
 }
@@ -277,4 +292,20 @@ fn bytes_behind_a_value_are_refused() {
     let mut bytes = body(&Change::Left { member: MemberKey(7) });
     bytes.push(0);
     assert_eq!(read_body(4, &bytes), Err(Corrupt));
+}
+
+/// Rows and bodies from before a field was there read as they did, and have the same bytes again.
+#[test]
+fn what_an_older_program_wrote_reads_back() {
+    let settings = [&[3][..], b"ops", &[0, 0, 1, 0, 0]].concat();
+    let Ok(Change::SettingsChanged(read)) = read_body(2, &settings) else { panic!("settings") };
+    assert_eq!((&*read.title, read.lead), ("ops", None));
+    assert_eq!(body(&Change::SettingsChanged(read)), settings);
+    // Member 7, by mention, to me, must respond, buffered, normal, no deadline; it waits.
+    let delivery = [7, 3, 1, 1, 2, 2, 0, 1, 1, 1, 0, 0, 0, 0, 0];
+    // Seq 1 by member 2 at 0, a question nobody was told of; one delivery, no claim.
+    let row = [&[1, 0, 9, 0, 0, 2, 0, 2, 4, 0, 1][..], &delivery, &[0]].concat();
+    let read = read_open(&row).expect("an old row");
+    assert_eq!(read.deliveries[0].clock, Clock::default());
+    assert_eq!(open(&read), row);
 }

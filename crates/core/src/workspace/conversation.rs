@@ -72,12 +72,32 @@ impl Run<'_> {
         text(patch.description, &mut settings.description);
         text(patch.purpose, &mut settings.purpose);
         settings.visibility = patch.visibility.unwrap_or(settings.visibility);
-        settings.archived = patch.archived.unwrap_or(settings.archived);
+        let archived = settings.archived;
+        settings.archived = patch.archived.unwrap_or(archived);
+        if let Some(lead) = patch.lead {
+            self.check_lead(key, lead)?;
+            settings.lead = lead;
+        }
         check_settings(&settings)?;
         if settings != self.room(key).conversation.settings {
+            let on = settings.archived;
             self.log_plain(key, self.drawn.uid, Change::SettingsChanged(settings))?;
+            if on != archived {
+                // Nobody can answer in what is archived.
+                self.withhold(key, None, on);
+            }
         }
         Ok(Outcome::Conversation(self.room(key).conversation.clone()))
+    }
+
+    /// A lead has a seat: what is owed in the room is to be seen and answered there.
+    fn check_lead(&self, key: ConversationKey, lead: Option<MemberKey>) -> Result<()> {
+        let Some(member) = lead else { return Ok(()) };
+        self.must_be_member(member)?;
+        if !self.room(key).roster.contains_key(&member) {
+            return Err(Refusal::invalid("a channel's lead is on its roster; add it first").into());
+        }
+        Ok(())
     }
 
     /// Gives a member a seat, changes it, or takes it away. Whoever may see a public channel may seat

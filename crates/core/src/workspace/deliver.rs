@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::{Result, Run, is_running};
-use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
+use crate::attention::Policy;
 use crate::command::{Effect, Offer, Outcome};
-use crate::delivery::{Delivery, Disposition, Fired, State};
+use crate::delivery::{Disposition, Fired, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, SessionKey, Uid};
@@ -17,9 +17,8 @@ impl Run<'_> {
     pub(super) fn offer(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let connected = self.directory().connected(member);
         let open = self.room(at.conversation).open.get(&at.seq);
-        let Some(delivery) = open.and_then(|o| o.delivery(member)).filter(|d| d.is_open()) else {
-            return Ok(());
-        };
+        let due = open.and_then(|o| o.delivery(member)).filter(|d| d.is_open());
+        let Some(delivery) = due.filter(|d| !d.is_deferred()) else { return Ok(()) };
         // The session that has had it is asked before any other.
         let had = delivery.session().filter(|s| connected.contains(s));
         // Accepted work waits for its own session; elsewhere it goes with the next fence only.
@@ -249,6 +248,13 @@ impl Run<'_> {
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: snapshot });
     }
 
+    /// The author is shown how an open event stands.
+    pub(super) fn show_receipt(&mut self, at: EventRef) {
+        let Some(open) = self.room(at.conversation).open.get(&at.seq).cloned() else { return };
+        let (entry_uid, author, conversation) = (open.uid, open.author, at.conversation);
+        self.effect(Effect::Receipt { entry_uid, conversation, author, open: Arc::new(open) });
+    }
+
     /// Proof of life of a session's runs: their clocks begin anew.
     pub(super) fn life(&mut self, session: SessionKey) -> Result<Outcome> {
         let now = self.now;
@@ -362,58 +368,8 @@ impl Run<'_> {
             }
         }
     }
-
-    /// An obligation that was not met moves on: to the thread's owner, the lead, then a person, never back
-    /// and never to all. The one it leaves may still answer.
-    fn move_on(&mut self, at: EventRef, from: MemberKey) -> Result<()> {
-        let next = self.next_responsible(at);
-        let now = self.now;
-        let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(()) };
-        let Some(left) = open.delivery_mut(from).filter(|d| d.is_obligation()) else {
-            return Ok(());
-        };
-        let fence = left.fence + 1;
-        left.decision.policy = Policy::MayRespond;
-        left.decision.deadline_ms = None;
-        let Some((member, is_agent)) = next else {
-            left.state = State::Dead { at: now };
-            self.settle_if_done(at);
-            return Ok(());
-        };
-        let deadline =
-            is_agent.then(|| (now.since(open.at) as u32).saturating_add(limits::DEADLINE_MS));
-        let decision = Decision {
-            rule: Rule::Escalated,
-            directedness: Directedness::ToMe,
-            policy: Policy::MustRespond,
-            mode: Mode::Buffered,
-            priority: Priority::High,
-            deadline_ms: deadline,
-        };
-        let mut delivery = Delivery::new(&Told { member, decision });
-        delivery.fence = fence;
-        delivery.reminders = limits::REDELIVER_MS.len() as u8;
-        open.deliveries.push(delivery);
-        room.must_store(at.seq);
-        if is_agent {
-            self.offer(at, member)?;
-        }
-        self.ws.track(at);
-        Ok(())
-    }
-
-    fn next_responsible(&self, at: EventRef) -> Option<(MemberKey, bool)> {
-        let open = self.room(at.conversation).open.get(&at.seq)?;
-        let owner = self.thread(at.conversation, open.thread).and_then(|t| t.owner);
-        let directory = self.directory();
-        let order = [owner, directory.lead, directory.first_person()];
-        let untried = |m: &MemberKey| *m != open.author && open.delivery(*m).is_none();
-        let member = order.into_iter().flatten().find(untried)?;
-        Some((member, directory.is_agent(member)))
-    }
 }
 
-fn never_offered() -> Refusal {
+pub(super) fn never_offered() -> Refusal {
     Refusal::new(Code::Conflict, "this event was not offered to you")
 }

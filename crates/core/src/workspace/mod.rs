@@ -6,9 +6,11 @@
 
 mod claim;
 mod conversation;
+mod defer;
 mod deliver;
 mod directory;
 mod erase;
+mod escalate;
 mod guard;
 mod look;
 mod message;
@@ -104,6 +106,8 @@ pub struct Workspace {
     owed: HashMap<MemberKey, BTreeSet<EventRef>>,
     /// Open events by public id, so that what is being handled is found without the log.
     open_by_uid: HashMap<Uid, EventRef>,
+    /// Open events with an obligation that was not met in time.
+    overdue: BTreeSet<EventRef>,
     timers: Timers,
     granted: HashMap<MemberKey, Timestamp>,
     running: HashMap<MemberKey, usize>,
@@ -157,6 +161,7 @@ impl Workspace {
             for open in room.open.values() {
                 let at = EventRef { conversation: key, seq: open.seq };
                 self.timers.cancel(at);
+                self.overdue.remove(&at);
                 self.open_by_uid.remove(&open.uid);
                 for delivery in &open.deliveries {
                     self.owe(delivery.member, at, false);
@@ -193,6 +198,7 @@ impl Workspace {
                 | Command::Owed { .. }
                 | Command::Standing { .. }
                 | Command::Waiting { .. }
+                | Command::Overdue { .. }
         );
         if writes && by.authority == Authority::Auditor {
             return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing").into());
@@ -244,12 +250,14 @@ impl Workspace {
             Command::Dispose { event, disposition, note } => {
                 run.dispose(event, disposition, note.as_deref())
             }
+            Command::Defer { event, until } => run.defer(event, until),
             Command::Retrieve { event } => run.retrieve(event),
             Command::Life { session } => run.life(session),
             Command::Redeliver { event, member } => run.redeliver(event, member),
             Command::Owed { session, limit } => run.owed(session, limit),
             Command::Standing { event } => run.standing(event),
             Command::Waiting { member, limit } => run.waiting(member, limit),
+            Command::Overdue { member, limit } => run.overdue(member, limit),
         }
     }
 
@@ -323,9 +331,15 @@ impl Workspace {
         let Some(room) = self.rooms.get(&at.conversation) else { return };
         let Some(open) = room.open.get(&at.seq) else {
             self.timers.set(at, None);
+            self.overdue.remove(&at);
             return;
         };
         let due = open.due();
+        if open.is_overdue() {
+            self.overdue.insert(at);
+        } else {
+            self.overdue.remove(&at);
+        }
         self.open_by_uid.insert(open.uid, at);
         let members: Vec<_> = open.deliveries.iter().map(|d| (d.member, d.is_open())).collect();
         self.timers.set(at, due);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::defer::end_for_others;
 use super::guard::Verdict;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
@@ -56,6 +57,7 @@ impl Run<'_> {
             self.answered(cause, &me, verdict)?;
         }
         let entry = self.publish(event.clone())?;
+        self.call_off(&event)?;
         self.tell(&event)?;
         Ok(Outcome::Logged { entry, duplicate: false })
     }
@@ -196,13 +198,15 @@ impl Run<'_> {
                 delivery.settle(outcome, now);
             }
         }
+        let ended = end_for_others(open, me.key, now);
         // Whoever was still to be asked about a role mention is not asked any more.
         let addressed = |d: &Delivery| d.decision.directedness == Directedness::ToMe;
-        let withdrawn = match open.delivery(me.key) {
+        let mut withdrawn = match open.delivery(me.key) {
             // A role named beside it is asked all the same.
             Some(mine) if addressed(mine) => Vec::new(),
             _ => open.withdraw_others(me.key, now),
         };
+        withdrawn.extend(ended);
         let gone = |c: &Claim| c.holder == me.key || withdrawn.iter().any(|d| d.member == c.holder);
         if open.claim.as_ref().is_some_and(gone) {
             open.claim = None;

@@ -95,6 +95,7 @@ impl World {
                 visibility: Visibility::Private,
                 stream: None,
                 archived: false,
+                lead: None,
             };
             let by = self.by(self.people[0]);
             let command = Command::CreateConversation { kind, settings, members };

@@ -156,6 +156,7 @@ impl House {
             visibility: Visibility::Private,
             stream: None,
             archived: false,
+            lead: None,
         };
         let command = Command::CreateConversation { kind, settings, members };
         match self.must(self.by(ALICE), command) {

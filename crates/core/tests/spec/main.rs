@@ -14,5 +14,6 @@ mod deadlines;
 mod delivery;
 mod edits;
 mod failures;
+mod owed;
 mod reactions;
 mod reliability;

@@ -45,12 +45,18 @@ impl App {
     ) -> Result<Channel, Refusal> {
         caller.must_not_be_a_turn()?;
         let conversation = ids::conversation(id)?;
+        let lead = match patch.lead {
+            Some(Some(id)) => Some(Some(ids::member(&self.directory(), &id)?.key)),
+            Some(None) => Some(None),
+            None => None,
+        };
         let settings = SettingsPatch {
             title: patch.title,
             description: patch.description,
             purpose: patch.purpose,
             visibility: patch.visibility,
             archived: patch.archived,
+            lead,
         };
         self.submit(caller.by, Command::ChangeConversation { conversation, settings }).await?;
         self.channel_by(caller, conversation).await
@@ -142,5 +148,6 @@ fn settings(
         visibility,
         stream,
         archived: false,
+        lead: None,
     })
 }

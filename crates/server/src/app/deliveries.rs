@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chorus_core::command::{By, Command, Outcome};
 use chorus_core::conversation::Conversation;
-use chorus_core::delivery::{Open, State};
+use chorus_core::delivery::{self, Open, State};
 use chorus_core::error::Refusal;
 use chorus_core::ids::MemberKey;
 use chorus_wire::rest::deliveries::{Deliveries, Delivery, ListDeliveries, StateFilter, read_id};
@@ -29,6 +29,9 @@ impl App {
     ) -> Result<Deliveries, Refusal> {
         caller.must_not_be_a_turn()?;
         let state = query.state.unwrap_or_default();
+        if state == StateFilter::Overdue {
+            return self.overdue(caller, query.member.as_deref()).await;
+        }
         let member = match query.member.as_deref() {
             Some(id) => Some(ids::member(&self.directory(), id)?.key),
             // Dead letters are everybody's concern who may see them.
@@ -41,18 +44,48 @@ impl App {
         let mut found = Vec::new();
         if state != StateFilter::Dead {
             let open = self.waiting(caller, Some(member)).await?;
-            self.collect(&open, member, &mut found, |state| {
-                !matches!(state, State::Settled { .. } | State::Dead { .. })
-            });
+            self.collect(&open, member, &mut found, delivery::Delivery::is_open);
         }
         if state != StateFilter::Open {
             let dead = self.dead(caller).await?;
-            self.collect(&dead, member, &mut found, |state| matches!(state, State::Dead { .. }));
+            self.collect(&dead, member, &mut found, |d| matches!(d.state, State::Dead { .. }));
         }
-        found.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
-        found.dedup_by(|a, b| a.id == b.id);
-        found.truncate(SHOWN);
-        Ok(Deliveries { deliveries: found })
+        Ok(Deliveries { deliveries: in_order(found) })
+    }
+
+    /// What was not answered in time, as far as it concerns a member, or anybody for who runs the room.
+    async fn overdue(&self, caller: &Caller, member: Option<&str>) -> Result<Deliveries, Refusal> {
+        let member = match member {
+            Some(id) => Some(ids::member(&self.directory(), id)?.key),
+            None if caller.sees_all() => None,
+            None => Some(caller.by.member),
+        };
+        if member != Some(caller.by.member) && !caller.sees_all() {
+            caller.must_govern()?;
+        }
+        let mut found = Vec::new();
+        let open = self.overdue_events(caller, member).await?;
+        self.collect(&open, None, &mut found, delivery::Delivery::is_overdue);
+        let lead = self.directory().lead;
+        let mut dead = self.dead(caller).await?;
+        dead.retain(|(conversation, open)| {
+            let leads = [conversation.settings.lead, lead];
+            member.is_none_or(|m| open.concerns(m, leads))
+        });
+        self.collect(&dead, None, &mut found, delivery::Delivery::is_overdue);
+        Ok(Deliveries { deliveries: in_order(found) })
+    }
+
+    /// Overdue events that are still owed, from memory.
+    pub(super) async fn overdue_events(
+        &self,
+        caller: &Caller,
+        member: Option<MemberKey>,
+    ) -> Result<Vec<(Arc<Conversation>, Open)>, Refusal> {
+        match self.submit(caller.by, Command::Overdue { member, limit: LOOKED_AT }).await? {
+            Outcome::Waiting(open) => Ok(open),
+            other => Err(unexpected(&other)),
+        }
     }
 
     /// Sends a dead letter again; `id` is `<event id>:<member id>`.
@@ -69,12 +102,12 @@ impl App {
         opens: &[(Arc<Conversation>, Open)],
         member: Option<MemberKey>,
         found: &mut Vec<Delivery>,
-        wanted: impl Fn(&State) -> bool,
+        wanted: impl Fn(&delivery::Delivery) -> bool,
     ) {
         let directory = self.directory();
         for (conversation, open) in opens {
             let theirs = open.deliveries.iter().filter(|d| member.is_none_or(|m| m == d.member));
-            let wanted = theirs.filter(|d| wanted(&d.state));
+            let wanted = theirs.filter(|d| wanted(d));
             found.extend(
                 wanted.map(|d| view::deliveries::delivery(&directory, conversation.uid, open, d)),
             );
@@ -128,4 +161,12 @@ impl App {
         })
         .await
     }
+}
+
+/// Oldest first, each once, and not too many.
+fn in_order(mut found: Vec<Delivery>) -> Vec<Delivery> {
+    found.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+    found.dedup_by(|a, b| a.id == b.id);
+    found.truncate(SHOWN);
+    found
 }

@@ -38,7 +38,8 @@ impl App {
         if args.after_sequence.is_some() && args.conversation.is_none() {
             return Err(Refusal::invalid("afterSequence counts within one conversation; name it"));
         }
-        let (mut shown, mut has_more) = if args.unsettled == Some(true) {
+        let from_memory = args.unsettled == Some(true) || args.overdue == Some(true);
+        let (mut shown, mut has_more) = if from_memory {
             (self.unsettled(caller, &args).await?, false)
         } else {
             self.recent(caller, &args, limit).await?
@@ -46,7 +47,7 @@ impl App {
         if shown.len() > limit {
             has_more = true;
             // What still waits is shown from its oldest on, the rest up to its newest.
-            let oldest_first = args.unsettled == Some(true) || args.after_sequence.is_some();
+            let oldest_first = from_memory || args.after_sequence.is_some();
             if oldest_first {
                 shown.truncate(limit);
             } else {
@@ -137,9 +138,14 @@ impl App {
         }
     }
 
-    /// What still waits for the caller, from memory, so that it is never falsely empty.
+    /// What still waits for the caller, or concerns it and is overdue, from memory, so that it is never
+    /// falsely empty.
     async fn unsettled(&self, caller: &Caller, args: &ListEvents) -> Result<Vec<Shown>, Refusal> {
-        let open = self.waiting(caller, None).await?;
+        let overdue = args.overdue == Some(true);
+        let open = match overdue {
+            true => self.overdue_events(caller, Some(caller.by.member)).await?,
+            false => self.waiting(caller, None).await?,
+        };
         let wanted = args.conversation.as_deref().map(ids::conversation).transpose()?;
         let stream = match args.stream.as_deref() {
             Some(id) => Some(streams::key(&self.directory(), id)?),
@@ -151,7 +157,9 @@ impl App {
                 && stream.is_none_or(|key| conversation.settings.stream == Some(key))
                 && caller.turn.is_none_or(|turn| turn.conversation == conversation.uid);
             let mine = open.delivery(caller.by.member);
-            if !here || !mine.is_some_and(chorus_core::delivery::Delivery::is_open) {
+            let waits = mine.is_some_and(chorus_core::delivery::Delivery::is_open);
+            let wanted = if args.unsettled == Some(true) { waits } else { overdue };
+            if !here || !wanted {
                 continue;
             }
             if let Some(shown) = self.message_by(open.uid).await? {

@@ -70,6 +70,7 @@ impl App {
             visibility: Visibility::Private,
             stream: None,
             archived: false,
+            lead: None,
         };
         let members = participants.iter().copied().chain(owner).collect();
         let command =

@@ -71,13 +71,17 @@ impl App {
         if args.reason.trim().is_empty() {
             return Err(Refusal::invalid("say why it is deferred"));
         }
-        let note = match args.until {
-            Some(until) => {
-                format!("{} (until {})", args.reason, chorus_wire::time::format(until))
-            }
-            None => args.reason,
+        if args.reason.len() > NOTE_BYTES {
+            return Err(Refusal::invalid(format!("a reason has at most {NOTE_BYTES} bytes")));
+        }
+        let Some(until) = args.until else {
+            return self
+                .end(&caller, &args.event_id, Disposition::Deferred, Some(args.reason))
+                .await;
         };
-        self.end(&caller, &args.event_id, Disposition::Deferred, Some(note)).await
+        let event = ids::event(&args.event_id)?;
+        let until = until.from(self.now());
+        self.disposed(caller.by, Command::Defer { event, until }).await
     }
 
     /// `chat.resolve`: an event is handled without a message, or a thread is resolved.
@@ -124,7 +128,11 @@ impl App {
         }
         let event = ids::event(event)?;
         let note = note.map(Into::into);
-        match self.submit(caller.by, Command::Dispose { event, disposition, note }).await? {
+        self.disposed(caller.by, Command::Dispose { event, disposition, note }).await
+    }
+
+    async fn disposed(&self, by: By, command: Command) -> Result<DispositionResult, Refusal> {
+        match self.submit(by, command).await? {
             Outcome::Disposed { event, disposition } => {
                 Ok(DispositionResult { event_id: event.show(Prefix::Event), disposition })
             }

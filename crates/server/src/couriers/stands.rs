@@ -61,6 +61,7 @@ mod tests {
             visibility: Visibility::Public,
             stream: None,
             archived: false,
+            lead: None,
         };
         Arc::new(Conversation {
             key: ConversationKey(1),

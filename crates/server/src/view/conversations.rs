@@ -26,6 +26,7 @@ pub(crate) fn channel(
         visibility: settings.visibility,
         stream: stream.map(|s| s.uid.show(Prefix::Stream)),
         archived: settings.archived,
+        lead: settings.lead.map(|m| id(directory, m)),
         created_at: conversation.created_at,
         last_seq: last.0,
         members: roster.map(|seats| seats.iter().map(|(m, p)| seat(directory, *m, *p)).collect()),

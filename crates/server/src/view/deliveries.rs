@@ -18,6 +18,7 @@ pub(crate) fn receipt(delivery: &delivery::Delivery) -> Receipt {
         State::Accepted { .. } => ("accepted", None),
         State::Settled { at, .. } => ("settled", Some(at)),
         State::Dead { at } => ("dead", Some(at)),
+        State::Deferred { .. } => ("deferred", None),
     };
     Receipt {
         state: state.to_owned(),
@@ -27,6 +28,7 @@ pub(crate) fn receipt(delivery: &delivery::Delivery) -> Receipt {
         accepted_at: delivery.accepted_at,
         retrieved_at: delivery.retrieved_at,
         settled_at,
+        deferred_until: delivery.clock.until,
         disposition: delivery.disposition(),
     }
 }
@@ -39,12 +41,18 @@ pub(crate) fn delivery(
 ) -> Delivery {
     let event_id = open.uid.show(Prefix::Event);
     let member = id(directory, delivery.member);
+    let overdue = delivery.is_overdue();
+    let left = open.left().filter(|m| overdue && *m != delivery.member);
     Delivery {
         id: deliveries::id(&event_id, &member),
         event_id,
         conversation: conversation.show(Prefix::Conversation),
         member,
+        author: id(directory, open.author),
         created_at: open.at,
+        due_at: delivery.deadline(open.at).filter(|_| delivery.is_open()),
+        overdue,
+        moved_from: left.map(|m| id(directory, m)).collect(),
         directedness: delivery.decision.directedness,
         policy: delivery.decision.policy,
         mode: delivery.decision.mode,

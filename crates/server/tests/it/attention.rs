@@ -216,8 +216,12 @@ async fn reactions_defer_and_resolve_end_deliveries() {
 
     house.say(&ann, &room, "@bot can you take the second?").await;
     let event = bot.take().await;
-    let args = json!({"eventId": event["eventId"], "reason": "no key yet", "until": "2027-01-01T00:00:00Z"});
+    let args = json!({"eventId": event["eventId"], "reason": "no key yet", "until": "2h"});
     assert_eq!(bot.tool("chat.defer", args).await.unwrap()["disposition"], "deferred");
+    for until in ["2027-01-01T00:00:00Z", "2020-01-01T00:00:00Z", "8d", "soon"] {
+        let args = json!({"eventId": event["eventId"], "reason": "later", "until": until});
+        assert_eq!(bot.tool("chat.defer", args).await, Err("VALIDATION_ERROR".into()), "{until}");
+    }
 
     house.say(&ann, &room, "@bot can you take the third?").await;
     let event = bot.take().await;

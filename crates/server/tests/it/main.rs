@@ -12,5 +12,6 @@ mod deliveries;
 mod erase;
 mod identity;
 mod live;
+mod owed;
 mod restart;
 mod web;

@@ -101,6 +101,7 @@ impl Ground {
             visibility: Visibility::Private,
             stream: None,
             archived: false,
+            lead: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2), MemberKey(3)]);
         let room = match self.run(1, Command::CreateConversation { kind, settings, members }) {

@@ -145,6 +145,7 @@ impl Ground {
             visibility: Visibility::Public,
             stream: None,
             archived: false,
+            lead: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2)]);
         let command = Command::CreateConversation { kind, settings, members };

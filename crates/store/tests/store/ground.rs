@@ -79,6 +79,7 @@ impl Ground {
             visibility: Visibility::Public,
             stream: None,
             archived: false,
+            lead: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![ADA, BOB]);
         match self.ask(person(), Command::CreateConversation { kind, settings, members }).unwrap() {

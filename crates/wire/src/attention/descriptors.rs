@@ -125,7 +125,8 @@ impl Tool {
                 "List chat events",
                 "List chat messages and events you may see: your inbox, mail, mentions and unanswered \
                  knocks. Filter by conversation, stream, response policy, directedness or time; \
-                 `unsettled: true` shows only what still waits for you. Reading obliges you to nothing.",
+                 `unsettled: true` shows only what still waits for you, `overdue: true` what concerns you and was \
+                 not answered in time. Reading obliges you to nothing.",
             ),
             Self::ReadThread => (
                 "Read a thread or conversation",
@@ -152,8 +153,9 @@ impl Tool {
             ),
             Self::Defer => (
                 "Defer a chat event",
-                "Say that you will answer a must_respond message later, with the reason and, if you know it, \
-                 until when. It records that you took responsibility; it posts nothing.",
+                "Say that you will answer a must_respond message later, with the reason. With `until` it is \
+                 offered to you again at that time, and its deadline counts from there. It records that \
+                 you took responsibility; it posts nothing.",
             ),
             Self::Resolve => (
                 "Resolve an event or thread",
@@ -176,6 +178,7 @@ impl Tool {
                     "since": text("Only events at or after this time, ISO 8601 UTC"),
                     "afterSequence": count("With conversation: only later events"),
                     "unsettled": {"type": "boolean", "description": "Only what still waits for you"},
+                    "overdue": {"type": "boolean", "description": "Only what was not answered in time"},
                     "limit": limit(),
                 }),
                 &[],
@@ -214,7 +217,7 @@ impl Tool {
                 json!({
                     "eventId": event(),
                     "reason": text("Why not now"),
-                    "until": text("Until when, ISO 8601 UTC"),
+                    "until": text("When it comes back: ISO 8601 UTC, or a span such as 30m; at most 7d"),
                     "turn": turn(),
                 }),
                 &["eventId", "reason"],

@@ -203,9 +203,9 @@ pub struct Released {
 pub struct Defer {
     pub event_id: String,
     pub reason: String,
-    /// Until when; ISO 8601.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    pub until: Option<Timestamp>,
+    /// When it comes back by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<crate::time::Until>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
 }
@@ -259,6 +259,9 @@ pub struct ListEvents {
     /// Only what still waits for the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsettled: Option<bool>,
+    /// Only what was not answered in time and concerns the caller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overdue: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }

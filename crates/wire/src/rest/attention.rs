@@ -60,7 +60,7 @@ pub struct ToldReceipt {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Receipt {
-    /// `waiting`, `offered`, `accepted`, `settled` or `dead`.
+    /// `waiting`, `offered`, `accepted`, `deferred`, `settled` or `dead`.
     pub state: String,
     pub attempt: u16,
     pub fence: u32,
@@ -73,6 +73,9 @@ pub struct Receipt {
     pub retrieved_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
     pub settled_at: Option<Timestamp>,
+    /// Until when it was put off last.
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    pub deferred_until: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
     pub disposition: Option<Disposition>,
 }

@@ -44,6 +44,10 @@ pub struct ChannelPatch {
     pub visibility: Option<Visibility>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
+    /// Member id of whoever undone obligations go to here before they go to the workspace's lead; null is
+    /// nobody.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
+    pub lead: Option<Option<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +67,9 @@ pub struct Channel {
     pub stream: Option<String>,
     #[serde(default)]
     pub archived: bool,
+    /// Member id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lead: Option<String>,
     #[serde(with = "crate::time::iso")]
     pub created_at: Timestamp,
     /// Seq of the newest event.

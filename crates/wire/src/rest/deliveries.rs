@@ -23,6 +23,9 @@ pub struct ListDeliveries {
 pub enum StateFilter {
     #[default]
     Open,
+    /// Not met in time: moved on and still owed, or with nobody left to move to. Those of everybody whom they
+    /// concern: who holds it, who had it, who asked, and the leads.
+    Overdue,
     Dead,
     All,
 }
@@ -35,8 +38,20 @@ pub struct Delivery {
     pub conversation: String,
     /// Member id.
     pub member: String,
+    /// Member id of who posted the event.
+    #[serde(default)]
+    pub author: String,
     #[serde(with = "crate::time::iso")]
     pub created_at: Timestamp,
+    /// When an answer is overdue; absent where none is owed, or a person owes it.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    pub due_at: Option<Timestamp>,
+    /// The obligation was not met in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overdue: bool,
+    /// Member ids of those it was taken from, in the order in which they had it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved_from: Vec<String>,
     #[serde(with = "words::one")]
     pub directedness: Directedness,
     #[serde(with = "words::one")]

@@ -185,6 +185,7 @@ fn answers() {
         accepted_at: Some(AT.plus(12)),
         retrieved_at: None,
         settled_at: Some(AT.plus(1500)),
+        deferred_until: None,
         disposition: Some(Disposition::Responded),
     };
     let why = Why {
@@ -209,7 +210,11 @@ fn answers() {
         event_id: "evt_1".into(),
         conversation: "ch_1".into(),
         member: "scout".into(),
+        author: "will".into(),
         created_at: AT,
+        due_at: None,
+        overdue: false,
+        moved_from: vec![],
         directedness: Directedness::ToMe,
         policy: Policy::MustRespond,
         mode: Mode::Buffered,

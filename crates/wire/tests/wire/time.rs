@@ -80,3 +80,19 @@ proptest! {
         prop_assert_eq!(a.cmp(&b), format(Timestamp(a)).cmp(&format(Timestamp(b))));
     }
 }
+
+#[test]
+fn a_time_to_come_is_a_time_or_a_span() {
+    use chorus_wire::time::{Until, span};
+    let now = Timestamp(1_000);
+    for (text, ms) in [("90s", 91_000), ("15m", 901_000), ("24h", 86_401_000), ("7d", 604_801_000)]
+    {
+        assert_eq!(Until::read(text).map(|u| u.from(now)), Some(Timestamp(ms)), "{text}");
+    }
+    let at = Until::read("2026-06-02T19:10:00Z").map(|u| u.from(now));
+    assert_eq!(at, parse("2026-06-02T19:10:00Z"));
+    for bad in ["", "s", "0m", "-5m", "5", "1.5h", "5 m", "m5", "9999999999s", "tomorrow", "1é"] {
+        assert_eq!(Until::read(bad), None, "{bad}");
+    }
+    assert_eq!(span("999999999d"), Some(999_999_999 * 86_400_000));
+}

@@ -1,0 +1,125 @@
+//! Obligations that were not met in time: where they move, who sees that they did, and when their clock stands
+//! still (design section 5, "Deadlines").
+
+use std::sync::Arc;
+
+use super::{Result, Run};
+use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
+use crate::command::{Authority, Outcome};
+use crate::conversation::Visibility;
+use crate::delivery::{Delivery, Open, State};
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, ThreadKey};
+use crate::limits;
+use crate::room::Room;
+
+impl Run<'_> {
+    /// An obligation that was not met moves on: to the thread's owner, the channel's lead, the workspace's,
+    /// then a person, never back and never to all. The one it leaves may still answer.
+    pub(super) fn move_on(&mut self, at: EventRef, from: MemberKey) -> Result<()> {
+        let next = self.next_responsible(at);
+        let now = self.now;
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(()) };
+        let Some(left) = open.delivery_mut(from).filter(|d| d.is_obligation()) else {
+            return Ok(());
+        };
+        let fence = left.fence + 1;
+        left.decision.policy = Policy::MayRespond;
+        left.decision.deadline_ms = None;
+        let Some((member, is_agent)) = next else {
+            left.state = State::Dead { at: now };
+            self.settle_if_done(at);
+            return Ok(());
+        };
+        let age = u32::try_from(now.since(open.at)).unwrap_or(u32::MAX);
+        let decision = Decision {
+            rule: Rule::Escalated,
+            directedness: Directedness::ToMe,
+            policy: Policy::MustRespond,
+            mode: Mode::Buffered,
+            priority: Priority::High,
+            deadline_ms: is_agent.then(|| age.saturating_add(limits::DEADLINE_MS)),
+        };
+        let mut delivery = Delivery::new(&Told { member, decision });
+        delivery.fence = fence;
+        // Reminders count from the event's own time, and theirs has passed.
+        delivery.reminders = limits::REDELIVER_MS.len() as u8;
+        open.deliveries.push(delivery);
+        room.must_store(at.seq);
+        if is_agent {
+            self.offer(at, member)?;
+        }
+        self.ws.track(at);
+        Ok(())
+    }
+
+    /// The first who is there, may see it, did not write it and was not asked before. The people come in the
+    /// order in which they became members.
+    fn next_responsible(&self, at: EventRef) -> Option<(MemberKey, bool)> {
+        let room = self.room(at.conversation);
+        let open = room.open.get(&at.seq)?;
+        let directory = self.directory();
+        let owner = self.thread(at.conversation, open.thread).and_then(|t| t.owner);
+        let leads = [owner, room.conversation.settings.lead, directory.lead];
+        let people = directory.members.iter().filter(|m| !m.is_agent()).map(|m| m.key);
+        let fits = |member: &MemberKey| {
+            *member != open.author
+                && open.delivery(*member).is_none()
+                && directory.member(*member).is_some_and(|m| !m.removed)
+                && reads(room, *member)
+        };
+        let member = leads.into_iter().flatten().chain(people).find(fits)?;
+        Some((member, directory.is_agent(member)))
+    }
+
+    /// The host withholds from everybody the right to speak here, in one thread or in all of the room, or
+    /// gives it back: the clocks of what is owed stand still meanwhile.
+    pub(super) fn withhold(&mut self, key: ConversationKey, thread: Option<ThreadKey>, on: bool) {
+        let now = self.now;
+        let here = |open: &&mut Open| thread.is_none() || open.thread == thread;
+        let room = self.room_mut(key);
+        let mut changed = Vec::new();
+        for open in room.open.values_mut().filter(here) {
+            let mut any = false;
+            for delivery in open.deliveries.iter_mut().filter(|d| d.is_open()) {
+                delivery.withhold(on, now);
+                any = true;
+            }
+            changed.extend(any.then_some(open.seq));
+        }
+        for seq in changed {
+            room_store(self, EventRef { conversation: key, seq });
+        }
+    }
+
+    /// What is overdue, oldest first in each conversation, as far as it concerns a member: the one who holds
+    /// it, those it was taken from, its author, and the leads. Without a member, all.
+    pub(super) fn overdue(&mut self, member: Option<MemberKey>, limit: usize) -> Result<Outcome> {
+        if member != Some(self.by.member) && self.by.authority != Authority::Auditor {
+            self.must_govern()?;
+        }
+        let all = self.ws.overdue.iter().filter_map(|at| {
+            let room = self.ws.rooms.get(&at.conversation)?;
+            Some((room, room.open.get(&at.seq)?))
+        });
+        let concerns = all.filter(|(room, open)| {
+            let sees = self.by.authority == Authority::Auditor || self.may_see(room);
+            let leads = [room.conversation.settings.lead, self.directory().lead];
+            sees && member.is_none_or(|m| open.concerns(m, leads))
+        });
+        let found =
+            concerns.take(limit).map(|(room, open)| (Arc::clone(&room.conversation), open.clone()));
+        Ok(Outcome::Waiting(found.collect()))
+    }
+}
+
+fn room_store(run: &mut Run<'_>, at: EventRef) {
+    run.room_mut(at.conversation).must_store(at.seq);
+    run.ws.track(at);
+}
+
+/// Whether a member reads along: what is owed does not move to somebody who may not see it.
+fn reads(room: &Room, member: MemberKey) -> bool {
+    room.conversation.settings.visibility == Visibility::Public || room.roster.contains_key(&member)
+}
