@@ -1,18 +1,19 @@
 //! The error envelope of every door: `{"error":{"code","message","request_id"}}` (threads spec section 8).
 
 use chorus_core::error::{Code, Refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::code;
 
 /// The whole body of a refused HTTP request, and the structured content of a refused tool call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope {
     pub error: ErrorBody,
 }
 
 /// What went wrong. `code` is a name of [`code::TABLE`]; a newer host may send one we do not know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
     pub code: String,
     /// A sentence that says what to do next.

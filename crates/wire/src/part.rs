@@ -3,6 +3,7 @@
 
 use chorus_core::error::{Code, Refusal};
 use chorus_core::limits;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::canonical;
@@ -12,7 +13,7 @@ pub const PARTS: usize = 64;
 /// All parts of one message as canonical JSON, in bytes: what a log entry can carry.
 pub const PARTS_BYTES: usize = 256 * 1024;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Part {
     Text {

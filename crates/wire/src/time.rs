@@ -3,7 +3,10 @@
 //! Written always with three decimals; read with none or up to nine (what is finer than a millisecond is
 //! dropped), and only with `Z`: an offset is refused, since a stored time has none. Years 0000 to 9999.
 
+use std::borrow::Cow;
+
 use chorus_core::ids::Timestamp;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 const DAY_MS: i64 = 86_400_000;
 /// 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z, the times that four digits of year can say.
@@ -149,6 +152,23 @@ impl<'de> serde::Deserialize<'de> for Until {
                 "a time to come is written 2026-06-02T19:10:00.000Z, or as a span: 90s, 15m, 24h, 7d",
             )
         })
+    }
+}
+
+/// The schema of a time: `#[schemars(with = "crate::time::Iso")]`.
+pub struct Iso;
+
+impl JsonSchema for Iso {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Time".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "date-time"})
     }
 }
 

@@ -1,6 +1,7 @@
 //! The words of core's enums, for serde: `#[serde(with = "words::one")]`, `words::option`, `words::list`.
 //!
 //! Core gives the names, but for the two kinds it never shows. An unknown word is an error that lists the known ones.
+//! Beside `with = "words::one"` a field says its schema: `#[schemars(with = "words::As<Policy>")]`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,6 +15,7 @@ use chorus_core::event::{MessageKind, Reason};
 use chorus_core::member::MemberKind;
 use chorus_core::reaction::Signal;
 use chorus_core::thread::{ThreadKind, ThreadStatus};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -107,6 +109,21 @@ impl<W: Word> Serialize for As<W> {
 impl<'de, W: Word> Deserialize<'de> for As<W> {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         input.deserialize_str(WordVisitor(PhantomData)).map(As)
+    }
+}
+
+impl<W: Word> JsonSchema for As<W> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        W::WHAT.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<_> = W::WORDS.iter().map(|value| value.word()).collect();
+        json_schema!({"type": "string", "enum": words})
     }
 }
 

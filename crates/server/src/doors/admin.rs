@@ -3,25 +3,61 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
 use chorus_core::error::{Code, Refusal};
 
 use super::extract::Path;
+use super::openapi::{Doc, Routes};
 use super::refused::Refused;
 use crate::app::App;
 use crate::page;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/healthz", get(health))
-        .route("/readyz", get(ready))
-        .route("/metrics", get(metrics))
-        .route("/", get(front))
-        .route("/signin/{secret}", get(sign_in))
+pub(super) fn routes() -> Routes {
+    Routes::of("host", include_str!("admin_examples.json"))
+        .get("/healthz", health, Doc::new("health", "The process answers."))
+        .get(
+            "/readyz",
+            ready,
+            Doc::new(
+                "ready",
+                "The writer can write; else why not, and the process wants to be restarted.",
+            )
+            .with(|draft| {
+                draft.answer(200, "text/plain", Some(serde_json::json!({"type": "string"})));
+                draft.answer(503, "text/plain", Some(serde_json::json!({"type": "string"})));
+            }),
+        )
+        .get(
+            "/metrics",
+            metrics,
+            Doc::new("metrics", "What was counted, in the text format of OpenMetrics.").with(
+                |draft| {
+                    draft.answer(
+                        200,
+                        "application/openmetrics-text",
+                        Some(serde_json::json!({"type": "string"})),
+                    );
+                },
+            ),
+        )
+        .get(
+            "/",
+            front,
+            Doc::new("front_page", "A page that says what runs here.").with(|draft| {
+                draft.answer(200, "text/html", Some(serde_json::json!({"type": "string"})));
+            }),
+        )
+        .get(
+            "/signin/{secret}",
+            sign_in,
+            Doc::new("sign_in", "Shows the operator's token, once.")
+                .refuses(&[Code::Unauthorized])
+                .with(|draft| {
+                    draft.answer(200, "text/html", Some(serde_json::json!({"type": "string"})));
+                }),
+        )
 }
 
 /// The process answers.

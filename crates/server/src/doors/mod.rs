@@ -5,6 +5,7 @@ mod admin;
 mod attention;
 mod extract;
 mod guard;
+mod openapi;
 mod refused;
 mod web;
 
@@ -17,18 +18,22 @@ use chorus_core::error::{Code, Refusal};
 
 use crate::app::App;
 pub(crate) use guard::Hosts;
+use openapi::Routes;
 use refused::Refused;
 
 /// Longest body of a request, in bytes: the longest message with its parts and metadata, twice over.
 pub(crate) const BODY_BYTES: usize = 1024 * 1024;
 
+/// Every route there is, with its documentation.
+fn all() -> Routes {
+    admin::routes().merge(openapi::routes()).merge(web::routes()).merge(attention::routes())
+}
+
 /// Everything the host answers.
 pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
     let guard = Arc::new(guard::Guard { hosts, metrics: app.metrics.clone() });
-    Router::new()
-        .merge(admin::routes())
-        .merge(web::routes())
-        .merge(attention::routes())
+    all()
+        .router()
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(DefaultBodyLimit::disable())

@@ -12,6 +12,7 @@ mod deliveries;
 mod erase;
 mod identity;
 mod live;
+mod openapi;
 mod owed;
 mod restart;
 mod web;

@@ -3,6 +3,7 @@
 use chorus_core::conversation::ConversationKind;
 use chorus_core::ids::Timestamp;
 use chorus_core::member::MemberKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::{self, Text};
@@ -33,12 +34,13 @@ pub struct ConversationRef<'a> {
     pub thread_id: Option<Text<'a>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Author<'a> {
     /// The member's id.
     pub id: Text<'a>,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<MemberKind>")]
     pub kind: MemberKind,
     /// Chosen by members: untrusted.
     pub display_name: Text<'a>,

@@ -3,13 +3,14 @@
 use chorus_core::attention::{Directedness, Mode, Policy, Priority};
 use chorus_core::ids::Timestamp;
 use chorus_core::reaction::Signal;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::content::Author;
 use crate::part::Part;
 use crate::words;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
     pub event_id: String,
@@ -21,6 +22,7 @@ pub struct Entry {
     pub thread_sequence: Option<u64>,
     pub author: Author<'static>,
     #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
     pub created_at: Timestamp,
     /// The parts, when they are more than `text`. Untrusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,6 +33,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_reply_to: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
     pub edited_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
@@ -42,40 +45,48 @@ pub struct Entry {
 }
 
 /// One signal on a message, with everybody who set it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reaction {
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Signal>")]
     pub signal: Signal,
     pub glyph: String,
     /// Member ids.
     pub members: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EntryAttention {
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Directedness>")]
     pub directedness: Directedness,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Policy>")]
     pub policy: Policy,
     pub reason: String,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Mode>")]
     pub mode: Mode,
 }
 
 /// One member that is told of a message, and why; the same on every door.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Told {
     /// The member's id.
     pub member: String,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Directedness>")]
     pub directedness: Directedness,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Policy>")]
     pub policy: Policy,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Mode>")]
     pub mode: Mode,
     /// The rule that decided.
     pub reason: String,
     #[serde(default, with = "words::one", skip_serializing_if = "is_normal")]
+    #[schemars(with = "words::As<Priority>")]
     pub priority: Priority,
 }
 

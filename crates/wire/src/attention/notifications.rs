@@ -1,5 +1,6 @@
 //! Notifications, which nobody answers (C2A "Cancellation and progress").
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
@@ -19,7 +20,7 @@ pub struct Cancelled {
 
 /// `notifications/typing`. From the host: the author of what was delivered types on. From a harness: its
 /// agent composes; `author` is absent, since the connection says who it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Typing {
     pub conversation: String,
     /// Member id.

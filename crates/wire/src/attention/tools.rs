@@ -8,6 +8,7 @@ use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
 use chorus_core::ids::Timestamp;
 use chorus_core::reaction::Signal;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -72,7 +73,7 @@ impl CallResult {
 }
 
 /// Where a message is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Visibility {
     Dm,

@@ -3,24 +3,27 @@
 use chorus_core::attention::{Directedness, Intent};
 use chorus_core::delivery::Disposition;
 use chorus_core::ids::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::attention::entry::Told;
 use crate::words;
 
 /// Answer of `POST /v1/attention/preview`, whose body is a [`super::messages::NewMessage`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Preview {
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Intent>")]
     pub intent: Intent,
     /// The directedness of everybody who is not in `told`.
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Directedness>")]
     pub rest: Directedness,
     pub told: Vec<Told>,
 }
 
 /// Answer of `GET /v1/events/{id}/attention`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
     pub event_id: String,
     pub conversation: String,
@@ -28,11 +31,14 @@ pub struct Why {
     /// Member id of the author.
     pub author: String,
     #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
     pub created_at: Timestamp,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Intent>")]
     pub intent: Intent,
     /// The directedness of everybody who is not in `told`.
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Directedness>")]
     pub rest: Directedness,
     /// Agents' messages between this one and a person's.
     pub hop: u8,
@@ -46,7 +52,7 @@ pub struct Why {
 }
 
 /// Who was told, and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToldReceipt {
     #[serde(flatten)]
     pub told: Told,
@@ -57,7 +63,7 @@ pub struct ToldReceipt {
 }
 
 /// The times of a delivery; each is absent until it happened.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Receipt {
     /// `waiting`, `offered`, `accepted`, `deferred`, `settled` or `dead`.
@@ -65,17 +71,23 @@ pub struct Receipt {
     pub attempt: u16,
     pub fence: u32,
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
     pub offered_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
     pub accepted_at: Option<Timestamp>,
     /// When a knock's content was pulled.
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
     pub retrieved_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
     pub settled_at: Option<Timestamp>,
     /// Until when it was put off last.
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
     pub deferred_until: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<Disposition>>")]
     pub disposition: Option<Disposition>,
 }

@@ -3,16 +3,18 @@
 
 use chorus_core::conversation::{ConversationKind, Participation, Visibility};
 use chorus_core::ids::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words;
 
 /// `POST /v1/channels` -> 201 [`Channel`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NewChannel {
     /// `channel` unless given; also `dm` and `thread`.
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<ConversationKind>>")]
     pub kind: Option<ConversationKind>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
@@ -21,6 +23,7 @@ pub struct NewChannel {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<Visibility>>")]
     pub visibility: Option<Visibility>,
     /// Member ids; the maker is one anyway.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -31,7 +34,7 @@ pub struct NewChannel {
 }
 
 /// `PATCH /v1/channels/{id}` -> [`Channel`]; absent fields stay.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChannelPatch {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,20 +44,23 @@ pub struct ChannelPatch {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<Visibility>>")]
     pub visibility: Option<Visibility>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
     /// Member id of whoever undone obligations go to here before they go to the workspace's lead; null is
     /// nobody.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
+    #[schemars(with = "Option<String>")]
     pub lead: Option<Option<String>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Channel {
     /// `ch_…`
     pub id: String,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<ConversationKind>")]
     pub kind: ConversationKind,
     pub title: String,
     #[serde(default)]
@@ -62,6 +68,7 @@ pub struct Channel {
     #[serde(default)]
     pub purpose: String,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Visibility>")]
     pub visibility: Visibility,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
@@ -71,6 +78,7 @@ pub struct Channel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lead: Option<String>,
     #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
     pub created_at: Timestamp,
     /// Seq of the newest event.
     #[serde(default)]
@@ -81,24 +89,26 @@ pub struct Channel {
 }
 
 /// A member on a roster.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Seat {
     /// Member id.
     pub member: String,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Participation>")]
     pub participation: Participation,
 }
 
 /// `GET /v1/channels`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Channels {
     pub channels: Vec<Channel>,
 }
 
 /// `PUT /v1/channels/{id}/members/{member}` -> [`Seat`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SeatPut {
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<Participation>>")]
     pub participation: Option<Participation>,
 }

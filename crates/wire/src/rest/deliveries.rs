@@ -2,13 +2,14 @@
 
 use chorus_core::attention::{Directedness, Mode, Policy};
 use chorus_core::ids::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attention::Receipt;
 use crate::words;
 
 /// Query of `GET /v1/deliveries`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListDeliveries {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -18,7 +19,7 @@ pub struct ListDeliveries {
     pub member: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StateFilter {
     #[default]
@@ -30,7 +31,7 @@ pub enum StateFilter {
     All,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Delivery {
     /// `<event id>:<member id>`; names it in `POST /v1/deliveries/{id}/redeliver`.
     pub id: String,
@@ -42,9 +43,11 @@ pub struct Delivery {
     #[serde(default)]
     pub author: String,
     #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
     pub created_at: Timestamp,
     /// When an answer is overdue; absent where none is owed, or a person owes it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
     pub due_at: Option<Timestamp>,
     /// The obligation was not met in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -53,10 +56,13 @@ pub struct Delivery {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved_from: Vec<String>,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Directedness>")]
     pub directedness: Directedness,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Policy>")]
     pub policy: Policy,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Mode>")]
     pub mode: Mode,
     pub reason: String,
     #[serde(flatten)]
@@ -64,7 +70,7 @@ pub struct Delivery {
 }
 
 /// `GET /v1/deliveries`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Deliveries {
     pub deliveries: Vec<Delivery>,
 }

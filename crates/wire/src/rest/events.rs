@@ -5,14 +5,16 @@ use chorus_core::conversation::Participation;
 use chorus_core::ids::Timestamp;
 use chorus_core::reaction::Signal;
 use chorus_core::thread::ThreadStatus;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::messages::{Message, MessageAuthor, Told};
 use crate::words;
 
 /// Query of `GET /v1/events`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("required" = ["conversation"]))]
 pub struct ListEvents {
     pub conversation: String,
     /// Only events with a higher seq.
@@ -23,14 +25,14 @@ pub struct ListEvents {
 }
 
 /// `GET /v1/events` as JSON, oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Events {
     pub events: Vec<Event>,
     pub has_more: bool,
 }
 
 /// One entry of the log. Which of the later fields it has depends on its type.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     pub event_id: String,
     pub conversation: String,
@@ -40,6 +42,7 @@ pub struct Event {
     pub kind: String,
     pub actor: MessageAuthor,
     #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
     pub created_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
@@ -50,6 +53,7 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<Signal>>")]
     pub signal: Option<Signal>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glyph: Option<String>,
@@ -60,8 +64,10 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<Participation>>")]
     pub participation: Option<Participation>,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<ThreadStatus>>")]
     pub status: Option<ThreadStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

@@ -3,17 +3,19 @@
 use chorus_core::command::Authority;
 use chorus_core::ids::Timestamp;
 use chorus_core::member::MemberKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words;
 
 /// `POST /v1/members` -> 201 [`Member`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewMember {
     /// Chosen by people, never changed: `reviewer_agent`.
     pub id: String,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<MemberKind>")]
     pub kind: MemberKind,
     /// What `@` names; the id unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,11 +28,12 @@ pub struct NewMember {
     pub identities: Vec<Identity>,
     /// Asks for a token with this role, returned once in [`Member::token`].
     #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<Authority>>")]
     pub token_role: Option<Authority>,
 }
 
 /// Who the member is on another platform.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
     pub platform: String,
@@ -38,7 +41,7 @@ pub struct Identity {
 }
 
 /// `PATCH /v1/members/{id}` -> [`Member`]; absent fields stay.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MemberPatch {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,10 +57,11 @@ pub struct MemberPatch {
     pub lead: Option<bool>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Member {
     pub id: String,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<MemberKind>")]
     pub kind: MemberKind,
     pub handle: String,
     pub display_name: String,
@@ -75,18 +79,18 @@ pub struct Member {
 }
 
 /// `GET /v1/members`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Members {
     pub members: Vec<Member>,
 }
 
 /// `GET /v1/agents`: the agents with how they are reached now.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Agents {
     pub agents: Vec<Agent>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Agent {
     #[serde(flatten)]
     pub member: Member,
@@ -99,10 +103,11 @@ pub struct Agent {
 }
 
 /// `GET /v1/whoami`: what the host takes the bearer for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Whoami {
     pub member: Member,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Authority>")]
     pub role: Authority,
     pub workspace_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,13 +115,14 @@ pub struct Whoami {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jti: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
     pub expires_at: Option<Timestamp>,
     /// What the bearer's turn token was made for, when it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnScope>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnScope {
     pub conversation: String,
     pub event_id: String,

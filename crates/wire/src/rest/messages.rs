@@ -4,6 +4,7 @@
 use chorus_core::attention::Directedness;
 use chorus_core::event::{MessageKind, Reason};
 use chorus_core::ids::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -16,8 +17,9 @@ use crate::words;
 
 /// `POST /v1/messages` -> 201 [`Posted`], and `POST /v1/attention/preview`. Exactly one of `text` and
 /// `content`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("required" = ["conversation"]))]
 pub struct NewMessage {
     pub conversation: String,
     /// `th_…`
@@ -40,6 +42,7 @@ pub struct NewMessage {
     pub visibility: Option<Visibility>,
     /// The audience intended; it may lower an obligation, never raise it.
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<Directedness>>")]
     pub directedness: Option<Directedness>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Box<RawValue>>,
@@ -48,7 +51,7 @@ pub struct NewMessage {
 }
 
 /// Where a message came from, when from another platform.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessageSource {
     pub platform: String,
@@ -59,7 +62,7 @@ pub struct MessageSource {
     pub id: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Posted {
     pub event_id: String,
     pub message_id: String,
@@ -70,6 +73,7 @@ pub struct Posted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_seq: Option<u64>,
     #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
     pub created_at: Timestamp,
     /// It had been posted before under the same key; nothing was posted now.
     pub duplicate: bool,
@@ -78,8 +82,9 @@ pub struct Posted {
 }
 
 /// Query of `GET /v1/messages`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("required" = ["conversation"]))]
 pub struct ListMessages {
     pub conversation: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,13 +98,13 @@ pub struct ListMessages {
 }
 
 /// `GET /v1/messages`, oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Messages {
     pub messages: Vec<Message>,
     pub has_more: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     pub event_id: String,
     pub message_id: String,
@@ -111,6 +116,7 @@ pub struct Message {
     pub thread_seq: Option<u64>,
     pub author: MessageAuthor,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<MessageKind>")]
     pub kind: MessageKind,
     /// Untrusted. Absent in a deleted message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,10 +127,13 @@ pub struct Message {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_reply_to: Option<String>,
     #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
     pub created_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
     pub edited_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
     pub deleted_at: Option<Timestamp>,
     /// What it said, in all its versions, is gone for good.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -141,10 +150,11 @@ pub struct Message {
 }
 
 /// An author in snake_case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageAuthor {
     pub id: String,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<chorus_core::member::MemberKind>")]
     pub kind: chorus_core::member::MemberKind,
     pub display_name: String,
 }
@@ -157,7 +167,7 @@ impl From<Author<'_>> for MessageAuthor {
 }
 
 /// `PATCH /v1/messages/{id}` -> [`Message`]: the new content.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MessagePatch {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,16 +179,17 @@ pub struct MessagePatch {
 }
 
 /// `POST /v1/messages/{id}/erase` -> [`Message`]: without what it said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Erasure {
     /// Why: one of a list, so that the reason does not say again what had to go.
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Reason>")]
     pub reason: Reason,
 }
 
 /// `PUT /v1/messages/{id}/reactions/{signal}`; the body may be absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReactionPut {
     /// When it will be done, in words.
@@ -187,11 +198,12 @@ pub struct ReactionPut {
 }
 
 /// The answer to `PUT` and `DELETE` of a reaction.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReactionAnswer {
     /// The reaction's event; absent when nothing changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<chorus_core::delivery::Disposition>>")]
     pub disposition: Option<chorus_core::delivery::Disposition>,
 }

@@ -1,9 +1,10 @@
 //! `GET /v1/sessions`: the live runs of agents and connections of people.
 
 use chorus_core::ids::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
     /// `sess_…`
     pub id: String,
@@ -14,11 +15,12 @@ pub struct Session {
     pub resumable: bool,
     pub connected: bool,
     #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
     pub seen_at: Timestamp,
 }
 
 /// `GET /v1/sessions`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sessions {
     pub sessions: Vec<Session>,
 }

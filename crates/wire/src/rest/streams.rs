@@ -1,9 +1,10 @@
 //! `/v1/streams`: named lines of work with an owner.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `POST /v1/streams` -> 201 [`Stream`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewStream {
     pub name: String,
@@ -12,7 +13,7 @@ pub struct NewStream {
     pub owner: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stream {
     /// `str_…`
     pub id: String,
@@ -22,7 +23,7 @@ pub struct Stream {
 }
 
 /// `GET /v1/streams`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Streams {
     pub streams: Vec<Stream>,
 }

@@ -2,13 +2,14 @@
 
 use chorus_core::ids::Timestamp;
 use chorus_core::thread::{ThreadKind, ThreadStatus};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words;
 
 /// `POST /v1/threads` -> 201 [`Thread`]. Without a conversation a new one of kind `thread` is made, seen by
 /// its participants only.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NewThread {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,6 +20,7 @@ pub struct NewThread {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<ThreadKind>>")]
     pub kind: Option<ThreadKind>,
     /// Member ids.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -28,18 +30,20 @@ pub struct NewThread {
 }
 
 /// `PATCH /v1/threads/{id}` -> [`Thread`]; absent fields stay, a null owner is none.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ThreadPatch {
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<ThreadStatus>>")]
     pub status: Option<ThreadStatus>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
+    #[schemars(with = "Option<String>")]
     pub owner: Option<Option<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Thread {
     /// `th_…`
     pub id: String,
@@ -49,8 +53,10 @@ pub struct Thread {
     pub root: Option<String>,
     pub title: String,
     #[serde(rename = "type", with = "words::one")]
+    #[schemars(with = "words::As<ThreadKind>")]
     pub kind: ThreadKind,
     #[serde(with = "words::one")]
+    #[schemars(with = "words::As<ThreadStatus>")]
     pub status: ThreadStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
@@ -59,23 +65,26 @@ pub struct Thread {
     /// Thread seq of the newest message.
     pub last_seq: u64,
     #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
     pub created_at: Timestamp,
     #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
     pub updated_at: Timestamp,
 }
 
 /// `GET /v1/threads`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Threads {
     pub threads: Vec<Thread>,
 }
 
 /// Query of `GET /v1/threads`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListThreads {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<ThreadStatus>>")]
     pub status: Option<ThreadStatus>,
 }

@@ -9,25 +9,45 @@ mod tools;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
 use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
 use axum::response::Response;
-use axum::routing::get;
 use chorus_core::error::Refusal;
 use chorus_wire::attention::descriptors::Names;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use super::BODY_BYTES;
 use super::extract::{Bearer, Query};
+use super::openapi::{Doc, Routes};
 use super::refused::Refused;
 use crate::app::App;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/v1/c2a", get(connect).post(post::post))
+pub(super) fn routes() -> Routes {
+    Routes::of("attention", include_str!("examples.json"))
+        .get(
+            "/v1/c2a",
+            connect,
+            Doc::new("c2a_connect", "Connects a harness by WebSocket (spec/attention.md)."),
+        )
+        .post(
+            "/v1/c2a",
+            post::post,
+            Doc::new(
+                "c2a_call",
+                "One JSON-RPC call of the attention protocol (spec/attention.md).",
+            )
+            .with(|draft| {
+                draft.token();
+                draft.any_body(json!({"type": "object"}));
+                draft.answer(200, "application/json", Some(json!({"type": "object"})));
+                draft.answer(202, "", None);
+            }),
+        )
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Asked {
     /// `underscore` for model APIs that refuse dots in the names of tools.

@@ -2,24 +2,77 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, put};
+use chorus_core::error::Code;
 use chorus_wire::rest::channels::{Channel, ChannelPatch, Channels, NewChannel, Seat, SeatPut};
 use chorus_wire::rest::cursors::{Cursor, CursorPut};
 
 use crate::app::App;
 use crate::doors::extract::{Bearer, Created, Done, Json, Path, Reply};
+use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/channels", get(channels).post(add))
-        .route("/v1/channels/{id}", get(channel).patch(change))
-        .route("/v1/channels/{id}/members/{member}", put(seat).delete(unseat))
-        .route("/v1/cursors/{conversation}", get(cursor).put(set_cursor))
+pub(super) fn routes() -> Routes {
+    Routes::of("conversations", include_str!("examples/channels.json"))
+        .get(
+            "/v1/channels",
+            channels,
+            Doc::new("list_channels", "The conversations that the caller may see."),
+        )
+        .post(
+            "/v1/channels",
+            add,
+            Doc::new("add_channel", "Makes a conversation.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+        .get(
+            "/v1/channels/{id}",
+            channel,
+            Doc::new("get_channel", "One conversation with its roster.").refuses(&[Code::NotFound]),
+        )
+        .patch(
+            "/v1/channels/{id}",
+            change,
+            Doc::new("change_channel", "Changes a conversation; absent fields stay.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+        .put(
+            "/v1/channels/{id}/members/{member}",
+            seat,
+            Doc::new("put_seat", "Gives a member a seat, or changes how it takes part.")
+                .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
+        )
+        .delete(
+            "/v1/channels/{id}/members/{member}",
+            unseat,
+            Doc::new("remove_seat", "Takes a member off the roster.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+        .get(
+            "/v1/cursors/{conversation}",
+            cursor,
+            Doc::new("get_cursor", "How far the caller has read.").refuses(&[Code::NotFound]),
+        )
+        .put(
+            "/v1/cursors/{conversation}",
+            set_cursor,
+            Doc::new(
+                "set_cursor",
+                "Says how far the caller has read; never back, nor past the end.",
+            )
+            .refuses(&[Code::NotFound]),
+        )
 }
 
 async fn channels(State(app): Host, Bearer(caller): Bearer) -> Reply<Channels> {

@@ -4,24 +4,32 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
 use chorus_core::error::{Code, Refusal};
 use futures_util::stream;
 
 use crate::app::App;
 use crate::doors::extract::Bearer;
+use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 
 /// Bytes read at a time.
 const CHUNK: usize = 256 * 1024;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/v1/backups", post(back_up))
+pub(super) fn routes() -> Routes {
+    Routes::of("host", include_str!("examples/copies.json")).post(
+        "/v1/backups",
+        back_up,
+        Doc::new("back_up", "A copy of everything, as one file; for operators alone.")
+            .refuses(&[Code::Conflict, Code::InsufficientAuthority])
+            .with(|draft| {
+                let file = serde_json::json!({"type": "string", "contentMediaType": "application/vnd.sqlite3"});
+                draft.answer(200, "application/vnd.sqlite3", Some(file));
+            }),
+    )
 }
 
 async fn back_up(State(app): State<Arc<App>>, Bearer(caller): Bearer) -> Result<Response, Refused> {

@@ -6,18 +6,20 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use chorus_core::error::Code;
 use chorus_wire::rest::attention::Why;
+use chorus_wire::rest::events::Events;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::app::App;
 use crate::app::follow::{Follower, Item};
 use crate::doors::extract::{Bearer, Json, Path, Query, Reply};
+use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
@@ -27,12 +29,32 @@ const ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Bytes of one chunk, once several events wait.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/v1/events", get(events)).route("/v1/events/{id}/attention", get(why))
+pub(super) fn routes() -> Routes {
+    Routes::of("events", include_str!("examples/events.json"))
+        .get(
+            "/v1/events",
+            events,
+            Doc::new(
+                "list_events",
+                "The log of a conversation; with `Accept: text/event-stream` followed live.",
+            )
+            .refuses(&[Code::NotFound])
+            .with(|draft| {
+                draft.json::<Events>(200);
+                draft.answer(200, "text/event-stream", Some(serde_json::json!({"type": "string"})));
+            }),
+        )
+        .get(
+            "/v1/events/{id}/attention",
+            why,
+            Doc::new("why", "Why each member was told of an event, and what came of it.")
+                .refuses(&[Code::NotFound]),
+        )
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["conversation"]))]
 struct Asked {
     conversation: String,
     after: Option<u64>,

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{delete, get, put};
+use chorus_core::error::Code;
 use chorus_wire::rest::members::{Agents, Member, MemberPatch, Members, NewMember, Whoami};
 use chorus_wire::rest::roles::{NewRole, Role, Roles};
 use chorus_wire::rest::sessions::Sessions;
@@ -13,23 +12,112 @@ use chorus_wire::rest::tokens::{NewToken, Token};
 
 use crate::app::App;
 use crate::doors::extract::{Bearer, Created, Done, Json, Path, Reply};
+use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/whoami", get(whoami))
-        .route("/v1/members", get(members).post(add_member))
-        .route("/v1/members/{id}", get(member).patch(change_member).delete(remove_member))
-        .route("/v1/roles", get(roles).post(add_role))
-        .route("/v1/roles/{name}", delete(remove_role))
-        .route("/v1/roles/{name}/members/{id}", put(put_in).delete(take_out))
-        .route("/v1/streams", get(streams).post(add_stream))
-        .route("/v1/tokens", axum::routing::post(issue))
-        .route("/v1/tokens/{jti}", delete(revoke))
-        .route("/v1/agents", get(agents))
-        .route("/v1/sessions", get(sessions))
+pub(super) fn routes() -> Routes {
+    Routes::of("members", include_str!("examples/members.json"))
+        .get("/v1/whoami", whoami, Doc::new("whoami", "What the host takes the token for."))
+        .get(
+            "/v1/members",
+            members,
+            Doc::new("list_members", "Everybody in the workspace.")
+                .refuses(&[Code::ValidationError]),
+        )
+        .post(
+            "/v1/members",
+            add_member,
+            Doc::new("add_member", "Adds a person or an agent, with a token if asked for one.")
+                .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
+        )
+        .get(
+            "/v1/members/{id}",
+            member,
+            Doc::new("get_member", "One member.").refuses(&[Code::NotFound]),
+        )
+        .patch(
+            "/v1/members/{id}",
+            change_member,
+            Doc::new("change_member", "Changes a member; absent fields stay.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+        .delete(
+            "/v1/members/{id}",
+            remove_member,
+            Doc::new("remove_member", "Removes a member; its tokens end.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+        .get("/v1/roles", roles, Doc::new("list_roles", "The named groups of members."))
+        .post(
+            "/v1/roles",
+            add_role,
+            Doc::new("add_role", "Makes a named group of members.")
+                .refuses(&[Code::InsufficientAuthority, Code::Conflict]),
+        )
+        .delete(
+            "/v1/roles/{name}",
+            remove_role,
+            Doc::new("remove_role", "Removes a role; its members stay.")
+                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .put(
+            "/v1/roles/{name}/members/{id}",
+            put_in,
+            Doc::new("put_in_role", "Puts a member into a role.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+        .delete(
+            "/v1/roles/{name}/members/{id}",
+            take_out,
+            Doc::new("take_out_of_role", "Takes a member out of a role.")
+                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .get("/v1/streams", streams, Doc::new("list_streams", "The named lines of work."))
+        .post(
+            "/v1/streams",
+            add_stream,
+            Doc::new("add_stream", "Makes a line of work.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+        .post(
+            "/v1/tokens",
+            issue,
+            Doc::new(
+                "issue_token",
+                "Issues a token, shown once. The member is made when it is new.",
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
+        )
+        .delete(
+            "/v1/tokens/{jti}",
+            revoke,
+            Doc::new("revoke_token", "Ends a token.")
+                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .get(
+            "/v1/agents",
+            agents,
+            Doc::new("list_agents", "The agents, with how they are reached now."),
+        )
+        .get(
+            "/v1/sessions",
+            sessions,
+            Doc::new("list_sessions", "The live runs of agents and connections of people."),
+        )
 }
 
 async fn whoami(State(app): Host, Bearer(caller): Bearer) -> Json<Whoami> {

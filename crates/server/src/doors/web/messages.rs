@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post, put};
-use chorus_core::error::Refusal;
+use chorus_core::error::{Code, Refusal};
 use chorus_core::reaction::Signal;
 use chorus_wire::attention::notifications::Typing;
 use chorus_wire::rest::attention::Preview;
@@ -17,18 +15,114 @@ use chorus_wire::words;
 
 use crate::app::App;
 use crate::doors::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
+use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/messages", get(messages).post(send))
-        .route("/v1/messages/{id}", get(message).patch(edit).delete(delete))
-        .route("/v1/messages/{id}/erase", post(erase))
-        .route("/v1/messages/{id}/reactions/{signal}", put(react).delete(unreact))
-        .route("/v1/attention/preview", post(preview))
-        .route("/v1/typing", post(typing))
+pub(super) fn routes() -> Routes {
+    Routes::of("messages", include_str!("examples/messages.json"))
+        .get(
+            "/v1/messages",
+            messages,
+            Doc::new("list_messages", "Messages of a conversation or thread, oldest first.")
+                .refuses(&[Code::NotFound]),
+        )
+        .post(
+            "/v1/messages",
+            send,
+            Doc::new("post_message", "Posts a message; who is told of it stands in the answer.")
+                .refuses(&[
+                    Code::ApprovalRequired,
+                    Code::ClaimedByOther,
+                    Code::Conflict,
+                    Code::IdempotencyConflict,
+                    Code::InsufficientAuthority,
+                    Code::NotFound,
+                    Code::PolicyForbidsReply,
+                    Code::ReplyBudgetSpent,
+                    Code::StaleTurn,
+                    Code::TurnHeldByOther,
+                ]),
+        )
+        .get(
+            "/v1/messages/{id}",
+            message,
+            Doc::new("get_message", "One message.").refuses(&[Code::NotFound]),
+        )
+        .patch(
+            "/v1/messages/{id}",
+            edit,
+            Doc::new("edit_message", "Gives a message another content.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+                Code::StaleTurn,
+            ]),
+        )
+        .delete(
+            "/v1/messages/{id}",
+            delete,
+            Doc::new("delete_message", "Deletes a message; that it was there stays visible.")
+                .refuses(&[
+                    Code::InsufficientAuthority,
+                    Code::Conflict,
+                    Code::NotFound,
+                    Code::StaleTurn,
+                ]),
+        )
+        .post(
+            "/v1/messages/{id}/erase",
+            erase,
+            Doc::new("erase_message", "Erases a message in all its versions, for good.")
+                .refuses(&[Code::Conflict, Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .put(
+            "/v1/messages/{id}/reactions/{signal}",
+            react,
+            Doc::new("put_reaction", "Sets a reaction of the caller.").refuses(&[
+                Code::ClaimedByOther,
+                Code::Conflict,
+                Code::NotFound,
+                Code::StaleTurn,
+            ]),
+        )
+        .delete(
+            "/v1/messages/{id}/reactions/{signal}",
+            unreact,
+            Doc::new("remove_reaction", "Takes a reaction of the caller back.").refuses(&[
+                Code::ClaimedByOther,
+                Code::Conflict,
+                Code::NotFound,
+                Code::StaleTurn,
+            ]),
+        )
+        .post(
+            "/v1/attention/preview",
+            preview,
+            Doc::new(
+                "preview_attention",
+                "Who would be told of a message, and how; nothing is posted.",
+            )
+            .refuses(&[
+                Code::ApprovalRequired,
+                Code::ClaimedByOther,
+                Code::Conflict,
+                Code::IdempotencyConflict,
+                Code::InsufficientAuthority,
+                Code::NotFound,
+                Code::PolicyForbidsReply,
+                Code::ReplyBudgetSpent,
+                Code::StaleTurn,
+                Code::TurnHeldByOther,
+            ]),
+        )
+        .post(
+            "/v1/typing",
+            typing,
+            Doc::new("typing", "Says that the caller types, or no longer.")
+                .refuses(&[Code::NotFound]),
+        )
 }
 
 async fn send(

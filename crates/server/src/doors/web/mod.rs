@@ -9,15 +9,10 @@ mod messages;
 mod threads;
 mod work;
 
-use std::sync::Arc;
+use super::openapi::Routes;
 
-use axum::Router;
-
-use crate::app::App;
-
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .merge(members::routes())
+pub(super) fn routes() -> Routes {
+    members::routes()
         .merge(channels::routes())
         .merge(messages::routes())
         .merge(threads::routes())

@@ -2,21 +2,47 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
+use chorus_core::error::Code;
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch, Threads};
 
 use crate::app::App;
 use crate::doors::extract::{Bearer, Created, Json, Path, Query, Reply};
+use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/threads", get(threads).post(open))
-        .route("/v1/threads/{id}", get(thread).patch(change))
+pub(super) fn routes() -> Routes {
+    Routes::of("threads", include_str!("examples/threads.json"))
+        .get(
+            "/v1/threads",
+            threads,
+            Doc::new("list_threads", "The threads that the caller may see.")
+                .refuses(&[Code::NotFound]),
+        )
+        .post(
+            "/v1/threads",
+            open,
+            Doc::new("open_thread", "Opens a thread, in a conversation or in one of its own.")
+                .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
+        )
+        .get(
+            "/v1/threads/{id}",
+            thread,
+            Doc::new("get_thread", "One thread.").refuses(&[Code::NotFound]),
+        )
+        .patch(
+            "/v1/threads/{id}",
+            change,
+            Doc::new("change_thread", "Changes status or owner of a thread; absent fields stay.")
+                .refuses(&[
+                    Code::InsufficientAuthority,
+                    Code::Conflict,
+                    Code::NotFound,
+                    Code::StaleTurn,
+                ]),
+        )
 }
 
 async fn threads(

@@ -2,24 +2,62 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{delete, get, post};
+use chorus_core::error::Code;
 use chorus_wire::rest::claims::{Claim, Claims, NewClaim};
 use chorus_wire::rest::deliveries::{Deliveries, ListDeliveries};
 
 use crate::app::App;
 use crate::doors::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
+use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/claims", get(claims).post(claim))
-        .route("/v1/claims/{event}", delete(release))
-        .route("/v1/deliveries", get(deliveries))
-        .route("/v1/deliveries/{id}/redeliver", post(redeliver))
+pub(super) fn routes() -> Routes {
+    Routes::of("work", include_str!("examples/work.json"))
+        .get(
+            "/v1/claims",
+            claims,
+            Doc::new("list_claims", "Who holds the right to decide about which event."),
+        )
+        .post(
+            "/v1/claims",
+            claim,
+            Doc::new("claim", "Takes the right to decide about an event.").refuses(&[
+                Code::ClaimedByOther,
+                Code::Conflict,
+                Code::NotFound,
+                Code::PolicyForbidsReply,
+                Code::StaleTurn,
+                Code::TurnHeldByOther,
+            ]),
+        )
+        .delete(
+            "/v1/claims/{event}",
+            release,
+            Doc::new("release_claim", "Gives a claim back.").refuses(&[
+                Code::ClaimedByOther,
+                Code::Conflict,
+                Code::NotFound,
+                Code::StaleTurn,
+            ]),
+        )
+        .get(
+            "/v1/deliveries",
+            deliveries,
+            Doc::new("list_deliveries", "What is on its way to a member, and dead letters.")
+                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .post(
+            "/v1/deliveries/{id}/redeliver",
+            redeliver,
+            Doc::new("redeliver", "Sends a dead letter again.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
 }
 
 async fn claims(State(app): Host, Bearer(caller): Bearer) -> Reply<Claims> {

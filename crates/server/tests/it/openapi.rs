@@ -1,0 +1,242 @@
+//! The OpenAPI document, against the one that was agreed: it may grow, and nothing in it may go or change.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::house::House;
+
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+
+/// What a client that was made from `old` would miss in `new`, in words.
+fn breaks(old: &Value, new: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, methods) in object(&old["paths"]) {
+        for method in METHODS.iter().filter(|m| methods.get(**m).is_some()) {
+            let what = format!("{} {path}", method.to_uppercase());
+            let (was, is) = (&methods[*method], &new["paths"][path][*method]);
+            match is.is_null() {
+                true => found.push(format!("route {what} was removed")),
+                false => operation(&what, was, is, &mut found),
+            }
+        }
+    }
+    let asked = asked(old);
+    for (name, was) in object(&old["components"]["schemas"]) {
+        let is = &new["components"]["schemas"][name];
+        match is.is_null() {
+            true => found.push(format!("type {name} was removed")),
+            false => schema(name, was, is, asked.contains(name), &mut found),
+        }
+    }
+    found
+}
+
+/// The types that stand in bodies of requests, directly or within another.
+fn asked(document: &Value) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut stack: Vec<&Value> = object(&document["paths"])
+        .flat_map(|(_, methods)| object(methods))
+        .map(|(_, operation)| &operation["requestBody"])
+        .collect();
+    while let Some(value) = stack.pop() {
+        if let Some(name) = value["$ref"].as_str().and_then(|r| r.rsplit('/').next())
+            && names.insert(name.to_owned())
+        {
+            stack.push(&document["components"]["schemas"][name]);
+        }
+        match value {
+            Value::Object(object) => stack.extend(object.values()),
+            Value::Array(list) => stack.extend(list),
+            _ => {}
+        }
+    }
+    names
+}
+
+fn operation(what: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
+    if was["operationId"] != is["operationId"] {
+        found.push(format!(
+            "{what} is called {} now, was {}",
+            is["operationId"], was["operationId"]
+        ));
+    }
+    let named = |of: &Value, like: &Value| {
+        let same = |p: &&Value| p["name"] == like["name"] && p["in"] == like["in"];
+        of["parameters"].as_array().into_iter().flatten().find(same).cloned()
+    };
+    for old in was["parameters"].as_array().into_iter().flatten() {
+        let name = old["name"].as_str().unwrap();
+        match named(is, old) {
+            None => found.push(format!("parameter {name} of {what} was removed")),
+            Some(new) => {
+                schema(
+                    &format!("parameter {name} of {what}"),
+                    &old["schema"],
+                    &new["schema"],
+                    true,
+                    found,
+                );
+                if new["required"] == true && old["required"] != true {
+                    found.push(format!("parameter {name} of {what} is required now"));
+                }
+            }
+        }
+    }
+    for new in is["parameters"].as_array().into_iter().flatten() {
+        if new["required"] == true && named(was, new).is_none() {
+            found.push(format!("{what} requires a new parameter {}", new["name"]));
+        }
+    }
+    if is["requestBody"]["required"] == true && was["requestBody"]["required"] != true {
+        found.push(format!("{what} requires a body now"));
+    }
+    let body = |of: &Value| of["requestBody"]["content"]["application/json"]["schema"].clone();
+    if !body(was).is_null() {
+        schema(&format!("the body of {what}"), &body(was), &body(is), true, found);
+    }
+    for (status, old) in object(&was["responses"]).filter(|(status, _)| status.starts_with('2')) {
+        let new = &is["responses"][status];
+        if new.is_null() {
+            found.push(format!("{what} answers {status} no longer"));
+        }
+        for (media, old) in object(&old["content"]) {
+            let new = &new["content"][media]["schema"];
+            match new.is_null() {
+                true => found.push(format!("{what} answers no {media} any more")),
+                false => {
+                    schema(&format!("the answer of {what}"), &old["schema"], new, false, found)
+                }
+            }
+        }
+    }
+}
+
+/// `asked`: it is read by the host, so that it must not require more; else it must not promise less.
+fn schema(what: &str, was: &Value, is: &Value, asked: bool, found: &mut Vec<String>) {
+    for key in ["$ref", "type", "format", "items", "const"] {
+        if key == "items" && was[key].is_object() {
+            schema(&format!("the items of {what}"), &was[key], &is[key], asked, found);
+        } else if was[key] != is[key] {
+            found.push(format!("{what} has {key} {} now, was {}", is[key], was[key]));
+        }
+    }
+    for key in ["anyOf", "oneOf", "allOf"] {
+        let known = |one: &Value| is[key].as_array().is_some_and(|now| now.contains(one));
+        for one in was[key].as_array().into_iter().flatten().filter(|one| !known(one)) {
+            found.push(format!("{what} was changed in one of its forms ({key}): {one}"));
+        }
+    }
+    let words = |of: &Value| -> BTreeSet<String> {
+        of["enum"].as_array().into_iter().flatten().map(Value::to_string).collect()
+    };
+    for gone in words(was).difference(&words(is)) {
+        found.push(format!("the word {gone} of {what} was removed"));
+    }
+    for (name, old) in object(&was["properties"]) {
+        let new = &is["properties"][name];
+        match new.is_null() {
+            true => found.push(format!("field {name} of {what} was removed")),
+            false => schema(&format!("field {name} of {what}"), old, new, asked, found),
+        }
+    }
+    let required = |of: &Value| -> BTreeSet<String> {
+        let names = of["required"].as_array().into_iter().flatten();
+        names.map(|n| n.as_str().unwrap().to_owned()).collect()
+    };
+    let (old, new) = (required(was), required(is));
+    if asked {
+        for name in new.difference(&old) {
+            found.push(format!("field {name} of {what} is required now"));
+        }
+    } else {
+        for name in old.difference(&new) {
+            found.push(format!("field {name} of {what} is not always there any more"));
+        }
+    }
+}
+
+fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+/// The document as it was agreed.
+fn agreed() -> Option<Value> {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/snapshots/it__openapi__document.snap");
+    let text = std::fs::read_to_string(path).ok()?;
+    let (_, body) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
+    Some(serde_json::from_str(body).unwrap())
+}
+
+// covers: OPS-92
+#[tokio::test]
+async fn the_document_keeps_what_was_agreed() {
+    let house = House::open().await;
+    let shown = House::answer(house.request(Method::GET, "/v1/openapi.json")).await;
+    assert_eq!(shown.status, 200);
+    let mut shown = shown.body;
+    shown["info"]["version"] = "[version]".into();
+    if let Some(agreed) = agreed() {
+        let broken = breaks(&agreed, &shown);
+        assert!(broken.is_empty(), "clients would break:\n  {}", broken.join("\n  "));
+    }
+    let text = serde_json::to_string_pretty(&shown).unwrap();
+    insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => true}, {
+        insta::assert_snapshot!("document", text);
+    });
+}
+
+/// Removes or changes one thing, and reads what is said of it.
+#[track_caller]
+fn check(change: impl FnOnce(&mut Value), said: &str) {
+    let old = agreed().expect("the snapshot");
+    let mut new = old.clone();
+    change(&mut new);
+    assert_ne!(old, new, "nothing was changed");
+    let found = breaks(&old, &new);
+    assert!(found.iter().any(|f| f == said), "{found:#?}");
+}
+
+fn remove(from: &mut Value, key: &str) {
+    from.as_object_mut().unwrap().remove(key).unwrap();
+}
+
+// covers: OPS-92
+#[test]
+fn what_would_break_clients_is_named() {
+    let old = agreed().expect("the snapshot");
+    assert!(breaks(&old, &old).is_empty());
+    check(
+        |d| remove(&mut d["components"]["schemas"]["Posted"]["properties"], "seq"),
+        "field seq of Posted was removed",
+    );
+    check(
+        |d| d["components"]["schemas"]["Posted"]["properties"]["seq"]["type"] = "string".into(),
+        "field seq of Posted has type \"string\" now, was \"integer\"",
+    );
+    check(|d| remove(&mut d["paths"], "/v1/whoami"), "route GET /v1/whoami was removed");
+    check(
+        |d| remove(&mut d["paths"]["/v1/messages"], "post"),
+        "route POST /v1/messages was removed",
+    );
+    check(
+        |d| {
+            let parameters = d["paths"]["/v1/messages"]["get"]["parameters"].as_array_mut();
+            parameters.unwrap().retain(|p| p["name"] != "limit");
+        },
+        "parameter limit of GET /v1/messages was removed",
+    );
+    check(
+        |d| d["components"]["schemas"]["NewClaim"]["required"] = serde_json::json!(["event", "x"]),
+        "field x of NewClaim is required now",
+    );
+    check(|d| remove(&mut d["components"]["schemas"], "Whoami"), "type Whoami was removed");
+    // What is new breaks nobody.
+    let mut new = old.clone();
+    new["paths"]["/v1/new"] = old["paths"]["/v1/whoami"].clone();
+    new["components"]["schemas"]["Posted"]["properties"]["more"] = serde_json::json!({});
+    assert!(breaks(&old, &new).is_empty());
+}
