@@ -158,6 +158,7 @@ impl Host {
             feed,
             gone: Gone::default(),
             metrics,
+            redactor: config.settings.redaction.redactor(),
             workspace_id: workspace_id.clone(),
             workspace_name,
             public_url: url.clone(),

@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod host;
+pub mod redact;
 
 mod app;
 mod auth;

@@ -41,6 +41,7 @@ pub(crate) struct Metrics {
     /// Commands given to the writer that it has not answered.
     pub waiting: Gauge<i64, std::sync::atomic::AtomicI64>,
     pub requests: Counter<u64, AtomicU64>,
+    redactions: Counter,
 }
 
 impl Default for Metrics {
@@ -78,7 +79,10 @@ impl Default for Metrics {
         registry.register("waiting_commands", "Commands not yet answered", waiting.clone());
         let requests = Counter::default();
         registry.register("requests", "HTTP requests", requests.clone());
+        let redactions = Counter::default();
+        registry.register("redactions", "Secrets blacked out of texts", redactions.clone());
         Self {
+            redactions,
             registry,
             posts,
             latency,
@@ -95,6 +99,13 @@ impl Default for Metrics {
 impl Metrics {
     pub(crate) fn posted(&self) {
         self.posts.inc();
+    }
+
+    /// So many secrets were blacked out of one text.
+    pub(crate) fn redacted(&self, count: u32) {
+        if count > 0 {
+            self.redactions.inc_by(count.into());
+        }
     }
 
     pub(crate) fn answered(&self, after: Duration) {

@@ -146,7 +146,7 @@ impl serde::Serialize for Until {
 
 impl<'de> serde::Deserialize<'de> for Until {
     fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(input)?;
+        let text = Cow::<str>::deserialize(input)?;
         Self::read(&text).ok_or_else(|| {
             serde::de::Error::custom(
                 "a time to come is written 2026-06-02T19:10:00.000Z, or as a span: 90s, 15m, 24h, 7d",

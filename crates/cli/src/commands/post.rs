@@ -83,6 +83,9 @@ fn receipt(posted: &Posted) -> String {
     for told in &posted.told {
         text.push_str(&format!("\n  told {}", lines::told(told)));
     }
+    if posted.redacted > 0 {
+        text.push_str(&format!("\n  {} secret(s) were blacked out", posted.redacted));
+    }
     if posted.told.is_empty() && !posted.duplicate {
         text.push_str("\n  told nobody");
     }

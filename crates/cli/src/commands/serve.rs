@@ -2,9 +2,12 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use chorus_server::config::Settings;
+use chorus_server::config::redaction::Redaction;
 use chorus_server::config::telemetry::{LogFormat, Telemetry};
+use chorus_server::redact::Lines;
 use chorus_server::{Config, Host, Running};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -63,7 +66,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         return Err(usage.next("did you mean --listen or --public-url?"));
     }
     let config = Config::of(settings(&args, context)?);
-    log_as(&config.settings.telemetry);
+    log_as(&config.settings.telemetry, &config.settings.redaction);
     let data = config.data.clone();
     let running = Host::start(config).await.map_err(|e| Failure::here("cannot serve", e))?;
     greet(&context.print, &running, &data)?;
@@ -126,12 +129,13 @@ const TALKATIVE: [&str; 7] =
 pub(crate) fn log_to_stderr() {
     let log = std::env::var("CHORUS_LOG").ok().filter(|log| !log.is_empty());
     let log = log.unwrap_or_else(|| "warn".to_owned());
-    log_as(&Telemetry { log, ..Telemetry::default() });
+    log_as(&Telemetry { log, ..Telemetry::default() }, &Redaction::default());
 }
 
 /// As [`log_to_stderr`], by the settings. A panic is a line of the log too, under the id of the request in which it
 /// was made.
-fn log_as(telemetry: &Telemetry) {
+fn log_as(telemetry: &Telemetry, redaction: &Redaction) {
+    let redactor = Arc::new(redaction.redactor());
     let mut filter = EnvFilter::try_new(&telemetry.log).unwrap_or_else(|_| EnvFilter::new("warn"));
     for library in TALKATIVE {
         if let Ok(quieter) = format!("{library}=warn").parse() {
@@ -141,7 +145,7 @@ fn log_as(telemetry: &Telemetry) {
     let built = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
+        .with_writer(move || Lines::new(redactor.clone(), std::io::stderr()));
     // Already set when the demo runs a host in this process.
     let first = match telemetry.log_format {
         LogFormat::Text => built.try_init(),

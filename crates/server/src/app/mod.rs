@@ -49,6 +49,7 @@ use crate::auth::{Auth, Caller, SignIn};
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
 use crate::couriers::gone::Gone;
+use crate::redact::Redactor;
 use crate::telemetry::Metrics;
 pub(crate) use draw::Draw;
 
@@ -64,6 +65,7 @@ pub(crate) struct App {
     pub(crate) feed: Arc<Feed>,
     pub(crate) gone: Gone,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) redactor: Redactor,
     pub(crate) workspace_id: Arc<str>,
     pub(crate) workspace_name: String,
     /// Where others reach the host; without a slash at its end.
@@ -111,10 +113,11 @@ impl App {
     pub(crate) fn submit(
         &self,
         by: By,
-        command: Command,
+        mut command: Command,
     ) -> impl Future<Output = Result<Outcome, Refusal>> + Send + use<> {
         let (answer, answered) = oneshot::channel();
         let begun = Instant::now();
+        self.metrics.redacted(self.redactor.command(&mut command));
         let drawn = self.draw.drawn(self.now());
         let drawn = drawn.map(|drawn| {
             self.metrics.waiting.inc();
@@ -145,7 +148,8 @@ impl App {
     }
 
     /// Gives a command whose answer nobody waits for.
-    pub(crate) fn hand(&self, by: By, command: Command) {
+    pub(crate) fn hand(&self, by: By, mut command: Command) {
+        self.metrics.redacted(self.redactor.command(&mut command));
         let Ok(drawn) = self.draw.drawn(self.now()) else { return };
         self.writer.submit(by, command, drawn, |result| {
             if let Err(refusal) = result {

@@ -41,7 +41,7 @@ struct Letter {
 impl App {
     /// `POST /v1/messages`.
     pub(crate) async fn post(&self, caller: &Caller, new: NewMessage) -> Result<Posted, Refusal> {
-        let (entry, duplicate) = self.send(caller, Letter::from(new)).await?;
+        let (entry, duplicate, redacted) = self.send(caller, Letter::from(new)).await?;
         let event = &entry.event;
         Ok(Posted {
             event_id: event.uid.show(Prefix::Event),
@@ -52,6 +52,7 @@ impl App {
             thread_seq: (event.thread_seq > 0).then_some(event.thread_seq),
             created_at: event.at,
             duplicate,
+            redacted,
             told: self.told(&entry),
         })
     }
@@ -63,7 +64,7 @@ impl App {
         args: SendMessage,
     ) -> Result<Sent, Refusal> {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
-        let (entry, duplicate) = self.send(&caller, Letter::from(args)).await?;
+        let (entry, duplicate, redacted) = self.send(&caller, Letter::from(args)).await?;
         let event = &entry.event;
         Ok(Sent {
             event_id: event.uid.show(Prefix::Event),
@@ -73,6 +74,7 @@ impl App {
             thread_sequence: (event.thread_seq > 0).then_some(event.thread_seq),
             created_at: event.at,
             duplicate,
+            redacted,
             told: self.told(&entry),
         })
     }
@@ -94,12 +96,15 @@ impl App {
         }
     }
 
-    async fn send(&self, caller: &Caller, letter: Letter) -> Result<(Entry, bool), Refusal> {
-        let post = self.write(caller, letter, true).await?;
+    async fn send(&self, caller: &Caller, letter: Letter) -> Result<(Entry, bool, u32), Refusal> {
+        let mut post = self.write(caller, letter, true).await?;
+        // Here, so that the sender hears of it.
+        let redacted = self.redactor.message(&mut post.message);
+        self.metrics.redacted(redacted);
         match self.submit(caller.by, Command::Post(Box::new(post))).await? {
             Outcome::Logged { entry, duplicate } => {
                 self.metrics.posted();
-                Ok((entry, duplicate))
+                Ok((entry, duplicate, redacted))
             }
             other => Err(unexpected(&other)),
         }

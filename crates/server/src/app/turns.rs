@@ -162,7 +162,9 @@ impl App {
         let message = progress
             .message
             .as_deref()
-            .map(|text| text.chars().filter(|c| !c.is_control()).take(200).collect::<String>());
+            .map(|text| text.chars().filter(|c| !c.is_control()).collect::<String>())
+            // Before it is cut, or half a key would be none.
+            .map(|text| self.redactor.clean(&text).chars().take(200).collect::<String>());
         let json = json!({
             "conversation": conversation.uid.show(Prefix::Conversation),
             "member": &*caller.member.id,

@@ -53,14 +53,23 @@ impl House {
     }
 
     pub(crate) async fn open_in(folder: TempDir, now: Timestamp) -> Self {
+        Self::open_with(folder, now, |_| {}).await
+    }
+
+    /// With other settings.
+    pub(crate) async fn open_with(
+        folder: TempDir,
+        now: Timestamp,
+        set: impl FnOnce(&mut Config),
+    ) -> Self {
         let clock = Arc::new(ManualClock::new(now));
-        let running = Host::start(Config {
+        let mut config = Config {
             listen: "127.0.0.1:0".parse().unwrap(),
             clock: clock.clone(),
             ..Config::on(folder.path())
-        })
-        .await
-        .unwrap();
+        };
+        set(&mut config);
+        let running = Host::start(config).await.unwrap();
         Self { running, clock, folder, http: reqwest::Client::new() }
     }
 

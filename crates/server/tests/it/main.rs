@@ -14,5 +14,6 @@ mod identity;
 mod live;
 mod openapi;
 mod owed;
+mod redact;
 mod restart;
 mod web;

@@ -116,24 +116,13 @@ fn operation(what: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
 
 /// `asked`: it is read by the host, so that it must not require more; else it must not promise less.
 fn schema(what: &str, was: &Value, is: &Value, asked: bool, found: &mut Vec<String>) {
-    for key in ["$ref", "type", "format", "items", "const"] {
-        if key == "items" && was[key].is_object() {
-            schema(&format!("the items of {what}"), &was[key], &is[key], asked, found);
-        } else if was[key] != is[key] {
-            found.push(format!("{what} has {key} {} now, was {}", is[key], was[key]));
-        }
-    }
-    for key in ["anyOf", "oneOf", "allOf"] {
-        let known = |one: &Value| is[key].as_array().is_some_and(|now| now.contains(one));
-        for one in was[key].as_array().into_iter().flatten().filter(|one| !known(one)) {
-            found.push(format!("{what} was changed in one of its forms ({key}): {one}"));
-        }
-    }
-    let words = |of: &Value| -> BTreeSet<String> {
-        of["enum"].as_array().into_iter().flatten().map(Value::to_string).collect()
-    };
-    for gone in words(was).difference(&words(is)) {
+    let (old, new) = (words(was), words(is));
+    for gone in old.difference(&new) {
         found.push(format!("the word {gone} of {what} was removed"));
+    }
+    // A list of words is written in several ways, and none is another type.
+    if old.is_empty() {
+        forms(what, was, is, asked, found);
     }
     for (name, old) in object(&was["properties"]) {
         let new = &is["properties"][name];
@@ -154,6 +143,30 @@ fn schema(what: &str, was: &Value, is: &Value, asked: bool, found: &mut Vec<Stri
     } else {
         for name in old.difference(&new) {
             found.push(format!("field {name} of {what} is not always there any more"));
+        }
+    }
+}
+
+/// The words that a value can be, if it is one of some.
+fn words(of: &Value) -> BTreeSet<String> {
+    let one = of.get("const").into_iter();
+    let here = of["enum"].as_array().into_iter().flatten().chain(one).map(Value::to_string);
+    let within = of["oneOf"].as_array().into_iter().flatten().flat_map(words);
+    here.chain(within).collect()
+}
+
+fn forms(what: &str, was: &Value, is: &Value, asked: bool, found: &mut Vec<String>) {
+    for key in ["$ref", "type", "format", "items"] {
+        if key == "items" && was[key].is_object() {
+            schema(&format!("the items of {what}"), &was[key], &is[key], asked, found);
+        } else if was[key] != is[key] {
+            found.push(format!("{what} has {key} {} now, was {}", is[key], was[key]));
+        }
+    }
+    for key in ["anyOf", "oneOf", "allOf"] {
+        let known = |one: &Value| is[key].as_array().is_some_and(|now| now.contains(one));
+        for one in was[key].as_array().into_iter().flatten().filter(|one| !known(one)) {
+            found.push(format!("{what} was changed in one of its forms ({key}): {one}"));
         }
     }
 }

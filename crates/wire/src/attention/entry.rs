@@ -93,3 +93,8 @@ pub struct Told {
 fn is_normal(priority: &Priority) -> bool {
     *priority == Priority::Normal
 }
+
+/// A count that is not shown.
+pub(crate) fn is_none(count: &u32) -> bool {
+    *count == 0
+}

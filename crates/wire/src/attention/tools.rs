@@ -132,6 +132,9 @@ pub struct Sent {
     pub created_at: Timestamp,
     /// It had been sent before under the same key; nothing was sent now.
     pub duplicate: bool,
+    /// Secrets that were blacked out of it.
+    #[serde(default, skip_serializing_if = "super::entry::is_none")]
+    pub redacted: u32,
     /// Whoever is told of it, as far as the sender may see them.
     pub told: Vec<Told>,
 }

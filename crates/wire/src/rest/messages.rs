@@ -77,6 +77,9 @@ pub struct Posted {
     pub created_at: Timestamp,
     /// It had been posted before under the same key; nothing was posted now.
     pub duplicate: bool,
+    /// Secrets that were blacked out of it.
+    #[serde(default, skip_serializing_if = "crate::attention::entry::is_none")]
+    pub redacted: u32,
     #[serde(default)]
     pub told: Vec<Told>,
 }

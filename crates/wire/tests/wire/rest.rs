@@ -155,6 +155,7 @@ fn answers() {
         thread_seq: None,
         created_at: AT,
         duplicate: false,
+        redacted: 0,
         told: vec![told()],
     };
     let event = Event {

@@ -1,0 +1,99 @@
+//! Every text of every command. The match names each command there is: a new one does not compile until
+//! somebody has said which texts it brings.
+
+use std::sync::Arc;
+
+use chorus_core::command::Command;
+use chorus_core::event::Message;
+use chorus_wire::canonical;
+
+use super::Redactor;
+
+impl Redactor {
+    /// Blacks out the texts of a command; how many secrets there were.
+    pub(crate) fn command(&self, command: &mut Command) -> u32 {
+        match command {
+            Command::Post(post) | Command::Preview(post) => self.message(&mut post.message),
+            Command::Edit { content, .. } => self.message(content),
+            Command::AddMember { fields, .. } | Command::ChangeMember { fields, .. } => {
+                self.option(&mut fields.display_name)
+            }
+            Command::AddStream { name, .. } => self.string(name),
+            Command::OpenSession { runtime, .. } => self.string(runtime),
+            Command::CreateConversation { settings, .. } => {
+                self.shared(&mut settings.title)
+                    + self.shared(&mut settings.description)
+                    + self.shared(&mut settings.purpose)
+            }
+            Command::ChangeConversation { settings, .. } => {
+                self.option(&mut settings.title)
+                    + self.option(&mut settings.description)
+                    + self.option(&mut settings.purpose)
+            }
+            Command::React { detail, .. } => detail.as_mut().map_or(0, |d| self.shared(d)),
+            Command::OpenThread(thread) => self.string(&mut thread.title),
+            Command::ChangeThread { reason, .. } => self.shared(reason),
+            Command::Dispose { note, .. } => note.as_mut().map_or(0, |n| self.shared(n)),
+            // Names that are checked to be names, and what has no text.
+            Command::AddRole { .. }
+            | Command::RemoveMember { .. }
+            | Command::RemoveRole { .. }
+            | Command::SetRoleMember { .. }
+            | Command::SetLead { .. }
+            | Command::RevokeToken { .. }
+            | Command::CloseSession { .. }
+            | Command::SetSeat { .. }
+            | Command::RemoveSeat { .. }
+            | Command::Delete { .. }
+            | Command::Erase { .. }
+            | Command::Defer { .. }
+            | Command::SetCursor { .. }
+            | Command::Claim { .. }
+            | Command::Release { .. }
+            | Command::Accept { .. }
+            | Command::Reject { .. }
+            | Command::Retrieve { .. }
+            | Command::Life { .. }
+            | Command::Redeliver { .. }
+            | Command::Overdue { .. }
+            | Command::Owed { .. }
+            | Command::Standing { .. }
+            | Command::Waiting { .. } => 0,
+        }
+    }
+
+    /// Text, parts and what came along. The parts hold the text once more, and are not counted twice.
+    pub(crate) fn message(&self, message: &mut Message) -> u32 {
+        let text = self.shared(&mut message.text);
+        let parts = self.canonical(&mut message.parts);
+        text.max(parts)
+            + self.canonical(&mut message.metadata)
+            + self.canonical(&mut message.source)
+    }
+
+    fn canonical(&self, json: &mut Option<Arc<str>>) -> u32 {
+        let Some((clean, count)) = json.as_deref().and_then(|json| self.json(json)) else {
+            return 0;
+        };
+        // It was canonical, and marks do not make it too long for what reads it.
+        let clean = canonical::canonical_json(&clean, usize::MAX).unwrap_or(clean);
+        *json = Some(clean.into());
+        count
+    }
+
+    fn shared(&self, text: &mut Arc<str>) -> u32 {
+        let Some((clean, count)) = self.text(text) else { return 0 };
+        *text = clean.into();
+        count
+    }
+
+    fn string(&self, text: &mut String) -> u32 {
+        let Some((clean, count)) = self.text(text) else { return 0 };
+        *text = clean;
+        count
+    }
+
+    fn option(&self, text: &mut Option<String>) -> u32 {
+        text.as_mut().map_or(0, |text| self.string(text))
+    }
+}
