@@ -34,6 +34,9 @@ pub(crate) struct Target {
     /// Settings [default: chorus.toml, when it is there]
     #[arg(long, global = true, help_heading = HEADING, env = "CHORUS_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Authorities whose certificates are trusted too, in PEM, for a host with a certificate of your own
+    #[arg(long, global = true, help_heading = HEADING, env = "CHORUS_CA", value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
     /// Print JSON
     #[arg(long, global = true, help_heading = HEADING)]
     pub(crate) json: bool,
@@ -72,6 +75,14 @@ impl Target {
         let file = self.file()?;
         let file = file.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
         Ok(load(&Written { file, variables: variables(), flags }))
+    }
+
+    /// Trusts the authorities that were named, for all that this command does.
+    pub(crate) fn trust(&self) -> Result {
+        let Some(path) = given_path(&self.ca) else { return Ok(()) };
+        let wrong = |why: String| Failure::usage(format!("--ca {}: {why}", path.display()));
+        let pem = std::fs::read(path).map_err(|e| wrong(e.to_string()))?;
+        chorus_client::trust(&pem).map_err(|e| wrong(e.to_string()))
     }
 
     pub(crate) fn data(&self) -> Result<PathBuf> {

@@ -63,6 +63,7 @@ fn explain(wrong: &clap::Error) -> ExitCode {
 }
 
 async fn run(cli: Cli) -> Result {
+    cli.target.trust()?;
     let context = Context { print: Printer::new(cli.target.json), target: cli.target };
 
     match cli.command {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Error, Result};
+use crate::{Error, Result, trust};
 
 /// Longest wait for a whole answer; a post waits for the disk, a listing for a query.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -44,6 +44,9 @@ impl Client {
             .connect_timeout(CONNECT)
             .redirect(redirect::Policy::none())
             .tcp_nodelay(true);
+        for authority in trust::added() {
+            http = http.add_root_certificate(authority);
+        }
         if is_loopback(&base) {
             // A proxy of the environment cannot reach this machine's own loopback.
             http = http.no_proxy();

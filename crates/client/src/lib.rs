@@ -7,6 +7,7 @@
 mod backoff;
 mod error;
 mod http;
+mod trust;
 
 mod rest;
 
@@ -19,3 +20,4 @@ pub use http::Client;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
+pub use trust::trust;

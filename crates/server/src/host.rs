@@ -5,6 +5,7 @@
 //! go.
 
 mod first;
+mod stop;
 
 use std::fmt;
 use std::io;
@@ -33,6 +34,7 @@ use crate::couriers::gone::Gone;
 use crate::couriers::{Courier, Sink};
 use crate::doors::{self, Hosts};
 use crate::telemetry::Metrics;
+use crate::tls::{Files, Tls, TlsError, TlsListener};
 
 /// Where a running host says how it is reached, in its data folder.
 pub const HOST_FILE: &str = "host.json";
@@ -61,9 +63,14 @@ pub struct Running {
     pub readers: Readers,
     app: Arc<App>,
     data: PathBuf,
+    /// How commands beside it reach it, as its file says.
+    local: String,
+    drain: Duration,
     stop: watch::Sender<bool>,
     server: JoinHandle<io::Result<()>>,
     courier: JoinHandle<()>,
+    /// Looks at the certificate's files.
+    watching: Option<JoinHandle<()>>,
 }
 
 /// Why the host did not start.
@@ -71,6 +78,8 @@ pub struct Running {
 pub enum StartError {
     Store(OpenError),
     Keys(KeysError),
+    /// The certificate or its key.
+    Tls(TlsError),
     /// The address to listen on.
     Listen {
         addr: SocketAddr,
@@ -90,6 +99,7 @@ impl fmt::Display for StartError {
         match self {
             Self::Store(why) => why.fmt(f),
             Self::Keys(why) => why.fmt(f),
+            Self::Tls(why) => why.fmt(f),
             Self::Listen { addr, why } => {
                 write!(f, "cannot listen on {addr}: {why}; choose another with --listen")
             }
@@ -117,6 +127,13 @@ impl Host {
         let keys = Keys::open(&keys).map_err(StartError::Keys)?.in_epoch(store.tenant().epoch);
         // What a backup that was interrupted has left. The folder is ours alone now.
         chorus_store::backup::remove(&config.data.join(PARTIAL));
+        let tls = match (&config.settings.tls.cert, &config.settings.tls.key) {
+            (Some(cert), Some(key)) => {
+                let files = Files { cert: cert.clone(), key: key.clone() };
+                Some(Tls::open(files).map_err(StartError::Tls)?)
+            }
+            _ => None,
+        };
         let listener = TcpListener::bind(config.listen)
             .await
             .map_err(|why| StartError::Listen { addr: config.listen, why })?;
@@ -124,7 +141,7 @@ impl Host {
             listener.local_addr().map_err(|why| StartError::Listen { addr: config.listen, why })?;
         let url = match &config.public_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => local_url(addr),
+            None => local_url(addr, tls.is_some()),
         };
 
         let workspace = store.tenant().uid;
@@ -165,6 +182,7 @@ impl Host {
             sign_in: SignIn::default(),
             kinds: Default::default(),
             typing: Default::default(),
+            drain: Default::default(),
             data: config.data.clone(),
             copying: Default::default(),
         });
@@ -174,15 +192,30 @@ impl Host {
         let hosts = Hosts::new(addr, config.public_url.as_deref());
         let router = doors::router(app.clone(), hosts);
         let (stop, stopped) = watch::channel(false);
-        let listener = listener.tap_io(|stream| {
-            // Answers are small, and waited for.
-            let _ = stream.set_nodelay(true);
-        });
-        let served = axum::serve(listener, router).with_graceful_shutdown(until(stopped));
+        // With TLS a certificate is for names; the one that every machine has is its own.
+        let local = match (&tls, &config.public_url) {
+            (Some(_), Some(_)) => url.clone(),
+            _ => local_url(addr, tls.is_some()),
+        };
         // Before the first answer, so that whoever sees the host up finds it by its folder; and by its local
         // address, so that a command beside it sends its token over no network.
-        write_host_file(&config.data, &local_url(addr))?;
-        let server = tokio::spawn(async move { served.await });
+        write_host_file(&config.data, &local)?;
+        let watching = tls.clone().map(|tls| tokio::spawn(tls.watch()));
+        let server = match tls {
+            Some(tls) => {
+                let listener = TlsListener::new(listener, addr, tls).tap_io(|_| {});
+                let served = axum::serve(listener, router);
+                tokio::spawn(async move { served.with_graceful_shutdown(until(stopped)).await })
+            }
+            None => {
+                let listener = listener.tap_io(|stream| {
+                    // Answers are small, and waited for.
+                    let _ = stream.set_nodelay(true);
+                });
+                let served = axum::serve(listener, router);
+                tokio::spawn(async move { served.with_graceful_shutdown(until(stopped)).await })
+            }
+        };
         tracing::info!(%addr, url, workspace = &*workspace_id, "the host is up");
         Ok(Running {
             addr,
@@ -194,37 +227,17 @@ impl Host {
             readers,
             app,
             data: config.data,
+            local,
+            drain: Duration::from_secs(config.settings.basics.drain_seconds),
             stop,
             server,
             courier,
+            watching,
         })
     }
 }
 
 impl Running {
-    /// Ends connections, answers what waits, writes what is open, and lets the folder go.
-    pub async fn stop(self) {
-        remove_host_file(&self.data, &local_url(self.addr));
-        let _ = self.stop.send(true);
-        for connection in self.app.connections.all() {
-            connection.close("the host is stopping");
-        }
-        self.app.feed.close();
-        let mut server = self.server;
-        if tokio::time::timeout(GOODBYE, &mut server).await.is_err() {
-            server.abort();
-        }
-        let writer = self.writer;
-        let stopped = tokio::task::spawn_blocking(move || writer.stop()).await;
-        if stopped.is_err() {
-            tracing::error!("the writer could not be stopped");
-        }
-        // The sink went with the writer's thread, and the courier ends with it.
-        if tokio::time::timeout(GOODBYE, self.courier).await.is_err() {
-            tracing::warn!("the courier did not end");
-        }
-    }
-
     /// A clock that is set by hand has moved: what is due is done now.
     pub fn tick(&self) {
         self.writer.tick();
@@ -248,8 +261,11 @@ fn reachable(addr: SocketAddr) -> SocketAddr {
     reachable
 }
 
-fn local_url(addr: SocketAddr) -> String {
-    format!("http://{}", reachable(addr))
+fn local_url(addr: SocketAddr, tls: bool) -> String {
+    match tls {
+        true => format!("https://localhost:{}", addr.port()),
+        false => format!("http://{}", reachable(addr)),
+    }
 }
 
 fn write_host_file(data: &Path, url: &str) -> Result<(), StartError> {

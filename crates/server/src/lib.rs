@@ -14,6 +14,7 @@ mod couriers;
 mod doors;
 mod page;
 mod telemetry;
+mod tls;
 mod view;
 
 pub use chorus_store::backup;

@@ -9,8 +9,9 @@ use chorus_server::config::redaction::Redaction;
 use chorus_server::config::telemetry::{LogFormat, Telemetry};
 use chorus_server::redact::Lines;
 use chorus_server::{Config, Host, Running};
+use sd_notify::NotifyState;
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use super::Context;
@@ -68,12 +69,26 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let config = Config::of(settings(&args, context)?);
     log_as(&config.settings.telemetry, &config.settings.redaction);
     let data = config.data.clone();
+    // Before anybody is told that it is up: whoever was told may stop it.
+    let mut signals = Signals::listen()?;
     let running = Host::start(config).await.map_err(|e| Failure::here("cannot serve", e))?;
     greet(&context.print, &running, &data)?;
-    stopped().await?;
-    tracing::info!("stopping");
-    running.stop().await;
+    tell_the_manager(&[NotifyState::Ready]);
+    signals.heard().await;
+    tell_the_manager(&[NotifyState::Stopping]);
+    // A second signal ends it at once; what was acknowledged is on the disk.
+    tokio::select! {
+        () = running.stop() => {}
+        () = signals.heard() => tracing::warn!("a second signal: stopping at once"),
+    }
     Ok(())
+}
+
+/// Says how it goes to a service manager that asked for it (systemd's `Type=notify`).
+fn tell_the_manager(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(false, states) {
+        tracing::warn!(%error, "the service manager could not be told");
+    }
 }
 
 /// `chorus.toml`, then `CHORUS_*`, then flags.
@@ -110,14 +125,31 @@ fn greet(print: &Printer, running: &Running, data: &std::path::Path) -> Result {
 
 /// Ctrl-C or SIGTERM.
 pub(crate) async fn stopped() -> Result {
-    let failed = |e| Failure::here("cannot listen for signals", e);
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
+    Signals::listen()?.heard().await;
     Ok(())
+}
+
+/// The signals that mean: stop.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    /// From here on they no longer end the process by themselves.
+    fn listen() -> Result<Self> {
+        let failed = |e| Failure::here("cannot listen for signals", e);
+        let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        Ok(Self { interrupt, terminate })
+    }
+
+    async fn heard(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }
 
 /// Libraries that log what they carry, tokens and all, once they are asked for details.
@@ -154,8 +186,8 @@ fn log_as(telemetry: &Telemetry, redaction: &Redaction) {
     if first.is_ok() {
         std::panic::set_hook(Box::new(|panic| {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
-            let what = panic.payload_as_str().unwrap_or_default();
-            tracing::error!(place, what, "the program made a mistake");
+            // What it says could quote a message; the place is enough to find it.
+            tracing::error!(place, "the program made a mistake");
         }));
     }
 }

@@ -39,6 +39,18 @@ impl Host {
         self.serving.take().unwrap().kill();
     }
 
+    pub(crate) fn pid(&self) -> nix::unistd::Pid {
+        self.serving.as_ref().unwrap().pid()
+    }
+
+    /// Whether its process is only there to be buried.
+    pub(crate) fn has_ended(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid()));
+        stat.is_ok_and(|stat| {
+            stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('Z'))
+        })
+    }
+
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }

@@ -11,6 +11,8 @@ mod copies;
 mod demo;
 mod errors;
 mod harness;
+mod operate;
 mod secrets;
 mod serve;
 mod shell;
+mod tls;

@@ -9,10 +9,10 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::HeaderValue;
 use tokio_tungstenite::tungstenite::http::header::AUTHORIZATION;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_tls_with_config};
 
 use crate::http::{C2A_PATH, base, refusal};
-use crate::{Error, Result};
+use crate::{Error, Result, trust};
 
 pub(super) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
@@ -37,7 +37,11 @@ pub(super) async fn open(url: &str, token: &str) -> Result<Socket> {
     let config = WebSocketConfig::default()
         .max_message_size(Some(FRAME_BYTES))
         .max_frame_size(Some(FRAME_BYTES));
-    let opening = connect_async_with_config(request, Some(config), true);
+    let connector = match address.starts_with("wss") {
+        true => Some(trust::connector()?),
+        false => None,
+    };
+    let opening = connect_async_tls_with_config(request, Some(config), true, connector);
     match tokio::time::timeout(CONNECT, opening).await {
         Ok(Ok((socket, _))) => Ok(socket),
         Ok(Err(WsError::Http(answer))) => {

@@ -97,6 +97,9 @@ impl Follower {
                     self.behind = true;
                 }
                 Ok(Live::Activity { name, json, only }) => {
+                    if !self.app.still_valid(&self.caller) {
+                        return None;
+                    }
                     if self.activity && only.is_none_or(|m| m == self.caller.by.member) {
                         return Some(Item { seq: None, name: name.to_owned(), json });
                     }
@@ -108,6 +111,11 @@ impl Follower {
 
     fn is_gone(&self, seq: Seq) -> bool {
         self.app.gone.holds(EventRef { conversation: self.conversation.key, seq })
+    }
+
+    /// Whether the caller may still follow; its token may have ended while nothing was said.
+    pub(crate) fn still_valid(&self) -> bool {
+        self.app.still_valid(&self.caller)
     }
 
     /// What was read and not yet shown.

@@ -82,6 +82,7 @@ impl App {
                 connection.look_at_token();
             }
         }
+        self.feed.look_everywhere();
         Ok(())
     }
 

@@ -29,6 +29,7 @@ pub(crate) mod sessions;
 pub(crate) mod turns;
 pub(crate) mod why;
 
+pub(crate) mod drain;
 pub(crate) mod follow;
 pub(crate) mod log;
 
@@ -74,6 +75,8 @@ pub(crate) struct App {
     /// Kinds of conversations that were looked at; a kind never changes.
     pub(crate) kinds: read::Kinds,
     pub(crate) typing: turns::TypingRates,
+    /// What is under way, once the host is to stop.
+    pub(crate) drain: Arc<drain::Drain>,
     /// The data folder, where a backup is made.
     pub(crate) data: PathBuf,
     /// Held while one is made.
@@ -160,6 +163,9 @@ impl App {
 
     /// Whether the host can still write.
     pub(crate) fn ready(&self) -> Result<(), String> {
+        if self.drain.is_draining() {
+            return Err("draining".to_owned());
+        }
         let health = self.writer.health();
         if health.ok { Ok(()) } else { Err(health.reason.unwrap_or_default()) }
     }

@@ -64,6 +64,8 @@ impl App {
         for connection in self.connections.all() {
             connection.look_at_token();
         }
+        // A follower that looks at the log is first asked whether it still may.
+        self.feed.look_everywhere();
         Ok(())
     }
 

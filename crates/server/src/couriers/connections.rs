@@ -22,6 +22,12 @@ const NOTES: usize = 64;
 /// Conversations of which a connection is told who types.
 const LISTENS_TO: usize = 64;
 
+/// Why all connections end when the host does.
+pub(crate) const STOPPING: &str = "the host is stopping; connect again in a moment";
+
+/// Why a connection ends whose token does.
+pub(crate) const TOKEN_ENDED: &str = "the token has ended; connect with a new one";
+
 /// One offer on its way; the event's encoding is shared by all its receivers.
 pub(crate) struct Outgoing {
     pub shared: Arc<Shared>,

@@ -16,11 +16,14 @@ use chorus_core::error::{Code, Refusal};
 use futures_util::FutureExt;
 
 use super::refused::{Refused, RefusedWith};
+use super::request;
+use crate::app::drain::Drain;
 use crate::telemetry::Metrics;
 
 pub(super) struct Guard {
     pub hosts: Hosts,
     pub metrics: Arc<Metrics>,
+    pub drain: Arc<Drain>,
 }
 
 /// The names under which this host answers.
@@ -88,9 +91,18 @@ pub(super) async fn guard(
     request: Request,
     next: Next,
 ) -> Response {
+    request::scoped(answer(&guard, request, next)).await
+}
+
+/// What is answered to the end.
+const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
+    let entered = guard.drain.enter(ALWAYS.contains(&request.uri().path()));
     guard.metrics.requests.inc();
-    let response = match guard.hosts.check(request.uri(), request.headers()) {
-        Ok(()) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+    let checked = guard.hosts.check(request.uri(), request.headers());
+    let response = match entered.and_then(|under_way| checked.map(|()| under_way)) {
+        Ok(_under_way) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
             Ok(response) => response,
             Err(_) => Refused::from(Refusal::new(
                 Code::Internal,

@@ -7,6 +7,7 @@ mod extract;
 mod guard;
 mod openapi;
 mod refused;
+mod request;
 mod web;
 
 use std::sync::Arc;
@@ -31,7 +32,8 @@ fn all() -> Routes {
 
 /// Everything the host answers.
 pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
-    let guard = Arc::new(guard::Guard { hosts, metrics: app.metrics.clone() });
+    let guard =
+        Arc::new(guard::Guard { hosts, metrics: app.metrics.clone(), drain: app.drain.clone() });
     all()
         .router()
         .fallback(unknown_path)

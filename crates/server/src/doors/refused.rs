@@ -1,14 +1,12 @@
 //! A refusal as an HTTP answer: the status of its code, and the error envelope (design section 4, "Errors").
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{Prefix, Uid};
 use chorus_wire::code;
 use chorus_wire::error::Envelope;
+
+pub(super) use super::request::request_id;
 
 /// The answer to a request that was refused.
 #[derive(Debug)]
@@ -61,18 +59,4 @@ pub(super) fn log(refusal: &Refusal, request_id: &str) {
     } else {
         tracing::debug!(request_id, code, message = refusal.message, "a request was refused");
     }
-}
-
-/// A name for one refused request: unique in this run of the host, and unlikely to be another's.
-pub(super) fn request_id() -> String {
-    static RUN: OnceLock<u64> = OnceLock::new();
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    let run = *RUN.get_or_init(|| {
-        let mut bytes = [0; 8];
-        // Without random bytes the ids still differ within the run.
-        let _ = getrandom::fill(&mut bytes);
-        u64::from_be_bytes(bytes)
-    });
-    let n = NEXT.fetch_add(1, Ordering::Relaxed);
-    Uid(u128::from(run) << 64 | u128::from(n)).show(Prefix::Request)
 }

@@ -20,6 +20,28 @@ async fn operations_answer_without_a_token_and_tell_no_secret() {
     assert!(!text.contains(&house.operator()));
 }
 
+// covers: OPS-68
+#[tokio::test]
+async fn the_page_of_metrics_names_what_there_is_and_nothing_else() {
+    let house = House::open().await;
+    let metrics = House::answer(house.request(Method::GET, "/metrics")).await;
+    let metrics = metrics.body.as_str().unwrap().to_owned();
+    let mut given: Vec<(&str, &str)> =
+        metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
+    given.sort();
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut written: Vec<(&str, &str)> = page
+        .lines()
+        .filter_map(|line| {
+            let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
+            Some((cells.next()?.trim_end_matches('`'), cells.next()?))
+        })
+        .collect();
+    written.sort();
+    assert_eq!(given, written, "docs/metrics.md beside /metrics");
+}
+
 #[tokio::test]
 async fn the_sign_in_link_shows_the_operators_token_once() {
     let house = House::open().await;

@@ -22,12 +22,14 @@ pub(crate) struct Harness {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     next: i64,
     waiting: Vec<Value>,
+    /// The code with which the host closed.
+    pub(crate) closed: Option<u16>,
     pub(crate) hello: Value,
 }
 
 impl Harness {
     pub(crate) fn over(socket: WebSocketStream<MaybeTlsStream<TcpStream>>) -> Self {
-        Self { socket, next: 1, waiting: Vec::new(), hello: Value::Null }
+        Self { socket, next: 1, waiting: Vec::new(), closed: None, hello: Value::Null }
     }
 
     pub(crate) async fn write(&mut self, frame: Value) {
@@ -44,7 +46,11 @@ impl Harness {
             let next = tokio::time::timeout(PATIENCE, self.socket.next()).await;
             match next.expect("a frame in time")? {
                 Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).unwrap()),
-                Ok(Message::Close(_)) | Err(_) => return None,
+                Ok(Message::Close(frame)) => {
+                    self.closed = frame.map(|frame| frame.code.into());
+                    return None;
+                }
+                Err(_) => return None,
                 Ok(_) => {}
             }
         }

@@ -11,6 +11,7 @@ mod connection;
 mod deliveries;
 mod erase;
 mod identity;
+mod leaving;
 mod live;
 mod openapi;
 mod owed;

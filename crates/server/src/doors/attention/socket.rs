@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use chorus_core::command::Offer;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
@@ -25,10 +25,13 @@ use super::hello;
 use super::outbound::Outbound;
 use crate::app::App;
 use crate::auth::{Caller, SKEW_MS};
-use crate::couriers::connections::{BACKLOG, Connection, Note, Outgoing, Queues};
+use crate::couriers::connections::{
+    BACKLOG, Connection, Note, Outgoing, Queues, STOPPING, TOKEN_ENDED,
+};
 use crate::couriers::frames;
 use crate::couriers::stands::Stands;
 use crate::doors::refused::request_id;
+use crate::doors::request;
 
 /// From the connection to its `initialize`.
 const HELLO_WITHIN: Duration = Duration::from_secs(10);
@@ -96,6 +99,14 @@ impl Run {
         let Some(why) = why else { return };
         let closing = Notification::new(method::CLOSING, Closing { reason: why.to_owned() });
         let goodbye = async {
+            if why == STOPPING {
+                // What was asked is answered first.
+                while let Some(answer) = self.calls.next().await {
+                    if let Some(text) = answer {
+                        let _ = self.out.send(Message::text(text)).await;
+                    }
+                }
+            }
             let _ = self.out.send(Message::text(json(&closing))).await;
             close(&mut self.out, why).await;
         };
@@ -220,7 +231,7 @@ impl Run {
     }
 
     fn call(&mut self, call: impl Future<Output = Option<String>> + Send + 'static) {
-        self.calls.push(Box::pin(call));
+        self.calls.push(Box::pin(request::scoped(call)));
     }
 
     /// The answer to an offer: the harness has it, or could not take it.
@@ -299,7 +310,7 @@ impl Run {
         if self.app.still_valid(&self.context.caller) {
             return Ok(());
         }
-        Err(Ended(Some("the token has ended; connect with a new one")))
+        Err(Ended(Some(TOKEN_ENDED)))
     }
 
     async fn feed(&mut self, message: Message) -> Result<(), Ended> {
@@ -323,7 +334,12 @@ impl Run {
 }
 
 async fn close(out: &mut Out, why: &'static str) {
-    let frame = CloseFrame { code: axum::extract::ws::close_code::NORMAL, reason: why.into() };
+    let code = match why {
+        STOPPING => close_code::RESTART,
+        TOKEN_ENDED => close_code::POLICY,
+        _ => close_code::NORMAL,
+    };
+    let frame = CloseFrame { code, reason: why.into() };
     let _ = out.send(Message::Close(Some(frame))).await;
 }
 

@@ -94,6 +94,7 @@ async fn chunk(follower: &mut Follower) -> Option<Bytes> {
     let mut out = String::new();
     match tokio::time::timeout(ALIVE_EVERY, follower.next()).await {
         Ok(item) => write(&mut out, &item?),
+        Err(_) if !follower.still_valid() => return None,
         Err(_) => out.push_str(": alive\n\n"),
     }
     while out.len() < CHUNK_BYTES

@@ -1,0 +1,124 @@
+//! A host under a service manager: signals, logs, the unit.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixDatagram;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use serde_json::Value;
+
+use crate::cli::{Going, chorus, run, until};
+
+// covers: OPS-66
+#[test]
+fn a_second_signal_ends_the_host_at_once() {
+    let host = crate::host::Host::with_room(&[]);
+    let mut stuck = TcpStream::connect(host.url().trim_start_matches("http://")).unwrap();
+    stuck
+        .write_all(b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer x\r\nContent-Length: 9\r\n\r\n")
+        .unwrap();
+    let operator = std::fs::read_to_string(host.data().join("operator.token")).unwrap();
+    let mut under_way = TcpStream::connect(host.url().trim_start_matches("http://")).unwrap();
+    let head = format!(
+        "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {operator}\r\nContent-Length: 99\r\n\r\n"
+    );
+    under_way.write_all(head.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    let pid = host.pid();
+    kill(pid, Signal::SIGTERM).unwrap();
+    until("draining", || ready(&host.url()).contains("draining").then_some(()));
+    let asked = Instant::now();
+    kill(pid, Signal::SIGTERM).unwrap();
+    until("the end", || {
+        kill(pid, None).is_err().then_some(()).or_else(|| host.has_ended().then_some(()))
+    });
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+}
+
+fn ready(url: &str) -> String {
+    let address = url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET /readyz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut page = String::new();
+    stream.read_to_string(&mut page).unwrap();
+    page
+}
+
+// covers: OPS-67
+#[test]
+fn a_refusal_and_its_line_in_the_log_have_the_same_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut command = chorus();
+    command
+        .current_dir(folder.path())
+        .env("CHORUS_TELEMETRY_LOG_FORMAT", "json")
+        .env("CHORUS_LOG", "debug");
+    command
+        .args(["serve", "--json", "--listen", "127.0.0.1:0"])
+        .stderr(std::fs::File::create(&log).unwrap());
+    let serving = Going::start(&mut command);
+    serving.wait(|line| serde_json::from_str::<Value>(line).ok());
+    let mut refused = chorus();
+    refused.current_dir(folder.path()).args([
+        "channel",
+        "show",
+        "ch_00000000000000000000000000000001",
+        "--json",
+    ]);
+    let refused = run(&mut refused).json();
+    let id = refused["error"]["request_id"].as_str().unwrap().to_owned();
+    assert!(id.starts_with("req_"));
+    let lines = std::fs::read_to_string(&log).unwrap();
+    let lines: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let told =
+        lines.iter().find(|line| line["request_id"] == id.as_str()).expect("a line with the id");
+    assert_eq!(told["span"]["request_id"], id.as_str());
+    assert_eq!(told["code"], refused["error"]["code"]);
+}
+
+// covers: OPS-71
+#[test]
+fn the_service_manager_is_told_when_the_host_is_up_and_when_it_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notify");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(crate::cli::PATIENCE)).unwrap();
+    let mut command = chorus();
+    command.current_dir(folder.path()).env("NOTIFY_SOCKET", &path);
+    let serving = Going::start(command.args(["serve", "--json", "--listen", "127.0.0.1:0"]));
+    let heard = || {
+        let mut bytes = [0; 256];
+        let n = socket.recv(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes[..n]).trim().to_owned()
+    };
+    assert_eq!(heard(), "READY=1");
+    kill(serving.pid(), Signal::SIGTERM).unwrap();
+    assert_eq!(heard(), "STOPPING=1");
+}
+
+// covers: OPS-71
+#[test]
+fn the_sample_unit_is_one_that_systemd_reads() {
+    let unit = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/chorus.service");
+    let unit = std::fs::read_to_string(unit).unwrap();
+    for line in ["Type=notify", "NoNewPrivileges=yes", "ProtectSystem=strict", "TimeoutStopSec="] {
+        assert!(unit.contains(line), "{line}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chorus.service");
+    let there = unit.replace("/usr/local/bin/chorus", env!("CARGO_BIN_EXE_chorus"));
+    assert!(there != unit);
+    std::fs::write(&path, there).unwrap();
+    // Where systemd is, it must have nothing to complain of in this unit.
+    let Ok(read) = Command::new("systemd-analyze").arg("verify").arg(&path).output() else {
+        return;
+    };
+    let told = String::from_utf8_lossy(&read.stderr).into_owned();
+    let complaints = told.lines().filter(|line| line.contains("chorus.service"));
+    let complaints: Vec<&str> = complaints.filter(|line| !line.contains("bus")).collect();
+    assert!(complaints.is_empty(), "{told}");
+}

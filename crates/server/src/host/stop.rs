@@ -1,0 +1,54 @@
+//! Stopping: nobody new, then what is under way, then what waits, then the folder (design section 3).
+//!
+//! What was acknowledged is on the disk before it was; so a stop that is cut short loses nothing either.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{GOODBYE, Running, remove_host_file};
+use crate::couriers::connections::STOPPING;
+
+/// How often it is looked whether the last request was answered.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+impl Running {
+    /// Refuses new requests, answers those under way, tells sessions to come back, writes what is open, and lets
+    /// the folder go; within `drain_seconds` and a few more.
+    pub async fn stop(self) {
+        let app = &self.app;
+        let until = Instant::now() + self.drain;
+        tracing::info!(
+            under_way = app.drain.under_way(),
+            sessions = app.connections.len(),
+            "draining"
+        );
+        app.drain.begin();
+        app.feed.close();
+        for connection in app.connections.all() {
+            connection.close(STOPPING);
+        }
+        while app.drain.under_way() + app.connections.len() > 0 && Instant::now() < until {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        remove_host_file(&self.data, &self.local);
+        let _ = self.stop.send(true);
+        let mut server = self.server;
+        if tokio::time::timeout(GOODBYE, &mut server).await.is_err() {
+            tracing::warn!(left = app.drain.under_way(), "connections were cut off");
+            server.abort();
+        }
+        let writer = self.writer;
+        let stopped = tokio::task::spawn_blocking(move || writer.stop()).await;
+        if stopped.is_err() {
+            tracing::error!("the writer could not be stopped");
+        }
+        // The sink went with the writer's thread, and the courier ends with it.
+        if tokio::time::timeout(GOODBYE, self.courier).await.is_err() {
+            tracing::warn!("the courier did not end");
+        }
+        if let Some(watching) = self.watching {
+            watching.abort();
+        }
+    }
+}
