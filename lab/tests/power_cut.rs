@@ -117,6 +117,7 @@ impl Life {
             stream: None,
             archived: false,
             lead: None,
+            agent_budget: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2), MemberKey(3)]);
         let command = Command::CreateConversation { kind, settings, members };

@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Erase(erase::Args),
     /// Answer a message with a signal instead of a sentence
     React(react::Args),
+    /// Let agents go on that have paused for a person, or see where they have
+    Continue(go_on::Args),
     /// Follow channels live
     Tail(tail::Args),
     /// What waits for a member

@@ -78,6 +78,7 @@ pub(crate) fn deed(print: &Printer, event: &Event) -> String {
             format!("{who} took the thread's owner away")
         }
         "thread_owner_changed" => format!("{who} made {member} the thread's owner"),
+        "continued" => format!("{who} lets the agents go on"),
         other => format!("{who} {}", line(other)),
     }
 }

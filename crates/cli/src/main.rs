@@ -79,6 +79,7 @@ async fn run(cli: Cli) -> Result {
         Command::Delete(args) => delete::run(args, &context).await,
         Command::Erase(args) => erase::run(args, &context).await,
         Command::React(args) => react::run(args, &context).await,
+        Command::Continue(args) => go_on::run(args, &context).await,
         Command::Tail(args) => tail::run(args, &context).await,
         Command::Mail(args) => mail::run(args, &context).await,
         Command::Owed(args) => owed::run(args, &context).await,

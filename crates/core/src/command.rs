@@ -166,6 +166,11 @@ pub enum Command {
         owner: Option<Option<MemberKey>>,
         reason: Arc<str>,
     },
+    /// Let agents go on that have used their no-human budget up on this line.
+    Continue {
+        conversation: Uid,
+        thread: Option<Uid>,
+    },
     SetCursor {
         conversation: Uid,
         read: Seq,
@@ -244,6 +249,8 @@ pub struct SettingsPatch {
     pub visibility: Option<crate::conversation::Visibility>,
     pub archived: Option<bool>,
     pub lead: Option<Option<MemberKey>>,
+    /// `Some(None)`: the host's default again.
+    pub agent_budget: Option<Option<u32>>,
 }
 
 /// A message to be posted.
@@ -300,6 +307,11 @@ pub enum Outcome {
     Thread {
         conversation: Arc<Conversation>,
         thread: Arc<Thread>,
+    },
+    Continued {
+        conversation: Arc<Conversation>,
+        thread: Option<Arc<Thread>>,
+        was_paused: bool,
     },
     Claimed {
         entry: Entry,

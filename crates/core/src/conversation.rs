@@ -87,4 +87,6 @@ pub struct Settings {
     pub archived: bool,
     /// To whom undone obligations go here before they go to the workspace's lead.
     pub lead: Option<MemberKey>,
+    /// Messages that agents say on one line here without a person; the host's default where none is set.
+    pub agent_budget: Option<u32>,
 }

@@ -229,16 +229,26 @@ impl Delivery {
         self.state = State::Waiting;
     }
 
-    /// The host withholds the right to speak, or gives it back: meanwhile the clock stands still.
-    pub fn withhold(&mut self, on: bool, now: Timestamp) {
+    /// Whether the host withholds the right to speak: it is not offered, and nothing of it is due.
+    pub fn stands_still(&self) -> bool {
+        self.clock.withheld.is_some()
+    }
+
+    /// The host withholds the right to speak, or gives it back: meanwhile the clock stands still. Whether that
+    /// changed anything.
+    pub fn withhold(&mut self, on: bool, now: Timestamp) -> bool {
         match (on, self.clock.withheld) {
             (true, None) => self.clock.withheld = Some(now),
             (false, Some(since)) => {
                 self.clock.withheld = None;
                 self.clock.stood_ms = self.clock.stood_ms.saturating_add(now.since(since).max(0));
+                if let State::Accepted { gone: Some(gone), .. } = &mut self.state {
+                    *gone = now;
+                }
             }
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     /// The session's connection is gone, or the host was: an offer under way is void, accepted work may
@@ -257,9 +267,14 @@ impl Delivery {
         let begun = self.clock.until.map_or(event_at, |until| until.max(event_at));
         let begun = begun.plus(self.clock.stood_ms);
         match self.state {
-            State::Accepted { at, life, .. } => life.min(at.plus(limits::TURN_CAP_MS)).max(begun),
+            State::Accepted { at, life, .. } => life.min(self.cap(at)).max(begun),
             _ => begun,
         }
+    }
+
+    /// When a turn accepted at `at` is over however lively it is.
+    fn cap(&self, at: Timestamp) -> Timestamp {
+        at.plus(limits::TURN_CAP_MS).plus(self.clock.stood_ms)
     }
 
     /// When time will next change this delivery; none when it never will. A person has no deadline.
@@ -267,13 +282,14 @@ impl Delivery {
         match self.state {
             State::Settled { .. } | State::Dead { .. } => None,
             State::Deferred { .. } => self.clock.until,
+            _ if self.stands_still() => None,
             State::Waiting => self.unanswered(event_at),
             State::Offered { at, .. } => {
                 let retry = at.plus(limits::ACK_TIMEOUT_MS);
                 Some(self.unanswered(event_at).map_or(retry, |u| u.min(retry)))
             }
             State::Accepted { at, gone, .. } => {
-                let lapse = at.plus(limits::TURN_CAP_MS);
+                let lapse = self.cap(at);
                 let reassign = gone.map(|g| g.plus(limits::SESSION_GONE_MS));
                 let owed = self.unanswered(event_at).unwrap_or(lapse);
                 Some(reassign.map_or(owed, |r| r.min(owed)))
@@ -413,7 +429,8 @@ impl Open {
     /// When time will next change it: a delivery, the claim, or, while it has no row, the row.
     pub fn due(&self) -> Option<Timestamp> {
         let row = (!self.stored).then(|| self.at.plus(limits::PENDING_ROW_AFTER_MS));
-        let claim = self.claim.map(|c| c.expires);
+        let stands = |m| self.delivery(m).is_some_and(Delivery::stands_still);
+        let claim = self.claim.filter(|c| !stands(c.holder)).map(|c| c.expires);
         let deliveries = self.deliveries.iter().filter_map(|d| d.due(self.at));
         deliveries.chain(row).chain(claim).min()
     }

@@ -106,6 +106,8 @@ pub enum Change {
         reason: Reason,
         events: Vec<Seq>,
     },
+    /// A person let the agents go on; the count of the line begins anew.
+    Continued,
 }
 
 /// Why a message was erased: one of a list, since words might say again what had to go.
@@ -198,6 +200,7 @@ impl Change {
             Self::ThreadStatus { .. } => 11,
             Self::ThreadOwner { .. } => 12,
             Self::Erased { .. } => 13,
+            Self::Continued => 14,
         }
     }
 
@@ -217,6 +220,7 @@ impl Change {
             Self::ThreadStatus { .. } => "thread_status_changed",
             Self::ThreadOwner { .. } => "thread_owner_changed",
             Self::Erased { .. } => "message_erased",
+            Self::Continued => "continued",
         }
     }
 
@@ -243,7 +247,8 @@ impl Change {
             | Self::Posted(_)
             | Self::ThreadOpened(_)
             | Self::ThreadStatus { .. }
-            | Self::ThreadOwner { .. } => None,
+            | Self::ThreadOwner { .. }
+            | Self::Continued => None,
         }
     }
 

@@ -52,6 +52,12 @@ pub const IDEMPOTENCY_MS: i64 = 24 * 3_600_000;
 /// Idempotency keys remembered a conversation; past it the oldest are forgotten early. A million keys are
 /// about 80 MB, and ten of a second's worth of the fastest room.
 pub const IDEMPOTENCY_KEYS: usize = 1_000_000;
+/// Agents' messages on one line without a person, where agents are meant to work (design section 5, "Turns").
+pub const NO_HUMAN_WORK: u32 = 50;
+/// The same in threads of type `conversation`.
+pub const NO_HUMAN_TALK: u32 = 8;
+/// The largest budget that can be set: above it a loop costs more than a pause.
+pub const NO_HUMAN_MOST: u32 = 10_000;
 /// Longest description or purpose of a conversation in bytes.
 pub const DESCRIPTION_BYTES: usize = 4 * 1024;
 /// Rows one command may touch; what is longer is a chain of commands (design section 3, "The store").

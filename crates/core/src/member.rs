@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 
 use crate::attention::names::{Index, Target, fold, valid_handle};
+use crate::budget::HOST_HANDLE;
 use crate::error::{Code, Refusal};
 use crate::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
 use crate::limits;
@@ -336,6 +337,10 @@ impl Directory {
 
     /// Two targets of one name would make it name nobody, so the second is refused.
     fn check_free(&self, name: &str) -> Result<(), Refusal> {
+        if fold(name) == HOST_HANDLE {
+            let why = format!("the name '{name}' is the host's own");
+            return Err(Refusal::new(Code::Conflict, why));
+        }
         let taken = self.names.is_taken(name);
         if taken {
             return Err(Refusal::new(Code::Conflict, format!("the name '{name}' is taken")));

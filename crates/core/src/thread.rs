@@ -83,6 +83,8 @@ pub struct Thread {
     /// The thread seq of its newest message; rises by exactly one.
     pub last_seq: u64,
     pub participants: BTreeSet<MemberKey>,
+    /// Agents' messages since a person spoke or the status changed.
+    pub unattended: u32,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }

@@ -120,6 +120,7 @@ impl Host {
             sync: config.sync,
             batching: !config.dangerous_no_batching,
             name: config.workspace.clone(),
+            budgets: config.settings.budget.budgets(),
             ..Options::new(&config.data, uid)
         };
         let store = chorus_store::open(options).map_err(StartError::Store)?;
@@ -185,6 +186,7 @@ impl Host {
             drain: Default::default(),
             data: config.data.clone(),
             copying: Default::default(),
+            budgets: config.settings.budget.budgets(),
         });
         let operator_token = app.first_start(&config.data).await?;
         let operator_link = app.sign_in_link().map_err(StartError::First)?;

@@ -99,6 +99,7 @@ fn people_and_rooms(writer: &Writer, channels: usize) -> Result<Vec<Uid>, Refusa
             stream: None,
             archived: false,
             lead: None,
+            agent_budget: None,
         };
         let members = [2, 3, 4].map(MemberKey).to_vec();
         let kind = ConversationKind::Channel;

@@ -26,13 +26,14 @@ pub(crate) static CONVERSATION: Table = Table::new(
         "archived",
         "created_at",
         "lead",
+        "agent_budget",
     ],
 );
 
 pub(crate) static HEAD: Table = Table::new(
     "head",
     2,
-    &["workspace", "conversation", "seq", "hash", "version", "settled", "last_at"],
+    &["workspace", "conversation", "seq", "hash", "version", "settled", "last_at", "unattended"],
 );
 
 pub(crate) static ROSTER: Table =
@@ -55,6 +56,7 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, conversation: &Conversation) -> R
             settings.archived.into(),
             conversation.created_at.0.into(),
             settings.lead.map(|m| m.0).into(),
+            settings.agent_budget.into(),
         ],
     )
 }
@@ -75,6 +77,7 @@ pub(crate) fn put_head(
             head.version.into(),
             head.settled.0.into(),
             head.last_at.0.into(),
+            head.unattended.into(),
         ],
     )
 }
@@ -197,6 +200,7 @@ fn read(row: &dyn Row) -> Result<Conversation> {
             stream: row.maybe_int(8)?.map(StreamKey),
             archived: row.flag(9)?,
             lead: row.maybe_int(11)?.map(MemberKey),
+            agent_budget: row.maybe_int(12)?,
         },
         created_at: Timestamp(row.int(10)?),
     })
@@ -209,5 +213,6 @@ fn read_head(row: &dyn Row) -> Result<Head> {
         version: row.int(4)?,
         settled: Seq(row.int(5)?),
         last_at: Timestamp(row.int(6)?),
+        unattended: row.int(7)?,
     })
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chorus_core::budget::Budgets;
 use chorus_core::ids::{ConversationKey, Uid};
 use chorus_core::member::Directory;
 use chorus_core::workspace::Workspace;
@@ -41,6 +42,8 @@ pub struct Options {
     /// The workspace's public id and name, when the folder is empty.
     pub workspace: Uid,
     pub name: String,
+    /// What agents may say without a person, where a conversation has no budget of its own.
+    pub budgets: Budgets,
     /// Another file layer of SQLite's than the system's, by its registered name. For tests.
     pub vfs: Option<String>,
 }
@@ -53,6 +56,7 @@ impl Options {
             batching: true,
             workspace,
             name: "default".to_owned(),
+            budgets: Budgets::default(),
             vfs: None,
         }
     }
@@ -137,7 +141,8 @@ impl Store {
         let Self { options, folder, db, tenant, directory } = self;
         let why = |why| OpenError::Database { folder: options.data.clone(), why };
         let readers = Readers::new(folder.database(), options.vfs.clone(), tenant.key);
-        let (workspace, damaged) = revive(&*db, &tenant, directory, clock.now()).map_err(why)?;
+        let (workspace, damaged) =
+            revive(&*db, &tenant, directory, options.budgets, clock.now()).map_err(why)?;
         let setup = writer::Setup {
             folder,
             db,
@@ -159,9 +164,11 @@ fn revive(
     db: &dyn Db,
     tenant: &Tenant,
     directory: Directory,
+    budgets: Budgets,
     now: chorus_core::ids::Timestamp,
 ) -> Result<(Workspace, BTreeSet<ConversationKey>), Error> {
-    let mut workspace = Workspace::new(directory, conversation::last_key(db, tenant.key)?);
+    let last = conversation::last_key(db, tenant.key)?;
+    let mut workspace = Workspace::new(directory, last).with_budgets(budgets);
     let directory = workspace.directory().clone();
     let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0 };
     let mut damaged = BTreeSet::new();

@@ -24,6 +24,7 @@ pub(crate) static THREAD: Table = Table::new(
         "participants",
         "created_at",
         "updated_at",
+        "unattended",
     ],
 );
 
@@ -50,6 +51,7 @@ pub(crate) fn put(
             (&*participants).into(),
             thread.created_at.0.into(),
             thread.updated_at.0.into(),
+            thread.unattended.into(),
         ],
     )
 }
@@ -95,5 +97,6 @@ fn read(row: &dyn Row) -> Result<Thread> {
         participants: packed::read_members(row.blob(10)?)?,
         created_at: Timestamp(row.int(11)?),
         updated_at: Timestamp(row.int(12)?),
+        unattended: row.int(13)?,
     })
 }

@@ -74,7 +74,21 @@ pub(crate) enum Args {
         /// The channel has no lead of its own any more
         #[arg(long, conflicts_with = "lead")]
         no_lead: bool,
+        /// Messages that agents may say on one line of talk without a person; `default` for the host's
+        #[arg(long, value_name = "N", value_parser = budget)]
+        agent_budget: Option<Budget>,
     },
+}
+
+/// A channel's own budget, or the host's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget(Option<u32>);
+
+fn budget(text: &str) -> std::result::Result<Budget, String> {
+    match text {
+        "default" => Ok(Budget(None)),
+        number => number.parse().map(|n| Budget(Some(n))).map_err(|_| "a number or default".into()),
+    }
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
@@ -112,11 +126,30 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             }
             id
         }
-        Args::Set { channel, title, description, purpose, visibility, archived, lead, no_lead } => {
+        Args::Set {
+            channel,
+            title,
+            description,
+            purpose,
+            visibility,
+            archived,
+            lead,
+            no_lead,
+            agent_budget,
+        } => {
             let id = lookup::conversation(&client, &channel).await?;
             let lead = lead.map(|m| Some(lookup::member(&m).to_owned()));
             let lead = if no_lead { Some(None) } else { lead };
-            let patch = ChannelPatch { title, description, purpose, visibility, archived, lead };
+            let agent_budget = agent_budget.map(|budget| budget.0);
+            let patch = ChannelPatch {
+                title,
+                description,
+                purpose,
+                visibility,
+                archived,
+                lead,
+                agent_budget,
+            };
             client.change_channel(&id, &patch).await?;
             id
         }
@@ -135,6 +168,10 @@ fn one(channel: &Channel) -> String {
     );
     if channel.archived {
         text.push_str("\narchived");
+    }
+    if channel.paused {
+        let said = channel.unattended;
+        text.push_str(&format!("\npaused: agents have said {said} messages without a person"));
     }
     for (name, value) in [("description", &channel.description), ("purpose", &channel.purpose)] {
         if !value.is_empty() {

@@ -3,12 +3,14 @@
 
 use chorus_client::Client;
 use chorus_core::attention::Directedness;
+use chorus_core::member::MemberKind;
 use chorus_wire::rest::deliveries::{Delivery, ListDeliveries, StateFilter};
 use chorus_wire::rest::events::{Event, ListEvents};
+use chorus_wire::rest::pauses::Pause;
 use chorus_wire::words::Word;
 use serde::Serialize;
 
-use super::Context;
+use super::{Context, go_on};
 use crate::failure::Result;
 use crate::lines;
 use crate::lookup;
@@ -32,6 +34,9 @@ struct Mail {
     open: Vec<Open>,
     /// Messages that were meant for the member and lie behind no cursor of its.
     mentions: Vec<Event>,
+    /// Where agents pause until a person lets them go on; for people.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    paused: Vec<Pause>,
 }
 
 #[derive(Debug, Serialize)]
@@ -44,7 +49,12 @@ struct Open {
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let client = context.client_as(args.agent.as_deref()).await?;
-    let member = client.whoami().await?.member.id;
+    let me = client.whoami().await?.member;
+    let paused = match me.kind {
+        MemberKind::Human => client.pauses().await?.pauses,
+        MemberKind::Agent => Vec::new(),
+    };
+    let member = me.id;
     let query = ListDeliveries { state: Some(StateFilter::Open), member: Some(member.clone()) };
     let mut open = Vec::new();
     for delivery in client.deliveries(&query).await?.deliveries {
@@ -54,10 +64,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         open.push(Open { delivery, author, text: message.as_ref().map(lines::said) });
     }
     let mentions = mentions(&client, &member, &open).await?;
-    let mail = Mail { member, open, mentions };
+    let mail = Mail { member, open, mentions, paused };
     let titles = lookup::titles(&client).await?;
     context.print.show(&mail, |mail| {
-        if mail.open.is_empty() && mail.mentions.is_empty() {
+        if mail.open.is_empty() && mail.mentions.is_empty() && mail.paused.is_empty() {
             return format!("nothing waits for {}", line(&mail.member));
         }
         let place = |id: &String| titles.get(id).unwrap_or(id).clone();
@@ -68,7 +78,12 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             let at = clock(event.created_at);
             format!("unread  {at} {} {who}: {text}  {}", place(&event.conversation), event.event_id)
         });
-        open.chain(mentions).collect::<Vec<_>>().join("\n")
+        let paused = mail.paused.iter().map(|pause| {
+            let (id, title) = (go_on::id(pause), go_on::title(pause));
+            let said = pause.unattended;
+            format!("paused  agents have said {said} messages: chorus continue {id}  {title}")
+        });
+        open.chain(mentions).chain(paused).collect::<Vec<_>>().join("\n")
     })
 }
 

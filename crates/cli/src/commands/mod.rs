@@ -11,6 +11,7 @@ pub(crate) mod thread;
 pub(crate) mod delete;
 pub(crate) mod edit;
 pub(crate) mod erase;
+pub(crate) mod go_on;
 pub(crate) mod post;
 pub(crate) mod react;
 

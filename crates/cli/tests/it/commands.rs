@@ -220,3 +220,25 @@ fn the_bridge_speaks_c2a_over_lines() {
     drop(input);
     assert!(bridge.child.wait().unwrap().success());
 }
+
+// covers: ATT-172, ATT-176
+#[test]
+fn continue_lists_what_is_paused_and_lets_it_go_on() {
+    let host = Host::with_room(&["scout"]);
+    assert_eq!(host.json(&["continue"]), json!({ "pauses": [] }));
+    host.json(&["channel", "set", "#ops", "--agent-budget", "1"]);
+    host.json(&["post", "#ops", "the build is red", "--as", "scout"]);
+    let pauses = host.json(&["continue"]);
+    assert_eq!(pauses["pauses"][0]["title"], "ops");
+    assert_eq!(pauses["pauses"][0]["unattended"], 1);
+    assert!(host.run(&["mail"]).ok().out.contains("chorus continue"));
+    let done = host.json(&["continue", "#ops"]);
+    assert_eq!(done["was_paused"], true);
+    assert_eq!(host.json(&["continue", "#ops"])["was_paused"], false);
+    let none = host.run(&["continue", "#nowhere", "--json"]);
+    assert!(none.out.contains("NOT_FOUND"), "{}", none.out);
+    let wrong = host.run(&["channel", "set", "#ops", "--agent-budget", "0", "--json"]);
+    assert!(wrong.out.contains("VALIDATION_ERROR"), "{}", wrong.out);
+    let default = host.json(&["channel", "set", "#ops", "--agent-budget", "default"]);
+    assert_eq!(default["agent_budget"], Value::Null);
+}

@@ -17,7 +17,10 @@ fn bash_completes_commands_options_and_words() {
             words[words.len() - 1],
             words[words.len() - 2],
         );
-        let out = Command::new("bash").args(["--norc", "-c", &program]).output().unwrap();
+        // By a file: one argument has at most 128 KiB.
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(program.as_bytes()).unwrap();
+        let out = Command::new("bash").arg("--norc").arg(file.path()).output().unwrap();
         assert!(out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
         String::from_utf8(out.stdout).unwrap().trim().to_owned()
     };

@@ -74,21 +74,34 @@ pub fn for_the_rest(attention: &Attention, participates: bool) -> Decision {
 
 /// A chain of agents' messages has reached its end: no agent is told, and a person is.
 fn end_of_chain(room: &Room, directory: &Directory, said: &Said<'_>) -> Attention {
+    let told = word_to_a_person(room, directory, Rule::HopLimit);
+    Attention { intent: said.intent, rest: Directedness::Ambient, told: told.into_iter().collect() }
+}
+
+/// The line has used its no-human budget up with this message: a person is told, besides whom it is for.
+pub fn add_budget_spent(room: &Room, directory: &Directory, attention: &mut Attention) {
+    let Some(word) = word_to_a_person(room, directory, Rule::BudgetSpent) else { return };
+    match attention.told.iter_mut().find(|t| t.member == word.member) {
+        Some(told) => told.decision = word.decision,
+        None => attention.told.push(word),
+    }
+}
+
+/// The lead, else somebody of the roster, else the first person there is.
+fn word_to_a_person(room: &Room, directory: &Directory, rule: Rule) -> Option<Told> {
     let on_roster = |m: &MemberKey| room.roster.contains_key(m) && !directory.is_agent(*m);
     let lead = directory.lead.filter(|m| !directory.is_agent(*m));
     let person = lead.or_else(|| room.roster.keys().copied().filter(on_roster).min());
-    let told = person.or_else(|| directory.first_person()).map(|member| Told {
-        member,
-        decision: Decision {
-            rule: Rule::HopLimit,
-            directedness: Directedness::ToMyRole,
-            policy: Policy::MayRespond,
-            mode: Mode::Notify,
-            priority: Priority::High,
-            deadline_ms: None,
-        },
-    });
-    Attention { intent: said.intent, rest: Directedness::Ambient, told: told.into_iter().collect() }
+    let member = person.or_else(|| directory.first_person())?;
+    let decision = Decision {
+        rule,
+        directedness: Directedness::ToMyRole,
+        policy: Policy::MayRespond,
+        mode: Mode::Notify,
+        priority: Priority::High,
+        deadline_ms: None,
+    };
+    Some(Told { member, decision })
 }
 
 /// Whom a message names, in its text or beside it; only those on the roster count.
@@ -312,7 +325,8 @@ fn directedness(rule: Rule) -> Directedness {
         | Rule::StreamOwner
         | Rule::ThreadParticipant
         | Rule::Claimed
-        | Rule::HopLimit => Directedness::ToMyRole,
+        | Rule::HopLimit
+        | Rule::BudgetSpent => Directedness::ToMyRole,
         Rule::RepliedToOther | Rule::NamedOther => Directedness::ToOther,
         Rule::AlwaysListen | Rule::Unaddressed | Rule::AnswerToAck => Directedness::Ambient,
     }

@@ -148,10 +148,12 @@ pub enum Rule {
     AnswerToAck,
     /// The obligation moved here from somebody who did not answer.
     Escalated,
+    /// Agents have talked here for as long as they may without a person; a person is told.
+    BudgetSpent,
 }
 
 impl Rule {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::DirectMessage,
         Self::Recipient,
         Self::Mention,
@@ -173,6 +175,7 @@ impl Rule {
         Self::HopLimit,
         Self::AnswerToAck,
         Self::Escalated,
+        Self::BudgetSpent,
     ];
 
     pub fn name(self) -> &'static str {
@@ -198,6 +201,7 @@ impl Rule {
             Self::HopLimit => "hop_limit",
             Self::AnswerToAck => "answer_to_ack_only",
             Self::Escalated => "escalated",
+            Self::BudgetSpent => "budget_spent",
         }
     }
 }

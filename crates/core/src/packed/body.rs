@@ -48,6 +48,7 @@ pub fn body(change: &Change) -> Vec<u8> {
             out.number(events.len() as u64);
             events.iter().for_each(|seq| out.number(seq.0));
         }
+        Change::Continued => {}
     }
     out.0
 }
@@ -74,6 +75,7 @@ pub fn read_body(code: u8, bytes: &[u8]) -> Result<Change> {
         11 => Change::ThreadStatus { status: r.code()?, reason: r.text()? },
         12 => Change::ThreadOwner { owner: get_member(r)? },
         13 => Change::Erased { message: Seq(r.number()?), reason: r.code()?, events: get_seqs(r)? },
+        14 => Change::Continued,
         _ => return Err(Corrupt),
     };
     reader.end()?;
@@ -111,9 +113,14 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
         out.byte(LEAD);
         out.number(lead.0.into());
     }
+    if let Some(budget) = settings.agent_budget {
+        out.byte(AGENT_BUDGET);
+        out.number(budget.into());
+    }
 }
 
 const LEAD: u8 = 1;
+const AGENT_BUDGET: u8 = 2;
 
 fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
     let mut settings = Settings {
@@ -131,6 +138,7 @@ fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
             _ => return Err(Corrupt),
         },
         lead: None,
+        agent_budget: None,
     };
     // Settings end the body they stand in.
     let mut last = 0;
@@ -142,6 +150,7 @@ fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
         last = tag;
         match tag {
             LEAD => settings.lead = Some(MemberKey(reader.small()?)),
+            AGENT_BUDGET => settings.agent_budget = Some(reader.small()?),
             _ => return Err(Corrupt),
         }
     }

@@ -66,6 +66,7 @@ coded!(Rule {
     HopLimit = 19,
     AnswerToAck = 20,
     Escalated = 21,
+    BudgetSpent = 22,
 });
 coded!(Disposition {
     Responded = 1,

@@ -56,16 +56,19 @@ fn message() -> impl Strategy<Value = Message> {
 fn settings() -> impl Strategy<Value = Settings> {
     let visibility = select(vec![Visibility::Public, Visibility::Private]);
     let stream = option::of(any::<u32>().prop_map(StreamKey));
-    let lead = option::of(member());
-    (text(), text(), text(), visibility, stream, any::<bool>(), lead).prop_map(
-        |(title, description, purpose, visibility, stream, archived, lead)| Settings {
-            title,
-            description,
-            purpose,
-            visibility,
-            stream,
-            archived,
-            lead,
+    let rest = (any::<bool>(), option::of(member()), option::of(any::<u32>()));
+    (text(), text(), text(), visibility, stream, rest).prop_map(
+        |(title, description, purpose, visibility, stream, (archived, lead, agent_budget))| {
+            Settings {
+                title,
+                description,
+                purpose,
+                visibility,
+                stream,
+                archived,
+                lead,
+                agent_budget,
+            }
         },
     )
 }
@@ -106,6 +109,7 @@ fn change() -> impl Strategy<Value = Change> {
         option::of(member()).prop_map(|owner| Change::ThreadOwner { owner }),
         (seq(), select(Reason::ALL.as_slice()), vec(seq(), 0..5))
             .prop_map(|(message, reason, events)| Change::Erased { message, reason, events }),
+        Just(Change::Continued),
     ]
 }
 

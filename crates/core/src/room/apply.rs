@@ -6,7 +6,7 @@ use crate::attention::Attention;
 use crate::attention::Intent;
 use crate::attention::intent::{Before, intent};
 use crate::conversation::Participation;
-use crate::event::{Change, Event, EventRef, Idempotency, Message};
+use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind};
 use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 use crate::packed;
 use crate::room::{Line, Room, TAIL};
@@ -90,7 +90,11 @@ impl Room {
             Change::Joined { member, participation } => self.seat(*member, Some(*participation)),
             Change::Left { member } => self.seat(*member, None),
             Change::Posted(_) => self.count_message(event),
+            Change::Continued => self.attend(event),
             Change::Edited { message, .. } => {
+                if event.hop == 0 {
+                    self.attend(event);
+                }
                 let state = self.messages.entry(*message).or_default();
                 state.latest = Some(event.seq);
                 state.edited_at = Some(event.at);
@@ -128,6 +132,7 @@ impl Room {
                     owner: opening.owner,
                     last_seq: 0,
                     participants: opening.participants.iter().copied().collect(),
+                    unattended: 0,
                     created_at: event.at,
                     updated_at: event.at,
                 };
@@ -135,7 +140,10 @@ impl Room {
                 self.dirty.threads.insert(key);
             }
             Change::ThreadStatus { status, .. } => {
-                self.change_thread(event, |thread| thread.status = *status);
+                self.change_thread(event, |thread| {
+                    thread.status = *status;
+                    thread.unattended = 0;
+                });
             }
             Change::ThreadOwner { owner } => {
                 self.change_thread(event, |thread| {
@@ -165,6 +173,26 @@ impl Room {
                 thread.last_seq = event.thread_seq;
                 thread.participants.insert(event.actor);
             });
+        }
+        let chat = event.change.message().is_some_and(|m| m.kind == MessageKind::Chat);
+        match event.hop {
+            0 => self.attend(event),
+            // Status and system messages count against no budget.
+            _ if !chat => {}
+            _ if event.thread.is_some() => self.change_thread(event, |t| t.unattended += 1),
+            _ => self.head.unattended += 1,
+        }
+    }
+
+    /// A person has spoken on this line, or let it go on. A person's messages are those of hop 0.
+    fn attend(&mut self, event: &Event) {
+        let Some(key) = event.thread else {
+            self.head.unattended = 0;
+            return;
+        };
+        if let Some(thread) = self.threads.get_mut(&key).filter(|t| t.unattended > 0) {
+            Arc::make_mut(thread).unattended = 0;
+            self.dirty.threads.insert(key);
         }
     }
 

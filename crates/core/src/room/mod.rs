@@ -34,6 +34,8 @@ pub struct Head {
     pub settled: Seq,
     /// Time never goes back within a conversation.
     pub last_at: Timestamp,
+    /// Agents' messages on the main line since a person spoke there.
+    pub unattended: u32,
 }
 
 /// The newest message of one line of talk (the main line, or a thread), as the next one is read against it.
@@ -209,6 +211,14 @@ impl Room {
             }
         }
         room
+    }
+
+    /// Agents' messages on a line since a person spoke there.
+    pub fn unattended(&self, thread: Option<ThreadKey>) -> u32 {
+        match thread {
+            Some(key) => self.threads.get(&key).map_or(0, |t| t.unattended),
+            None => self.head.unattended,
+        }
     }
 
     pub fn key(&self) -> ConversationKey {

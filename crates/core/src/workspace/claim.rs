@@ -155,6 +155,9 @@ impl Run<'_> {
         let now = self.now;
         let Some(open) = self.room(at.conversation).open.get(&at.seq) else { return Ok(()) };
         let Some(claim) = open.claim.filter(|c| !c.is_live(now)) else { return Ok(()) };
+        if open.delivery(claim.holder).is_some_and(Delivery::stands_still) {
+            return Ok(());
+        }
         let waiting = open.delivery(claim.holder).is_some_and(|d| d.state == State::Waiting);
         let directory = self.directory();
         let somebody = open.attention.told.iter().any(|t| {

@@ -72,20 +72,17 @@ impl Run<'_> {
         text(patch.description, &mut settings.description);
         text(patch.purpose, &mut settings.purpose);
         settings.visibility = patch.visibility.unwrap_or(settings.visibility);
-        let archived = settings.archived;
-        settings.archived = patch.archived.unwrap_or(archived);
+        settings.archived = patch.archived.unwrap_or(settings.archived);
         if let Some(lead) = patch.lead {
             self.check_lead(key, lead)?;
             settings.lead = lead;
         }
+        settings.agent_budget = patch.agent_budget.unwrap_or(settings.agent_budget);
         check_settings(&settings)?;
         if settings != self.room(key).conversation.settings {
-            let on = settings.archived;
             self.log_plain(key, self.drawn.uid, Change::SettingsChanged(settings))?;
-            if on != archived {
-                // Nobody can answer in what is archived.
-                self.withhold(key, None, on);
-            }
+            // Nobody can answer in what is archived, nor agents where they have said what they may.
+            self.review_pauses(key)?;
         }
         Ok(Outcome::Conversation(self.room(key).conversation.clone()))
     }
@@ -189,6 +186,10 @@ pub(super) fn derived(uid: Uid, n: usize) -> Uid {
 
 fn check_settings(settings: &Settings) -> Result<(), Refusal> {
     check_title("title", Some(&settings.title))?;
+    let most = limits::NO_HUMAN_MOST;
+    if settings.agent_budget.is_some_and(|n| n == 0 || n > most) {
+        return Err(Refusal::invalid(format!("agent_budget is 1 to {most}, or null")));
+    }
     for (what, text) in [("description", &settings.description), ("purpose", &settings.purpose)] {
         if text.len() > limits::DESCRIPTION_BYTES {
             let max = limits::DESCRIPTION_BYTES;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Result, Run, is_running};
 use crate::attention::Policy;
 use crate::command::{Effect, Offer, Outcome};
-use crate::delivery::{Disposition, Fired, State};
+use crate::delivery::{Delivery, Disposition, Fired, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, SessionKey, Uid};
@@ -29,6 +29,17 @@ impl Run<'_> {
         self.offer_to(at, member, session)
     }
 
+    /// Offers what waited while its clock stood still, but for a turn that runs.
+    pub(super) fn offer_held_back(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
+        let open = self.room(at.conversation).open.get(&at.seq);
+        let state = open.and_then(|o| o.delivery(member)).map(|d| d.state);
+        match state {
+            Some(State::Waiting | State::Offered { .. }) => self.offer(at, member),
+            Some(State::Accepted { gone: Some(_), .. }) => self.offer(at, member),
+            _ => Ok(()),
+        }
+    }
+
     fn offer_to(&mut self, at: EventRef, member: MemberKey, session: SessionKey) -> Result<()> {
         if let Some(offer) = self.make_offer(at, member, session)? {
             self.effect(Effect::Offer(offer));
@@ -44,9 +55,19 @@ impl Run<'_> {
     ) -> Result<Option<Offer>> {
         let event = self.recall_event(at)?;
         let now = self.now;
+        let thread = event.thread;
+        let withheld = self.ws.is_withheld(self.room(at.conversation), thread);
         let room = self.room_mut(at.conversation);
         let delivery = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member));
-        let Some(delivery) = delivery.filter(|d| d.is_open()) else { return Ok(None) };
+        if let Some(delivery) = delivery.filter(|_| withheld) {
+            if delivery.withhold(true, now) {
+                room.must_store(at.seq);
+            }
+            return Ok(None);
+        }
+        let delivery = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member));
+        let offered = |d: &&mut Delivery| d.is_open() && !d.stands_still();
+        let Some(delivery) = delivery.filter(offered) else { return Ok(None) };
         let was_running = is_running(delivery.state);
         delivery.offer(session, now);
         let (decision, attempt, fence) = (delivery.decision, delivery.attempt, delivery.fence);
@@ -200,6 +221,14 @@ impl Run<'_> {
         }
         if let Some(delivery) = open.delivery_mut(member).filter(|d| d.is_open()) {
             was_running = is_running(delivery.state);
+            if disposition == Disposition::Failed && delivery.stands_still() {
+                // It could not answer because the line is paused: it is asked again when that goes on.
+                delivery.state = State::Waiting;
+                room.must_store(at.seq);
+                self.ws.count_running(member, was_running, false);
+                self.ws.track(at);
+                return Ok(());
+            }
             delivery.settle(disposition, now);
         }
         let held = open.claim.is_some_and(|c| c.holder == member);

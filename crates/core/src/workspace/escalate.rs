@@ -7,9 +7,9 @@ use super::{Result, Run};
 use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
 use crate::command::{Authority, Outcome};
 use crate::conversation::Visibility;
-use crate::delivery::{Delivery, Open, State};
+use crate::delivery::{Delivery, State};
 use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, ThreadKey};
+use crate::ids::MemberKey;
 use crate::limits;
 use crate::room::Room;
 
@@ -73,26 +73,6 @@ impl Run<'_> {
         Some((member, directory.is_agent(member)))
     }
 
-    /// The host withholds from everybody the right to speak here, in one thread or in all of the room, or
-    /// gives it back: the clocks of what is owed stand still meanwhile.
-    pub(super) fn withhold(&mut self, key: ConversationKey, thread: Option<ThreadKey>, on: bool) {
-        let now = self.now;
-        let here = |open: &&mut Open| thread.is_none() || open.thread == thread;
-        let room = self.room_mut(key);
-        let mut changed = Vec::new();
-        for open in room.open.values_mut().filter(here) {
-            let mut any = false;
-            for delivery in open.deliveries.iter_mut().filter(|d| d.is_open()) {
-                delivery.withhold(on, now);
-                any = true;
-            }
-            changed.extend(any.then_some(open.seq));
-        }
-        for seq in changed {
-            room_store(self, EventRef { conversation: key, seq });
-        }
-    }
-
     /// What is overdue, oldest first in each conversation, as far as it concerns a member: the one who holds
     /// it, those it was taken from, its author, and the leads. Without a member, all.
     pub(super) fn overdue(&mut self, member: Option<MemberKey>, limit: usize) -> Result<Outcome> {
@@ -112,11 +92,6 @@ impl Run<'_> {
             concerns.take(limit).map(|(room, open)| (Arc::clone(&room.conversation), open.clone()));
         Ok(Outcome::Waiting(found.collect()))
     }
-}
-
-fn room_store(run: &mut Run<'_>, at: EventRef) {
-    run.room_mut(at.conversation).must_store(at.seq);
-    run.ws.track(at);
 }
 
 /// Whether a member reads along: what is owed does not move to somebody who may not see it.

@@ -40,9 +40,13 @@ impl Run<'_> {
         draft.cause = cause;
         draft.hop = hop;
         draft.attention = Some(Arc::new(attention));
+        let was_paused = self.ws.is_paused(self.room(at.conversation), draft.thread);
         let logged = self.room_mut(at.conversation).log(draft);
         let entry = self.publish(logged.clone())?;
         self.tell(&logged)?;
+        if self.ws.is_paused(self.room(at.conversation), logged.thread) != was_paused {
+            self.review_pauses(at.conversation)?;
+        }
         Ok(Outcome::Logged { entry, duplicate: false })
     }
 

@@ -14,6 +14,7 @@ mod escalate;
 mod guard;
 mod look;
 mod message;
+mod pause;
 mod post;
 mod run;
 mod thread;
@@ -23,6 +24,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::attention::directedness::People;
+use crate::budget::Budgets;
 use crate::command::{Authority, By, Command, Drawn, Effect, Facts, Outcome, Unavailable};
 use crate::conversation::{Conversation, ConversationKind};
 use crate::delivery::State;
@@ -113,6 +115,9 @@ pub struct Workspace {
     running: HashMap<MemberKey, usize>,
     last_session: u32,
     last_conversation: u64,
+    budgets: Budgets,
+    /// Rooms that came back with clocks that do not stand as their lines do.
+    to_review: BTreeSet<ConversationKey>,
     changes: Changes,
     touched: BTreeSet<ConversationKey>,
     directory_changed: bool,
@@ -124,6 +129,11 @@ impl Workspace {
         let last_session = directory.sessions.last().map_or(0, |(key, _)| key.0);
         let directory = Arc::new(directory);
         Self { directory, last_session, last_conversation, ..Self::default() }
+    }
+
+    /// With other budgets for agents than the usual.
+    pub fn with_budgets(self, budgets: Budgets) -> Self {
+        Self { budgets, ..self }
     }
 
     pub fn directory(&self) -> &Arc<Directory> {
@@ -144,6 +154,9 @@ impl Workspace {
         self.by_uid.insert(room.conversation.uid, key);
         if room.is_dirty() {
             self.touched.insert(key);
+        }
+        if !self.misjudged(&room).is_empty() {
+            self.to_review.insert(key);
         }
         let open: Vec<Seq> = room.open.keys().copied().collect();
         self.rooms.insert(key, room);
@@ -168,6 +181,7 @@ impl Workspace {
                 }
             }
             self.touched.remove(&key);
+            self.to_review.remove(&key);
         }
     }
 
@@ -242,6 +256,7 @@ impl Workspace {
             Command::ChangeThread { thread, status, owner, reason } => {
                 run.change_thread(thread, status, owner, &reason)
             }
+            Command::Continue { conversation, thread } => run.go_on(conversation, thread),
             Command::SetCursor { conversation, read } => run.set_cursor(conversation, read),
             Command::Claim { event } => run.claim(event),
             Command::Release { event } => run.release(event),
@@ -268,6 +283,14 @@ impl Workspace {
         now: Timestamp,
         limit: usize,
     ) -> Result<usize, Unavailable> {
+        while let Some(key) = self.to_review.first().copied() {
+            let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
+            match run.review_pauses(key) {
+                Ok(()) | Err(Failure::Refused(_)) => {}
+                Err(Failure::Unavailable(why)) => return Err(why),
+            }
+            self.to_review.remove(&key);
+        }
         let mut fired = 0;
         while fired < limit {
             let Some(at) = self.timers.pop_due(now) else { break };
@@ -286,7 +309,7 @@ impl Workspace {
 
     /// When time next changes anything.
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.timers.next()
+        if self.to_review.is_empty() { self.timers.next() } else { Some(Timestamp::default()) }
     }
 
     /// In which conversation that is.

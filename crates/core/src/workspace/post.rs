@@ -7,7 +7,7 @@ use super::guard::Verdict;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
 use crate::attention::intent::is_urgent;
-use crate::attention::{Attention, Directedness, Rule};
+use crate::attention::{Attention, Directedness, Intent, Rule};
 use crate::claim::Claim;
 use crate::command::{Effect, Outcome, Post};
 use crate::delivery::{Delivery, Disposition, Open};
@@ -43,7 +43,9 @@ impl Run<'_> {
         check_message(&post.message)?;
         self.check_thread(&place)?;
         let verdict = self.judge(&me, place.key, place.answers, place.thread.is_none())?;
+        self.check_budget(&me, place.key, place.thread, &post.message)?;
         let attention = Arc::new(self.decide(&me, &place, &post, verdict)?);
+        let was_paused = self.ws.is_paused(self.room(place.key), place.thread);
         let mut draft = self.draft(self.drawn.uid, Change::Posted(post.message));
         draft.thread = place.thread;
         draft.reply_to = place.reply_to();
@@ -59,6 +61,9 @@ impl Run<'_> {
         let entry = self.publish(event.clone())?;
         self.call_off(&event)?;
         self.tell(&event)?;
+        if self.ws.is_paused(self.room(place.key), place.thread) != was_paused {
+            self.review_pauses(place.key)?;
+        }
         Ok(Outcome::Logged { entry, duplicate: false })
     }
 
@@ -69,6 +74,7 @@ impl Run<'_> {
         check_message(&post.message)?;
         self.check_thread(&place)?;
         let verdict = self.judge(&me, place.key, place.answers, place.thread.is_none())?;
+        self.check_budget(&me, place.key, place.thread, &post.message)?;
         Ok(Outcome::Preview(Arc::new(self.decide(&me, &place, post, verdict)?)))
     }
 
@@ -137,6 +143,10 @@ impl Run<'_> {
         post: &Post,
         verdict: Verdict,
     ) -> Result<Attention> {
+        if self.check_host_word(me, &post.message)? {
+            let intent = Intent::Statement;
+            return Ok(Attention { intent, rest: Directedness::Ambient, told: Vec::new() });
+        }
         let replied_to = match place.reply_to() {
             Some(seq) => {
                 let at = EventRef { conversation: place.key, seq };
@@ -147,7 +157,7 @@ impl Run<'_> {
         let text: &str = &post.message.text;
         let room = self.room(place.key);
         let thread = self.thread(place.key, place.thread);
-        Ok(directedness::decide(
+        let mut attention = directedness::decide(
             room,
             self.ws.people(),
             &Said {
@@ -166,7 +176,9 @@ impl Run<'_> {
                 stated: post.directedness,
                 answers_ack: verdict.answers_ack,
             },
-        ))
+        );
+        self.note_spent(me, place.key, place.thread, &post.message, &mut attention);
+        Ok(attention)
     }
 
     /// The first reply settles the delivery in its own transaction.
@@ -239,13 +251,20 @@ impl Run<'_> {
     /// Opens what the event asks of agents, and offers it to those who are there.
     pub(super) fn tell(&mut self, event: &Arc<Event>) -> Result<()> {
         let at = EventRef { conversation: event.conversation, seq: event.seq };
-        let Some(open) = Open::of(event, self.directory()) else { return Ok(()) };
+        let Some(mut open) = Open::of(event, self.directory()) else { return Ok(()) };
         for told in &open.attention.told {
             if told.decision.rule == Rule::RoleMention {
                 self.ws.granted.insert(told.member, self.now);
             }
         }
         let members: Vec<_> = open.deliveries.iter().map(|d| d.member).collect();
+        if self.ws.is_withheld(self.room(at.conversation), open.thread) {
+            // Told once the line goes on.
+            let now = self.now;
+            for delivery in &mut open.deliveries {
+                delivery.withhold(true, now);
+            }
+        }
         self.room_mut(at.conversation).open_event(open);
         for member in members {
             self.offer(at, member)?;
@@ -265,7 +284,7 @@ impl Run<'_> {
             None => {
                 let none = || {
                     Arc::new(Attention {
-                        intent: crate::attention::Intent::Statement,
+                        intent: Intent::Statement,
                         rest: Directedness::Ambient,
                         told: Vec::new(),
                     })

@@ -94,6 +94,7 @@ impl Run<'_> {
             let event = self.room_mut(key).log(draft);
             self.publish(event)?;
         }
+        self.review_pauses(key)?;
         self.thread_outcome(key, thread_key)
     }
 

@@ -96,6 +96,7 @@ impl World {
                 stream: None,
                 archived: false,
                 lead: None,
+                agent_budget: None,
             };
             let by = self.by(self.people[0]);
             let command = Command::CreateConversation { kind, settings, members };

@@ -157,6 +157,7 @@ impl House {
             stream: None,
             archived: false,
             lead: None,
+            agent_budget: None,
         };
         let command = Command::CreateConversation { kind, settings, members };
         match self.must(self.by(ALICE), command) {

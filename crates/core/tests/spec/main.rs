@@ -15,5 +15,6 @@ mod delivery;
 mod edits;
 mod failures;
 mod owed;
+mod pauses;
 mod reactions;
 mod reliability;

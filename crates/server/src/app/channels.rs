@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chorus_core::command::{Command, Outcome, SettingsPatch};
 use chorus_core::conversation::{Conversation, ConversationKind, Settings, Visibility};
 use chorus_core::error::Refusal;
-use chorus_core::ids::{Seq, Uid};
+use chorus_core::ids::Uid;
 use chorus_wire::rest::channels::{Channel, ChannelPatch, Channels, NewChannel, Seat, SeatPut};
 
 use super::{App, ids, streams, unexpected};
@@ -57,6 +57,7 @@ impl App {
             visibility: patch.visibility,
             archived: patch.archived,
             lead,
+            agent_budget: patch.agent_budget,
         };
         self.submit(caller.by, Command::ChangeConversation { conversation, settings }).await?;
         self.channel_by(caller, conversation).await
@@ -71,7 +72,13 @@ impl App {
         let key = place.conversation.key;
         let roster = self.read(move |readers| readers.roster(key)).await?;
         let directory = self.directory();
-        Ok(conversations::channel(&directory, &place.conversation, place.head, Some(&roster)))
+        Ok(conversations::channel(
+            &directory,
+            &self.budgets,
+            &place.conversation,
+            place.head,
+            Some(&roster),
+        ))
     }
 
     /// Those the caller may see.
@@ -84,8 +91,8 @@ impl App {
         let heads: HashMap<_, _> = heads.into_iter().collect();
         let directory = self.directory();
         let show = |conversation: &Arc<Conversation>| {
-            let last = heads.get(&conversation.key).map_or(Seq(0), |head| head.seq);
-            conversations::channel(&directory, conversation, last, None)
+            let head = heads.get(&conversation.key).copied().unwrap_or_default();
+            conversations::channel(&directory, &self.budgets, conversation, head, None)
         };
         Ok(Channels { channels: found.iter().map(show).collect() })
     }
@@ -149,5 +156,6 @@ fn settings(
         stream,
         archived: false,
         lead: None,
+        agent_budget: None,
     })
 }

@@ -20,7 +20,7 @@ impl App {
         Ok(Cursor {
             conversation: place.conversation.uid.show(Prefix::Conversation),
             last_read_seq: mark.read.0,
-            last_seq: place.head.0,
+            last_seq: place.head.seq.0,
         })
     }
 

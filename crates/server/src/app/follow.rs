@@ -60,7 +60,7 @@ impl App {
             caller: caller.clone(),
             live,
             // The head was read before the subscription: what came between is read now.
-            cursor: after.map_or(place.head, Seq),
+            cursor: after.map_or(place.head.seq, Seq),
             behind: true,
             ready: VecDeque::new(),
             gone_times: 0,

@@ -16,6 +16,7 @@ pub(crate) mod channels;
 pub(crate) mod copies;
 pub(crate) mod cursors;
 pub(crate) mod members;
+pub(crate) mod pauses;
 pub(crate) mod reactions;
 pub(crate) mod roles;
 pub(crate) mod streams;
@@ -39,6 +40,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arc_swap::{ArcSwap, Guard};
+use chorus_core::budget::Budgets;
 use chorus_core::command::{By, Command, Outcome};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{Timestamp, Uid};
@@ -81,6 +83,7 @@ pub(crate) struct App {
     pub(crate) data: PathBuf,
     /// Held while one is made.
     pub(crate) copying: tokio::sync::Mutex<()>,
+    pub(crate) budgets: Budgets,
 }
 
 impl App {

@@ -12,6 +12,7 @@ use chorus_core::conversation::{Conversation, ConversationKind};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::{Change, Event, EventRef};
 use chorus_core::ids::{ConversationKey, Seq, ThreadKey, Uid};
+use chorus_core::room::Head;
 use chorus_store::db::Error;
 use chorus_store::reader::Start;
 use chorus_store::{Line, Readers, StoredEntry};
@@ -27,11 +28,11 @@ const KINDS: usize = 100_000;
 #[derive(Default)]
 pub(crate) struct Kinds(RwLock<HashMap<Uid, ConversationKind>>);
 
-/// A conversation that the caller may see, and the seq of its newest event.
+/// A conversation that the caller may see, and the end of its log.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub conversation: Arc<Conversation>,
-    pub head: Seq,
+    pub head: Head,
 }
 
 /// Which part of a line of talk.
@@ -106,7 +107,7 @@ impl App {
                 if authority != Authority::Auditor && !readers.may_read(key, member)? {
                     return Ok(None);
                 }
-                let head = readers.head(key)?.unwrap_or_default().seq;
+                let head = readers.head(key)?.unwrap_or_default();
                 Ok(Some(Place { conversation, head }))
             })
             .await?;

@@ -71,6 +71,7 @@ impl App {
             stream: None,
             archived: false,
             lead: None,
+            agent_budget: None,
         };
         let members = participants.iter().copied().chain(owner).collect();
         let command =
@@ -152,7 +153,7 @@ impl App {
                             }
                             None => None,
                         };
-                        found.push((conversation.uid, thread, root));
+                        found.push((conversation.clone(), thread, root));
                     }
                 }
                 Ok(found)
@@ -160,9 +161,10 @@ impl App {
             .await?;
         let directory = self.directory();
         let wanted = found.iter().filter(|(_, t, _)| query.status.is_none_or(|s| s == t.status));
-        let show = |(conversation, thread, root): &(Uid, thread::Thread, Option<Uid>)| {
-            conversations::thread(&directory, *conversation, thread, *root)
-        };
+        let show =
+            |(conversation, thread, root): &(Arc<Conversation>, thread::Thread, Option<Uid>)| {
+                conversations::thread(&directory, &self.budgets, conversation, thread, *root)
+            };
         Ok(Threads { threads: wanted.map(show).collect() })
     }
 
@@ -176,7 +178,8 @@ impl App {
             Some(seq) => self.read(move |r| r.uid_of(EventRef { conversation: key, seq })).await?,
             None => None,
         };
-        Ok(conversations::thread(&self.directory(), conversation.uid, thread, root))
+        let directory = self.directory();
+        Ok(conversations::thread(&directory, &self.budgets, conversation, thread, root))
     }
 }
 

@@ -16,8 +16,9 @@ impl App {
         let uid = ids::event(id)?;
         let unknown = || Refusal::not_found("event");
         let found = self.read(move |readers| readers.entry(uid)).await?.ok_or_else(unknown)?;
+        let thread = found.entry.thread.clone();
         let (conversation, event) = (found.entry.conversation, found.entry.event);
-        self.place(caller, conversation.uid).await.map_err(|_| unknown())?;
+        let head = self.place(caller, conversation.uid).await.map_err(|_| unknown())?.head;
         let at = EventRef { conversation: event.conversation, seq: event.seq };
         let standing = match self.submit(caller.by, Command::Standing { event: uid }).await? {
             Outcome::Standing(open) => open.map(|open| *open),
@@ -33,6 +34,13 @@ impl App {
                 Ok((readers.standing(at.conversation, at.seq)?, cause))
             })
             .await?;
+        let paused = match &thread {
+            Some(thread) => view::conversations::is_paused(&self.budgets, &conversation, thread),
+            None => {
+                let most = self.budgets.of(&conversation, None);
+                most.is_some_and(|most| head.unattended >= most)
+            }
+        };
         let open = standing.or(stored);
         let now = self.now();
         view::deliveries::why(
@@ -41,6 +49,7 @@ impl App {
             &event,
             cause,
             open.as_ref(),
+            paused,
             now,
         )
         .ok_or_else(|| Refusal::invalid("nobody is told of this kind of event"))

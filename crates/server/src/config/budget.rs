@@ -1,9 +1,23 @@
 //! `[budget]`.
 
+use chorus_core::budget::Budgets;
+use chorus_core::limits;
+
 use super::section::section;
 
 section! {
     /// How long agents may talk among themselves.
     Budget ["budget"] {
+        /// Messages that agents may say without a person in workflow and incident threads, direct
+        /// conversations and those made for threads; then they pause.
+        agent_messages: u32 = limits::NO_HUMAN_WORK, 1 => limits::NO_HUMAN_MOST;
+        /// The same in threads of type `conversation`.
+        agent_messages_in_talk: u32 = limits::NO_HUMAN_TALK, 1 => limits::NO_HUMAN_MOST;
+    }
+}
+
+impl Budget {
+    pub fn budgets(&self) -> Budgets {
+        Budgets { work: self.agent_messages, talk: self.agent_messages_in_talk }
     }
 }

@@ -62,6 +62,7 @@ mod tests {
             stream: None,
             archived: false,
             lead: None,
+            agent_budget: None,
         };
         Arc::new(Conversation {
             key: ConversationKey(1),

@@ -47,6 +47,7 @@ impl Redactor {
             | Command::Delete { .. }
             | Command::Erase { .. }
             | Command::Defer { .. }
+            | Command::Continue { .. }
             | Command::SetCursor { .. }
             | Command::Claim { .. }
             | Command::Release { .. }

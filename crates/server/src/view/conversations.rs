@@ -1,8 +1,10 @@
 //! Channels and threads.
 
+use chorus_core::budget::Budgets;
 use chorus_core::conversation::{Conversation, Participation};
-use chorus_core::ids::{MemberKey, Prefix, Seq, Uid};
+use chorus_core::ids::{MemberKey, Prefix, Uid};
 use chorus_core::member::Directory;
+use chorus_core::room::Head;
 use chorus_core::thread;
 use chorus_wire::rest::channels::{Channel, Seat};
 use chorus_wire::rest::threads::Thread;
@@ -11,8 +13,9 @@ use super::id;
 
 pub(crate) fn channel(
     directory: &Directory,
+    budgets: &Budgets,
     conversation: &Conversation,
-    last: Seq,
+    head: Head,
     roster: Option<&[(MemberKey, Participation)]>,
 ) -> Channel {
     let settings = &conversation.settings;
@@ -28,7 +31,10 @@ pub(crate) fn channel(
         archived: settings.archived,
         lead: settings.lead.map(|m| id(directory, m)),
         created_at: conversation.created_at,
-        last_seq: last.0,
+        last_seq: head.seq.0,
+        agent_budget: settings.agent_budget,
+        unattended: head.unattended,
+        paused: budgets.of(conversation, None).is_some_and(|most| head.unattended >= most),
         members: roster.map(|seats| seats.iter().map(|(m, p)| seat(directory, *m, *p)).collect()),
     }
 }
@@ -40,13 +46,14 @@ pub(crate) fn seat(directory: &Directory, member: MemberKey, participation: Part
 /// A thread; `root` is the public id of its root message's event.
 pub(crate) fn thread(
     directory: &Directory,
-    conversation: Uid,
+    budgets: &Budgets,
+    conversation: &Conversation,
     thread: &thread::Thread,
     root: Option<Uid>,
 ) -> Thread {
     Thread {
         id: thread.uid.show(Prefix::Thread),
-        conversation: conversation.show(Prefix::Conversation),
+        conversation: conversation.uid.show(Prefix::Conversation),
         root: root.map(|uid| uid.show(Prefix::Event)),
         title: thread.title.to_string(),
         kind: thread.kind,
@@ -54,7 +61,18 @@ pub(crate) fn thread(
         owner: thread.owner.map(|m| id(directory, m)),
         participants: thread.participants.iter().map(|m| id(directory, *m)).collect(),
         last_seq: thread.last_seq,
+        unattended: thread.unattended,
+        paused: is_paused(budgets, conversation, thread),
         created_at: thread.created_at,
         updated_at: thread.updated_at,
     }
+}
+
+/// Whether agents pause in a thread.
+pub(crate) fn is_paused(
+    budgets: &Budgets,
+    conversation: &Conversation,
+    thread: &thread::Thread,
+) -> bool {
+    budgets.of(conversation, Some(thread)).is_some_and(|most| thread.unattended >= most)
 }

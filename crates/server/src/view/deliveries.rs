@@ -30,6 +30,7 @@ pub(crate) fn receipt(delivery: &delivery::Delivery) -> Receipt {
         settled_at,
         deferred_until: delivery.clock.until,
         disposition: delivery.disposition(),
+        stands_still_since: delivery.clock.withheld.filter(|_| delivery.is_open()),
     }
 }
 
@@ -85,6 +86,7 @@ pub(crate) fn why(
     event: &Event,
     cause: Option<Uid>,
     open: Option<&Open>,
+    paused: bool,
     now: Timestamp,
 ) -> Option<Why> {
     let attention = event.attention.as_ref()?;
@@ -123,6 +125,7 @@ pub(crate) fn why(
         hop: event.hop,
         cause: cause.map(|uid| uid.show(Prefix::Event)),
         claimed_by: claim.map(|c| id(directory, c.holder)),
+        paused,
         told,
     })
 }

@@ -71,6 +71,6 @@ fn change(directory: &Directory, change: &Change, out: &mut events::Event) {
         }
         Change::ThreadOwner { owner } => out.member = owner.map(|m| id(directory, m)),
         Change::Erased { reason, .. } => out.reason = Some(reason.name().to_owned()),
-        Change::Posted(_) | Change::Edited { .. } | Change::Deleted { .. } => {}
+        Change::Continued | Change::Posted(_) | Change::Edited { .. } | Change::Deleted { .. } => {}
     }
 }

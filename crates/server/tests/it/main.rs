@@ -15,6 +15,7 @@ mod leaving;
 mod live;
 mod openapi;
 mod owed;
+mod pauses;
 mod redact;
 mod restart;
 mod web;

@@ -47,6 +47,10 @@ impl Look<'_> {
         if head.last_at != replayed.last_at {
             self.found(None, "the head's time is not the newest event's");
         }
+        if head.unattended != replayed.unattended {
+            let (says, are) = (head.unattended, replayed.unattended);
+            self.found(None, format!("the head counts {says} unattended messages, the log {are}"));
+        }
         if head.settled > head.seq {
             self.found(None, "the head says that more is settled than there is");
         }

@@ -102,6 +102,7 @@ impl Ground {
             stream: None,
             archived: false,
             lead: None,
+            agent_budget: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2), MemberKey(3)]);
         let room = match self.run(1, Command::CreateConversation { kind, settings, members }) {

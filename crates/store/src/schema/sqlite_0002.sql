@@ -5,3 +5,32 @@ CREATE INDEX event_about ON event (workspace, conversation, seq) WHERE kind IN (
 
 -- To whom undone obligations go in a conversation before they go to the workspace's lead.
 ALTER TABLE conversation ADD COLUMN lead INTEGER;
+
+-- The no-human budget: agents' messages on a line of talk since a person spoke there, or its status changed.
+ALTER TABLE head ADD COLUMN unattended INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE thread ADD COLUMN unattended INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE conversation ADD COLUMN agent_budget INTEGER;
+
+UPDATE head SET unattended = (
+    SELECT count(*) FROM event e
+    WHERE e.workspace = head.workspace AND e.conversation = head.conversation
+        AND e.thread IS NULL AND e.kind = 5 AND e.hop > 0
+        AND e.seq > COALESCE((
+            SELECT p.seq FROM event p
+            WHERE p.workspace = head.workspace AND p.conversation = head.conversation
+                AND p.thread IS NULL AND p.kind IN (5, 6) AND p.hop = 0
+            ORDER BY p.seq DESC LIMIT 1
+        ), 0)
+);
+
+UPDATE thread SET unattended = (
+    SELECT count(*) FROM event e
+    WHERE e.workspace = thread.workspace AND e.conversation = thread.conversation
+        AND e.thread = thread.thread AND e.kind = 5 AND e.hop > 0
+        AND e.seq > COALESCE((
+            SELECT p.seq FROM event p
+            WHERE p.workspace = thread.workspace AND p.conversation = thread.conversation
+                AND p.thread = thread.thread AND (p.kind IN (5, 6) AND p.hop = 0 OR p.kind = 11)
+            ORDER BY p.seq DESC LIMIT 1
+        ), 0)
+);

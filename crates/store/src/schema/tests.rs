@@ -86,3 +86,37 @@ fn a_migration_that_fails_leaves_nothing() {
         db.all("SELECT name FROM sqlite_schema WHERE name = 'a'", &[], |_| Ok(())).unwrap();
     assert!(tables.is_empty());
 }
+
+/// A log as the first version left it: its counts of unattended messages are made by the migration.
+#[test]
+fn a_folder_of_the_first_version_counts_what_agents_said_unattended() {
+    let (_folder, db) = fresh();
+    migrate(&*db, &SQLITE[..1], Timestamp(1)).unwrap();
+    let put = |sql: &str| db.execute(sql, &[]).unwrap();
+    put("INSERT INTO head VALUES (1, 1, 9, x'00', 1, 9, 1)");
+    put("INSERT INTO thread VALUES (1, 1, 3, x'01', NULL, 't', 2, 1, NULL, 3, x'00', 1, 1)");
+    // kind 5 is a message, 6 an edit, 11 a change of status; hop 0 is a person's.
+    let rows = [
+        (1, "NULL", 5, 1),
+        (2, "NULL", 5, 0),
+        (3, "NULL", 10, 0),
+        (4, "3", 5, 1),
+        (5, "3", 11, 0),
+        (6, "3", 5, 1),
+        (7, "3", 5, 2),
+        (8, "NULL", 5, 1),
+        (9, "NULL", 8, 0),
+    ];
+    for (seq, thread, kind, hop) in rows {
+        put(&format!(
+            "INSERT INTO event (workspace, conversation, seq, uid, at, actor, thread, tseq, kind, hop,
+                content_hash, hash) VALUES (1, 1, {seq}, x'{seq:02}', 1, 1, {thread}, 0, {kind}, {hop},
+                x'00', x'00')"
+        ));
+    }
+    migrate(&*db, SQLITE, Timestamp(2)).unwrap();
+    let count = |table: &str| {
+        db.one(&format!("SELECT unattended FROM {table}"), &[], |row| row.int::<u32>(0)).unwrap()
+    };
+    assert_eq!((count("head"), count("thread")), (Some(1), Some(2)));
+}

@@ -146,6 +146,7 @@ impl Ground {
             stream: None,
             archived: false,
             lead: None,
+            agent_budget: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2)]);
         let command = Command::CreateConversation { kind, settings, members };

@@ -224,7 +224,9 @@ fn a_folder_of_the_first_version_is_written_anew_once() {
     drop(ground);
     // As the first version left it: without its second step, and with a copy in a page that nothing uses.
     let db = Connection::open(folder.path().join("chorus.db")).unwrap();
-    db.execute_batch("PRAGMA secure_delete = OFF; DROP INDEX event_about; DELETE FROM migration WHERE number > 1")
+    db.execute_batch("PRAGMA secure_delete = OFF; DROP INDEX event_about; DELETE FROM migration WHERE number > 1;
+        ALTER TABLE conversation DROP COLUMN lead; ALTER TABLE conversation DROP COLUMN agent_budget;
+        ALTER TABLE head DROP COLUMN unattended; ALTER TABLE thread DROP COLUMN unattended")
         .unwrap();
     let copy = format!(
         "CREATE TABLE copy (t TEXT); INSERT INTO copy VALUES ('{SECRET}'); DROP TABLE copy"

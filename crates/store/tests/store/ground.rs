@@ -80,6 +80,7 @@ impl Ground {
             stream: None,
             archived: false,
             lead: None,
+            agent_budget: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![ADA, BOB]);
         match self.ask(person(), Command::CreateConversation { kind, settings, members }).unwrap() {

@@ -48,6 +48,9 @@ pub struct Why {
     /// Member id of who holds the claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
+    /// Whether agents pause on its line of talk now: their clocks stand still, and they are told nothing.
+    #[serde(default)]
+    pub paused: bool,
     pub told: Vec<ToldReceipt>,
 }
 
@@ -90,4 +93,8 @@ pub struct Receipt {
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
     #[schemars(with = "Option<words::As<Disposition>>")]
     pub disposition: Option<Disposition>,
+    /// Since when its clock stands still, because the host itself withholds the right to answer.
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
+    pub stands_still_since: Option<Timestamp>,
 }

@@ -53,6 +53,10 @@ pub struct ChannelPatch {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
     #[schemars(with = "Option<String>")]
     pub lead: Option<Option<String>>,
+    /// Messages that agents may say on one line of talk without a person; null is the host's default.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
+    #[schemars(with = "Option<u32>")]
+    pub agent_budget: Option<Option<u32>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -83,6 +87,15 @@ pub struct Channel {
     /// Seq of the newest event.
     #[serde(default)]
     pub last_seq: u64,
+    /// The channel's own budget; absent where the host's default holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_budget: Option<u32>,
+    /// Agents' messages on the main line since a person spoke there.
+    #[serde(default)]
+    pub unattended: u32,
+    /// Whether agents pause on the main line until a person lets them go on.
+    #[serde(default)]
+    pub paused: bool,
     /// The roster; absent in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Seat>>,

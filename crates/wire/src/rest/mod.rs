@@ -9,6 +9,7 @@ pub mod streams;
 
 pub mod channels;
 pub mod messages;
+pub mod pauses;
 pub mod threads;
 
 pub mod attention;

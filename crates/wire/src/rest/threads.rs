@@ -64,6 +64,12 @@ pub struct Thread {
     pub participants: Vec<String>,
     /// Thread seq of the newest message.
     pub last_seq: u64,
+    /// Agents' messages since a person spoke or the status changed.
+    #[serde(default)]
+    pub unattended: u32,
+    /// Whether agents pause here until a person lets them go on.
+    #[serde(default)]
+    pub paused: bool,
     #[serde(with = "crate::time::iso")]
     #[schemars(with = "crate::time::Iso")]
     pub created_at: Timestamp,

@@ -188,6 +188,7 @@ fn answers() {
         settled_at: Some(AT.plus(1500)),
         deferred_until: None,
         disposition: Some(Disposition::Responded),
+        stands_still_since: None,
     };
     let why = Why {
         event_id: "evt_1".into(),
@@ -200,6 +201,7 @@ fn answers() {
         hop: 0,
         cause: None,
         claimed_by: None,
+        paused: false,
         told: vec![ToldReceipt {
             told: told(),
             deadline_ms: Some(300_000),

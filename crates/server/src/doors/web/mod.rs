@@ -6,6 +6,7 @@ mod copies;
 mod events;
 mod members;
 mod messages;
+mod pauses;
 mod threads;
 mod work;
 
@@ -16,6 +17,7 @@ pub(super) fn routes() -> Routes {
         .merge(channels::routes())
         .merge(messages::routes())
         .merge(threads::routes())
+        .merge(pauses::routes())
         .merge(events::routes())
         .merge(work::routes())
         .merge(copies::routes())
