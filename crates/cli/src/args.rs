@@ -80,6 +80,10 @@ pub(crate) enum Command {
     Completions(completions::Args),
     /// The manual page
     Man(man::Args),
+    /// Write the history of everything as lines of JSON, signed
+    Export(export::Args),
+    /// Make a data folder out of an export
+    Import(import::Args),
     /// Run an agent's harness here
     Join(join::Args),
     /// Speak C2A over standard input and output, one JSON object a line

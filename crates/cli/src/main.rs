@@ -94,6 +94,8 @@ async fn run(cli: Cli) -> Result {
         Command::Config(args) => config::run(args, &context).await,
         Command::Completions(args) => completions::run(args, &context).await,
         Command::Man(args) => man::run(args, &context).await,
+        Command::Export(args) => export::run(args, &context).await,
+        Command::Import(args) => import::run(args, &context).await,
         Command::Join(args) => join::run(args, &context).await,
         Command::C2a(args) => c2a::run(args, &context).await,
         Command::ScriptedAgent(args) => demo::scripted::run(args).await,

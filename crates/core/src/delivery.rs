@@ -389,6 +389,33 @@ impl Open {
             stored: false,
         }
     }
+
+    /// The clock may have been set back: nothing of this has happened later than `now`, or what is owed would
+    /// be due as much too late. Says whether anything changed.
+    pub fn set_back(&mut self, now: Timestamp) -> bool {
+        let before = self.clone();
+        self.at = self.at.min(now);
+        if let Some(claim) = &mut self.claim {
+            claim.expires = claim.expires.min(now.plus(limits::CLAIM_TTL_MS));
+        }
+        for delivery in &mut self.deliveries {
+            match &mut delivery.state {
+                State::Offered { at, .. } => *at = (*at).min(now),
+                State::Accepted { at, life, gone, .. } => {
+                    *at = (*at).min(now);
+                    *life = (*life).min(now);
+                    *gone = gone.map(|gone| gone.min(now));
+                }
+                // What was put off comes back at the time that was said.
+                State::Deferred { .. }
+                | State::Waiting
+                | State::Settled { .. }
+                | State::Dead { .. } => {}
+            }
+        }
+        *self != before
+    }
+
     pub fn delivery(&self, member: MemberKey) -> Option<&Delivery> {
         self.deliveries.iter().find(|d| d.member == member)
     }

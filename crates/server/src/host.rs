@@ -90,6 +90,8 @@ pub enum StartError {
         path: PathBuf,
         why: io::Error,
     },
+    /// The folder was a host's, and something of it is not there any more.
+    Lost(String),
     /// The first start could not make what a workspace needs.
     First(Refusal),
 }
@@ -104,6 +106,7 @@ impl fmt::Display for StartError {
                 write!(f, "cannot listen on {addr}: {why}; choose another with --listen")
             }
             Self::File { path, why } => write!(f, "{}: {why}", path.display()),
+            Self::Lost(why) => f.write_str(why),
             Self::First(why) => write!(f, "the workspace could not be made: {}", why.message),
         }
     }
@@ -123,9 +126,11 @@ impl Host {
             budgets: config.settings.budget.budgets(),
             ..Options::new(&config.data, uid)
         };
+        let key_folder = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
+        first::must_be_whole(&config.data, &key_folder)?;
         let store = chorus_store::open(options).map_err(StartError::Store)?;
-        let keys = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
-        let keys = Keys::open(&keys).map_err(StartError::Keys)?.in_epoch(store.tenant().epoch);
+        let keys =
+            Keys::open(&key_folder).map_err(StartError::Keys)?.in_epoch(store.tenant().epoch);
         // What a backup that was interrupted has left. The folder is ours alone now.
         chorus_store::backup::remove(&config.data.join(PARTIAL));
         let tls = match (&config.settings.tls.cert, &config.settings.tls.key) {

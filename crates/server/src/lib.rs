@@ -5,6 +5,7 @@
 //! never see the store, and nothing in here decides what core decides (design section 3).
 
 pub mod config;
+pub mod history;
 pub mod host;
 pub mod redact;
 

@@ -35,7 +35,7 @@ impl fmt::Display for Error {
         match self {
             Self::Engine(why) => write!(f, "the database failed: {why}"),
             Self::Full(why) => write!(f, "the disk is full: {why}"),
-            Self::Corrupt(what) => write!(f, "the database holds a damaged row: {what}"),
+            Self::Corrupt(what) => write!(f, "the database is damaged: {what}"),
         }
     }
 }

@@ -30,6 +30,7 @@ pub mod reader;
 
 pub mod backup;
 pub mod doctor;
+pub mod history;
 
 mod store;
 

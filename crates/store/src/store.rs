@@ -176,7 +176,9 @@ fn revive(
         match stored.load(key) {
             Ok(Some(room)) => workspace.admit(room),
             Ok(None) => {}
-            Err(Error::Corrupt(_)) => drop(damaged.insert(key)),
+            Err(Error::Corrupt(_)) => {
+                damaged.insert(key);
+            }
             Err(error) => return Err(error),
         }
     }

@@ -29,6 +29,8 @@ pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod export;
+pub(crate) mod import;
 pub(crate) mod man;
 pub(crate) mod restore;
 

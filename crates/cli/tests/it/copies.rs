@@ -109,3 +109,157 @@ fn copies_that_cannot_be_made_or_used_are_refused_and_leave_nothing() {
     assert!(!folder.path().join("none").exists());
     host.post("nothing of it has harmed the host");
 }
+
+/// A room with a bit of everything that a log can hold.
+fn lived_in() -> Host {
+    let host = Host::with_room(&["scout", "critic"]);
+    let asked = host.post("@scout what about café \u{1f600}?\nSecond line");
+    let id = asked["event_id"].as_str().unwrap().to_owned();
+    host.json(&["react", &id, "agree", "--as", "bob"]);
+    host.json(&["edit", &id, "@critic rather you?", "--as", "alice"]);
+    let gone = host.post("this will be deleted");
+    host.json(&["delete", gone["event_id"].as_str().unwrap(), "--as", "alice"]);
+    let secret = host.post("this will be erased");
+    host.json(&["erase", secret["event_id"].as_str().unwrap(), "--reason", "secret"]);
+    host.json(&["role", "create", "reviewers"]);
+    host.json(&["role", "add", "reviewers", "critic"]);
+    host.json(&["thread", "create", "a thread", "--channel", "#ops"]);
+    host.json(&["channel", "create", "empty"]);
+    for n in 0..20 {
+        host.post(&format!("message {n}"));
+    }
+    host
+}
+
+fn body(export: &Path) -> String {
+    let text = fs::read_to_string(export).unwrap();
+    let (_, rest) = text.split_once('\n').unwrap();
+    let end = rest.trim_end().rfind('\n').unwrap();
+    rest[..=end].to_owned()
+}
+
+// covers: OPS-35, OPS-36, OPS-38
+#[test]
+fn an_export_lives_again_with_the_same_ids_and_nothing_else() {
+    let mut host = lived_in();
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second, third) = (
+        folder.path().join("1.jsonl"),
+        folder.path().join("2.jsonl"),
+        folder.path().join("3.jsonl"),
+    );
+    let made = host.json(&["export", first.to_str().unwrap()]);
+    assert_eq!(made["conversations"], 2);
+    assert_eq!(fs::metadata(&first).unwrap().permissions().mode() & 0o777, 0o600);
+    let text = fs::read_to_string(&first).unwrap();
+    for secret in [
+        fs::read_to_string(host.data().join("operator.token")).unwrap(),
+        fs::read_to_string(host.data().join("keys/signing.pem")).unwrap(),
+    ] {
+        assert!(!text.contains(secret.trim()));
+    }
+    assert!(text.contains("rather you?"), "a program that only reads finds the words");
+    assert!(!text.contains("this will be erased") && text.contains("message_erased"));
+    host.kill();
+    // Without a host it says the same, and a second folder of it does too.
+    host.json(&["export", second.to_str().unwrap()]);
+    assert_eq!(body(&first), body(&second));
+    let data = folder.path().join("again");
+    let import = |from: &Path, key: &str| {
+        let mut command = on(&data, &["import", "--signed-by", key]);
+        command.arg(from);
+        command
+    };
+    assert_eq!(refused(&mut import(&first, "AAAA")), "VALIDATION_ERROR");
+    run(&mut import(&first, made["key"].as_str().unwrap())).ok();
+    run(&mut on(&data, &["doctor"])).ok();
+    run(on(&data, &["export"]).arg(&third)).ok();
+    assert_eq!(body(&first), body(&third));
+
+    let old = fs::read_to_string(host.data().join("operator.token")).unwrap();
+    fs::remove_dir_all(host.data()).unwrap();
+    fs::rename(&data, host.data()).unwrap();
+    host.serve();
+    assert_ne!(run(&mut on(&host.data(), &["agents", "--token", old.trim()])).code, 0);
+    let owed = host.json(&["mail", "--agent", "critic"]);
+    assert_eq!(owed["open"], Value::Array(Vec::new()), "nobody is woken by a history");
+    host.post("@scout and here it goes on?");
+    host.run(&["doctor"]).ok();
+}
+
+// covers: OPS-37
+#[test]
+fn an_export_that_was_cut_or_changed_is_refused_with_its_line() {
+    let host = lived_in();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("export.jsonl");
+    host.json(&["export", file.to_str().unwrap()]);
+    let whole = fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let count = lines.len();
+    let at = |what: &str| lines.iter().position(|l| l.contains(what)).unwrap();
+    let event = at("message 7");
+    let joined = |change: &dyn Fn(usize, &str) -> Option<String>| -> String {
+        lines.iter().enumerate().filter_map(|(n, l)| change(n, l)).collect()
+    };
+    let without = |n: usize| joined(&|m, l| (m != n).then(|| l.to_owned()));
+    let with = |n: usize, from: &str, to: &str| {
+        assert!(lines[n].contains(from), "{}", lines[n]);
+        joined(&|m, l| Some(if m == n { l.replacen(from, to, 1) } else { l.to_owned() }))
+    };
+    let swapped = joined(&|m, _| {
+        Some(
+            lines[if m == event {
+                m + 1
+            } else if m == event + 1 {
+                event
+            } else {
+                m
+            }]
+            .to_owned(),
+        )
+    });
+    let member = at("\"member\"");
+    let head = at("{\"head\"");
+    // What is wrong, and the line that is named (counted from 1).
+    let cases: Vec<(String, usize, &str)> = vec![
+        (String::new(), 1, "cut short"),
+        (without(0), 1, "begins with its header"),
+        (whole[..whole.len() / 2].to_owned(), 0, "cut short"),
+        (whole[..whole.len() - 1].to_owned(), count, "cut short"),
+        (without(count - 1), count, "cut short"),
+        (without(event), event + 1, "should be"),
+        (without(head), 0, "head"),
+        (without(member), member + 1, "out of order"),
+        (swapped, event + 1, "should be"),
+        (with(event, "\"at\":1", "\"at\":2"), event + 1, "does not follow"),
+        (with(event, "\"actor\":2", "\"actor\":3"), event + 1, "does not follow"),
+        (with(event, "\"body\":\"A", "\"body\":\"B"), event + 1, ""),
+        (with(event, "message 7", "message 8"), count, "not those that were exported"),
+        (with(member, "\"display_name\":\"", "\"display_name\":\"Mr "), count, "not those"),
+        (with(head, "\"hash\":\"", "\"hash\":\"AAAA"), head + 1, "bytes where"),
+        (with(0, "\"workspace\":\"default", "\"workspace\":\"other"), count, "signature"),
+        (with(count - 1, "\"signature\":\"", "\"signature\":\"AAAA"), count, "bytes where"),
+        (with(count - 1, "\"events\":", "\"events\":1"), count, "counts"),
+        (with(0, "\"format\":1", "\"format\":2"), 1, "newer program"),
+        (format!("{whole}{}", lines[event]), count, "behind the end"),
+        (with(event, "{\"event\"", "{\"evening\""), event + 1, "no line of an export"),
+    ];
+    let data = folder.path().join("new");
+    for (text, line, expected) in cases {
+        fs::write(&file, &text).unwrap();
+        let ran = run(on(&data, &["import", "--json"]).arg(&file));
+        assert_eq!(ran.code, 1, "{expected}: {}", ran.out);
+        let error = ran.json()["error"].clone();
+        let message = error["message"].as_str().unwrap();
+        assert_eq!(error["code"], "VALIDATION_ERROR", "{message}");
+        assert!(message.contains(expected), "{expected:?} is not in {message:?}");
+        let named = line == 0 || message.contains(&format!("line {line}: "));
+        assert!(named, "line {line} is not named in {message:?}");
+        let left = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(left, 1, "nothing is left of it");
+    }
+    fs::write(&file, &whole).unwrap();
+    assert_eq!(refused(on(&host.data(), &["import"]).arg(&file)), "CONFLICT");
+    run(on(&data, &["import"]).arg(&file)).ok();
+}

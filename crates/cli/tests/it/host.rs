@@ -10,16 +10,22 @@ use crate::cli::{Going, Ran, chorus, run, words};
 
 pub(crate) struct Host {
     pub(crate) folder: TempDir,
+    elsewhere: Option<PathBuf>,
     port: u16,
     serving: Option<Going>,
 }
 
 impl Host {
     pub(crate) fn start() -> Self {
+        Self::start_in(None)
+    }
+
+    /// On a folder that is somewhere else than in the temporary one.
+    fn start_in(elsewhere: Option<PathBuf>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // Free now; a restart must find the same one, so it is not left to the host.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut host = Self { folder, port, serving: None };
+        let mut host = Self { folder, elsewhere, port, serving: None };
         host.serve();
         host
     }
@@ -51,8 +57,15 @@ impl Host {
         })
     }
 
+    /// SIGTERM, and its end.
+    pub(crate) fn stop(&mut self) {
+        let mut serving = self.serving.take().unwrap();
+        nix::sys::signal::kill(serving.pid(), nix::sys::signal::Signal::SIGTERM).unwrap();
+        serving.child.wait().unwrap();
+    }
+
     pub(crate) fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+        self.elsewhere.clone().unwrap_or_else(|| self.folder.path().join("data"))
     }
 
     pub(crate) fn url(&self) -> String {
@@ -73,7 +86,15 @@ impl Host {
 
     /// People alice and bob and a channel #ops with both, the operator and these agents.
     pub(crate) fn with_room(agents: &[&str]) -> Self {
-        let host = Self::start();
+        Self::start().furnished(agents)
+    }
+
+    pub(crate) fn with_room_in(data: PathBuf, agents: &[&str]) -> Self {
+        Self::start_in(Some(data)).furnished(agents)
+    }
+
+    fn furnished(self, agents: &[&str]) -> Self {
+        let host = self;
         for person in ["alice", "bob"] {
             host.json(&["member", "create", person, "--kind", "human"]);
         }

@@ -5,6 +5,7 @@
 mod cli;
 mod host;
 
+mod bad_days;
 mod commands;
 mod config;
 mod copies;

@@ -21,6 +21,14 @@ impl Client {
         self.copy(Method::POST, "v1/backups", each).await
     }
 
+    /// `GET /v1/export`. `each` is given the lines in order, cut anywhere; says how many bytes there were.
+    pub async fn export<E>(
+        &self,
+        each: impl FnMut(&[u8]) -> std::result::Result<(), E>,
+    ) -> Result<std::result::Result<u64, E>> {
+        self.copy(Method::GET, "v1/export", each).await
+    }
+
     async fn copy<E>(
         &self,
         method: Method,

@@ -196,6 +196,7 @@ impl Room {
         for mut open in parts.pending {
             open.stored = true;
             open.deliveries.iter_mut().for_each(|d| d.interrupt(now));
+            open.set_back(now);
             room.open.insert(open.seq, open);
         }
         for event in parts.events {
@@ -205,6 +206,7 @@ impl Room {
                 && !parts.receipts.contains(&event.seq);
             if let Some(mut open) = Open::of(&event, directory).filter(|_| unaccounted) {
                 open.deliveries.iter_mut().for_each(|d| d.attempt = 1);
+                open.set_back(now);
                 let seq = open.seq;
                 room.open_event(open);
                 room.must_store(seq);

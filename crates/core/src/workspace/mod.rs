@@ -27,7 +27,7 @@ use crate::attention::directedness::People;
 use crate::budget::Budgets;
 use crate::command::{Authority, By, Command, Drawn, Effect, Facts, Outcome, Unavailable};
 use crate::conversation::{Conversation, ConversationKind};
-use crate::delivery::State;
+use crate::delivery::{Open, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
@@ -305,6 +305,23 @@ impl Workspace {
             fired += 1;
         }
         Ok(fired)
+    }
+
+    /// The clock was set back to `now`: what is open goes on from there, and gets its row.
+    pub fn set_back(&mut self, now: Timestamp) {
+        let mut changed = Vec::new();
+        for (key, room) in &mut self.rooms {
+            let set_back = |open: &mut Open| open.set_back(now).then_some(open.seq);
+            let seqs: Vec<Seq> = room.open.values_mut().filter_map(set_back).collect();
+            for seq in seqs {
+                room.must_store(seq);
+                changed.push(EventRef { conversation: *key, seq });
+            }
+        }
+        for at in changed {
+            self.touched.insert(at.conversation);
+            self.track(at);
+        }
     }
 
     /// When time next changes anything.

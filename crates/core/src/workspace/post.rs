@@ -252,6 +252,8 @@ impl Run<'_> {
     pub(super) fn tell(&mut self, event: &Arc<Event>) -> Result<()> {
         let at = EventRef { conversation: event.conversation, seq: event.seq };
         let Some(mut open) = Open::of(event, self.directory()) else { return Ok(()) };
+        // An event's time never goes back within its conversation; what is owed for it counts from now.
+        open.set_back(self.now);
         for told in &open.attention.told {
             if told.decision.rule == Rule::RoleMention {
                 self.ws.granted.insert(told.member, self.now);

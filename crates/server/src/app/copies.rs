@@ -1,20 +1,46 @@
 //! Copies of the whole workspace, for whoever operates it.
 
 use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use bytes::Bytes;
 use chorus_core::error::{Code, Refusal};
 use chorus_store::backup;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use super::App;
 use crate::auth::Caller;
+use crate::history;
 
 /// Where a backup is made before it is sent, in the data folder. A host that starts removes what one that was
 /// killed has left.
 pub(crate) const PARTIAL: &str = "backup.partial";
 
+/// Bytes of an export handed on at a time, and how many of them may wait for a slow reader.
+const PIECE: usize = 64 * 1024;
+const PIECES: usize = 4;
+
 impl App {
+    /// The history of the workspace as lines of JSON, made as it is read.
+    pub(crate) fn export(
+        &self,
+        caller: &Caller,
+    ) -> Result<mpsc::Receiver<io::Result<Bytes>>, Refusal> {
+        caller.must_operate()?;
+        let (tell, told) = mpsc::channel(PIECES);
+        let (data, sign, now) = (self.data.clone(), self.auth.signing(), self.now());
+        tokio::task::spawn_blocking(move || {
+            let mut out = BufWriter::with_capacity(PIECE, Pieces(tell.clone()));
+            if let Err(error) = history::export(&data, &sign, now, &mut out) {
+                tracing::error!(%error, "an export broke off");
+                // The reader sees an answer without an end, and no last line.
+                let _ = tell.blocking_send(Err(io::Error::other(error)));
+            }
+        });
+        Ok(told)
+    }
+
     /// A sealed backup, open to be read; its file has no name any more, so that nothing of it stays.
     pub(crate) async fn back_up(&self, caller: &Caller) -> Result<File, Refusal> {
         caller.must_operate()?;
@@ -49,4 +75,18 @@ impl App {
 /// Nothing else has come to harm.
 fn failed(why: impl std::fmt::Display) -> Refusal {
     Refusal::new(Code::Unavailable, format!("no backup was made: {why}"))
+}
+
+/// Writes into a channel; whoever reads slowly is waited for.
+struct Pieces(mpsc::Sender<io::Result<Bytes>>);
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let sent = self.0.blocking_send(Ok(Bytes::copy_from_slice(bytes)));
+        sent.map(|()| bytes.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -82,7 +82,11 @@ impl App {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(why)) => {
                 tracing::error!(%why, "a read failed");
-                Err(Refusal::new(Code::Unavailable, "the store cannot be read now; try again"))
+                Err(match why {
+                    // Reading it again helps nobody; whoever runs the host must know what it is.
+                    Error::Corrupt(_) => Refusal::new(Code::Unavailable, why.to_string()),
+                    _ => Refusal::new(Code::Unavailable, "the store cannot be read now; try again"),
+                })
             }
             Err(why) => {
                 tracing::error!(%why, "a read panicked");

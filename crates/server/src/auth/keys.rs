@@ -35,9 +35,13 @@ pub(crate) struct Keys {
     pub(super) signing: EncodingKey,
     pub(super) verifying: DecodingKey,
     pub(super) turn: [u8; 32],
+    signer: SigningKey,
 }
 
 impl Keys {
+    /// The files of the folder.
+    pub(crate) const FILES: [&str; 2] = ["signing.pem", "turn.key"];
+
     /// Reads the keys of a folder, and makes those that are not there.
     pub(crate) fn open(folder: &Path) -> Result<Self, KeysError> {
         let failed = |path: &Path, why: String| KeysError { path: path.to_owned(), why };
@@ -66,7 +70,13 @@ impl Keys {
             signing: EncodingKey::from_ed_der(der.as_bytes()),
             verifying: DecodingKey::from_ed_der(key.verifying_key().as_bytes()),
             turn,
+            signer: key,
         })
+    }
+
+    /// Signs what others are to verify without this host.
+    pub(crate) fn signer(&self) -> SigningKey {
+        self.signer.clone()
     }
 
     /// The keys as they are in one life of the workspace: a restore begins another, in which turns granted

@@ -230,6 +230,11 @@ impl Auth {
         Ok(caller)
     }
 
+    /// What exports are signed with.
+    pub(crate) fn signing(&self) -> crate::history::Signing {
+        crate::history::Signing::with(&self.keys)
+    }
+
     /// The token with which a runtime speaks in one turn.
     pub(crate) fn grant(&self, turn: &Turn) -> String {
         turn::write(turn, &self.keys, self.workspace)

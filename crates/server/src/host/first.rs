@@ -10,12 +10,43 @@ use chorus_core::member::{Member, MemberFields, MemberKind};
 
 use super::{OPERATOR_FILE, StartError};
 use crate::app::App;
-use crate::auth::write_private;
+use crate::auth::{Keys, write_private};
 
 /// The member that the first start makes.
 const OPERATOR: &str = "operator";
 /// A token that ends sooner is replaced at the start.
 const RENEW_BEFORE_MS: i64 = 180 * 24 * 3_600_000;
+
+/// A folder that a host has lived on still has its database and its keys. New ones in their place would be a
+/// workspace without a past, or one that knows nobody's token, and nobody would have been told.
+pub(super) fn must_be_whole(data: &Path, keys: &Path) -> Result<(), StartError> {
+    if !data.join(OPERATOR_FILE).exists() {
+        return Ok(());
+    }
+    let here = data.display();
+    let lost = |what: &str| {
+        let why = format!(
+            "{here} was a host's, and {what}; put it back, or restore a backup into another folder"
+        );
+        Err(StartError::Lost(why))
+    };
+    match std::fs::metadata(data.join("chorus.db")) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return lost("its database chorus.db is gone");
+        }
+        Ok(database) if database.len() == 0 => return lost("its database chorus.db is empty"),
+        _ => {}
+    }
+    if !Keys::FILES.iter().all(|name| keys.join(name).exists()) {
+        let why = format!(
+            "{here} was a host's, and its keys are not in {}; put them back, or name their folder \
+             with --keys; to end all tokens and start with new keys, remove {OPERATOR_FILE}",
+            keys.display()
+        );
+        return Err(StartError::Lost(why));
+    }
+    Ok(())
+}
 
 impl App {
     /// Makes what is missing, and gives the operator's token.

@@ -7,6 +7,7 @@ mod house;
 mod admin;
 mod attention;
 mod bad_input;
+mod clock;
 mod connection;
 mod deliveries;
 mod erase;

@@ -22,11 +22,7 @@ pub fn restore(file: &Path, data: &Path) -> Result<Manifest> {
     if beside.exists() {
         fs::remove_dir_all(&beside).map_err(io_at(&beside))?;
     }
-    let made = fill(file, &beside).and_then(|()| {
-        must_be_empty(data)?;
-        fs::rename(&beside, data).map_err(io_at(data))?;
-        sync(parent(data))
-    });
+    let made = fill(file, &beside).and_then(|()| settle(&beside, data));
     if made.is_err() {
         // The reason is told; what is left over is removed by the next try too.
         let _ = fs::remove_dir_all(&beside);
@@ -71,7 +67,14 @@ fn private(path: &Path) -> Result<File> {
     made.map_err(io_at(path))
 }
 
-fn must_be_empty(data: &Path) -> Result<()> {
+/// Gives a folder that was made beside its place its name.
+pub(crate) fn settle(beside: &Path, data: &Path) -> Result<()> {
+    must_be_empty(data)?;
+    fs::rename(beside, data).map_err(io_at(data))?;
+    sync(parent(data))
+}
+
+pub(crate) fn must_be_empty(data: &Path) -> Result<()> {
     match fs::read_dir(data) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(io_at(data)(error)),
@@ -89,6 +92,6 @@ pub(crate) fn beside(data: &Path) -> PathBuf {
     parent(data).join(name)
 }
 
-pub(crate) fn parent(path: &Path) -> &Path {
+fn parent(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -5,8 +5,12 @@
 
 use std::fmt;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+/// A few batches of posts, in bytes.
+const ROOM: usize = 1024 * 1024;
 
 /// A data folder that this process holds.
 #[derive(Debug)]
@@ -58,6 +62,15 @@ impl Folder {
 
     pub fn database(&self) -> PathBuf {
         Self::database_in(&self.path)
+    }
+
+    /// Whether there is space for more than a row or two: as much is written as a few batches need, and
+    /// removed again.
+    pub fn has_space(&self) -> bool {
+        let path = self.path.join("space");
+        let written = private_file(&path).and_then(|mut file| file.write_all(&[0; ROOM]));
+        let removed = std::fs::remove_file(&path);
+        written.is_ok() && removed.is_ok()
     }
 
     /// Where the database of a data folder is.

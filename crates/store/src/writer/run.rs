@@ -33,6 +33,8 @@ const TIMER_STRIDE: Duration = Duration::from_millis(25);
 
 /// When what was erased is tried to be scrubbed again, after a reader was in the way.
 const SCRUB_AGAIN_MS: i64 = 250;
+/// By how much the clock must go back to be said to be set back, in milliseconds.
+const SET_BACK_MS: i64 = 1_000;
 
 /// The writer as its thread has it.
 pub(super) struct Run {
@@ -52,6 +54,8 @@ pub(super) struct Run {
     resting: BTreeMap<ConversationKey, Timestamp>,
     fired_at: Option<Instant>,
     more_due: bool,
+    /// The latest time there was, to see that the clock was set back.
+    latest: Timestamp,
     /// When it was last tried whether the disk has space again, while it has none.
     full: Option<Timestamp>,
     /// Something was erased, and the files still hold it.
@@ -60,7 +64,7 @@ pub(super) struct Run {
     trace: Trace,
     before: Arc<Directory>,
     /// Held until the connection is closed: fields are dropped in this order.
-    _folder: Folder,
+    folder: Folder,
 }
 
 /// A batch that came to nothing, and with which code its command is refused when it was alone.
@@ -92,7 +96,8 @@ impl Run {
             full: None,
             // A process that ended between an erasure and its scrubbing leaves that to this one.
             unscrubbed: true,
-            _folder: setup.folder,
+            latest: Timestamp::default(),
+            folder: setup.folder,
         }
     }
 
@@ -176,6 +181,13 @@ impl Run {
             }
             Ok(()) => {}
         }
+        // Clocks are trimmed by a little all the time.
+        if now < self.latest.plus(-SET_BACK_MS) {
+            tracing::warn!(ms = self.latest.since(now), "the clock was set back");
+            self.workspace.set_back(now);
+            self.latest = now;
+        }
+        self.latest = self.latest.max(now);
         if self.is_due(now) {
             self.fired_at = Some(Instant::now());
         }

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use chorus_core::ids::{ConversationKey, Seq, Timestamp, Uid};
 use chorus_store::backup::{add_keys, check, make, remove, restore, seal, take};
-use chorus_store::{Line, Options, Page, Readers, Start, doctor, open};
+use chorus_store::db::Db;
+use chorus_store::sqlite::Sqlite;
+use chorus_store::{Line, Options, Page, Readers, Start, Sync, doctor, open, schema};
 
 use crate::ground::{Ground, drawn, person, post};
 
@@ -220,4 +222,22 @@ fn a_copy_that_fails_or_is_broken_off_leaves_no_file_and_the_writer_at_work() {
     let (_, broken_off) = told.recv().unwrap();
     assert!(broken_off.unwrap_err().to_string().contains("stopping"));
     assert!(!file.exists());
+}
+
+#[test]
+fn a_backup_of_an_older_program_is_restored_and_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, data) = (folder.path().join("old.db"), folder.path().join("data"));
+    let db: Box<dyn Db> = Box::new(Sqlite::writer(&file, None, Sync::Full).unwrap());
+    schema::migrate(&*db, &schema::SQLITE[..1], NOW).unwrap();
+    let sql = "INSERT INTO workspace VALUES (1, $1, 'old', 1, NULL, 5)";
+    db.execute(sql, &[(&7u128.to_be_bytes()).into()]).unwrap();
+    drop(db);
+    seal(&file, NOW).unwrap();
+    assert_eq!(restore(&file, &data).unwrap().workspace, Uid(7));
+    let ground = Ground::at(&data, NOW);
+    let room = ground.settle();
+    ground.say(room.uid, "@ada hello?");
+    ground.writer.stop();
+    assert_eq!(doctor(&data, None).unwrap().problems, []);
 }

@@ -1,4 +1,5 @@
-//! `POST /v1/backups`: a copy of everything, as one file. For operators alone.
+//! `POST /v1/backups`: everything, as one file; `GET /v1/export`: the history, as lines of JSON. For operators
+//! alone.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,6 +11,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use chorus_core::error::{Code, Refusal};
 use futures_util::stream;
+use serde_json::json;
 
 use crate::app::App;
 use crate::doors::extract::Bearer;
@@ -20,16 +22,29 @@ use crate::doors::refused::Refused;
 const CHUNK: usize = 256 * 1024;
 
 pub(super) fn routes() -> Routes {
-    Routes::of("host", include_str!("examples/copies.json")).post(
-        "/v1/backups",
-        back_up,
-        Doc::new("back_up", "A copy of everything, as one file; for operators alone.")
-            .refuses(&[Code::Conflict, Code::InsufficientAuthority])
-            .with(|draft| {
-                let file = serde_json::json!({"type": "string", "contentMediaType": "application/vnd.sqlite3"});
-                draft.answer(200, "application/vnd.sqlite3", Some(file));
-            }),
-    )
+    Routes::of("host", include_str!("examples/copies.json"))
+        .post(
+            "/v1/backups",
+            back_up,
+            Doc::new("back_up", "A copy of everything, as one file; for operators alone.")
+                .refuses(&[Code::Conflict, Code::InsufficientAuthority])
+                .with(|draft| {
+                    let kind = "application/vnd.sqlite3";
+                    let file = json!({"type": "string", "contentMediaType": kind});
+                    draft.answer(200, kind, Some(file));
+                }),
+        )
+        .get(
+            "/v1/export",
+            export,
+            Doc::new("export", "The history of everything as lines of JSON; for operators alone.")
+                .refuses(&[Code::InsufficientAuthority])
+                .with(|draft| {
+                    let lines =
+                        json!({"type": "string", "contentMediaType": "application/x-ndjson"});
+                    draft.answer(200, "application/x-ndjson", Some(lines));
+                }),
+        )
 }
 
 async fn back_up(State(app): State<Arc<App>>, Bearer(caller): Bearer) -> Result<Response, Refused> {
@@ -41,6 +56,17 @@ async fn back_up(State(app): State<Arc<App>>, Bearer(caller): Bearer) -> Result<
         (header::CACHE_CONTROL, "no-store".to_owned()),
     ];
     Ok((headers, whole(file)).into_response())
+}
+
+async fn export(State(app): State<Arc<App>>, Bearer(caller): Bearer) -> Result<Response, Refused> {
+    let pieces = app.export(&caller)?;
+    let headers =
+        [(header::CONTENT_TYPE, "application/x-ndjson"), (header::CACHE_CONTROL, "no-store")];
+    let body = stream::unfold(pieces, |mut pieces| async {
+        let piece = pieces.recv().await?;
+        Some((piece, pieces))
+    });
+    Ok((headers, Body::from_stream(body)).into_response())
 }
 
 /// The file, piece by piece; the disk is waited for elsewhere.

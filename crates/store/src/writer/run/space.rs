@@ -36,10 +36,15 @@ impl Run {
         answer(jobs, refused);
     }
 
-    /// Whether work can be done. While the disk is full it is tried by a row that stays as it is.
+    /// Whether work can be done. While the disk is full it is tried, by a file that goes
+    /// again and then by a row that stays as it is.
     pub(super) fn has_space(&mut self, now: Timestamp) -> Result<bool, Error> {
         let Some(tried) = self.full else { return Ok(true) };
         if self.next_look(tried, now) > 0 {
+            return Ok(false);
+        }
+        if !self.folder.has_space() {
+            self.full = Some(now);
             return Ok(false);
         }
         self.db.begin()?;

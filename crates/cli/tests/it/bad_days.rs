@@ -1,0 +1,223 @@
+//! Disks and folders on a bad day: each found, named, with nothing half-written and the rest unharmed.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::cli::{Ran, chorus, run, until};
+use crate::host::Host;
+
+/// A file system of a few megabytes of its own, when this machine lets us have one.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount(at: &Path, options: &str) -> Option<Self> {
+        fs::create_dir_all(at).unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at);
+        if mount.status().is_ok_and(|status| status.success()) {
+            return Some(Self(at.to_owned()));
+        }
+        eprintln!(
+            "no right to mount a file system: only the writer's own tests look at a full disk"
+        );
+        None
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+/// What `/readyz` answers: its status line and its body.
+fn ready(host: &Host) -> String {
+    let address = host.url().replace("http://", "");
+    let mut stream = TcpStream::connect(&address).unwrap();
+    write!(stream, "GET /readyz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn serve(data: &Path) -> Ran {
+    run(chorus().args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(data))
+}
+
+fn doctor(data: &Path) -> Ran {
+    run(chorus().args(["doctor", "--json", "--data"]).arg(data))
+}
+
+fn texts(host: &Host, channel: &str) -> Vec<String> {
+    let ran = host.run(&["tail", channel, "--since", "0", "--json", "--follow", "false"]).ok();
+    let events = ran.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    events.filter_map(|e| Some(e["message"]["text"].as_str()?.to_owned())).collect()
+}
+
+// covers: OPS-40, OPS-41
+#[test]
+fn a_full_disk_refuses_posts_until_there_is_space_and_loses_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = SmallDisk::mount(&folder.path().join("disk"), "size=24m") else { return };
+    let host = Host::with_room_in(disk.0.join("data"), &["scout"]);
+    let mut answered = vec!["@scout first?".to_owned()];
+    host.post(&answered[0]);
+    // Everything that is left, and then one by one until the host finds no space itself.
+    let filler = disk.0.join("filler");
+    let mut file = fs::File::create(&filler).unwrap();
+    while file.write_all(&[7; 4_096]).is_ok() {}
+    drop(file);
+    let refusal = (0..2_000).find_map(|n| {
+        let text = format!("number {n} {}", "x".repeat(2_000));
+        let ran = host.run(&["post", "#ops", &text, "--as", "alice", "--json"]);
+        if ran.code == 0 {
+            answered.push(text);
+            return None;
+        }
+        Some(ran.json()["error"].clone())
+    });
+    let refusal = refusal.expect("the disk is full at some time");
+    assert_eq!(refusal["code"], "UNAVAILABLE", "{refusal}");
+    assert!(refusal["message"].as_str().unwrap().contains("disk is full"), "{refusal}");
+    let not_ready = ready(&host);
+    assert!(not_ready.starts_with("HTTP/1.1 503") && not_ready.contains("full"), "{not_ready}");
+    assert_eq!(texts(&host, "#ops"), answered, "reading goes on, and nothing refused is there");
+    // A backup has no space either, and leaves nothing that would take more.
+    let backup = folder.path().join("backup.db");
+    let ran = host.run(&["backup", backup.to_str().unwrap(), "--json"]);
+    assert_eq!(ran.json()["error"]["code"], "UNAVAILABLE", "{}", ran.out);
+    assert!(!backup.exists() && !host.data().join("backup.partial").exists());
+
+    fs::remove_file(&filler).unwrap();
+    until("space again", || ready(&host).starts_with("HTTP/1.1 200").then_some(()));
+    answered.push("and on it goes".to_owned());
+    host.post("and on it goes");
+    assert_eq!(texts(&host, "#ops"), answered);
+    host.run(&["doctor"]).ok();
+    drop(host);
+}
+
+// covers: OPS-42
+#[test]
+fn a_folder_that_cannot_be_written_or_is_not_what_it_was_is_named_and_left_alone() {
+    let mut host = Host::with_room(&[]);
+    host.post("hello");
+    host.kill();
+    let whole = fs::read(host.data().join("chorus.db")).unwrap();
+    let database = host.data().join("chorus.db");
+    // What was written last is in the log beside it; without that it is a database of its own.
+    let refused = |expected: &str| {
+        let ran = serve(&host.data());
+        assert_eq!(ran.code, 1, "{expected}: {}", ran.out);
+        let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(expected), "{expected:?} is not in {message:?}");
+        assert!(message.contains(host.data().to_str().unwrap()), "{message}");
+    };
+    let keys = host.data().join("keys");
+    fs::rename(&keys, host.data().join("elsewhere")).unwrap();
+    refused("keys");
+    assert!(!keys.exists(), "no new ones are made in their place");
+    fs::rename(host.data().join("elsewhere"), &keys).unwrap();
+    for ending in ["-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{ending}", database.display()));
+    }
+    fs::write(&database, b"").unwrap();
+    refused("is empty");
+    fs::remove_file(&database).unwrap();
+    refused("is gone");
+    assert!(!database.exists(), "no empty one is made in its place");
+    fs::write(&database, b"once upon a time, there was a database").unwrap();
+    refused("not a database");
+    if whole.len() > 8_192 {
+        fs::write(&database, &whole[..whole.len() / 2]).unwrap();
+        refused("malformed");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("disk");
+    if let Some(disk) = SmallDisk::mount(&at, "size=4m,ro") {
+        let ran = serve(&disk.0.join("data"));
+        assert_eq!(ran.code, 1);
+        let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("Read-only") && message.contains("disk/data"), "{message}");
+    }
+}
+
+// covers: OPS-43
+#[test]
+fn a_damaged_conversation_is_named_and_not_served_and_the_others_are() {
+    let mut host = Host::with_room(&["scout"]);
+    host.json(&["channel", "create", "other", "alice", "scout"]);
+    host.json(&["post", "#other", "@scout the needle in the haystack?", "--as", "alice"]);
+    host.post("all is well here");
+    host.stop();
+    // Everything in one file, so that what is damaged is not in the log beside it.
+    let folder = tempfile::tempdir().unwrap();
+    let backup = folder.path().join("backup.db");
+    host.json(&["backup", backup.to_str().unwrap()]);
+    fs::remove_dir_all(host.data()).unwrap();
+    host.json(&["restore", backup.to_str().unwrap()]);
+    let database = host.data().join("chorus.db");
+    let bytes = fs::read(&database).unwrap();
+    let needle = b"needle";
+    let at = bytes.windows(needle.len()).position(|w| w == needle).unwrap();
+    let mut file = fs::OpenOptions::new().write(true).open(&database).unwrap();
+    file.seek(SeekFrom::Start(at as u64)).unwrap();
+    file.write_all(b"N").unwrap();
+    drop(file);
+
+    let found = doctor(&host.data());
+    assert_eq!(found.code, 1);
+    let problems = found.json()["problems"].clone();
+    assert_eq!(problems[0]["conversation"], 2, "{problems}");
+    host.serve();
+    assert_eq!(texts(&host, "#ops"), ["all is well here"]);
+    host.post("and goes on to be");
+    for command in [
+        &["tail", "#other", "--since", "0", "--json", "--follow", "false"][..],
+        &["post", "#other", "is it here?", "--as", "alice", "--json"],
+    ] {
+        let ran = host.run(command);
+        assert_eq!(ran.code, 1, "{}", ran.out);
+        let error = ran.json()["error"].clone();
+        assert_eq!(error["code"], "UNAVAILABLE", "{error}");
+        assert!(error["message"].as_str().unwrap().contains("conversation 2"), "{error}");
+    }
+    let again = doctor(&host.data()).json()["problems"].clone();
+    assert_eq!(again.as_array().unwrap().len(), problems.as_array().unwrap().len());
+}
+
+// covers: OPS-32
+#[test]
+fn a_backup_that_is_killed_leaves_nothing_that_looks_whole() {
+    let host = Host::with_room(&[]);
+    for n in 0..20 {
+        host.post(&format!("{n} {}", "x".repeat(50_000)));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("backup.db");
+    let data = folder.path().join("new");
+    for wait_us in [0, 2_000, 8_000, 20_000, 40_000] {
+        let mut command = chorus();
+        command.arg("backup").arg(&file).arg("--data").arg(host.data());
+        let mut going = command.spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_micros(wait_us));
+        going.kill().unwrap();
+        going.wait().unwrap();
+        let partial = folder.path().join("backup.db.partial");
+        if partial.exists() {
+            let ran = run(chorus().arg("restore").arg(&partial).arg("--data").arg(&data));
+            // Killed between the last check and the name, it is whole.
+            assert!(ran.code == 1 || doctor(&data).code == 0, "{}", ran.err);
+            let _ = fs::remove_dir_all(&data);
+        }
+        let _ = fs::remove_file(&file);
+    }
+    host.json(&["backup", file.to_str().unwrap()]);
+    run(chorus().arg("restore").arg(&file).arg("--data").arg(&data)).ok();
+    host.run(&["doctor"]).ok();
+}

@@ -1,0 +1,246 @@
+//! Writing a history: everybody, then conversation by conversation, and a signature over all of it.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+
+use chorus_core::conversation::Conversation;
+use chorus_core::event::Event;
+use chorus_core::ids::{Prefix, Seq, Timestamp};
+use chorus_core::packed::{self, Coded};
+use chorus_store::backup::BackupError;
+use chorus_store::history::{Erased, Part, Reading, Snapshot};
+use sha2::{Digest, Sha256};
+
+use super::line::{self, Bytes, Counts, Line};
+use super::{FORMAT, Signing};
+
+/// What was exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exported {
+    pub counts: Counts,
+}
+
+/// Why there is no export.
+#[derive(Debug)]
+pub enum ExportError {
+    Store(BackupError),
+    /// A message was erased after the moment of which the export is.
+    Meanwhile,
+    Write(io::Error),
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::Meanwhile => f.write_str("a message was erased meanwhile; export again"),
+            Self::Write(error) => write!(f, "the export cannot be written: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ExportError {}
+
+impl From<BackupError> for ExportError {
+    fn from(error: BackupError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<io::Error> for ExportError {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+type Result<T> = std::result::Result<T, ExportError>;
+
+/// Writes the history of a data folder, with a host on it or without, as of one moment.
+pub fn export(
+    data: &Path,
+    sign: &Signing,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> Result<Exported> {
+    let mut reading = Reading::open(data)?;
+    let snapshot = reading.snapshot()?;
+    let header = header(&snapshot, sign, now)?;
+    out.write_all(&header)?;
+    let mut lines =
+        Lines { out, digest: Sha256::new(), counts: Counts::default(), line: Vec::new() };
+    everybody(&mut lines, &snapshot)?;
+    for part in &snapshot.conversations {
+        conversation(&mut lines, &reading, part)?;
+    }
+    let Lines { out, digest, counts, .. } = lines;
+    let sha256: [u8; 32] = digest.finalize().into();
+    let signature = Bytes::of(&sign.sign(&header, &sha256));
+    let end = Line::End(line::End { counts, sha256: Bytes::of(&sha256), signature });
+    out.write_all(&json(&end)?)?;
+    out.flush()?;
+    Ok(Exported { counts })
+}
+
+fn header(snapshot: &Snapshot, sign: &Signing, now: Timestamp) -> Result<Vec<u8>> {
+    json(&Line::Header(line::Header {
+        format: FORMAT,
+        workspace_id: snapshot.tenant.uid.show(Prefix::Workspace),
+        workspace: snapshot.tenant.name.to_string(),
+        lead: snapshot.tenant.lead.map(|l| l.0),
+        exported_at: chorus_wire::time::format(now),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        key: Bytes::of(&sign.key()),
+    }))
+}
+
+fn json(line: &Line<'_>) -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(line).map_err(io::Error::other)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// The lines between header and end.
+struct Lines<'a> {
+    out: &'a mut dyn Write,
+    digest: Sha256,
+    counts: Counts,
+    line: Vec<u8>,
+}
+
+impl Lines<'_> {
+    fn put(&mut self, line: &Line<'_>) -> Result<()> {
+        self.counts.count(line);
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, line).map_err(io::Error::other)?;
+        self.line.push(b'\n');
+        self.digest.update(&self.line);
+        Ok(self.out.write_all(&self.line)?)
+    }
+}
+
+fn everybody(lines: &mut Lines<'_>, snapshot: &Snapshot) -> Result<()> {
+    let directory = &snapshot.directory;
+    for m in directory.members.iter() {
+        lines.put(&Line::Member(line::Member {
+            key: m.key.0,
+            id: (&*m.id).into(),
+            kind: m.kind.code(),
+            handle: (&*m.handle).into(),
+            display_name: (&*m.display_name).into(),
+            owner: m.owner.as_deref().map(Into::into),
+            identities: m.identities.as_deref().map(Into::into),
+            removed: m.removed,
+        }))?;
+    }
+    for r in &directory.roles {
+        lines.put(&Line::Role(line::Role {
+            key: r.key.0,
+            name: (&*r.name).into(),
+            members: r.members.iter().map(|m| m.0).collect(),
+            removed: r.removed,
+        }))?;
+    }
+    for s in &directory.streams {
+        lines.put(&Line::Stream(line::Stream {
+            key: s.key.0,
+            id: s.uid.show(Prefix::Stream).into(),
+            name: (&*s.name).into(),
+            owner: s.owner.map(|o| o.0),
+        }))?;
+    }
+    for s in directory.sessions.values() {
+        lines.put(&Line::Session(line::Session {
+            key: s.key.0,
+            id: s.uid.show(Prefix::Session).into(),
+            member: s.member.0,
+            runtime: (&*s.runtime).into(),
+            managed: s.managed,
+            resumable: s.resumable,
+            seen_at: s.seen_at.0,
+        }))?;
+    }
+    Ok(())
+}
+
+fn conversation(lines: &mut Lines<'_>, reading: &Reading, part: &Part) -> Result<()> {
+    let Conversation { key, uid, kind, settings, created_at } = &*part.conversation;
+    lines.put(&Line::Conversation(line::Conversation {
+        key: key.0,
+        id: uid.show(Prefix::Conversation).into(),
+        kind: kind.code(),
+        title: (&*settings.title).into(),
+        description: (&*settings.description).into(),
+        purpose: (&*settings.purpose).into(),
+        visibility: settings.visibility.code(),
+        stream: settings.stream.map(|s| s.0),
+        lead: settings.lead.map(|l| l.0),
+        agent_budget: settings.agent_budget,
+        archived: settings.archived,
+        created_at: created_at.0,
+        roster: part.roster.iter().map(|(m, p)| (m.0, p.code())).collect(),
+        read: part.marks.iter().map(|(m, mark)| (m.0, mark.read.0)).collect(),
+    }))?;
+    for t in &part.threads {
+        lines.put(&Line::Thread(line::Thread {
+            conversation: key.0,
+            key: t.key.0,
+            id: t.uid.show(Prefix::Thread).into(),
+            root: t.root.map(|s| s.0),
+            title: (&*t.title).into(),
+            kind: t.kind.code(),
+            status: t.status.code(),
+            owner: t.owner.map(|o| o.0),
+            last_seq: t.last_seq,
+            participants: t.participants.iter().map(|m| m.0).collect(),
+            created_at: t.created_at.0,
+            updated_at: t.updated_at.0,
+        }))?;
+    }
+    let (mut after, mut erased) = (Seq(0), Erased::default());
+    loop {
+        let page = reading.events(part, after)?;
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        for e in &page {
+            erased.see(e);
+            lines.put(&Line::Event(event(e)))?;
+        }
+    }
+    if erased.unsaid().is_some() {
+        return Err(ExportError::Meanwhile);
+    }
+    let (seq, hash) = (part.head.seq.0, Bytes::of(&part.head.hash));
+    lines.put(&Line::Head(line::Head { conversation: key.0, seq, hash }))
+}
+
+fn event(e: &Event) -> line::Event<'_> {
+    let message = e.change.message().filter(|_| !e.is_erased()).map(|m| line::Message {
+        text: &m.text,
+        parts: m.parts.as_deref(),
+        metadata: m.metadata.as_deref(),
+        source: m.source.as_deref(),
+    });
+    line::Event {
+        conversation: e.conversation.0,
+        seq: e.seq.0,
+        id: e.uid.show(Prefix::Event).into(),
+        at: e.at.0,
+        actor: e.actor.0,
+        session: e.session.map(|s| s.0),
+        thread: e.thread.map(|t| t.0),
+        thread_seq: e.thread_seq,
+        kind: e.change.name().into(),
+        code: e.change.code(),
+        reply_to: e.reply_to.map(|s| s.0),
+        cause: e.cause.map(|c| (c.conversation.0, c.seq.0)),
+        hop: e.hop,
+        idempotency: e.idempotency.map(|i| (Bytes::of(&i.key), Bytes::of(&i.payload))),
+        told: e.attention.as_deref().map(|a| Bytes(packed::attention(a))),
+        content_hash: Bytes::of(&e.content_hash),
+        hash: Bytes::of(&e.hash),
+        salt: e.salt.as_ref().map(|salt| Bytes::of(salt)),
+        body: Bytes(packed::body(&e.change)),
+        message,
+    }
+}

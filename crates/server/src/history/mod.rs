@@ -1,0 +1,58 @@
+//! Exports and imports: a workspace's history as lines of JSON, signed, and a data folder made of them.
+//!
+//! Neither holds more than a page of a log in memory. Nothing that lets anybody in is carried: no tokens, no
+//! keys, nobody's authority; and nothing that is owed, so that an import wakes nobody.
+
+mod export;
+mod import;
+mod line;
+
+use std::path::Path;
+
+use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use sha2::{Digest, Sha256};
+
+pub use export::{Exported, export};
+pub use import::{Imported, Wrong, import};
+pub use line::Counts;
+
+use crate::auth::{Keys, KeysError};
+
+/// The form of the lines. A program refuses one it does not know.
+const FORMAT: u32 = 1;
+
+/// Who signs exports: the host's own key.
+pub struct Signing(SigningKey);
+
+impl Signing {
+    pub(crate) fn with(keys: &Keys) -> Self {
+        Self(keys.signer())
+    }
+
+    /// The key of a folder without a host.
+    pub fn open(keys: &Path) -> Result<Self, KeysError> {
+        Ok(Self::with(&Keys::open(keys)?))
+    }
+
+    fn key(&self) -> [u8; 32] {
+        self.0.verifying_key().to_bytes()
+    }
+
+    fn sign(&self, header: &[u8], lines: &[u8; 32]) -> [u8; 64] {
+        self.0.sign(&signed(header, lines)).to_bytes()
+    }
+}
+
+fn verifies(key: &[u8; 32], header: &[u8], lines: &[u8; 32], signature: &[u8; 64]) -> bool {
+    let signature = Signature::from_bytes(signature);
+    let key = VerifyingKey::from_bytes(key);
+    key.is_ok_and(|key| key.verify_strict(&signed(header, lines), &signature).is_ok())
+}
+
+/// What the signature is over: which protocol, the header as it stands, and everything between.
+fn signed(header: &[u8], lines: &[u8; 32]) -> Vec<u8> {
+    let mut signed = b"chorus export 1\n".to_vec();
+    signed.extend_from_slice(&Sha256::digest(header));
+    signed.extend_from_slice(lines);
+    signed
+}

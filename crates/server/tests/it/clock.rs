@@ -1,0 +1,57 @@
+//! A clock that is set ahead by days and back again.
+
+use serde_json::json;
+
+use crate::house::House;
+
+const DAYS: i64 = 3 * 24 * 3_600_000;
+
+// covers: OPS-44
+#[tokio::test]
+async fn a_clock_set_ahead_and_back_turns_no_log_and_stops_no_timer() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let ann = house.token("ann").await;
+    let week = json!({"agent": "bot", "role": "worker", "ttl_s": 7 * 24 * 3_600});
+    let token = house.post(&house.operator(), "/v1/tokens", week).await.ok();
+    let token = token["token"].as_str().unwrap();
+    let mut bot = house.connect(token).await;
+    let first = house.say(&ann, &room, "@bot before?").await;
+    let offered = bot.take().await;
+    bot.reply(&offered, "yes").await.unwrap();
+
+    house.clock.advance(DAYS);
+    house.running.tick();
+    // Tokens of a day have ended by this clock; the operator's have not.
+    assert_eq!(house.get(&ann, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    let op = house.operator();
+    let ahead = house.say(&op, &room, "@bot in the future?").await;
+    house.clock.advance(-DAYS);
+    house.running.tick();
+    house.get(&ann, "/v1/whoami").await.ok();
+    let back = house.say(&ann, &room, "@bot and back?").await;
+    let log = house.get(&op, &format!("/v1/events?conversation={room}")).await.ok();
+    let times: Vec<_> =
+        log["events"].as_array().unwrap().iter().map(|e| &e["created_at"]).collect();
+    assert!(times.is_sorted_by_key(|t| t.as_str().unwrap().to_owned()), "{times:?}");
+
+    // What is owed comes due by the clock as it is now, for both, and once.
+    let state = async |id: &serde_json::Value| {
+        let path = format!("/v1/events/{}/attention", id["event_id"].as_str().unwrap());
+        house.get(&op, &path).await.ok()["told"][0]["receipt"].clone()
+    };
+    house.pass(2_000).await;
+    for event in [&ahead, &back] {
+        assert!(state(event).await["disposition"].is_null(), "not overdue yet");
+    }
+    let mut ids = [bot.take().await["eventId"].clone(), bot.take().await["eventId"].clone()];
+    ids.sort_by_key(|id| id.to_string());
+    let mut owed = [ahead["event_id"].clone(), back["event_id"].clone()];
+    owed.sort_by_key(|id| id.to_string());
+    assert_eq!(ids, owed);
+    house.pass(301_000).await;
+    let overdue = house.get(&op, "/v1/deliveries?state=overdue").await.ok();
+    let overdue = overdue["deliveries"].as_array().unwrap().len();
+    assert_eq!(overdue, 2, "overdue five minutes after the clock was set back, not three days");
+    assert_eq!(state(&first).await["disposition"], json!("responded"));
+}

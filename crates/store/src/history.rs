@@ -1,0 +1,399 @@
+//! A workspace's history on its way out and in: read as of one moment, and written event by event.
+//!
+//! Invariant: neither takes more memory the longer a log is. [`Reading`] gives pages; [`Writing`] keeps one
+//! room and commits every thousand rows, into a folder that has its name only once [`Writing::finish`] was
+//! called. What an imported log says is taken on its hashes alone: projections are made by the core's own
+//! replay, and nothing in it is owed any more.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chorus_core::command::Mark;
+use chorus_core::conversation::{Conversation, Participation};
+use chorus_core::delivery::Open;
+use chorus_core::event::{Change, Event, EventRef};
+use chorus_core::ids::{MemberKey, Seq, Timestamp};
+use chorus_core::member::Directory;
+use chorus_core::packed;
+use chorus_core::room::{Head, Room};
+use chorus_core::thread::Thread;
+
+use crate::backup::{BackupError, Result};
+use crate::db::{self, Db, Error};
+use crate::sqlite::{Folder, Sqlite};
+use crate::{
+    Sync, Tenant, backup, conversation, directory, event, mark, message, open, schema, thread,
+};
+
+/// Events read at a time, and rows of one commit.
+const PAGE: usize = 1_000;
+
+/// Everything but the events, as of one moment.
+#[derive(Debug)]
+pub struct Snapshot {
+    pub tenant: Tenant,
+    pub directory: Directory,
+    pub conversations: Vec<Part>,
+}
+
+/// A conversation and the end of its log at that moment.
+#[derive(Debug)]
+pub struct Part {
+    pub conversation: Arc<Conversation>,
+    pub head: Head,
+    pub roster: Vec<(MemberKey, Participation)>,
+    pub threads: Vec<Thread>,
+    pub marks: Vec<(MemberKey, Mark)>,
+}
+
+/// A data folder being read, with a host on it or without.
+pub struct Reading {
+    db: Box<dyn Db>,
+    workspace: i64,
+}
+
+impl Reading {
+    pub fn open(data: &Path) -> Result<Self> {
+        let file = Folder::database_in(data);
+        if !file.is_file() {
+            return Err(BackupError::Folder(format!("{} holds no database", data.display())));
+        }
+        let db: Box<dyn Db> = Box::new(Sqlite::reader(&file, None)?);
+        schema::check(&*db, schema::SQLITE).map_err(|why| BackupError::Folder(why.to_string()))?;
+        Ok(Self { db, workspace: 0 })
+    }
+
+    pub fn snapshot(&mut self) -> Result<Snapshot> {
+        self.db.begin_reading()?;
+        let read = self.read();
+        self.db.rollback()?;
+        let snapshot = read?;
+        self.workspace = snapshot.tenant.key;
+        Ok(snapshot)
+    }
+
+    fn read(&self) -> db::Result<Snapshot> {
+        let db = &*self.db;
+        let none = || Error::corrupt("no workspace");
+        let tenant = directory::tenant(db)?.ok_or_else(none)?;
+        let directory = directory::load(db, &tenant, Timestamp(i64::MAX))?;
+        let mut conversations = Vec::new();
+        for key in conversation::keys(db, tenant.key)? {
+            let damaged = || Error::corrupt(format!("conversation {key} has no row or no head"));
+            conversations.push(Part {
+                conversation: Arc::new(
+                    conversation::get(db, tenant.key, key)?.ok_or_else(damaged)?,
+                ),
+                head: conversation::head(db, tenant.key, key)?.ok_or_else(damaged)?,
+                roster: conversation::roster(db, tenant.key, key)?,
+                threads: thread::all(db, tenant.key, key)?,
+                marks: mark::all(db, tenant.key, key)?,
+            });
+        }
+        Ok(Snapshot { tenant, directory, conversations })
+    }
+
+    /// A page of the log after `after`, up to the head of the snapshot; empty at its end.
+    pub fn events(&self, part: &Part, after: Seq) -> Result<Vec<Arc<Event>>> {
+        let limit = PAGE.min((part.head.seq.0 - after.0.min(part.head.seq.0)) as usize);
+        let key = part.conversation.key;
+        let page = event::after(&*self.db, self.workspace, key, after, limit)?;
+        if page.len() < limit {
+            let end = Seq(after.0 + page.len() as u64).next();
+            return Err(
+                Error::corrupt(format!("event {end} of conversation {key} is missing")).into()
+            );
+        }
+        Ok(page)
+    }
+}
+
+/// Events that say nothing any more, until their erasure is found in the log.
+#[derive(Debug, Default)]
+pub struct Erased(BTreeSet<Seq>);
+
+impl Erased {
+    pub fn see(&mut self, event: &Event) {
+        if event.is_erased() {
+            self.0.insert(event.seq);
+        }
+        if let Change::Erased { events, .. } = &event.change {
+            self.0.retain(|seq| !events.contains(seq));
+        }
+    }
+
+    /// One whose erasure was not found.
+    pub fn unsaid(&self) -> Option<Seq> {
+        self.0.first().copied()
+    }
+}
+
+/// A data folder being made out of a history.
+pub struct Writing {
+    data: PathBuf,
+    partial: PathBuf,
+    db: Option<Box<dyn Db>>,
+    tenant: Tenant,
+    directory: Directory,
+    room: Option<Room>,
+    erased: Erased,
+    rows: usize,
+}
+
+/// Why what comes next cannot be written.
+#[derive(Debug)]
+pub enum Refused {
+    /// It does not follow from what came before.
+    Unfit(String),
+    Failed(BackupError),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+fn unfit<T>(why: impl Into<String>) -> std::result::Result<T, Refused> {
+    Err(Refused::Unfit(why.into()))
+}
+
+impl Writing {
+    /// Begins a folder that must not be there or be empty, beside its place. `tenant` has no key yet.
+    pub fn begin(data: &Path, tenant: Tenant, now: Timestamp) -> Result<Self> {
+        backup::must_be_empty(data)?;
+        let partial = backup::beside(data);
+        let io = |error| BackupError::Io { path: partial.clone(), error };
+        // What an interrupted one has left is nobody's.
+        if partial.exists() {
+            fs::remove_dir_all(&partial).map_err(io)?;
+        }
+        // Made as a host makes it; the lock is let go, since nobody starts on a folder of this name.
+        let folder = Folder::hold(&partial);
+        let folder = folder.map_err(|e| BackupError::Open(crate::OpenError::Folder(e)))?;
+        let db: Box<dyn Db> = Box::new(Sqlite::writer(&folder.database(), None, Sync::Full)?);
+        schema::migrate(&*db, schema::SQLITE, now)
+            .map_err(|why| BackupError::Folder(why.to_string()))?;
+        let tenant = Tenant { key: 1, epoch: 1, ..tenant };
+        directory::add_tenant(&*db, &tenant, now)?;
+        db.begin()?;
+        let (data, directory) = (data.to_owned(), Directory::default());
+        Ok(Self {
+            data,
+            partial,
+            db: Some(db),
+            tenant,
+            directory,
+            room: None,
+            erased: Erased::default(),
+            rows: 0,
+        })
+    }
+
+    fn db(&self) -> std::result::Result<&dyn Db, Refused> {
+        match self.db.as_deref() {
+            Some(db) => Ok(db),
+            None => unfit("it is finished"),
+        }
+    }
+
+    pub fn member(
+        &mut self,
+        member: chorus_core::member::Member,
+    ) -> std::result::Result<(), Refused> {
+        if member.key.0 as usize != self.directory.members.len() + 1 {
+            return unfit(format!("member {} is out of order", member.key));
+        }
+        directory::put_member(self.db()?, self.tenant.key, &member)?;
+        self.directory.restore_member(Arc::new(member));
+        self.wrote()
+    }
+
+    pub fn role(&mut self, role: chorus_core::member::Role) -> std::result::Result<(), Refused> {
+        if role.key.0 as usize != self.directory.roles.len() + 1 {
+            return unfit(format!("role {} is out of order", role.key));
+        }
+        role.members.iter().try_for_each(|member| self.known(*member))?;
+        directory::put_role(self.db()?, self.tenant.key, &role)?;
+        self.directory.restore_role(Arc::new(role));
+        self.wrote()
+    }
+
+    pub fn stream(
+        &mut self,
+        stream: chorus_core::member::Stream,
+    ) -> std::result::Result<(), Refused> {
+        if stream.key.0 as usize != self.directory.streams.len() + 1 {
+            return unfit(format!("stream {} is out of order", stream.key));
+        }
+        directory::put_stream(self.db()?, self.tenant.key, &stream)?;
+        self.directory.streams.push(Arc::new(stream));
+        self.wrote()
+    }
+
+    pub fn session(
+        &mut self,
+        session: chorus_core::member::Session,
+    ) -> std::result::Result<(), Refused> {
+        self.known(session.member)?;
+        directory::put_session(self.db()?, self.tenant.key, &session)?;
+        self.wrote()
+    }
+
+    /// Begins a conversation; its events come next.
+    pub fn conversation(&mut self, conversation: Conversation) -> std::result::Result<(), Refused> {
+        if self.room.is_some() {
+            return unfit("the conversation before it has no head");
+        }
+        if conversation.key.0 <= conversation::last_key(self.db()?, self.tenant.key)? {
+            return unfit(format!("conversation {} is out of order", conversation.key));
+        }
+        conversation::put(self.db()?, self.tenant.key, &conversation)?;
+        self.room = Some(Room::new(conversation));
+        self.wrote()
+    }
+
+    /// The next event of the conversation's log, whose hashes must follow from the one before it.
+    pub fn event(&mut self, event: Event) -> std::result::Result<(), Refused> {
+        self.known(event.actor)?;
+        let Some(room) = &self.room else { return unfit("it belongs to no conversation") };
+        let seq = event.seq;
+        if event.conversation != room.key() {
+            return unfit("it belongs to another conversation");
+        }
+        if seq != room.head.seq.next() {
+            return unfit(format!("it is event {seq} and should be {}", room.head.seq.next()));
+        }
+        let whole = match &event.salt {
+            Some(salt) => {
+                Event::content_hash(salt, &packed::body(&event.change)) == event.content_hash
+            }
+            None => event.change == event.change.blank(),
+        };
+        if !whole {
+            return unfit(format!("what event {seq} says is not what was hashed"));
+        }
+        if event.chain(&room.head.hash) != event.hash {
+            return unfit(format!(
+                "the hash of event {seq} does not follow from the one before it"
+            ));
+        }
+        self.erased.see(&event);
+        self.recall(&event)?;
+        let event = Arc::new(event);
+        event::append(self.db()?, self.tenant.key, &event)?;
+        // Whoever was to answer is not woken by a history: it counts as answered elsewhere.
+        if let Some(mut open) = Open::of(&event, &self.directory) {
+            open.claim = None;
+            open.supersede_all(event.at);
+            open::put_receipt(self.db()?, self.tenant.key, event.conversation, &open)?;
+        }
+        if let Some(room) = &mut self.room {
+            room.apply(&event);
+        }
+        self.wrote()
+    }
+
+    /// What became so far of the message that an event is about.
+    fn recall(&mut self, event: &Event) -> std::result::Result<(), Refused> {
+        let Some(about) = event.change.about() else { return Ok(()) };
+        let at = EventRef { conversation: event.conversation, seq: about };
+        let state = message::get(self.db()?, self.tenant.key, at)?;
+        if let Some(room) = &mut self.room {
+            room.messages.entry(about).or_insert(state);
+        }
+        Ok(())
+    }
+
+    /// Ends a conversation: its log ends where it is said to, and gives what was said of it.
+    pub fn end(&mut self, part: &Part) -> std::result::Result<(), Refused> {
+        self.write_room()?;
+        let Some(room) = self.room.take() else { return unfit("it belongs to no conversation") };
+        if (part.head.seq, part.head.hash) != (room.head.seq, room.head.hash) {
+            return unfit("the log does not end at this head");
+        }
+        if let Some(seq) = std::mem::take(&mut self.erased).unsaid() {
+            return unfit(format!("what event {seq} said is missing, and no erasure is logged"));
+        }
+        let mut roster: Vec<_> = room.roster.iter().map(|(m, p)| (*m, *p)).collect();
+        roster.sort_by_key(|(member, _)| *member);
+        let mut threads: Vec<_> =
+            room.threads.values().map(|t| Thread { unattended: 0, ..(**t).clone() }).collect();
+        threads.sort_by_key(|thread| thread.key);
+        if *part.conversation != *room.conversation
+            || part.roster != roster
+            || part.threads != threads
+        {
+            return unfit("the conversation is not what its log says");
+        }
+        for (member, mark) in &part.marks {
+            if mark.read > room.head.seq {
+                return unfit(format!("member {member} has read beyond the end"));
+            }
+            mark::put(self.db()?, self.tenant.key, room.key(), *member, *mark)?;
+        }
+        self.wrote()
+    }
+
+    /// Writes what the events so far have made of the room, and forgets what is not needed for the next.
+    fn write_room(&mut self) -> std::result::Result<(), Refused> {
+        let Some(mut room) = self.room.take() else { return Ok(()) };
+        let (dirty, db, workspace) = (room.take_dirty(), self.db()?, self.tenant.key);
+        let key = room.key();
+        conversation::put(db, workspace, &room.conversation)?;
+        for (member, participation) in &dirty.roster {
+            conversation::put_seat(db, workspace, key, *member, *participation)?;
+        }
+        for thread in dirty.threads.iter().filter_map(|t| room.threads.get(t)) {
+            thread::put(db, workspace, key, thread)?;
+        }
+        for (seq, state) in &room.messages {
+            message::put(db, workspace, EventRef { conversation: key, seq: *seq }, state)?;
+        }
+        room.messages.clear();
+        conversation::put_head(db, workspace, key, &Head { version: 1, ..room.head })?;
+        self.room = Some(room);
+        Ok(())
+    }
+
+    fn known(&self, member: MemberKey) -> std::result::Result<(), Refused> {
+        match self.directory.member(member) {
+            Some(_) => Ok(()),
+            None => unfit(format!("there is no member {member}")),
+        }
+    }
+
+    fn wrote(&mut self) -> std::result::Result<(), Refused> {
+        self.rows += 1;
+        if self.rows < PAGE {
+            return Ok(());
+        }
+        self.rows = 0;
+        self.write_room()?;
+        let db = self.db()?;
+        db.commit()?;
+        db.housekeep(false)?;
+        Ok(db.begin()?)
+    }
+
+    /// All is written: the folder gets its name.
+    pub fn finish(mut self) -> std::result::Result<(), Refused> {
+        if let Some(lead) = self.tenant.lead {
+            self.known(lead)?;
+        }
+        if let Some(db) = self.db.take() {
+            db.commit()?;
+        }
+        backup::settle(&self.partial, &self.data).map_err(Refused::Failed)
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        drop(self.db.take());
+        // Gone when it was finished; what is left over is removed by the next try too.
+        let _ = fs::remove_dir_all(&self.partial);
+    }
+}
