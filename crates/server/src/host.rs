@@ -122,6 +122,7 @@ impl Host {
         let options = Options {
             sync: config.sync,
             batching: !config.dangerous_no_batching,
+            slower_sync: config.dangerous_slow_sync,
             name: config.workspace.clone(),
             budgets: config.settings.budget.budgets(),
             ..Options::new(&config.data, uid)
@@ -186,6 +187,7 @@ impl Host {
             workspace_name,
             public_url: url.clone(),
             sign_in: SignIn::default(),
+            pace: config.pace,
             kinds: Default::default(),
             typing: Default::default(),
             drain: Default::default(),

@@ -21,5 +21,5 @@ mod view;
 pub use chorus_store::backup;
 pub use chorus_store::doctor::{Report, doctor};
 pub use chorus_store::{OpenError, Sync};
-pub use config::Config;
+pub use config::{Config, Pace};
 pub use host::{Host, Running, StartError};

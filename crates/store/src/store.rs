@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use chorus_core::budget::Budgets;
 use chorus_core::ids::{ConversationKey, Uid};
@@ -39,6 +40,8 @@ pub struct Options {
     pub sync: Sync,
     /// Off: one commit a command. For comparisons.
     pub batching: bool,
+    /// How much longer each commit takes, as on a disk that syncs so slowly. For comparisons.
+    pub slower_sync: Duration,
     /// The workspace's public id and name, when the folder is empty.
     pub workspace: Uid,
     pub name: String,
@@ -54,6 +57,7 @@ impl Options {
             data: data.to_owned(),
             sync: Sync::Full,
             batching: true,
+            slower_sync: Duration::ZERO,
             workspace,
             name: "default".to_owned(),
             budgets: Budgets::default(),
@@ -152,6 +156,7 @@ impl Store {
             clock,
             sink,
             batching: options.batching,
+            slower_sync: options.slower_sync,
             answer_first: options.sync == Sync::DangerousAnswerFirst,
         };
         Ok((writer::start(setup).map_err(|error| why(Error::Engine(error.to_string())))?, readers))

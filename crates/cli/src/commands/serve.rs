@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chorus_server::config::Settings;
 use chorus_server::config::redaction::Redaction;
@@ -38,6 +39,9 @@ pub(crate) struct Args {
     /// One transaction a command, to compare with
     #[arg(long)]
     dangerous_no_batching: bool,
+    /// Milliseconds that each commit takes longer, to compare with a slow disk
+    #[arg(long, default_value_t = 0, value_name = "MS", hide_default_value = true)]
+    dangerous_slow_sync_ms: u64,
 }
 
 /// Any setting as a flag.
@@ -66,7 +70,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         let usage = Failure::usage("serve runs on a data folder and has no --url");
         return Err(usage.next("did you mean --listen or --public-url?"));
     }
-    let config = Config::of(settings(&args, context)?);
+    let mut config = Config::of(settings(&args, context)?);
+    config.dangerous_slow_sync = Duration::from_millis(args.dangerous_slow_sync_ms);
     log_as(&config.settings.telemetry, &config.settings.redaction);
     let data = config.data.clone();
     // Before anybody is told that it is up: whoever was told may stop it.

@@ -49,6 +49,7 @@ use chorus_store::{Clock, Readers, Writer};
 use tokio::sync::oneshot;
 
 use crate::auth::{Auth, Caller, SignIn};
+use crate::config::Pace;
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
 use crate::couriers::gone::Gone;
@@ -74,6 +75,7 @@ pub(crate) struct App {
     /// Where others reach the host; without a slash at its end.
     pub(crate) public_url: String,
     pub(crate) sign_in: SignIn,
+    pub(crate) pace: Pace,
     /// Kinds of conversations that were looked at; a kind never changes.
     pub(crate) kinds: read::Kinds,
     pub(crate) typing: turns::TypingRates,

@@ -26,6 +26,7 @@ pub mod tls;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chorus_store::{Clock, Sync, SystemClock};
 
@@ -50,9 +51,32 @@ pub struct Config {
     pub sync: Sync,
     /// Off, every command is a transaction of its own: for comparison only.
     pub dangerous_no_batching: bool,
+    /// How much longer each commit takes, as on a slow disk: for comparison only.
+    pub dangerous_slow_sync: Duration,
     pub clock: Arc<dyn Clock>,
     /// All that `chorus.toml` can say. What stands above its sections is taken from the fields here.
     pub settings: Settings,
+    pub pace: Pace,
+}
+
+/// How long a harness's connection may be silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// From the connection to its `initialize`.
+    pub hello_within: Duration,
+    pub ping_every: Duration,
+    /// Silence after which the peer is taken for dead, and the longest a write may take.
+    pub dead_after: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            hello_within: Duration::from_secs(10),
+            ping_every: Duration::from_secs(20),
+            dead_after: Duration::from_secs(60),
+        }
+    }
 }
 
 impl Default for Config {
@@ -65,8 +89,10 @@ impl Default for Config {
             workspace: "default".to_owned(),
             sync: Sync::Full,
             dangerous_no_batching: false,
+            dangerous_slow_sync: Duration::ZERO,
             clock: Arc::new(SystemClock),
             settings: Settings::default(),
+            pace: Pace::default(),
         }
     }
 }
@@ -89,8 +115,8 @@ impl Config {
             workspace: basics.workspace,
             sync,
             dangerous_no_batching: basics.dangerous_no_batching,
-            clock: Arc::new(SystemClock),
             settings,
+            ..Self::default()
         }
     }
 }

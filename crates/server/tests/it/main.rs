@@ -9,6 +9,7 @@ mod attention;
 mod bad_input;
 mod clock;
 mod connection;
+mod crowd;
 mod deliveries;
 mod erase;
 mod identity;

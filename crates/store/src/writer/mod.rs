@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use chorus_core::command::{By, Command, Drawn, Effect, Outcome};
 use chorus_core::error::{Code, Refusal};
@@ -101,6 +102,7 @@ pub(crate) struct Setup {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) sink: Box<dyn Sink>,
     pub(crate) batching: bool,
+    pub(crate) slower_sync: Duration,
     pub(crate) answer_first: bool,
 }
 

@@ -46,6 +46,7 @@ pub(super) struct Run {
     clock: Arc<dyn Clock>,
     sink: Box<dyn Sink>,
     batching: bool,
+    slower_sync: Duration,
     answer_first: bool,
     ages: Ages,
     /// Rooms that were dropped and are to be loaded again: their timers stand still until they are.
@@ -87,6 +88,7 @@ impl Run {
             clock: setup.clock,
             sink: setup.sink,
             batching: setup.batching,
+            slower_sync: setup.slower_sync,
             answer_first: setup.answer_first,
             ages: Ages::default(),
             missing: setup.damaged,
@@ -289,6 +291,9 @@ impl Run {
         }
         let before = Instant::now();
         self.db.commit()?;
+        if !self.slower_sync.is_zero() {
+            std::thread::sleep(self.slower_sync);
+        }
         self.trace.began = false;
         self.unscrubbed |= self.trace.erases;
         let took = u64::try_from(before.elapsed().as_micros()).unwrap_or(u64::MAX);

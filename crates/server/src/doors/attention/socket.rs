@@ -33,11 +33,8 @@ use crate::couriers::stands::Stands;
 use crate::doors::refused::request_id;
 use crate::doors::request;
 
-/// From the connection to its `initialize`.
-const HELLO_WITHIN: Duration = Duration::from_secs(10);
-const PING_EVERY: Duration = Duration::from_secs(20);
-/// Silence after which the peer is taken for dead, and the longest a write may take.
-const DEAD_AFTER: Duration = Duration::from_secs(60);
+/// The longest that saying why a connection ends may take.
+const GOODBYE: Duration = Duration::from_secs(5);
 /// Calls of one connection under way; when there are more, it is not read from.
 const CALLS: usize = 64;
 
@@ -50,13 +47,14 @@ struct Ended(Option<&'static str>);
 /// Serves one connection to its end.
 pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: WebSocket) {
     let (mut out, mut frames) = socket.split();
+    let hello_within = app.pace.hello_within;
     let hello = tokio::time::timeout(
-        HELLO_WITHIN,
+        hello_within,
         hello::greet(&app, caller, names, &mut out, &mut frames),
     );
     let Ok(Some((context, session))) = hello.await else {
         let _ =
-            tokio::time::timeout(HELLO_WITHIN, close(&mut out, "initialize did not come")).await;
+            tokio::time::timeout(hello_within, close(&mut out, "initialize did not come")).await;
         return;
     };
     let (connection, queues) = app.connections.open(session.key, session.member);
@@ -111,14 +109,14 @@ impl Run {
             close(&mut self.out, why).await;
         };
         // A peer that does not read does not hear why.
-        let _ = tokio::time::timeout(Duration::from_secs(5), goodbye).await;
+        let _ = tokio::time::timeout(GOODBYE.min(self.app.pace.dead_after), goodbye).await;
     }
 
     async fn turn_around(
         &mut self,
         frames: &mut SplitStream<WebSocket>,
     ) -> Result<std::convert::Infallible, Ended> {
-        let mut ping = tokio::time::interval(PING_EVERY);
+        let mut ping = tokio::time::interval(self.app.pace.ping_every);
         ping.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let caller = &self.context.caller;
         let left = caller.expires.plus(SKEW_MS).since(self.app.now());
@@ -298,8 +296,8 @@ impl Run {
     }
 
     async fn ping(&mut self) -> Result<(), Ended> {
-        if self.heard.elapsed() >= DEAD_AFTER {
-            return Err(Ended(Some("nothing was heard for 60 seconds")));
+        if self.heard.elapsed() >= self.app.pace.dead_after {
+            return Err(Ended(Some("nothing was heard for too long")));
         }
         self.outbound.forget_old(Instant::now());
         self.check_token()?;
@@ -325,7 +323,7 @@ impl Run {
         )
             -> Pin<Box<dyn Future<Output = Result<(), axum::Error>> + Send + 'a>>,
     ) -> Result<(), Ended> {
-        match tokio::time::timeout(DEAD_AFTER, write(&mut self.out)).await {
+        match tokio::time::timeout(self.app.pace.dead_after, write(&mut self.out)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Ended(None)),
             Err(_) => Err(Ended(Some("the connection is not read from"))),
