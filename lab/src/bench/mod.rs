@@ -39,9 +39,15 @@ pub struct Plan {
     pub window: Duration,
     /// Prefixes of the measurements to take; all of them when empty.
     pub only: Vec<String>,
+    /// One short round, whose figures mean nothing.
+    pub quick: bool,
 }
 
 impl Plan {
+    fn is_quick(&self) -> bool {
+        self.quick
+    }
+
     /// Whether the measurement `name` was asked for.
     fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|prefix| name.starts_with(prefix.as_str()))

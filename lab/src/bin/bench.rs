@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         rounds: if args.quick { 1 } else { args.rounds.max(1) },
         window: Duration::from_millis(if args.quick { 200 } else { args.window_ms }),
         only: args.only,
+        quick: args.quick,
     };
     match bench::run(&args.name, &plan) {
         Ok(()) => ExitCode::SUCCESS,

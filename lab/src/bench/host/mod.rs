@@ -8,18 +8,28 @@
 mod deliver;
 mod figures;
 mod harness;
+mod idle;
+mod replay;
 mod rooms;
+mod rows;
 mod server;
 
 use std::time::Duration;
 
 use self::deliver::Audience;
 use self::rooms::{Crowds, Rooms};
+use self::rows::Rows;
 use self::server::Host;
 use super::Plan;
 use super::peers::{self, Hello, Postgres, Redis, Syncs};
 use super::report::{Samples, median};
 
+/// Rows of the large log.
+const MANY_ROWS: u64 = 5_000_000;
+/// Rows of the small one.
+const FEW_ROWS: u64 = 1_000;
+/// An hour of a workspace in which a hundred things happen a second.
+const HOUR_OF_EVENTS: u64 = 360_000;
 /// Starts whose median is the start-up time.
 const STARTS: usize = 5;
 
@@ -59,6 +69,10 @@ struct Ours {
     unsynced: Option<(Host, Rooms)>,
     one: Option<Audience>,
     hundred: Option<Audience>,
+    thousand: Option<Audience>,
+    slowed: Option<(Host, Rooms)>,
+    few_rows: Option<Rows>,
+    many_rows: Option<Rows>,
     crowds: Option<Crowds>,
 }
 
@@ -79,7 +93,7 @@ impl Bench {
             .then(Postgres::start)
             .and_then(|started| started.inspect_err(|why| absent(&names, why)).ok());
         absent(&["nats.sync_always", "nats.push"], &peers::nats_absence());
-        let groups = ["post.", "deliver.", "fanout.", "ambient."];
+        let groups = ["post.", "deliver.", "fanout.", "ambient.", "read50", "replay."];
         let ours = if groups.iter().any(|group| plan.wants_some(group)) {
             Some(Ours::prepare(plan, samples)?)
         } else {
@@ -132,6 +146,10 @@ impl Bench {
                 }
             }
         }
+        idle::measure(plan, samples);
+        if let Some(rows) = self.ours.as_mut().and_then(|ours| ours.many_rows.take()) {
+            many_rows_once(plan, rows, samples);
+        }
         for records in [64, 256] {
             let name = format!("limit.sync_of_{records}");
             if plan.wants(&name) {
@@ -140,6 +158,27 @@ impl Bench {
                     Err(why) => samples.failed(&name, &why),
                 }
             }
+        }
+    }
+}
+
+/// What a returning member and a restart cost on a long log.
+fn many_rows_once(plan: &Plan, rows: Rows, samples: &mut Samples) {
+    if plan.wants("replay.") || plan.wants_some("replay.") {
+        let events = if plan.is_quick() { HOUR_OF_EVENTS / 100 } else { HOUR_OF_EVENTS };
+        match replay::replay(&rows, events) {
+            Ok(replayed) => {
+                samples.add("replay.rate", replayed.rate);
+                samples.add("replay.grown_mib", replayed.grown_mib);
+            }
+            Err(why) => samples.failed("replay", &why),
+        }
+        match rows.host.restart() {
+            Ok(host) => {
+                samples.add("replay.restart_ms", host.started_ms);
+                samples.add("replay.restart_mib", host.resident_mib());
+            }
+            Err(why) => samples.failed("replay.restart_ms", &why),
         }
     }
 }
@@ -159,6 +198,7 @@ impl Ours {
         };
         let unbatched = weakened("post.batching_vs_off", "--dangerous-no-batching");
         let unsynced = weakened("post.full_vs_normal", "--dangerous-sync-normal");
+        let slowed = weakened("post.fsync_plus_2ms", "--dangerous-slow-sync-ms=2");
         let mut audience = |names: &[&str], agents: usize| {
             if !names.iter().any(|name| plan.wants(name)) {
                 return None;
@@ -168,12 +208,38 @@ impl Ours {
         };
         let one = audience(&["deliver.s1.p50_us"], 1);
         let hundred = audience(&["deliver.s100.p50_us", "fanout.s100"], 100);
+        let thousand = audience(&["fanout.s1000"], 1_000);
         let crowds = if plan.wants_some("ambient.") {
             Crowds::gather(&host).inspect_err(|why| samples.failed("ambient", why)).ok()
         } else {
             None
         };
-        Ok(Self { host, rooms, unbatched, unsynced, one, hundred, crowds })
+        let mut filled = |names: &[&str], rows: u64| {
+            if !names.iter().any(|name| plan.wants(name)) {
+                return None;
+            }
+            eprintln!("writing {rows} rows");
+            let filled = Rows::fill(&plan.chorus, rows);
+            filled.inspect_err(|why| samples.failed(names[0], why)).ok()
+        };
+        let few = ["post.us.rows_1k", "read50.us.rows_1k"];
+        let few_rows = filled(&few, FEW_ROWS);
+        let many =
+            ["post.us.rows_5m", "read50", "read50.us.rows_5m", "replay.rate", "replay.grown_mib"];
+        let many_rows = filled(&many, if plan.is_quick() { MANY_ROWS / 100 } else { MANY_ROWS });
+        Ok(Self {
+            host,
+            rooms,
+            unbatched,
+            unsynced,
+            slowed,
+            one,
+            hundred,
+            thousand,
+            crowds,
+            few_rows,
+            many_rows,
+        })
     }
 
     fn round(&mut self, plan: &Plan, window: Duration, samples: &mut Samples) {
@@ -209,6 +275,22 @@ impl Ours {
         if let Some(hundred) = &mut self.hundred {
             take("deliver.s100.p50_us", &mut || Ok(median(&hundred.deliver(window)?)));
             take("fanout.s100", &mut || hundred.fan_out(window));
+        }
+        if let Some(thousand) = &mut self.thousand {
+            take("fanout.s1000", &mut || thousand.fan_out(window));
+        }
+        if let Some((host, rooms)) = &mut self.slowed {
+            take("post.fsync_plus_2ms.c1", &mut || Ok(rooms.post(host, window, 1, 100)?.rate));
+            take("post.fsync_plus_2ms", &mut || Ok(rooms.post(host, window, 64, 100)?.rate));
+        }
+        if let Some(few) = &mut self.few_rows {
+            take("post.us.rows_1k", &mut || few.post_us(window));
+            take("read50.us.rows_1k", &mut || few.read_us(window));
+        }
+        if let Some(many) = &mut self.many_rows {
+            take("post.us.rows_5m", &mut || many.post_us(window));
+            take("read50.us.rows_5m", &mut || many.read_us(window));
+            take("read50", &mut || many.read_newest(window));
         }
         if let Some(kib) = kib_per_post {
             samples.add("bytes_per_post", kib);

@@ -19,7 +19,7 @@ const CHANNELS: usize = 100;
 /// Calls on their way on one connection of the attention door.
 const PIPELINED: usize = 8;
 /// Length of a post's text in bytes.
-const TEXT_BYTES: usize = 300;
+pub(super) const TEXT_BYTES: usize = 300;
 
 /// A hundred channels with eight people and three agents in each.
 pub(super) struct Rooms {

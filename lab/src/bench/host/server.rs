@@ -14,6 +14,9 @@ use serde_json::Value;
 use crate::bench::peers::{Server, folder, free_port};
 use crate::bench::talk;
 
+/// In which the kernel counts the processor's time, in a second.
+const TICKS: f64 = 100.0;
+
 /// A running host on a folder of its own.
 pub(super) struct Host {
     pub(super) addr: SocketAddr,
@@ -29,8 +32,16 @@ pub(super) struct Host {
 impl Host {
     /// Starts one on an empty folder, with more flags of `chorus serve`.
     pub(super) fn start(chorus: &Path, flags: &[&str]) -> Result<Self, String> {
+        Self::start_on(chorus, flags, folder("bench-chorus")?)
+    }
+
+    /// Starts one on this folder.
+    pub(super) fn start_on(
+        chorus: &Path,
+        flags: &[&str],
+        folder: tempfile::TempDir,
+    ) -> Result<Self, String> {
         let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
-        let folder = folder("bench-chorus")?;
         let (server, addr, started_ms) = serve(chorus, &flags, folder)?;
         let token = operator(chorus, server.folder.path())?;
         Ok(Self { addr, token, started_ms, chorus: chorus.to_owned(), flags, server })
@@ -63,6 +74,27 @@ impl Host {
     /// Bytes it has caused to be written to the disk since it started.
     pub(super) fn written_bytes(&self) -> f64 {
         self.seen("io", "write_bytes:")
+    }
+
+    /// The most memory it had since [`Host::forget_peak`], in MiB.
+    pub(super) fn peak_mib(&self) -> f64 {
+        self.seen("status", "VmHWM:") / 1024.0
+    }
+
+    /// Counts the most memory from here on.
+    pub(super) fn forget_peak(&self) -> Result<(), String> {
+        let path = format!("/proc/{}/clear_refs", self.server.child.id());
+        fs::write(&path, "5").map_err(|e| format!("{path}: {e}"))
+    }
+
+    /// Seconds of the processor that it has used since it started.
+    pub(super) fn cpu_s(&self) -> f64 {
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.server.child.id()));
+        let text = text.unwrap_or_default();
+        // The name stands in brackets and may hold anything; user and system time are 12th and 13th after it.
+        let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
+        let ticks = rest.split_whitespace().skip(11).take(2).filter_map(|t| t.parse::<f64>().ok());
+        ticks.sum::<f64>() / TICKS
     }
 
     fn seen(&self, file: &str, field: &str) -> f64 {

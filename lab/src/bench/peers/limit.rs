@@ -75,7 +75,11 @@ impl Hello {
 
     /// Requests a second with `clients` connections.
     pub(crate) fn measure(&self, window: Duration, clients: usize) -> Result<f64, String> {
-        let ask = || talk::Get("GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".to_owned());
+        let ask = || {
+            talk::Get(Box::new(|out: &mut Vec<u8>| {
+                out.extend_from_slice(b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n");
+            }))
+        };
         let talks = std::iter::repeat_with(ask).take(clients).collect();
         Ok(load::run(self.addr, window, talks)?.rate)
     }
