@@ -170,6 +170,8 @@ fn write(data: &Path, rows: u64) -> Result<Vec<String>, String> {
             visibility: Visibility::Public,
             stream: None,
             archived: false,
+            lead: None,
+            agent_budget: None,
         };
         let members = vec![MemberKey(1)];
         let kind = ConversationKind::Channel;
