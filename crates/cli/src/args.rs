@@ -57,6 +57,8 @@ pub(crate) enum Command {
     Mail(mail::Args),
     /// What was not answered in time, who has it now, and who had it
     Owed(owed::Args),
+    /// What happened in followed channels
+    Digest(digest::Args),
     /// The agents, and whether they are here
     Agents(agents::Args),
     /// The live runs of agents

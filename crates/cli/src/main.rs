@@ -83,6 +83,7 @@ async fn run(cli: Cli) -> Result {
         Command::Tail(args) => tail::run(args, &context).await,
         Command::Mail(args) => mail::run(args, &context).await,
         Command::Owed(args) => owed::run(args, &context).await,
+        Command::Digest(args) => digest::run(args, &context).await,
         Command::Agents(args) => agents::run(args, &context).await,
         Command::Sessions(args) => sessions::run(args, &context).await,
         Command::Claims(args) => claims::run(args, &context).await,

@@ -197,6 +197,11 @@ pub enum Command {
         disposition: Disposition,
         note: Option<Arc<str>>,
     },
+    /// Keeps what a command made of a digest; for the host itself.
+    KeepDigest {
+        conversation: Uid,
+        written: crate::digest::Written,
+    },
     /// Puts off what the caller owes: it is offered again at `until`.
     Defer {
         event: Uid,
@@ -376,6 +381,11 @@ pub enum Effect {
         conversation: ConversationKey,
         author: MemberKey,
         open: Arc<Open>,
+    },
+    /// Tell those who follow the conversation what happened in it.
+    Digest {
+        conversation: Arc<Conversation>,
+        digest: Arc<crate::digest::Digest>,
     },
     Directory(Arc<Directory>),
 }

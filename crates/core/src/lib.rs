@@ -24,6 +24,7 @@ pub mod budget;
 pub mod claim;
 pub mod command;
 pub mod delivery;
+pub mod digest;
 
 pub mod room;
 pub mod workspace;

@@ -31,6 +31,12 @@ pub const TURN_QUIET_MS: i64 = 60_000;
 pub const SESSION_GONE_MS: i64 = 60_000;
 /// Redelivery of an unanswered obligation, from the event's own time (design section 5, "Deadlines").
 pub const REDELIVER_MS: [i64; 2] = [60_000, 120_000];
+/// A digest of a followed channel comes this long after its first message, unless set otherwise.
+pub const DIGEST_MS: i64 = 15 * 60_000;
+/// Events of a followed channel that are counted again after a restart; a digest has no more.
+pub const DIGEST_EVENTS: u64 = 10_000;
+/// Longest text that a command may make of a digest, in bytes.
+pub const DIGEST_TEXT_BYTES: usize = 16 * 1024;
 /// What is owed is put off at most this far: longer is not an answer to come, but none.
 pub const DEFER_MS: i64 = 7 * 24 * 3_600_000;
 /// And at most so often, so that putting off comes to an end.

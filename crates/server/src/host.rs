@@ -21,10 +21,11 @@ use chorus_core::ids::Prefix;
 use chorus_store::{OpenError, Options, Readers, Writer};
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::app::copies::PARTIAL;
+use crate::app::digests::{DIGESTS, Scribe};
 use crate::app::{App, Draw};
 use crate::auth::{Auth, Keys, KeysError, SignIn, write_private};
 use crate::config::Config;
@@ -119,12 +120,14 @@ impl Host {
     pub async fn start(config: Config) -> Result<Running, StartError> {
         let draw = Draw::default();
         let uid = draw.uid(config.clock.now()).map_err(StartError::First)?;
+        let digest = &config.settings.digest;
         let options = Options {
             sync: config.sync,
             batching: !config.dangerous_no_batching,
             slower_sync: config.dangerous_slow_sync,
             name: config.workspace.clone(),
             budgets: config.settings.budget.budgets(),
+            digests: digest.enabled.then(|| digest.every.ms()),
             ..Options::new(&config.data, uid)
         };
         let key_folder = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
@@ -161,7 +164,9 @@ impl Host {
         let (writer, readers) = store
             .start(config.clock.clone(), Box::new(move |effects| sink.put(effects)))
             .map_err(StartError::Store)?;
+        let (digests, made) = mpsc::channel(DIGESTS);
         let courier = Courier {
+            digests,
             batches,
             overflowed,
             directory: directory.clone(),
@@ -195,6 +200,8 @@ impl Host {
             copying: Default::default(),
             budgets: config.settings.budget.budgets(),
         });
+        let scribe = Scribe { command: digest.command.clone(), timeout: digest.timeout.0 };
+        tokio::spawn(app.clone().tell_digests(made, scribe));
         let operator_token = app.first_start(&config.data).await?;
         let operator_link = app.sign_in_link().map_err(StartError::First)?;
 

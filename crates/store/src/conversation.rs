@@ -179,12 +179,19 @@ pub(crate) fn keys(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> 
     db.all(sql, &[workspace.into()], |row| Ok(ConversationKey(row.int(0)?)))
 }
 
-/// Conversations in which something is open, or may be: their rooms are loaded at the start, so that
+/// Conversations in which something is open, or may be, or of which a digest may be due: their rooms are loaded at the start, so that
 /// their deliveries and timers live.
 pub(crate) fn with_open_events(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> {
     let sql = "SELECT conversation FROM head WHERE workspace = $1 AND settled < seq
-        UNION SELECT conversation FROM pending WHERE workspace = $1 ORDER BY conversation";
-    db.all(sql, &[workspace.into()], |row| Ok(ConversationKey(row.int(0)?)))
+        UNION SELECT conversation FROM pending WHERE workspace = $1
+        UNION SELECT d.conversation FROM digested d JOIN head h
+            ON h.workspace = d.workspace AND h.conversation = d.conversation AND h.seq > d.seq
+            JOIN roster r ON r.workspace = d.workspace AND r.conversation = d.conversation
+            WHERE d.workspace = $1 AND r.participation = $2
+        ORDER BY conversation";
+    let follows = Participation::AlwaysListen.code();
+    let values = [workspace.into(), follows.into()];
+    db.all(sql, &values, |row| Ok(ConversationKey(row.int(0)?)))
 }
 
 fn read(row: &dyn Row) -> Result<Conversation> {

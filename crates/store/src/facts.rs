@@ -6,13 +6,15 @@
 use std::sync::Arc;
 
 use chorus_core::command::{Facts, Mark, Recalled, Unavailable};
+use chorus_core::conversation::Participation;
 use chorus_core::event::EventRef;
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use chorus_core::limits;
 use chorus_core::member::Directory;
 use chorus_core::room::{Parts, Room, TAIL};
 
 use crate::db::{Db, Error};
-use crate::{conversation, event, mark, message, open, thread};
+use crate::{conversation, digest, event, mark, message, open, thread};
 
 /// Facts of one workspace at one moment.
 pub(crate) struct Stored<'a> {
@@ -31,11 +33,19 @@ impl Stored<'_> {
         let Some(conversation) = conversation::get(db, workspace, key)? else { return Ok(None) };
         let head = conversation::head(db, workspace, key)?;
         let head = head.ok_or_else(|| Error::corrupt(format!("conversation {key} has no head")))?;
-        let tail = Seq(head.settled.0.min(head.seq.0.saturating_sub(TAIL as u64)));
+        let roster = conversation::roster(db, workspace, key)?;
+        let digested = digest::mark(db, workspace, key)?;
+        let followed = roster.iter().any(|(_, p)| *p == Participation::AlwaysListen);
+        let mut tail = head.settled.0.min(head.seq.0.saturating_sub(TAIL as u64));
+        if let Some(mark) = digested.filter(|_| followed) {
+            tail = tail.min(mark.0.max(head.seq.0.saturating_sub(limits::DIGEST_EVENTS)));
+        }
+        let tail = Seq(tail);
         let parts = Parts {
             conversation: Arc::new(conversation),
             head,
-            roster: conversation::roster(db, workspace, key)?,
+            roster,
+            digested,
             threads: thread::all(db, workspace, key)?,
             events: event::after(db, workspace, key, tail, i64::MAX as usize)?,
             pending: open::pending(db, workspace, key)?,

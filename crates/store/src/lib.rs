@@ -14,6 +14,7 @@ pub mod schema;
 pub mod sqlite;
 
 mod conversation;
+mod digest;
 mod directory;
 mod event;
 mod mark;

@@ -7,7 +7,7 @@ use chorus_core::event::EventRef;
 use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
-use crate::{conversation, directory, event, mark, message, open, thread};
+use crate::{conversation, digest, directory, event, mark, message, open, thread};
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
 pub(crate) fn record(
@@ -31,6 +31,7 @@ pub(crate) fn record(
     }
     for changed in &changes.rooms {
         record_projections(db, workspace, rooms, changed)?;
+        record_digests(db, workspace, rooms, changed)?;
     }
     Ok(())
 }
@@ -49,6 +50,31 @@ fn record_erased(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
         }
         Ok(())
     })
+}
+
+/// After the projections, which say what is deleted.
+fn record_digests(
+    db: &dyn Db,
+    workspace: i64,
+    rooms: &Workspace,
+    changed: &RoomChanges,
+) -> Result<()> {
+    let (key, dirty) = (changed.key, &changed.dirty);
+    if !dirty.unsaid.is_empty() {
+        db.thoroughly(&mut || {
+            dirty.unsaid.iter().try_for_each(|seq| digest::forget_texts(db, workspace, key, *seq))
+        })?;
+    }
+    for made in &dirty.digests {
+        digest::put(db, workspace, key, made)?;
+    }
+    if let Some(room) = rooms.room(key).filter(|_| dirty.digested) {
+        digest::put_mark(db, workspace, key, room.tally.after)?;
+    }
+    for written in &dirty.written {
+        digest::put_text(db, workspace, key, written)?;
+    }
+    Ok(())
 }
 
 fn record_directory(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {

@@ -47,6 +47,8 @@ pub struct Options {
     pub name: String,
     /// What agents may say without a person, where a conversation has no budget of its own.
     pub budgets: Budgets,
+    /// How often followed conversations are told in digests, in milliseconds; none is never.
+    pub digests: Option<i64>,
     /// Another file layer of SQLite's than the system's, by its registered name. For tests.
     pub vfs: Option<String>,
 }
@@ -61,6 +63,7 @@ impl Options {
             workspace,
             name: "default".to_owned(),
             budgets: Budgets::default(),
+            digests: Some(chorus_core::limits::DIGEST_MS),
             vfs: None,
         }
     }
@@ -146,7 +149,8 @@ impl Store {
         let why = |why| OpenError::Database { folder: options.data.clone(), why };
         let readers = Readers::new(folder.database(), options.vfs.clone(), tenant.key);
         let (workspace, damaged) =
-            revive(&*db, &tenant, directory, options.budgets, clock.now()).map_err(why)?;
+            revive(&*db, &tenant, directory, options.budgets, options.digests, clock.now())
+                .map_err(why)?;
         let setup = writer::Setup {
             folder,
             db,
@@ -170,10 +174,12 @@ fn revive(
     tenant: &Tenant,
     directory: Directory,
     budgets: Budgets,
+    digests: Option<i64>,
     now: chorus_core::ids::Timestamp,
 ) -> Result<(Workspace, BTreeSet<ConversationKey>), Error> {
     let last = conversation::last_key(db, tenant.key)?;
     let mut workspace = Workspace::new(directory, last).with_budgets(budgets);
+    workspace.set_digests(digests);
     let directory = workspace.directory().clone();
     let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0 };
     let mut damaged = BTreeSet::new();

@@ -28,6 +28,7 @@ pub(crate) mod sessions;
 pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod digest;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod import;

@@ -2,6 +2,7 @@
 
 use chorus_wire::rest::claims::{Claim, Claims, NewClaim};
 use chorus_wire::rest::deliveries::{Deliveries, ListDeliveries};
+use chorus_wire::rest::digests::{Digests, ListDigests};
 use reqwest::Method;
 
 use crate::http::with_query;
@@ -27,6 +28,11 @@ impl Client {
     /// `GET /v1/deliveries`
     pub async fn deliveries(&self, query: &ListDeliveries) -> Result<Deliveries> {
         self.get(with_query(self.path("v1/deliveries"), query)).await
+    }
+
+    /// `GET /v1/digests`
+    pub async fn digests(&self, query: &ListDigests) -> Result<Digests> {
+        self.get(with_query(self.path("v1/digests"), query)).await
     }
 
     /// `POST /v1/deliveries/{id}/redeliver`

@@ -6,6 +6,7 @@
 mod attention;
 mod body;
 mod code;
+mod digest;
 mod open;
 mod projection;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use std::sync::Arc;
 pub use attention::{attention, read_attention};
 pub use body::{body, read_body};
 pub use code::Coded;
+pub use digest::{digest, read_digest};
 pub use open::{open, read_open};
 pub use projection::{members, reactions, read_members, read_reactions};
 

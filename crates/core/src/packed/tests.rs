@@ -15,6 +15,7 @@ use crate::attention::{
 use crate::claim::Claim;
 use crate::conversation::{ConversationKind, Participation, Settings, Visibility};
 use crate::delivery::{Clock, Delivery, Disposition, Open, State};
+use crate::digest::{Digest, Part};
 use crate::event::{Change, Message, MessageKind, Reason, ThreadOpening};
 use crate::ids::{MemberKey, Seq, SessionKey, StreamKey, ThreadKey, Timestamp, Uid};
 use crate::reaction::Signal;
@@ -226,6 +227,23 @@ proptest! {
     #[test]
     fn an_attention_reads_back(value in decided()) {
         prop_assert_eq!(read_attention(&attention(&value)), Ok(value));
+    }
+
+    #[test]
+    fn a_digest_reads_back(
+        (range, times, messages) in ((seq(), seq()), (time(), time()), any::<u32>()),
+        authors in vec((member(), any::<u32>()), 0..4),
+        threads in vec((count().prop_map(ThreadKey), any::<u32>()), 0..4),
+        (statuses, asks) in (vec(seq(), 0..4), vec(seq(), 0..4)),
+        members in vec((member(), vec(seq(), 0..3)), 0..4),
+    ) {
+        let policy = Policy::MayRespond;
+        let part = |(member, calls)| Part { member, policy, calls };
+        let members = members.into_iter().map(part).collect();
+        let ((after, through), (first_at, at)) = (range, times);
+        let value =
+            Digest { after, through, first_at, at, messages, authors, threads, statuses, asks, members };
+        prop_assert_eq!(read_digest(&digest(&value)), Ok(value));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::attention::Attention;
 use crate::attention::Intent;
 use crate::attention::intent::{Before, intent};
 use crate::conversation::Participation;
+use crate::digest::Tally;
 use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind};
 use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 use crate::packed;
@@ -102,11 +103,13 @@ impl Room {
             }
             Change::Deleted { message } => {
                 self.messages.entry(*message).or_default().deleted_at = Some(event.at);
+                self.dirty.unsaid.push(*message);
                 self.dirty.messages.insert(*message);
             }
             Change::Erased { message, .. } => {
                 let state = self.messages.entry(*message).or_default();
                 state.deleted_at.get_or_insert(event.at);
+                self.dirty.unsaid.push(*message);
                 self.dirty.messages.insert(*message);
             }
             Change::Reacted { message, signal, .. } => {
@@ -160,6 +163,11 @@ impl Room {
             None => self.roster.remove(&member),
         };
         if participation == Some(Participation::AlwaysListen) {
+            if self.listeners.is_empty() {
+                // The first follower: what was before is not its digest's.
+                self.tally = Tally::from(self.head.seq);
+                self.dirty.digested = true;
+            }
             self.listeners.insert(member);
         } else {
             self.listeners.remove(&member);
@@ -217,6 +225,9 @@ impl Room {
                 line.text = content.text.clone();
                 line.attention = event.attention.clone();
             }
+        }
+        if !self.listeners.is_empty() {
+            self.tally.count(event, &self.listeners);
         }
         if self.tail.len() == TAIL {
             self.tail.pop_front();

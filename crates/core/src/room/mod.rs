@@ -16,6 +16,7 @@ use crate::attention::{Attention, Intent};
 use crate::command::{Mark, MessageState};
 use crate::conversation::{Conversation, Participation};
 use crate::delivery::Open;
+use crate::digest::{Digest, Tally, Written};
 use crate::event::{Event, Hash};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::limits;
@@ -74,6 +75,8 @@ pub struct Room {
     pub sent: Sent,
     /// When agents opened subjects by themselves within the hour.
     pub autonomous: VecDeque<(MemberKey, Timestamp)>,
+    /// What was said since the last digest; nothing is counted while nobody follows.
+    pub tally: Tally,
     /// Open events without a row: what must be made again from the log after a crash.
     fresh: BTreeSet<Seq>,
     dirty: Dirty,
@@ -127,6 +130,13 @@ pub struct Dirty {
     pub erased: BTreeSet<Seq>,
     /// Receipts of events that were opened again (a dead letter sent again).
     pub reopened: BTreeSet<Seq>,
+    /// Up to where digests account for the log has moved.
+    pub digested: bool,
+    pub digests: Vec<Arc<Digest>>,
+    /// What commands made of digests.
+    pub written: Vec<Written>,
+    /// Messages whose words went: what was written of them goes too. Erasure and deletion both note it here.
+    pub unsaid: Vec<Seq>,
 }
 
 impl Dirty {
@@ -141,6 +151,10 @@ impl Dirty {
             && self.pending.is_empty()
             && self.receipts.is_empty()
             && self.reopened.is_empty()
+            && !self.digested
+            && self.digests.is_empty()
+            && self.written.is_empty()
+            && self.unsaid.is_empty()
     }
 }
 
@@ -154,6 +168,9 @@ pub struct Parts {
     /// The newest [`TAIL`] events and every event above `head.settled`, in order.
     pub events: Vec<Arc<Event>>,
     pub pending: Vec<Open>,
+    /// Up to where digests account for the log, when that was ever noted. `events` begin there at the latest,
+    /// or [`limits::DIGEST_EVENTS`] before the end, when the conversation is followed.
+    pub digested: Option<Seq>,
     /// Events above `head.settled` that have a receipt.
     pub receipts: BTreeSet<Seq>,
     /// Idempotency keys of the window: when, under what key, which event.
@@ -177,6 +194,7 @@ impl Room {
             marks: HashMap::new(),
             sent: Sent::default(),
             autonomous: VecDeque::new(),
+            tally: Tally::default(),
             fresh: BTreeSet::new(),
             dirty: Dirty::default(),
         }
@@ -190,6 +208,8 @@ impl Room {
         room.listeners = listeners(&parts.roster);
         room.roster = parts.roster.into_iter().collect();
         room.threads = parts.threads.into_iter().map(|t| (t.key, Arc::new(t))).collect();
+        room.tally = Tally::from(parts.digested.unwrap_or(room.head.seq));
+        room.dirty.digested = parts.digested.is_none() && !room.listeners.is_empty();
         for (at, key, seq) in parts.sent {
             room.sent.put(key, seq, at);
         }

@@ -1,7 +1,10 @@
 //! The open events of a room: closed, opened again, and marked to be written.
 
 use crate::command::{Mark, MessageState};
+use std::sync::Arc;
+
 use crate::delivery::{Delivery, Disposition, Open, State};
+use crate::digest::{Digest, Written};
 use crate::ids::{MemberKey, Seq, ThreadKey, Timestamp};
 use crate::room::{Room, TAIL};
 
@@ -70,6 +73,16 @@ impl Room {
             self.messages.clear();
         }
         self.messages.entry(seq).or_insert_with(|| state.clone());
+    }
+
+    /// The log is accounted for up to where the tally begins; there may be a digest to be written.
+    pub fn add_digest(&mut self, digest: Option<Arc<Digest>>) {
+        self.dirty.digested = true;
+        self.dirty.digests.extend(digest);
+    }
+
+    pub fn add_written(&mut self, written: Written) {
+        self.dirty.written.push(written);
     }
 
     pub fn set_mark(&mut self, member: MemberKey, mark: Mark) {

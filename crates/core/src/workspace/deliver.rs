@@ -359,6 +359,9 @@ impl Run<'_> {
 
     /// Time has come for an event: its row, its claim, its deliveries.
     pub(super) fn fire(&mut self, at: EventRef) -> Result<()> {
+        if at == super::digest_timer(at.conversation) {
+            return self.digest(at.conversation);
+        }
         let now = self.now;
         let Some(room) = self.ws.rooms.get(&at.conversation) else { return Ok(()) };
         let Some(open) = room.open.get(&at.seq) else { return Ok(()) };

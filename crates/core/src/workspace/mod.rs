@@ -8,6 +8,7 @@ mod claim;
 mod conversation;
 mod defer;
 mod deliver;
+mod digest;
 mod directory;
 mod erase;
 mod escalate;
@@ -31,6 +32,7 @@ use crate::delivery::{Open, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
+use crate::limits;
 use crate::member::{Directory, Member, Role, Session, Stream};
 use crate::room::{Dirty, Head, Room};
 use run::Run;
@@ -111,6 +113,7 @@ pub struct Workspace {
     /// Open events with an obligation that was not met in time.
     overdue: BTreeSet<EventRef>,
     timers: Timers,
+    digests: Every,
     granted: HashMap<MemberKey, Timestamp>,
     running: HashMap<MemberKey, usize>,
     last_session: u32,
@@ -140,6 +143,11 @@ impl Workspace {
         &self.directory
     }
 
+    /// How often followed channels are told in digests, in milliseconds; none is never.
+    pub fn set_digests(&mut self, every: Option<i64>) {
+        self.digests = Every(every);
+    }
+
     pub fn room(&self, key: ConversationKey) -> Option<&Room> {
         self.rooms.get(&key)
     }
@@ -159,6 +167,8 @@ impl Workspace {
             self.to_review.insert(key);
         }
         let open: Vec<Seq> = room.open.keys().copied().collect();
+        let due = self.digests.0.and_then(|every| room.tally.due(every));
+        self.timers.set(digest_timer(key), due);
         self.rooms.insert(key, room);
         for seq in open {
             self.track(EventRef { conversation: key, seq });
@@ -171,6 +181,7 @@ impl Workspace {
         for key in keys {
             let Some(room) = self.rooms.remove(&key) else { continue };
             self.by_uid.remove(&room.conversation.uid);
+            self.timers.cancel(digest_timer(key));
             for open in room.open.values() {
                 let at = EventRef { conversation: key, seq: open.seq };
                 self.timers.cancel(at);
@@ -265,6 +276,7 @@ impl Workspace {
             Command::Dispose { event, disposition, note } => {
                 run.dispose(event, disposition, note.as_deref())
             }
+            Command::KeepDigest { conversation, written } => run.keep_digest(conversation, written),
             Command::Defer { event, until } => run.defer(event, until),
             Command::Retrieve { event } => run.retrieve(event),
             Command::Life { session } => run.life(session),
@@ -342,6 +354,10 @@ impl Workspace {
         }
         for key in std::mem::take(&mut self.touched) {
             let Some(room) = self.rooms.get_mut(&key) else { continue };
+            let due = self.digests.0.and_then(|every| room.tally.due(every));
+            if due.is_some() {
+                self.timers.set(digest_timer(key), due);
+            }
             if room.is_dirty() {
                 room.head.version += 1;
                 let dirty = room.take_dirty();
@@ -414,6 +430,21 @@ impl By {
     pub fn host() -> Self {
         Self { member: MemberKey(0), session: None, authority: Authority::Operator, turn: None }
     }
+}
+
+/// How often digests are made.
+#[derive(Clone, Copy, Debug)]
+struct Every(Option<i64>);
+
+impl Default for Every {
+    fn default() -> Self {
+        Self(Some(limits::DIGEST_MS))
+    }
+}
+
+/// A conversation's digest has a timer as an event has one; no event has this seq.
+fn digest_timer(conversation: ConversationKey) -> EventRef {
+    EventRef { conversation, seq: Seq(0) }
 }
 
 /// Whether a delivery is a turn that is being run.

@@ -19,6 +19,7 @@ pub(crate) struct Log {
     pub receipts: BTreeMap<EventRef, Open>,
     pub marks: HashMap<(ConversationKey, MemberKey), Mark>,
     pub threads: HashMap<Uid, (ConversationKey, ThreadKey)>,
+    pub digested: HashMap<ConversationKey, Seq>,
 }
 
 impl Log {
@@ -52,6 +53,9 @@ impl Log {
             }
             for member in &changed.dirty.marks {
                 self.marks.insert((conversation, *member), room.marks[member]);
+            }
+            if changed.dirty.digested {
+                self.digested.insert(conversation, room.tally.after);
             }
             for key in &changed.dirty.threads {
                 self.threads.insert(room.threads[key].uid, (conversation, *key));

@@ -8,6 +8,7 @@ use chorus_core::attention::{Attention, Decision, Directedness};
 use chorus_core::command::{Authority, By, Command, Drawn, Effect, Offer, Outcome, Post, Turn};
 use chorus_core::conversation::{ConversationKind, Participation, Settings, Visibility};
 use chorus_core::delivery::{Delivery, Disposition, Open};
+use chorus_core::digest::Digest;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::{Event, EventRef, Idempotency, Message};
 use chorus_core::ids::{MemberKey, RoleKey, SessionKey, Timestamp, Uid};
@@ -41,6 +42,7 @@ pub struct House {
     pub pair: Uid,
     pub helpers: RoleKey,
     pub cancelled: Vec<Cancelled>,
+    pub digests: Vec<Arc<Digest>>,
     offers: Vec<Offer>,
     ids: u128,
 }
@@ -105,6 +107,7 @@ impl House {
             pair: Uid::default(),
             helpers: RoleKey::default(),
             cancelled: Vec::new(),
+            digests: Vec::new(),
             offers: Vec::new(),
             ids: 0,
         };
@@ -382,6 +385,7 @@ impl House {
                 head,
                 roster: room.roster.iter().map(|(m, p)| (*m, *p)).collect(),
                 threads: room.threads.values().map(|t| (**t).clone()).collect(),
+                digested: self.log.digested.get(&key).copied(),
                 sent: sent.collect(),
                 events: events.cloned().collect(),
                 pending: pending
@@ -421,6 +425,7 @@ impl House {
         for effect in changes.effects {
             match effect {
                 Effect::Offer(offer) => self.offers.push(offer),
+                Effect::Digest { digest, .. } => self.digests.push(digest),
                 Effect::Cancel { event, member, attempt, .. } => {
                     self.cancelled.push(Cancelled { event, member, attempt });
                 }

@@ -12,6 +12,7 @@ mod chains;
 mod claims;
 mod deadlines;
 mod delivery;
+mod digests;
 mod edits;
 mod failures;
 mod owed;

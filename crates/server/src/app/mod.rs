@@ -25,6 +25,7 @@ pub(crate) mod tokens;
 
 pub(crate) mod claims;
 pub(crate) mod deliveries;
+pub(crate) mod digests;
 pub(crate) mod inbox;
 pub(crate) mod sessions;
 pub(crate) mod turns;

@@ -1,9 +1,20 @@
 //! `[digest]`.
 
+use super::kind::Span;
 use super::section::section;
 
 section! {
-    /// Digests of what nobody had to answer.
+    /// Digests: what happened in a channel, for the members who follow it (participation `always_listen`).
     Digest ["digest"] {
+        /// How long after its first message a channel's digest is made.
+        every: Span = Span::minutes(15), Span::seconds(10) => Span::days(1);
+        /// Whether digests are made at all.
+        enabled: bool = true;
+        /// A command that writes a text of its own for each digest: it is given the digest as JSON on standard input, and what it prints is
+        /// kept beside it. It is run by `sh -c`, one at a time, with none of the host's secrets; when it fails, takes too long or prints
+        /// more than 16 KiB, the host's own text stands.
+        command: Option<String> = None;
+        /// How long the command may take.
+        timeout: Span = Span::seconds(60), Span::seconds(1) => Span::minutes(10);
     }
 }

@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
 use chorus_core::command::{Effect, Offer};
+use chorus_core::conversation::Conversation;
+use chorus_core::digest::Digest;
 use chorus_core::ids::{Prefix, Uid};
 use chorus_core::member::Directory;
 use chorus_wire::attention::shared::{Shared, delivery_id};
@@ -49,7 +51,12 @@ pub(crate) struct Courier {
     pub feed: Arc<Feed>,
     pub metrics: Arc<Metrics>,
     pub workspace_id: Arc<str>,
+    /// To whoever shows digests; what does not fit is only stored.
+    pub digests: mpsc::Sender<Made>,
 }
+
+/// A digest, and where it is of.
+pub(crate) type Made = (Arc<Conversation>, Arc<Digest>);
 
 impl Sink {
     pub(crate) fn new(
@@ -120,6 +127,10 @@ impl Courier {
                         self.feed.publish(conversation, live);
                     }
                 }
+                Effect::Digest { conversation, digest } => {
+                    // Whoever is too slow for them reads what is stored.
+                    let _ = self.digests.try_send((conversation, digest));
+                }
                 // Taken out by the sink.
                 Effect::Directory(_) => {}
             }
@@ -175,6 +186,7 @@ mod tests {
             feed,
             metrics: Arc::default(),
             workspace_id: "wk_".into(),
+            digests: mpsc::channel(1).0,
         };
         courier.run().await;
         assert!(connection.take_lagging());

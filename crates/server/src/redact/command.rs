@@ -33,6 +33,7 @@ impl Redactor {
             Command::React { detail, .. } => detail.as_mut().map_or(0, |d| self.shared(d)),
             Command::OpenThread(thread) => self.string(&mut thread.title),
             Command::ChangeThread { reason, .. } => self.shared(reason),
+            Command::KeepDigest { written, .. } => self.shared(&mut written.text),
             Command::Dispose { note, .. } => note.as_mut().map_or(0, |n| self.shared(n)),
             // Names that are checked to be names, and what has no text.
             Command::AddRole { .. }

@@ -4,6 +4,7 @@
 
 pub(crate) mod conversations;
 pub(crate) mod deliveries;
+pub(crate) mod digests;
 pub(crate) mod events;
 pub(crate) mod members;
 pub(crate) mod messages;

@@ -11,6 +11,7 @@ mod clock;
 mod connection;
 mod crowd;
 mod deliveries;
+mod digests;
 mod erase;
 mod identity;
 mod leaving;

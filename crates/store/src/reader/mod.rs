@@ -13,13 +13,14 @@ use std::sync::Arc;
 use chorus_core::command::Mark;
 use chorus_core::conversation::{Conversation, Participation, Visibility};
 use chorus_core::delivery::Open;
+use chorus_core::digest::Digest;
 use chorus_core::event::EventRef;
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use chorus_core::room::Head;
 use chorus_core::thread::Thread;
 
 use crate::db::{Db, Result};
-use crate::{conversation, event, mark, open, thread};
+use crate::{conversation, digest, event, mark, open, thread};
 
 pub use entries::{Line, Page, Start, StoredEntry};
 use pool::Pool;
@@ -135,6 +136,18 @@ impl Readers {
     /// How an event's deliveries stand: its pending row, else its receipt.
     pub fn standing(&self, key: ConversationKey, seq: Seq) -> Result<Option<Open>> {
         self.read(|db, ws| open::standing(db, ws, EventRef { conversation: key, seq }))
+    }
+
+    /// The digests of a member in a conversation whose stretch ends before `before`, newest first, of at most
+    /// `limit` looked at; each with what a command made of it.
+    pub fn digests(
+        &self,
+        key: ConversationKey,
+        member: MemberKey,
+        before: Seq,
+        limit: usize,
+    ) -> Result<Vec<(Digest, Option<String>)>> {
+        self.read(|db, ws| digest::of_member(db, ws, key, member, before, limit))
     }
 
     /// Every event with a delivery that is out of attempts or overdue.

@@ -34,3 +34,32 @@ UPDATE thread SET unattended = (
             ORDER BY p.seq DESC LIMIT 1
         ), 0)
 );
+
+-- What followers were told of a stretch of a conversation's log: counts and seqs, one row for all of them.
+CREATE TABLE digest (
+    workspace INTEGER NOT NULL,
+    conversation INTEGER NOT NULL,
+    through INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    packed BLOB NOT NULL,
+    PRIMARY KEY (workspace, conversation, through)
+) WITHOUT ROWID;
+
+-- Up to where digests account for a followed conversation's log.
+CREATE TABLE digested (
+    workspace INTEGER NOT NULL,
+    conversation INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (workspace, conversation)
+) WITHOUT ROWID;
+
+-- What a command made of a member's digest: a copy of words. It goes when a message of its stretch does.
+CREATE TABLE digest_text (
+    workspace INTEGER NOT NULL,
+    conversation INTEGER NOT NULL,
+    through INTEGER NOT NULL,
+    member INTEGER NOT NULL,
+    after INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (workspace, conversation, through, member)
+) WITHOUT ROWID;

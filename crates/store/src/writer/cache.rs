@@ -40,7 +40,8 @@ impl Ages {
         if count <= ROOMS + SLACK {
             return Some(count);
         }
-        let idle = workspace.rooms().filter(|r| r.open.is_empty() && !r.is_dirty());
+        let idle =
+            workspace.rooms().filter(|r| r.open.is_empty() && !r.is_dirty() && !r.tally.waits());
         let mut idle: Vec<_> =
             idle.map(|r| (self.used.get(&r.key()).copied().unwrap_or(0), r.key())).collect();
         idle.sort_unstable();

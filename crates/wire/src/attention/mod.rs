@@ -43,5 +43,6 @@ pub mod method {
     pub const MESSAGE: &str = "notifications/message";
     /// Host to harness.
     pub const WAKE: &str = "session/wake";
+    pub const DIGEST: &str = "notifications/digest";
     pub const CLOSING: &str = "notifications/closing";
 }

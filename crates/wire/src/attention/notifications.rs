@@ -1,10 +1,13 @@
 //! Notifications, which nobody answers (C2A "Cancellation and progress").
 
+use chorus_core::attention::Policy;
+use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
 use crate::jsonrpc::Id;
+use crate::words;
 
 /// `notifications/cancelled`, both ways: stop the delivery or call with this JSON-RPC id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +36,34 @@ pub struct Typing {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wake {
     pub conversations: Vec<String>,
+}
+
+/// `notifications/digest`, host to harness: what happened in a channel that the member follows. It is not a
+/// delivery: nothing is acknowledged, and what it names was delivered by itself where it had to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Digest {
+    pub digest_id: String,
+    pub conversation: String,
+    /// Untrusted.
+    pub title: String,
+    pub after_sequence: u64,
+    pub through_sequence: u64,
+    #[serde(with = "crate::time::iso")]
+    pub created_at: Timestamp,
+    pub attention: DigestAttention,
+    pub messages: u32,
+    /// The events that name the member or give it work.
+    pub calls: Vec<String>,
+    /// What the host's command wrote, else what the host made itself; it quotes members: untrusted.
+    pub text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DigestAttention {
+    #[serde(with = "words::one")]
+    pub policy: Policy,
+    pub reason: String,
 }
 
 /// `notifications/closing`, host to harness: the connection is about to end.

@@ -18,6 +18,7 @@ pub mod events;
 pub mod claims;
 pub mod cursors;
 pub mod deliveries;
+pub mod digests;
 
 pub mod sessions;
 pub mod tokens;

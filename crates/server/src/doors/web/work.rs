@@ -6,6 +6,7 @@ use axum::extract::State;
 use chorus_core::error::Code;
 use chorus_wire::rest::claims::{Claim, Claims, NewClaim};
 use chorus_wire::rest::deliveries::{Deliveries, ListDeliveries};
+use chorus_wire::rest::digests::{Digests, ListDigests};
 
 use crate::app::App;
 use crate::doors::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
@@ -49,6 +50,12 @@ pub(super) fn routes() -> Routes {
             Doc::new("list_deliveries", "What is on its way to a member, and dead letters.")
                 .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
         )
+        .get(
+            "/v1/digests",
+            digests,
+            Doc::new("list_digests", "What happened in followed channels, newest first.")
+                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
         .post(
             "/v1/deliveries/{id}/redeliver",
             redeliver,
@@ -58,6 +65,14 @@ pub(super) fn routes() -> Routes {
                 Code::NotFound,
             ]),
         )
+}
+
+async fn digests(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Query(query): Query<ListDigests>,
+) -> Reply<Digests> {
+    Ok(Json(app.digests(&caller, query).await?))
 }
 
 async fn claims(State(app): Host, Bearer(caller): Bearer) -> Reply<Claims> {

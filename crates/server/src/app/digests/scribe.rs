@@ -1,0 +1,147 @@
+//! A command that writes a text of its own for a digest: for those who want a model to write it.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use chorus_core::limits::DIGEST_TEXT_BYTES;
+use chorus_wire::rest::digests::Digest;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+/// Who writes digests, if anybody does.
+pub(crate) struct Scribe {
+    pub command: Option<String>,
+    pub timeout: Duration,
+}
+
+impl Scribe {
+    /// What the command makes of the digest. None without a command, and when it fails, is too slow, or prints
+    /// too much or nothing; then the log says so, and the host's own text stands.
+    pub(crate) async fn write(&self, digest: &Digest) -> Option<String> {
+        let command = self.command.as_deref()?;
+        let mut child = match start(command) {
+            Ok(child) => child,
+            Err(why) => {
+                tracing::warn!(digest = %digest.id, %why, "the digest command could not be started");
+                return None;
+            }
+        };
+        let group = child.id().and_then(|pid| i32::try_from(pid).ok()).filter(|pid| *pid > 1);
+        let done = tokio::time::timeout(self.timeout, run(&mut child, digest)).await;
+        if !matches!(done, Ok(Ok(_)))
+            && let Some(group) = group
+        {
+            // All that it has started ends with it; when it has ended there is nobody to hear this.
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+        }
+        match done {
+            Ok(Ok(text)) => Some(text),
+            Ok(Err(why)) => {
+                tracing::warn!(digest = %digest.id, %why, "the digest command failed; the host's text stands");
+                None
+            }
+            Err(_) => {
+                let after = self.timeout;
+                tracing::warn!(digest = %digest.id, ?after, "the digest command took too long; the host's text stands");
+                None
+            }
+        }
+    }
+}
+
+fn start(command: &str) -> std::io::Result<Child> {
+    Command::new("sh")
+        .args(["-c", command])
+        .env_remove("CHORUS_TOKEN")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+}
+
+async fn run(child: &mut Child, digest: &Digest) -> Result<String, String> {
+    let json = serde_json::to_vec(digest).map_err(|e| e.to_string())?;
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    let give = async {
+        if let Some(mut stdin) = stdin {
+            // A command that does not read what it is given may still have something to say.
+            let _ = stdin.write_all(&json).await;
+        }
+    };
+    let take = async {
+        let mut said = Vec::new();
+        if let Some(stdout) = stdout {
+            // One byte more than may be said shows that too much was.
+            let most = DIGEST_TEXT_BYTES as u64 + 1;
+            stdout.take(most).read_to_end(&mut said).await.map_err(|e| e.to_string())?;
+        }
+        Ok::<_, String>(said)
+    };
+    let ((), said) = tokio::join!(give, take);
+    let said = said?;
+    if said.len() > DIGEST_TEXT_BYTES {
+        return Err(format!("it printed more than {DIGEST_TEXT_BYTES} bytes"));
+    }
+    let status = child.wait().await.map_err(|e| e.to_string())?;
+    if !status.success() {
+        return Err(format!("it ended with {status}"));
+    }
+    let text = String::from_utf8(said).map_err(|_| "it printed no UTF-8".to_owned())?;
+    let text = text.trim().to_owned();
+    if text.is_empty() { Err("it printed nothing".to_owned()) } else { Ok(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use chorus_core::attention::Policy;
+    use chorus_core::ids::Timestamp;
+
+    use super::*;
+
+    fn digest() -> Digest {
+        Digest {
+            id: "ch_1:9:scout".into(),
+            conversation: "ch_1".into(),
+            title: "ops".into(),
+            member: "scout".into(),
+            after_seq: 2,
+            through_seq: 9,
+            first_at: Timestamp(0),
+            created_at: Timestamp(900_000),
+            policy: Policy::MustNotRespond,
+            messages: 3,
+            authors: vec![],
+            threads: vec![],
+            items: vec![],
+            text: "3 messages".into(),
+            written: None,
+        }
+    }
+
+    async fn wrote(command: &str, timeout: Duration) -> Option<String> {
+        Scribe { command: Some(command.to_owned()), timeout }.write(&digest()).await
+    }
+
+    // covers: ATT-152
+    #[tokio::test]
+    async fn a_command_that_fails_is_slow_or_says_too_much_writes_nothing() {
+        let patient = Duration::from_secs(20);
+        assert_eq!(wrote("echo quiet day", patient).await.as_deref(), Some("quiet day"));
+        // It is given the digest.
+        let through = wrote(r#"grep -o '"through_seq":9'"#, patient).await;
+        assert_eq!(through.as_deref(), Some("\"through_seq\":9"));
+        for bad in ["echo half; exit 3", "true", "yes | head -c 20000", "printf '\\377'", "no-such"]
+        {
+            assert_eq!(wrote(bad, patient).await, None, "{bad}");
+        }
+        assert_eq!(wrote("sleep 600", Duration::from_millis(50)).await, None);
+        let none = Scribe { command: None, timeout: patient };
+        assert_eq!(none.write(&digest()).await, None);
+    }
+}

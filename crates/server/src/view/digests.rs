@@ -1,0 +1,93 @@
+//! Digests as they are shown: the stored counts, and the words of the log as they stand now.
+
+use chorus_core::conversation::Conversation;
+use chorus_core::digest::{self, Part};
+use chorus_core::ids::Prefix;
+use chorus_core::member::Directory;
+use chorus_core::thread::Thread;
+use chorus_wire::rest::digests::{Count, Digest, Item};
+
+use super::{id, messages};
+use crate::app::digests::{self as app, Named};
+
+/// Longest beginning of a message, in characters.
+const BEGINNING: usize = 200;
+
+pub(crate) fn digest(
+    directory: &Directory,
+    conversation: &Conversation,
+    digest: &digest::Digest,
+    part: &Part,
+    named: &[Named],
+    threads: &[(Thread, u32)],
+    written: Option<String>,
+) -> Digest {
+    let member = id(directory, part.member);
+    let authors = digest.authors.iter();
+    let mut shown = Digest {
+        id: app::id(conversation, digest, &member),
+        conversation: conversation.uid.show(Prefix::Conversation),
+        title: conversation.settings.title.to_string(),
+        member,
+        after_seq: digest.after.0,
+        through_seq: digest.through.0,
+        first_at: digest.first_at,
+        created_at: digest.at,
+        policy: part.policy,
+        messages: digest.messages,
+        authors: authors.map(|(m, n)| Count { id: id(directory, *m), messages: *n }).collect(),
+        threads: threads
+            .iter()
+            .map(|(t, n)| Count { id: t.uid.show(Prefix::Thread), messages: *n })
+            .collect(),
+        items: named.iter().filter_map(|named| item(directory, named)).collect(),
+        text: String::new(),
+        written,
+    };
+    shown.text = text(&shown, threads);
+    shown
+}
+
+/// None when the message was deleted since.
+fn item(directory: &Directory, named: &Named) -> Option<Item> {
+    let message = messages::message(directory, &named.shown);
+    let text = message.text.filter(|text| !text.is_empty())?;
+    Some(Item {
+        event_id: message.event_id,
+        author: message.author.id,
+        created_at: message.created_at,
+        kind: named.kind.to_owned(),
+        text: one_line(&text),
+    })
+}
+
+fn one_line(text: &str) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(BEGINNING) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// The same digest gives the same text, as long as what it names says the same.
+fn text(shown: &Digest, threads: &[(Thread, u32)]) -> String {
+    let counted = |all: &[Count]| {
+        let each = all.iter().map(|one| format!("{} ({})", one.id, one.messages));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let plural = if shown.messages == 1 { "" } else { "s" };
+    let mut text = format!("{} message{plural} by {}", shown.messages, counted(&shown.authors));
+    if !threads.is_empty() {
+        let each = threads.iter().map(|(thread, n)| {
+            format!("{} ({n}, {})", one_line(&thread.title), thread.status.name())
+        });
+        text.push_str(&format!("\nthreads: {}", each.collect::<Vec<_>>().join(", ")));
+    }
+    for (kind, head) in [("call", "for you"), ("ask", "asked"), ("status", "status")] {
+        for item in shown.items.iter().filter(|item| item.kind == kind) {
+            text.push_str(&format!("\n{head}: {}: {} [{}]", item.author, item.text, item.event_id));
+        }
+    }
+    text
+}

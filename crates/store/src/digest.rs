@@ -1,0 +1,98 @@
+//! Digests of followed conversations, and what commands made of them.
+//!
+//! Invariant: no text stands here of a stretch in which a message was deleted or erased. It is not written then,
+//! and it goes with the message.
+
+use chorus_core::digest::{Digest, Written};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq};
+use chorus_core::packed;
+
+use crate::db::{Db, Error, Result, Table};
+
+static DIGEST: Table =
+    Table::new("digest", 3, &["workspace", "conversation", "through", "at", "packed"]);
+
+static DIGESTED: Table = Table::new("digested", 2, &["workspace", "conversation", "seq"]);
+
+pub(crate) fn put(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    digest: &Digest,
+) -> Result<()> {
+    let bytes = packed::digest(digest);
+    let (through, at) = (digest.through.0.into(), digest.at.0.into());
+    db.put(&DIGEST, &[workspace.into(), key.0.into(), through, at, (&*bytes).into()])
+}
+
+pub(crate) fn put_mark(db: &dyn Db, workspace: i64, key: ConversationKey, seq: Seq) -> Result<()> {
+    db.put(&DIGESTED, &[workspace.into(), key.0.into(), seq.0.into()])
+}
+
+pub(crate) fn mark(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Seq>> {
+    db.get(&DIGESTED, &[workspace.into(), key.0.into()], |row| Ok(Seq(row.int(2)?)))
+}
+
+/// Keeps a text, unless something of its stretch is gone, or it is of a digest that does not exist.
+pub(crate) fn put_text(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    written: &Written,
+) -> Result<()> {
+    let sql = "INSERT OR REPLACE INTO digest_text
+        (workspace, conversation, through, member, after, text)
+        SELECT $1, $2, $3, $4, $5, $6 WHERE NOT EXISTS (
+            SELECT 1 FROM message WHERE workspace = $1 AND conversation = $2
+                AND seq > $5 AND seq <= $3 AND deleted_at IS NOT NULL
+        )";
+    let values = [
+        workspace.into(),
+        key.0.into(),
+        written.through.0.into(),
+        written.member.0.into(),
+        written.after.0.into(),
+        (&*written.text).into(),
+    ];
+    db.execute(sql, &values).map(drop)
+}
+
+/// A message is gone: so is what was written of its stretch.
+pub(crate) fn forget_texts(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    message: Seq,
+) -> Result<()> {
+    let sql = "DELETE FROM digest_text WHERE workspace = $1 AND conversation = $2
+        AND after < $3 AND through >= $3";
+    db.execute(sql, &[workspace.into(), key.0.into(), message.0.into()]).map(drop)
+}
+
+/// The digests of a member in a conversation, newest first, each with what was written of it.
+pub(crate) fn of_member(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    member: MemberKey,
+    before: Seq,
+    limit: usize,
+) -> Result<Vec<(Digest, Option<String>)>> {
+    // Parameters count in the order in which they first appear.
+    let sql = "SELECT d.packed, t.text FROM digest d
+        LEFT JOIN digest_text t ON t.member = $1 AND t.workspace = d.workspace
+            AND t.conversation = d.conversation AND t.through = d.through
+        WHERE d.workspace = $2 AND d.conversation = $3 AND d.through < $4
+        ORDER BY d.through DESC LIMIT $5";
+    let before = before.0.min(i64::MAX as u64);
+    let values =
+        [member.0.into(), workspace.into(), key.0.into(), before.into(), (limit as u64).into()];
+    let mut found = db.all(sql, &values, |row| {
+        let digest = packed::read_digest(row.blob(0)?).map_err(|_| {
+            Error::corrupt(format!("a digest of conversation {key} cannot be read"))
+        })?;
+        Ok((digest, row.maybe_text(1)?.map(str::to_owned)))
+    })?;
+    found.retain(|(digest, _)| digest.part(member).is_some());
+    Ok(found)
+}
