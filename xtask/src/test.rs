@@ -41,6 +41,7 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
         report
             .take("cargo deny", || step::cargo(&["deny", "check", "licenses", "bans", "sources"]));
     }
+    report.take("foreign issuer", foreign_issuer);
     for (name, check) in if fast { &[][..] } else { &RELEASE[..] } {
         report.take(name, *check);
     }
@@ -109,6 +110,32 @@ fn tests() -> Result<(), String> {
         return Ok(());
     }
     Err(format!("COVERAGE names tests that no test binary has: {}", missing.join(", ")))
+}
+
+/// The test of foreign issuers against a real OpenID provider, where Node.js is; without it the suite has a server of
+/// its own for that.
+fn foreign_issuer() -> Result<(), String> {
+    let node = ["node", "npm"].iter().all(|program| {
+        step::command(program, &["--version"]).output().is_ok_and(|output| output.status.success())
+    });
+    if !node || !nextest()? {
+        eprintln!("no Node.js here: the OpenID provider is not tried");
+        return Ok(());
+    }
+    let folder = repo::target_dir().join("oidc");
+    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    for file in ["package.json", "provider.mjs"] {
+        std::fs::copy(repo::root().join("xtask/oidc").join(file), folder.join(file))
+            .map_err(failed)?;
+    }
+    let mut install = step::command("npm", &["install", "--no-audit", "--no-fund", "--silent"]);
+    install.current_dir(&folder);
+    step::run(install, Duration::from_secs(180))?;
+    let nextest = ["nextest", "run", "--package", "chorus-server", "--locked", "oidc::"];
+    let mut test = step::command(repo::cargo(), &nextest);
+    test.env("CHORUS_TEST_OIDC", folder.join("provider.mjs"));
+    step::run(test, Duration::from_secs(10 * 60))
 }
 
 fn doctests() -> Result<(), String> {

@@ -182,7 +182,7 @@ impl Host {
             clock: config.clock.clone(),
             draw,
             directory,
-            auth: Auth::new(workspace, keys),
+            auth: Auth::new(workspace, keys).trusting(&config.settings.issuers),
             connections,
             feed,
             gone: Gone::default(),

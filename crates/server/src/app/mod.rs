@@ -99,7 +99,13 @@ impl App {
         self.directory.load()
     }
 
-    /// The caller behind a bearer token.
+    /// The caller behind a bearer token of anybody trusted.
+    pub(crate) async fn identify(&self, bearer: &str) -> Result<Caller, Refusal> {
+        self.auth.meet(bearer, self.now()).await?;
+        self.caller(bearer)
+    }
+
+    /// The caller behind a bearer token that the host signed, or that was identified lately.
     pub(crate) fn caller(&self, bearer: &str) -> Result<Caller, Refusal> {
         self.auth.verify(bearer, &self.directory(), self.now())
     }

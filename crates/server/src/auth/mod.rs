@@ -5,12 +5,15 @@
 //! payload states is only ever compared with this one.
 
 mod cache;
+mod foreign;
+mod jwks;
 mod keys;
 mod signin;
 mod stated;
 mod token;
 mod turn;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chorus_core::command::{Authority, By};
@@ -18,7 +21,10 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::member::{Directory, Member};
 
+use crate::config::issuers::Issuer;
+
 use cache::Cache;
+use foreign::Foreign;
 pub(crate) use keys::{Keys, KeysError, write_private};
 pub(crate) use signin::SignIn;
 pub(crate) use stated::disagreement;
@@ -104,15 +110,45 @@ pub(crate) struct Auth {
     workspace_id: String,
     keys: Keys,
     cache: Cache,
+    foreign: Foreign,
 }
 
 impl Auth {
     pub(crate) fn new(workspace: Uid, keys: Keys) -> Self {
         let workspace_id = workspace.show(Prefix::Workspace);
-        Self { workspace, workspace_id, keys, cache: Cache::default() }
+        Self { workspace, workspace_id, keys, cache: Cache::default(), foreign: Foreign::default() }
     }
 
-    /// The caller behind a bearer token.
+    /// Honours the tokens of these issuers too.
+    pub(crate) fn trusting(self, issuers: &BTreeMap<String, Issuer>) -> Self {
+        Self { foreign: Foreign::new(issuers), ..self }
+    }
+
+    /// Checks a token of another issuer, so that [`Auth::verify`] knows it. Does nothing with the host's own, and with
+    /// one that was checked lately.
+    pub(crate) async fn meet(&self, bearer: &str, now: Timestamp) -> Result<(), Refusal> {
+        if bearer.len() > TOKEN_BYTES {
+            return Ok(());
+        }
+        let Some(issuer) = self.foreign.of(bearer) else { return Ok(()) };
+        let key = cache::key(bearer);
+        let known = self.cache.get(&key).and_then(|claims| claims.verify_again);
+        if known.is_some_and(|again| now < again) {
+            return Ok(());
+        }
+        match issuer.verify(bearer, &self.workspace_id, now).await {
+            Ok(claims) => {
+                self.cache.put(key, Arc::new(claims), now);
+                Ok(())
+            }
+            Err(refusal) => {
+                self.cache.forget(&key);
+                Err(refusal)
+            }
+        }
+    }
+
+    /// The caller behind a bearer token. One of another issuer must have been met.
     pub(crate) fn verify(
         &self,
         bearer: &str,

@@ -23,6 +23,8 @@ pub(super) struct Claims {
     pub session: Option<Uid>,
     pub jti: Arc<str>,
     pub expires: Timestamp,
+    /// When the signature of another issuer's token is to be checked again; its key may be withdrawn.
+    pub verify_again: Option<Timestamp>,
 }
 
 /// What a new token is to say.
@@ -95,5 +97,6 @@ pub(super) fn decode(token: &str, keys: &Keys, workspace: &str) -> Result<Claims
         session: session.transpose()?,
         jti: payload.jti.as_ref().into(),
         expires: Timestamp(payload.exp.saturating_mul(1000)),
+        verify_again: None,
     })
 }

@@ -1,10 +1,95 @@
 //! `[issuers.NAME]`: whose tokens are honoured beside the host's own.
 
-use super::section::section;
+use chorus_core::command::Authority;
+
+use super::kind::Span;
+use super::section::{section, words};
+
+words! {
+    /// How a token may be signed: by a key whose other half is public, never by a shared secret and never not at all.
+    Algorithm {
+        "RS256" = Rs256,
+        "RS384" = Rs384,
+        "RS512" = Rs512,
+        "PS256" = Ps256,
+        "PS384" = Ps384,
+        "PS512" = Ps512,
+        "ES256" = Es256,
+        "ES384" = Es384,
+        "EdDSA" = EdDsa,
+    }
+}
+
+words! {
+    /// The most that a token may ask for.
+    HighestRole {
+        "worker" = Worker,
+        /// Reads all, writes nothing.
+        "auditor" = Auditor,
+        "orchestrator" = Orchestrator,
+    }
+}
+
+impl HighestRole {
+    /// An orchestrator may be an auditor too; nobody from outside is an operator.
+    pub(crate) fn allows(self, asked: Authority) -> bool {
+        match asked {
+            Authority::Worker => true,
+            Authority::Auditor => self != Self::Worker,
+            Authority::Orchestrator => self == Self::Orchestrator,
+            Authority::Operator => false,
+        }
+    }
+}
 
 section! {
     /// Whose tokens are honoured beside the host's own: an OpenID provider or anybody else who signs JWTs and publishes the keys.
     /// One section for each, under a name of your choice.
     Issuer ["issuers.NAME"] {
+        /// What the token's `iss` says, to the letter.
+        issuer: String = String::new();
+        /// Where the keys are published (a JWK set), over https; http only from this machine.
+        jwks_url: String = String::new();
+        /// What the token's `aud` must hold.
+        audience: String = "chorus".to_owned();
+        /// The id of the only workspace these tokens are for; none is the host's own. A token that names another in `workspace_id` is
+        /// refused in any case.
+        workspace: Option<String> = None;
+        /// How these tokens may be signed.
+        algorithms: Vec<Algorithm> = vec![Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa];
+        /// The most that a token may ask for; one that asks for more is refused.
+        highest_role: HighestRole = HighestRole::Worker;
+        /// The claim that has the role; a token without it is a worker's.
+        role_claim: String = "role".to_owned();
+        /// The claim that has the id of the member, who must be there already.
+        member_claim: String = "sub".to_owned();
+        /// The members these tokens may speak for; none named is everybody but the operator.
+        members: Vec<String> = Vec::new();
+        /// How old keys may be before they are asked for again.
+        refresh: Span = Span::minutes(10), Span::seconds(30) => Span::days(1);
+        /// How long keys are used while the issuer cannot be reached.
+        stale: Span = Span::hours(1), Span::seconds(0) => Span::days(7);
     }
+    check |issuer| {
+        let mut wrong = Vec::new();
+        if issuer.issuer.is_empty() {
+            wrong.push(("issuer", "is needed: what the token's iss says".to_owned()));
+        }
+        if !is_safe(&issuer.jwks_url) {
+            let why = "must be an https address; http only from 127.0.0.1, [::1] or localhost";
+            wrong.push(("jwks_url", why.to_owned()));
+        }
+        if issuer.algorithms.is_empty() {
+            wrong.push(("algorithms", "must name one at least".to_owned()));
+        }
+        wrong
+    };
+}
+
+fn is_safe(url: &str) -> bool {
+    let Ok(url) = url.parse::<reqwest::Url>() else { return false };
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let loopback =
+        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    !host.is_empty() && (url.scheme() == "https" || url.scheme() == "http" && loopback)
 }

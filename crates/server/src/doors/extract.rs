@@ -40,12 +40,21 @@ impl FromRequestParts<Arc<App>> for Bearer {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refused> {
-        Ok(Self(caller(app, &parts.headers)?))
+        Ok(Self(identify(app, &parts.headers).await?))
     }
 }
 
 /// The caller behind the `Authorization` header.
-pub(super) fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
+pub(super) async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    app.identify(bearer(headers)?).await
+}
+
+/// The caller of a request whose bearer was identified already.
+fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    app.caller(bearer(headers)?)
+}
+
+fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
     let unauthorized = |why: &str| Refusal::new(Code::Unauthorized, why);
     let value = headers.get(header::AUTHORIZATION).ok_or_else(|| {
         unauthorized("a token is needed: Authorization: Bearer …; `chorus token issue` gives one")
@@ -55,7 +64,7 @@ pub(super) fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> 
     if !scheme.eq_ignore_ascii_case("bearer") {
         return Err(unauthorized("the Authorization header has the form: Bearer <token>"));
     }
-    app.caller(token.trim())
+    Ok(token.trim())
 }
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {

@@ -22,7 +22,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refused> {
-    let caller = extract::caller(&app, &headers)?;
+    let caller = extract::identify(&app, &headers).await?;
     let names = asked.names()?;
     let bytes = extract::read(&headers, body).await?;
     let incoming = match Incoming::parse_bytes(&bytes) {

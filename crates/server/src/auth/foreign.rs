@@ -1,0 +1,181 @@
+//! Tokens of other issuers: signed by whom the operator trusts, with keys that they publish, and pinned to a
+//! workspace, algorithms and a highest role.
+//!
+//! Invariant: what such a token may do is decided by the settings, never by the token. Its header chooses among the
+//! published keys and the allowed algorithms and nothing else; keys that cannot be had in time honour no token.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use chorus_core::command::Authority;
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::Timestamp;
+use jsonwebtoken::{Algorithm, Validation};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::jwks::Published;
+use super::token::Claims;
+use super::{SKEW_MS, unauthorized};
+use crate::app::tokens::LONGEST_TTL_S;
+use crate::config::issuers::{self, Issuer};
+use crate::config::kind::Kind;
+
+/// The member that only the host's own tokens speak for, unless the settings name it.
+const OPERATOR: &str = "operator";
+
+/// The issuers of the settings, with the keys they publish.
+#[derive(Default)]
+pub(super) struct Foreign(Vec<Trusted>);
+
+pub(super) struct Trusted {
+    name: String,
+    settings: Issuer,
+    keys: Published,
+}
+
+impl Foreign {
+    pub(super) fn new(settings: &BTreeMap<String, Issuer>) -> Self {
+        let trusted = settings.iter().map(|(name, settings)| Trusted {
+            name: name.clone(),
+            settings: settings.clone(),
+            keys: Published::new(settings),
+        });
+        Self(trusted.collect())
+    }
+
+    /// Whose the token says it is, when that is somebody trusted. Nothing of it is believed yet.
+    pub(super) fn of(&self, token: &str) -> Option<&Trusted> {
+        #[derive(Deserialize)]
+        struct Stated {
+            iss: String,
+        }
+        if self.0.is_empty() {
+            return None;
+        }
+        let payload = BASE64.decode(token.split('.').nth(1)?).ok()?;
+        let stated: Stated = serde_json::from_slice(&payload).ok()?;
+        self.0.iter().find(|trusted| trusted.settings.issuer == stated.iss)
+    }
+}
+
+impl Trusted {
+    /// How long a token that was verified is not verified again: as long as its key may be withdrawn unnoticed.
+    pub(super) fn trusted_for_ms(&self) -> i64 {
+        self.settings.refresh.ms()
+    }
+
+    /// The claims of a token that is what it must be.
+    pub(super) async fn verify(
+        &self,
+        token: &str,
+        workspace: &str,
+        now: Timestamp,
+    ) -> Result<Claims, Refusal> {
+        let header = jsonwebtoken::decode_header(token)
+            .map_err(|e| unauthorized(format!("the token is not valid here: {e}")))?;
+        if !self.settings.algorithms.iter().any(|allowed| algorithm(*allowed) == header.alg) {
+            let allowed = self.settings.algorithms.show();
+            let why = format!("tokens of this issuer are signed with one of {allowed}");
+            return Err(unauthorized(why));
+        }
+        let key = self.keys.find(header.kid.as_deref(), header.alg, now).await?;
+        let mut validation = Validation::new(header.alg);
+        // Time is the host's own clock's, below.
+        validation.validate_exp = false;
+        validation.validate_nbf = false;
+        validation.required_spec_claims.clear();
+        validation.required_spec_claims.insert("aud".to_owned());
+        validation.required_spec_claims.insert("iss".to_owned());
+        validation.set_audience(&[&self.settings.audience]);
+        validation.set_issuer(&[&self.settings.issuer]);
+        let claims = jsonwebtoken::decode::<Map<String, Value>>(token, &key, &validation)
+            .map_err(|e| unauthorized(format!("the token is not valid here: {e}")))?
+            .claims;
+        self.judge(&claims, token, workspace, now)
+    }
+
+    fn judge(
+        &self,
+        claims: &Map<String, Value>,
+        token: &str,
+        workspace: &str,
+        now: Timestamp,
+    ) -> Result<Claims, Refusal> {
+        let text = |name: &str| claims.get(name).and_then(Value::as_str);
+        let time = |name: &str| {
+            let seconds = claims.get(name).and_then(Value::as_f64)?;
+            Some(Timestamp((seconds * 1000.0) as i64))
+        };
+        let expires = time("exp").ok_or_else(|| unauthorized("the token has no end (exp)"))?;
+        let begins = [time("nbf"), time("iat")].into_iter().flatten().max();
+        if begins.is_some_and(|begins| begins > now.plus(SKEW_MS)) {
+            return Err(unauthorized("the token is not valid yet"));
+        }
+        let pinned = self.settings.workspace.as_deref().unwrap_or(workspace);
+        if pinned != workspace || text("workspace_id").is_some_and(|stated| stated != workspace) {
+            return Err(Refusal::new(
+                Code::OutOfScopeWorkspace,
+                "the token is for another workspace",
+            ));
+        }
+        let claim = &self.settings.member_claim;
+        let agent = text(claim).ok_or_else(|| unauthorized(format!("the token has no {claim}")))?;
+        let listed = &self.settings.members;
+        let may = match listed.is_empty() {
+            true => agent != OPERATOR,
+            false => listed.iter().any(|member| member == agent),
+        };
+        if !may {
+            return Err(Refusal::new(
+                Code::Forbidden,
+                "this issuer's tokens do not speak for that member",
+            ));
+        }
+        // Revoked here by an id of our own, since another's may be anything.
+        let named = text("jti").unwrap_or(token);
+        let jti = Sha256::digest(format!("{}\n{named}", self.name).as_bytes());
+        let jti: String = jti.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        // A revocation is remembered for so long.
+        let latest = now.plus(LONGEST_TTL_S as i64 * 1000);
+        Ok(Claims {
+            agent: agent.into(),
+            authority: self.role(claims)?,
+            session: None,
+            jti: jti.into(),
+            expires: expires.min(latest),
+            verify_again: Some(now.plus(self.trusted_for_ms())),
+        })
+    }
+
+    fn role(&self, claims: &Map<String, Value>) -> Result<Authority, Refusal> {
+        let Some(stated) = claims.get(&self.settings.role_claim) else {
+            return Ok(Authority::Worker);
+        };
+        let role = stated.as_str().and_then(Authority::from_name);
+        let role = role.ok_or_else(|| unauthorized("the token's role is unknown"))?;
+        if !self.settings.highest_role.allows(role) {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "the token asks for a higher role than its issuer may give",
+            ));
+        }
+        Ok(role)
+    }
+}
+
+fn algorithm(allowed: issuers::Algorithm) -> Algorithm {
+    match allowed {
+        issuers::Algorithm::Rs256 => Algorithm::RS256,
+        issuers::Algorithm::Rs384 => Algorithm::RS384,
+        issuers::Algorithm::Rs512 => Algorithm::RS512,
+        issuers::Algorithm::Ps256 => Algorithm::PS256,
+        issuers::Algorithm::Ps384 => Algorithm::PS384,
+        issuers::Algorithm::Ps512 => Algorithm::PS512,
+        issuers::Algorithm::Es256 => Algorithm::ES256,
+        issuers::Algorithm::Es384 => Algorithm::ES384,
+        issuers::Algorithm::EdDsa => Algorithm::EdDSA,
+    }
+}

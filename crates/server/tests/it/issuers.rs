@@ -1,0 +1,268 @@
+//! Tokens of other issuers, signed with keys that a server of the test publishes.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use chorus_server::config::Settings;
+use chorus_server::config::issuers::{HighestRole, Issuer};
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use serde_json::{Value, json};
+
+use crate::house::{House, START};
+
+const ISS: &str = "https://login.example/";
+
+/// A key pair of the issuer's.
+struct Key {
+    id: &'static str,
+    pair: rcgen::KeyPair,
+}
+
+impl Key {
+    fn new(id: &'static str) -> Self {
+        Self { id, pair: rcgen::KeyPair::generate().unwrap() }
+    }
+
+    /// As the issuer publishes it.
+    fn public(&self) -> Value {
+        let raw = self.pair.public_key_raw();
+        let (x, y) = (BASE64.encode(&raw[1..33]), BASE64.encode(&raw[33..65]));
+        json!({"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": self.id, "x": x, "y": y})
+    }
+
+    fn sign(&self, claims: &Value) -> String {
+        let mut header = Header::new(Algorithm::ES256);
+        header.kid = Some(self.id.to_owned());
+        let key = EncodingKey::from_ec_der(&self.pair.serialize_der());
+        jsonwebtoken::encode(&header, claims, &key).unwrap()
+    }
+}
+
+/// What the issuer publishes, whether it is up, and how often it was asked.
+#[derive(Default)]
+struct Published {
+    keys: Mutex<Vec<Value>>,
+    down: AtomicBool,
+    asked: AtomicUsize,
+}
+
+impl Published {
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    fn publish(&self, keys: &[&Key]) {
+        let mut keys: Vec<Value> = keys.iter().map(|key| key.public()).collect();
+        // A kind of key that nobody has heard of, and a shared one, are no reason to honour none.
+        keys.push(json!({"kty": "NEW", "kid": "new", "q": 1}));
+        keys.push(json!({"kty": "oct", "kid": "shared", "k": BASE64.encode("secret")}));
+        *self.keys.lock().unwrap() = keys;
+    }
+}
+
+async fn answer(State(published): State<Arc<Published>>) -> Response {
+    published.asked.fetch_add(1, Ordering::SeqCst);
+    if published.down.load(Ordering::SeqCst) {
+        return StatusCode::BAD_GATEWAY.into_response();
+    }
+    json!({"keys": *published.keys.lock().unwrap()}).to_string().into_response()
+}
+
+async fn house(change: impl FnOnce(&mut Issuer)) -> (House, Arc<Published>) {
+    let published = Arc::new(Published::default());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/jwks", listener.local_addr().unwrap());
+    let router = Router::new().route("/jwks", get(answer)).with_state(published.clone());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let mut issuer = Issuer { issuer: ISS.to_owned(), jwks_url: url, ..Issuer::default() };
+    change(&mut issuer);
+    let mut settings = Settings::default();
+    settings.issuers.insert("corp".to_owned(), issuer);
+    let house =
+        House::open_with(tempfile::tempdir().unwrap(), START, |config| config.settings = settings)
+            .await;
+    (house, published)
+}
+
+fn claims(change: impl FnOnce(&mut Value)) -> Value {
+    let now = START.0 / 1000;
+    let mut claims = json!({"iss": ISS, "aud": "chorus", "sub": "bot", "iat": now, "exp": now + 3_600, "jti": "a"});
+    change(&mut claims);
+    claims
+}
+
+// covers: OPS-72
+#[tokio::test]
+async fn a_token_of_a_trusted_issuer_is_its_members() {
+    let (house, published) = house(|_| {}).await;
+    let room = house.room(&["bot"]).await;
+    let key = Key::new("one");
+    published.publish(&[&key]);
+    let token = key.sign(&claims(|_| {}));
+    let me = house.get(&token, "/v1/whoami").await.ok();
+    assert_eq!((&me["member"]["id"], &me["role"]), (&json!("bot"), &json!("worker")));
+    let mut bot = house.connect(&token).await;
+    house.say(&house.operator(), &room, "@bot are you one of us?").await;
+    let event = bot.take().await;
+    bot.reply(&event, "I am").await.unwrap();
+    assert_eq!(published.asked(), 1, "keys are asked for once");
+    // It is revoked like any other, and what it opened ends.
+    let path = format!("/v1/tokens/{}", me["jti"].as_str().unwrap());
+    let revoked = house.send(&house.operator(), reqwest::Method::DELETE, &path, None).await;
+    assert_eq!(revoked.status, 204);
+    while let Some(heard) = bot.heard().await {
+        assert!(heard["method"] != "chat/deliver");
+    }
+    assert_eq!(house.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+}
+
+// covers: OPS-73
+#[tokio::test]
+async fn what_a_token_says_of_itself_is_held_against_the_settings() {
+    let (house, published) = house(|issuer| issuer.highest_role = HighestRole::Auditor).await;
+    house.room(&["bot"]).await;
+    let (key, other) = (Key::new("one"), Key::new("one"));
+    published.publish(&[&key]);
+    let now = START.0 / 1000;
+    let id = house.running.workspace_id.clone();
+    type Change = fn(&mut Value);
+    let refused: [(Change, u16, &str); 12] = [
+        (|c| c["aud"] = "somebody else".into(), 401, "UNAUTHORIZED"),
+        (|c| drop(c.as_object_mut().unwrap().remove("aud")), 401, "UNAUTHORIZED"),
+        (|c| c["iss"] = "https://login.example".into(), 401, "UNAUTHORIZED"),
+        (|c| c["exp"] = (START.0 / 1000 - 6).into(), 401, "UNAUTHORIZED"),
+        (|c| drop(c.as_object_mut().unwrap().remove("exp")), 401, "UNAUTHORIZED"),
+        (|c| c["nbf"] = (START.0 / 1000 + 60).into(), 401, "UNAUTHORIZED"),
+        (
+            |c| c["workspace_id"] = "wk_00000000000000000000000000000001".into(),
+            403,
+            "OUT_OF_SCOPE_WORKSPACE",
+        ),
+        (|c| c["role"] = "orchestrator".into(), 403, "INSUFFICIENT_AUTHORITY"),
+        (|c| c["role"] = "operator".into(), 403, "INSUFFICIENT_AUTHORITY"),
+        (|c| c["role"] = "king".into(), 401, "UNAUTHORIZED"),
+        (|c| c["sub"] = "operator".into(), 403, "FORBIDDEN"),
+        (|c| c["sub"] = "stranger".into(), 404, "NOT_FOUND"),
+    ];
+    for (change, status, code) in refused {
+        let claims = claims(change);
+        let token = key.sign(&claims);
+        assert_eq!(house.get(&token, "/v1/whoami").await.refused(status), code, "{claims}");
+        // Nor is it good for a connection or a call by POST.
+        let call = house.rpc(&token, "tools/list", json!({})).await;
+        assert_eq!(call.refused(status), code, "{claims}");
+    }
+    let named = claims(|c| c["workspace_id"] = id.into());
+    house.get(&key.sign(&named), "/v1/whoami").await.ok();
+    let auditor = claims(|c| c["role"] = "auditor".into());
+    house.get(&key.sign(&auditor), "/v1/deliveries?state=all").await.ok();
+
+    // Signed by somebody else under the same key id, by nobody, or with what everybody knows.
+    let good = claims(|_| {});
+    assert_eq!(house.get(&other.sign(&good), "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    let part = |value: &Value| BASE64.encode(value.to_string());
+    let none = format!("{}.{}.", part(&json!({"alg": "none", "kid": "one"})), part(&good));
+    assert_eq!(house.get(&none, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    for (id, secret) in
+        [("shared", b"secret".to_vec()), ("one", key.pair.public_key_raw().to_vec())]
+    {
+        let mut header = Header::new(Algorithm::HS256);
+        header.kid = Some(id.to_owned());
+        let token =
+            jsonwebtoken::encode(&header, &good, &EncodingKey::from_secret(&secret)).unwrap();
+        assert_eq!(house.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    }
+    let mut cut = key.sign(&claims(|c| c["exp"] = (now + 7_200).into()));
+    cut.truncate(cut.len() - 4);
+    assert_eq!(house.get(&cut, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+}
+
+// covers: OPS-73
+#[tokio::test]
+async fn an_issuer_is_pinned_to_its_workspace_members_and_algorithms() {
+    let other = Some("wk_00000000000000000000000000000001".to_owned());
+    let (elsewhere, published) = house(|issuer| issuer.workspace = other).await;
+    elsewhere.room(&["bot"]).await;
+    let key = Key::new("one");
+    published.publish(&[&key]);
+    let token = key.sign(&claims(|_| {}));
+    assert_eq!(elsewhere.get(&token, "/v1/whoami").await.refused(403), "OUT_OF_SCOPE_WORKSPACE");
+    let (few, published) = house(|issuer| {
+        issuer.members = vec!["ann".to_owned()];
+        issuer.algorithms.retain(|a| *a != chorus_server::config::issuers::Algorithm::EdDsa);
+    })
+    .await;
+    few.room(&["bot"]).await;
+    published.publish(&[&key]);
+    assert_eq!(few.get(&token, "/v1/whoami").await.refused(403), "FORBIDDEN");
+    few.get(&key.sign(&claims(|c| c["sub"] = "ann".into())), "/v1/whoami").await.ok();
+    let (no_ec, published) = house(|issuer| {
+        issuer.algorithms = vec![chorus_server::config::issuers::Algorithm::Rs256];
+    })
+    .await;
+    no_ec.room(&["bot"]).await;
+    published.publish(&[&key]);
+    assert_eq!(no_ec.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    assert_eq!(published.asked(), 0, "not even looked up");
+}
+
+// covers: OPS-74
+#[tokio::test]
+async fn keys_change_and_one_that_is_withdrawn_is_honoured_no_more() {
+    let (house, published) = house(|_| {}).await;
+    house.room(&["bot"]).await;
+    let (old, new) = (Key::new("old"), Key::new("new"));
+    published.publish(&[&old]);
+    let long = |c: &mut Value| c["exp"] = (START.0 / 1000 + 360_000).into();
+    let (by_old, by_new) = (old.sign(&claims(long)), new.sign(&claims(long)));
+    house.get(&by_old, "/v1/whoami").await.ok();
+    published.publish(&[&old, &new]);
+    // An unknown key asks the issuer again, though not in every breath.
+    assert_eq!(house.get(&by_new, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    assert_eq!(published.asked(), 1);
+    house.clock.advance(30_000);
+    house.get(&by_new, "/v1/whoami").await.ok();
+    assert_eq!(published.asked(), 2);
+    for _ in 0..20 {
+        let stranger = Key::new("stranger").sign(&claims(long));
+        assert_eq!(house.get(&stranger, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    }
+    assert_eq!(published.asked(), 2, "strangers cost the issuer nothing");
+    // A key that is published no more ends with the next look.
+    published.publish(&[&new]);
+    house.get(&by_old, "/v1/whoami").await.ok();
+    house.clock.advance(600_000);
+    assert_eq!(house.get(&by_old, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    house.get(&by_new, "/v1/whoami").await.ok();
+}
+
+// covers: OPS-74
+#[tokio::test]
+async fn an_issuer_that_is_down_is_done_without_for_a_while() {
+    let (house, published) = house(|_| {}).await;
+    house.room(&["bot"]).await;
+    let key = Key::new("one");
+    published.publish(&[&key]);
+    let token = key.sign(&claims(|c| c["exp"] = (START.0 / 1000 + 360_000).into()));
+    published.down.store(true, Ordering::SeqCst);
+    assert_eq!(house.get(&token, "/v1/whoami").await.refused(503), "UNAVAILABLE");
+    assert_eq!(house.get(&house.operator(), "/v1/whoami").await.status, 200, "the rest goes on");
+    published.down.store(false, Ordering::SeqCst);
+    house.clock.advance(30_000);
+    house.get(&token, "/v1/whoami").await.ok();
+    published.down.store(true, Ordering::SeqCst);
+    house.clock.advance(3_600_000);
+    house.get(&token, "/v1/whoami").await.ok();
+    house.clock.advance(700_000);
+    assert_eq!(house.get(&token, "/v1/whoami").await.refused(503), "UNAVAILABLE");
+    published.down.store(false, Ordering::SeqCst);
+    house.clock.advance(30_000);
+    house.get(&token, "/v1/whoami").await.ok();
+}
