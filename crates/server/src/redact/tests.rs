@@ -228,3 +228,23 @@ fn the_worst_text_of_a_megabyte_takes_no_more_than_a_moment() {
         assert!(took < Duration::from_secs(2), "{piece:?} takes {took:?}");
     }
 }
+
+// covers: OPS-114
+#[test]
+fn lines_of_the_log_are_blacked_out_whatever_their_fields() {
+    use std::io::Write;
+    use std::sync::Arc;
+
+    let key = format!("ghp_{}", word(36));
+    let mut out = Vec::new();
+    let mut lines = super::Lines::new(Arc::new(Redactor::new(&[], &[]).unwrap()), &mut out);
+    writeln!(lines, "WARN a harness says member=bot data=\"{key}\" path=/signin/{}", word(43))
+        .unwrap();
+    lines.flush().unwrap();
+    let shown = String::from_utf8(out).unwrap();
+    assert!(!shown.contains(&key), "{shown}");
+    assert!(
+        shown.contains("[redacted: github-token]") && shown.contains("/signin/[redacted"),
+        "{shown}"
+    );
+}

@@ -6,6 +6,7 @@
 
 mod batch;
 mod cache;
+mod fair;
 mod queue;
 mod run;
 #[cfg(test)]
@@ -19,7 +20,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use chorus_core::command::{By, Command, Drawn, Effect, Outcome};
-use chorus_core::error::{Code, Refusal};
+use chorus_core::error::Refusal;
 use chorus_core::ids::ConversationKey;
 use chorus_core::workspace::Workspace;
 
@@ -125,8 +126,8 @@ impl Writer {
     /// Hands a command in. `reply` is called once: on the writer's thread, or at once when it takes no work.
     pub fn submit(&self, by: By, command: Command, drawn: Drawn, reply: impl Reply) {
         let job = Job::new(by, command, drawn, reply);
-        if let Err((job, why)) = self.shared.queue.push(job) {
-            job.answer(Err(Refusal::new(Code::Unavailable, why)));
+        if let Err((job, refusal)) = self.shared.queue.push(job) {
+            job.answer(Err(refusal));
         }
     }
 

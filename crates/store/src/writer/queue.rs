@@ -1,6 +1,5 @@
-//! What waits for the writer: bounded, in order of arrival.
+//! What waits for the writer: bounded, for each member and in all, and taken fairly among them ([`Lines`]).
 
-use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,10 +8,13 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Message;
 
 use super::Reply;
+use super::fair::Lines;
 use super::run::copy::Order;
 
 /// Commands that wait; more are refused, so that a slow disk cannot fill the memory.
 const WAITING: usize = 65_536;
+/// Those of one member, so that one alone cannot fill the line for all.
+const WAITING_EACH: usize = 16_384;
 /// Commands of one batch: past it a commit gets no cheaper, and the first one waits longer.
 const BATCH: usize = 256;
 /// Bytes of one batch's messages, for the same reason.
@@ -66,7 +68,7 @@ pub(crate) struct Queue {
 
 #[derive(Default)]
 struct State {
-    jobs: VecDeque<Job>,
+    jobs: Lines,
     /// The writer sleeps: waking it costs a system call, so it is done only then.
     asleep: bool,
     woken: bool,
@@ -79,18 +81,24 @@ struct State {
 impl Queue {
     /// Puts a job in line, or gives it back with the reason why not.
     #[allow(clippy::result_large_err, reason = "the job goes back to its caller, which is rare")]
-    pub(crate) fn push(&self, job: Job) -> Result<(), (Job, String)> {
+    pub(crate) fn push(&self, job: Job) -> Result<(), (Job, Refusal)> {
         let mut state = lock(&self.state);
         if let Some(why) = &state.closed {
-            return Err((job, why.clone()));
+            let refusal = Refusal::new(Code::Unavailable, why.clone());
+            return Err((job, refusal));
         }
         if state.finishing {
-            return Err((job, "the host is stopping".to_owned()));
+            return Err((job, Refusal::new(Code::Unavailable, "the host is stopping")));
         }
         if state.jobs.len() >= WAITING {
-            return Err((job, "too many commands wait; try again".to_owned()));
+            let refusal = Refusal::new(Code::Unavailable, "too many commands wait; try again");
+            return Err((job, refusal));
         }
-        state.jobs.push_back(job);
+        if state.jobs.of(job.by.member) >= WAITING_EACH {
+            let why = "too many of your requests wait for their answers; send the next when they have come";
+            return Err((job, Refusal::new(Code::RateLimited, why)));
+        }
+        state.jobs.push(job);
         self.rouse(state);
         Ok(())
     }
@@ -98,7 +106,7 @@ impl Queue {
     /// Waits for the first job, for a wake-up, or for `due` to pass; then takes what is there.
     pub(crate) fn take(&self, due: Option<Duration>, batching: bool) -> Next {
         let mut state = lock(&self.state);
-        while state.jobs.is_empty() && !state.woken {
+        while state.jobs.len() == 0 && !state.woken {
             if state.finishing {
                 return Next::Stop;
             }
@@ -123,7 +131,7 @@ impl Queue {
         let most = if batching { BATCH } else { 1 };
         let mut taken = Vec::with_capacity(state.jobs.len().min(most));
         while taken.len() < most && bytes < BATCH_BYTES {
-            let Some(job) = state.jobs.pop_front() else { break };
+            let Some(job) = state.jobs.pop() else { break };
             bytes += size(&job.command);
             taken.push(job);
         }
@@ -175,10 +183,10 @@ impl Queue {
     }
 
     /// No more is done; gives back what waited.
-    pub(crate) fn close(&self, why: String) -> VecDeque<Job> {
+    pub(crate) fn close(&self, why: String) -> Vec<Job> {
         let mut state = lock(&self.state);
         state.closed.get_or_insert(why);
-        std::mem::take(&mut state.jobs)
+        state.jobs.drain()
     }
 
     pub(crate) fn closed(&self) -> Option<String> {
@@ -209,5 +217,96 @@ fn size(command: &Command) -> usize {
         Command::Post(post) => message(&post.message),
         Command::Edit { content, .. } => message(content),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use std::sync::mpsc;
+
+    use chorus_core::command::Authority;
+    use chorus_core::ids::{MemberKey, Seq, Uid};
+
+    use super::*;
+
+    fn job(member: u32, n: u64, answers: &mpsc::Sender<Code>) -> Job {
+        let by = By {
+            member: MemberKey(member),
+            session: None,
+            authority: Authority::Worker,
+            turn: None,
+        };
+        let answers = answers.clone();
+        let command = Command::SetCursor { conversation: Uid(0), read: Seq(n) };
+        Job::new(by, command, Drawn::default(), move |answer| {
+            let _ = answers.send(answer.unwrap_err().code);
+        })
+    }
+
+    fn taken(queue: &Queue) -> Vec<(u32, u64)> {
+        let Next::Work(jobs) = queue.take(Some(Duration::ZERO), true) else { panic!("it stopped") };
+        let seen = |job: &Job| match job.command {
+            Command::SetCursor { read, .. } => (job.by.member.0, read.0),
+            _ => panic!("another command"),
+        };
+        jobs.iter().map(seen).collect()
+    }
+
+    // covers: OPS-100
+    #[test]
+    fn fifty_small_talkers_are_in_the_first_batch_beside_a_flood() {
+        let queue = Queue::default();
+        let (answers, _kept) = mpsc::channel();
+        for n in 0..10_000 {
+            assert!(queue.push(job(1, n, &answers)).is_ok());
+        }
+        for talker in 2..52 {
+            assert!(queue.push(job(talker, 0, &answers)).is_ok());
+            assert!(queue.push(job(talker, 1, &answers)).is_ok());
+        }
+        let first = taken(&queue);
+        // Two rounds: everybody's first, then everybody's second, one of the flood's with each.
+        let last = first.iter().rposition(|(member, _)| *member != 1).unwrap();
+        assert_eq!((first.len(), last), (BATCH, 101));
+        for talker in 2..52 {
+            let own: Vec<u64> =
+                first.iter().filter(|(m, _)| *m == talker).map(|(_, n)| *n).collect();
+            assert_eq!(own, [0, 1], "in order");
+        }
+        let mut loud: Vec<u64> = first.iter().filter(|(m, _)| *m == 1).map(|(_, n)| *n).collect();
+        while queue.len() > 0 {
+            loud.extend(taken(&queue).iter().map(|(_, n)| *n));
+        }
+        assert_eq!(
+            loud,
+            (0..10_000).collect::<Vec<u64>>(),
+            "nothing is lost and the order is kept"
+        );
+    }
+
+    // covers: OPS-101
+    #[test]
+    fn one_member_cannot_fill_the_line_for_all() {
+        let queue = Queue::default();
+        let (answers, answered) = mpsc::channel();
+        for n in 0..WAITING_EACH as u64 {
+            assert!(queue.push(job(1, n, &answers)).is_ok());
+        }
+        let Err((refused, refusal)) = queue.push(job(1, 0, &answers)) else {
+            panic!("it was taken")
+        };
+        assert_eq!(refusal.code, Code::RateLimited);
+        refused.answer(Err(refusal));
+        assert_eq!(answered.recv().unwrap(), Code::RateLimited);
+        assert!(queue.push(job(2, 0, &answers)).is_ok());
+        // When some of them are through there is room again.
+        assert_eq!(taken(&queue).len(), BATCH);
+        assert!(queue.push(job(1, 0, &answers)).is_ok());
+        // What waits when the writer ends is given back, to the last.
+        let waits = queue.len();
+        assert_eq!(queue.close("it ended".to_owned()).len(), waits);
+        let Err((_, refusal)) = queue.push(job(2, 0, &answers)) else { panic!("it was taken") };
+        assert_eq!(refusal.code, Code::Unavailable);
     }
 }
