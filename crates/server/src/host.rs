@@ -34,6 +34,7 @@ use crate::couriers::feed::Feed;
 use crate::couriers::gone::Gone;
 use crate::couriers::{Courier, Sink};
 use crate::doors::{self, Hosts};
+use crate::limits::Limits;
 use crate::telemetry::Metrics;
 use crate::tls::{Files, Tls, TlsError, TlsListener};
 
@@ -188,6 +189,8 @@ impl Host {
             gone: Gone::default(),
             metrics,
             redactor: config.settings.redaction.redactor(),
+            limits: Limits::new(&config.settings.limits),
+            body_time: Duration::from_secs(config.settings.limits.body_seconds),
             workspace_id: workspace_id.clone(),
             workspace_name,
             public_url: url.clone(),
@@ -206,7 +209,8 @@ impl Host {
         let operator_link = app.sign_in_link().map_err(StartError::First)?;
 
         let hosts = Hosts::new(addr, config.public_url.as_deref());
-        let router = doors::router(app.clone(), hosts);
+        let router =
+            doors::router(app.clone(), hosts).into_make_service_with_connect_info::<SocketAddr>();
         let (stop, stopped) = watch::channel(false);
         // With TLS a certificate is for names; the one that every machine has is its own.
         let local = match (&tls, &config.public_url) {

@@ -13,6 +13,7 @@ mod app;
 mod auth;
 mod couriers;
 mod doors;
+mod limits;
 mod page;
 mod telemetry;
 mod tls;

@@ -38,7 +38,7 @@ pub(crate) mod log;
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, Guard};
 use chorus_core::budget::Budgets;
@@ -54,6 +54,7 @@ use crate::config::Pace;
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
 use crate::couriers::gone::Gone;
+use crate::limits::Limits;
 use crate::redact::Redactor;
 use crate::telemetry::Metrics;
 pub(crate) use draw::Draw;
@@ -71,6 +72,9 @@ pub(crate) struct App {
     pub(crate) gone: Gone,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) redactor: Redactor,
+    pub(crate) limits: Limits,
+    /// How long the body of a request may take to come.
+    pub(crate) body_time: Duration,
     pub(crate) workspace_id: Arc<str>,
     pub(crate) workspace_name: String,
     /// Where others reach the host; without a slash at its end.

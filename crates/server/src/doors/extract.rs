@@ -40,12 +40,19 @@ impl FromRequestParts<Arc<App>> for Bearer {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refused> {
-        Ok(Self(identify(app, &parts.headers).await?))
+        Ok(Self(charged(app, &parts.headers).await?))
     }
 }
 
+/// The caller, whose request counts.
+pub(super) async fn charged(app: &App, headers: &HeaderMap) -> Result<Caller, Refused> {
+    let caller = identify(app, headers).await?;
+    app.limits.call(caller.by, app.now())?;
+    Ok(caller)
+}
+
 /// The caller behind the `Authorization` header.
-pub(super) async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
+async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
     app.identify(bearer(headers)?).await
 }
 
@@ -72,7 +79,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refused> {
         let (parts, body) = request.into_parts();
-        let bytes = read(&parts.headers, body).await?;
+        let bytes = read(app, &parts.headers, body).await?;
         // A body that may be absent reads as an empty object.
         let text = if bytes.is_empty() { &b"{}"[..] } else { &bytes };
         // A list would be read as the fields in their order.
@@ -86,12 +93,17 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
 }
 
 /// The whole body, if it is not too long.
-pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
+pub(super) async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
     let stated = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok());
     if stated.is_some_and(|length: u64| length > BODY_BYTES as u64) {
         return Err(too_large());
     }
-    to_bytes(body, BODY_BYTES).await.map_err(|e| {
+    let whole = tokio::time::timeout(app.body_time, to_bytes(body, BODY_BYTES)).await;
+    let whole = whole.map_err(|_| {
+        let seconds = app.body_time.as_secs();
+        Refusal::invalid(format!("the body did not come within {seconds} s; send it at once"))
+    })?;
+    whole.map_err(|e| {
         let source = std::error::Error::source(&e);
         match source.is_some_and(|s| s.is::<http_body_util::LengthLimitError>()) {
             true => too_large(),

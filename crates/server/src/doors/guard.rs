@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -17,12 +17,12 @@ use futures_util::FutureExt;
 
 use super::refused::{Refused, RefusedWith};
 use super::request;
+use crate::app::App;
 use crate::app::drain::Drain;
-use crate::telemetry::Metrics;
 
 pub(super) struct Guard {
     pub hosts: Hosts,
-    pub metrics: Arc<Metrics>,
+    pub app: Arc<App>,
     pub drain: Arc<Drain>,
 }
 
@@ -99,9 +99,14 @@ const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
     let entered = guard.drain.enter(ALWAYS.contains(&request.uri().path()));
-    guard.metrics.requests.inc();
-    let checked = guard.hosts.check(request.uri(), request.headers());
-    let response = match entered.and_then(|under_way| checked.map(|()| under_way)) {
+    let (app, now) = (&guard.app, guard.app.now());
+    app.metrics.requests.inc();
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
+    let from = peer.map(|peer| app.limits.origin(peer, request.headers()));
+    let limited = from.map_or(Ok(()), |from| app.limits.request(from, now)).map_err(Refused::from);
+    let checked = guard.hosts.check(request.uri(), request.headers()).map_err(Refused::from);
+    let entered = entered.map_err(Refused::from);
+    let mut response = match limited.and(checked).and(entered) {
         Ok(_under_way) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
             Ok(response) => response,
             Err(_) => Refused::from(Refusal::new(
@@ -110,10 +115,17 @@ async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
             ))
             .into_response(),
         },
-        Err(refusal) => Refused::from(refusal).into_response(),
+        Err(refused) => refused.into_response(),
     };
+    // Whoever tries tokens is told of it no faster than this. Others at the same address, with tokens that
+    // are good, go on.
+    if response.extensions().get().is_some_and(|RefusedWith(code)| *code == Code::Unauthorized)
+        && let Some(Err(wait)) = from.map(|from| app.limits.failure(from, now))
+    {
+        response = Refused::from(wait).into_response();
+    }
     if let Some(RefusedWith(code)) = response.extensions().get() {
-        guard.metrics.refused(*code);
+        app.metrics.refused(*code);
     }
     response
 }

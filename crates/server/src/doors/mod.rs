@@ -32,8 +32,7 @@ fn all() -> Routes {
 
 /// Everything the host answers.
 pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
-    let guard =
-        Arc::new(guard::Guard { hosts, metrics: app.metrics.clone(), drain: app.drain.clone() });
+    let guard = Arc::new(guard::Guard { hosts, app: app.clone(), drain: app.drain.clone() });
     all()
         .router()
         .fallback(unknown_path)

@@ -7,12 +7,15 @@ use chorus_wire::code;
 use chorus_wire::error::Envelope;
 
 pub(super) use super::request::request_id;
+use crate::limits::Wait;
 
 /// The answer to a request that was refused.
 #[derive(Debug)]
 pub(super) struct Refused {
     refusal: Refusal,
     status: StatusCode,
+    /// Seconds after which it may succeed.
+    retry_after: Option<u64>,
 }
 
 /// Put beside a refused answer, so that it can be counted.
@@ -22,15 +25,33 @@ pub(super) struct RefusedWith(pub Code);
 impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Self {
         let status = StatusCode::from_u16(code::status(refusal.code));
-        Self { refusal, status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR) }
+        Self {
+            refusal,
+            status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            retry_after: None,
+        }
     }
 }
 
 impl Refused {
     /// HTTP has a status of its own for a method that a path does not take.
     pub(super) fn method(refusal: Refusal) -> Self {
-        Self { refusal, status: StatusCode::METHOD_NOT_ALLOWED }
+        Self { refusal, status: StatusCode::METHOD_NOT_ALLOWED, retry_after: None }
     }
+}
+
+/// Too much in too short a time.
+impl From<Wait> for Refused {
+    fn from(wait: Wait) -> Self {
+        Self { retry_after: Some(wait.seconds()), ..Self::from(too_much(wait)) }
+    }
+}
+
+/// The words for it, where there is no header that says how long.
+pub(super) fn too_much(wait: Wait) -> Refusal {
+    let seconds = wait.seconds();
+    let message = format!("too much in too short a time; come again in {seconds} s");
+    Refusal::new(Code::RateLimited, message)
 }
 
 impl IntoResponse for Refused {
@@ -45,6 +66,9 @@ impl IntoResponse for Refused {
         if code == Code::Unauthorized {
             let bearer = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
+        }
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         response.extensions_mut().insert(RefusedWith(code));
         response

@@ -16,6 +16,7 @@ mod erase;
 mod identity;
 mod issuers;
 mod leaving;
+mod limits;
 mod live;
 mod oidc;
 mod openapi;

@@ -22,9 +22,9 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refused> {
-    let caller = extract::identify(&app, &headers).await?;
+    let caller = extract::charged(&app, &headers).await?;
     let names = asked.names()?;
-    let bytes = extract::read(&headers, body).await?;
+    let bytes = extract::read(&app, &headers, body).await?;
     let incoming = match Incoming::parse_bytes(&bytes) {
         Ok(incoming) => incoming,
         Err(error) => return Ok(malformed(&error.response(request_id()))),

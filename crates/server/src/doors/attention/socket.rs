@@ -30,8 +30,9 @@ use crate::couriers::connections::{
 };
 use crate::couriers::frames;
 use crate::couriers::stands::Stands;
-use crate::doors::refused::request_id;
+use crate::doors::refused::{request_id, too_much};
 use crate::doors::request;
+use crate::limits::{Bucket, Wait};
 
 /// The longest that saying why a connection ends may take.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -66,6 +67,7 @@ pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: W
         connection: connection.clone(),
         queues,
         outbound: Outbound::new(),
+        bucket: app.limits.bucket(),
         calls: Calls::new(),
         heard: Instant::now(),
         out,
@@ -82,6 +84,8 @@ struct Run {
     connection: Arc<Connection>,
     queues: Queues,
     outbound: Outbound,
+    /// How much it may still ask for.
+    bucket: Bucket,
     calls: Calls,
     stands: Arc<Stands>,
     heard: Instant,
@@ -201,7 +205,19 @@ impl Run {
     }
 
     fn incoming(&mut self, bytes: &[u8]) {
-        match Incoming::parse_bytes(bytes) {
+        let incoming = Incoming::parse_bytes(bytes);
+        // An acknowledgement asks for nothing.
+        let asks = !matches!(incoming, Ok(Incoming::Response { .. }));
+        if asks && let Some(wait) = self.too_much() {
+            self.app.metrics.refused(Code::RateLimited);
+            // Nobody waits for the answer to anything but a request.
+            if let Ok(Incoming::Request { id, .. }) = incoming {
+                let text = dispatch::refused(&id, &too_much(wait));
+                self.call(async move { Some(text) });
+            }
+            return;
+        }
+        match incoming {
             Ok(Incoming::Request { id, method, params }) => {
                 let (context, method) = (self.context.clone(), method.into_owned());
                 let params = params.map(RawValue::to_owned);
@@ -226,6 +242,12 @@ impl Run {
                 self.call(async move { Some(text) });
             }
         }
+    }
+
+    /// Whether the connection, its session or its member has asked for too much.
+    fn too_much(&mut self) -> Option<Wait> {
+        let by = self.context.caller.by;
+        self.app.limits.frame(&mut self.bucket, by, self.app.now()).err()
     }
 
     fn call(&mut self, call: impl Future<Output = Option<String>> + Send + 'static) {

@@ -1,0 +1,266 @@
+//! How much one caller may ask for: token buckets for members, sessions, connections and addresses
+//! (spec/operations.md, "Limits").
+//!
+//! A bucket is one number, the time at which it is full again (the generic cell rate algorithm), so that a
+//! million callers cost no more than one: buckets lie in tables of a fixed size, and a caller's place is a hash
+//! with a key of this run. Two that share a place share a bucket, which no caller can bring about on purpose.
+
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use axum::http::HeaderMap;
+use chorus_core::command::By;
+use chorus_core::ids::Timestamp;
+
+use crate::config::limits::Limits as Settings;
+
+/// Buckets of one table: 512 KiB.
+const PLACES: usize = 1 << 16;
+
+/// How fast a bucket fills, and how much it holds. Times are in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    each: i64,
+    holds: i64,
+}
+
+impl Rate {
+    /// None when there is no limit.
+    fn new(per_second: u32, burst: u32) -> Option<Self> {
+        let each = 1_000_000_000_i64.checked_div(i64::from(per_second))?.max(1);
+        Some(Self { each, holds: each * i64::from(burst.max(1)) })
+    }
+
+    /// Takes one, given when the bucket is full again; gives when it is full then, or how long to wait.
+    fn take(self, full_at: i64, now: i64) -> Result<i64, Wait> {
+        // One that is full later than it can be is of another clock: time went back.
+        let full_at = if full_at > now + self.holds { now } else { full_at.max(now) };
+        let next = full_at + self.each;
+        match next - now - self.holds {
+            over if over > 0 => Err(Wait(over)),
+            _ => Ok(next),
+        }
+    }
+}
+
+fn nanos(now: Timestamp) -> i64 {
+    now.0.saturating_mul(1_000_000)
+}
+
+/// How long until there is one again, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wait(i64);
+
+impl Wait {
+    /// In whole seconds, at least one: what `Retry-After` can say.
+    pub(crate) fn seconds(self) -> u64 {
+        u64::try_from(self.0).unwrap_or(0).div_ceil(1_000_000_000).max(1)
+    }
+}
+
+/// The buckets of everybody of one kind.
+struct Buckets {
+    rate: Option<Rate>,
+    places: Box<[AtomicI64]>,
+    hasher: RandomState,
+}
+
+impl Buckets {
+    fn new(per_second: u32, burst: u32) -> Self {
+        let rate = Rate::new(per_second, burst);
+        // No limit needs no table.
+        let places = if rate.is_some() { PLACES } else { 0 };
+        let places = (0..places).map(|_| AtomicI64::new(0)).collect();
+        Self { rate, places, hasher: RandomState::new() }
+    }
+
+    fn take(&self, who: impl Hash, now: Timestamp) -> Result<(), Wait> {
+        let Some(rate) = self.rate else { return Ok(()) };
+        let at = usize::try_from(self.hasher.hash_one(who) % PLACES as u64).unwrap_or(0);
+        let Some(place) = self.places.get(at) else { return Ok(()) };
+        let now = nanos(now);
+        let mut refused = Ok(());
+        let _ = place.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
+            let taken = rate.take(full_at, now);
+            refused = taken.map(drop);
+            taken.ok()
+        });
+        refused
+    }
+}
+
+/// The bucket of one connection; it goes with it.
+pub(crate) struct Bucket {
+    rate: Option<Rate>,
+    full_at: i64,
+}
+
+impl Bucket {
+    fn take(&mut self, now: Timestamp) -> Result<(), Wait> {
+        let Some(rate) = self.rate else { return Ok(()) };
+        self.full_at = rate.take(self.full_at, nanos(now))?;
+        Ok(())
+    }
+}
+
+/// The limits of a host.
+pub(crate) struct Limits {
+    members: Buckets,
+    sessions: Buckets,
+    addresses: Buckets,
+    failures: Buckets,
+    connection: Option<Rate>,
+    proxies: Vec<IpAddr>,
+}
+
+impl Limits {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let proxies = settings.trusted_proxies.iter().filter_map(|text| text.parse().ok());
+        Self {
+            members: Buckets::new(settings.member_per_second, settings.member_burst),
+            sessions: Buckets::new(settings.session_per_second, settings.session_burst),
+            addresses: Buckets::new(settings.address_per_second, settings.address_burst),
+            failures: Buckets::new(settings.failures_per_second, settings.failures_burst),
+            connection: Rate::new(settings.connection_per_second, settings.connection_burst),
+            proxies: proxies.collect(),
+        }
+    }
+
+    /// Any request, before it is known who makes it.
+    pub(crate) fn request(&self, from: IpAddr, now: Timestamp) -> Result<(), Wait> {
+        self.addresses.take(network(from), now)
+    }
+
+    /// A request whose token is none.
+    pub(crate) fn failure(&self, from: IpAddr, now: Timestamp) -> Result<(), Wait> {
+        self.failures.take(network(from), now)
+    }
+
+    /// A request of a member, or a call on its connection.
+    pub(crate) fn call(&self, by: By, now: Timestamp) -> Result<(), Wait> {
+        if let Some(session) = by.session {
+            self.sessions.take(session, now)?;
+        }
+        self.members.take(by.member, now)
+    }
+
+    pub(crate) fn bucket(&self) -> Bucket {
+        Bucket { rate: self.connection, full_at: 0 }
+    }
+
+    /// A call on a connection.
+    pub(crate) fn frame(&self, own: &mut Bucket, by: By, now: Timestamp) -> Result<(), Wait> {
+        own.take(now)?;
+        self.call(by, now)
+    }
+
+    /// Who is at the other end: the peer, or whom a trusted proxy names. What a client puts before that is its
+    /// own word, and only the last address that no trusted proxy has is taken.
+    pub(crate) fn origin(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let peer = peer.to_canonical();
+        if !self.proxies.contains(&peer) {
+            return peer;
+        }
+        let named = headers.get_all("x-forwarded-for").iter().rev();
+        let named = named.filter_map(|line| line.to_str().ok()).flat_map(|line| line.rsplit(','));
+        let mut last = peer;
+        for name in named {
+            let Ok(address) = name.trim().parse::<IpAddr>() else { break };
+            last = address.to_canonical();
+            if !self.proxies.contains(&last) {
+                break;
+            }
+        }
+        last
+    }
+}
+
+/// What one customer has: an IPv4 address, or the 64 bits of an IPv6 network.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
+        v4 => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+
+    fn limits(set: impl FnOnce(&mut Settings)) -> Limits {
+        let mut settings = Settings::default();
+        set(&mut settings);
+        Limits::new(&settings)
+    }
+
+    const NOW: Timestamp = Timestamp(1_790_000_000_000);
+
+    // covers: OPS-102
+    #[test]
+    fn a_bucket_holds_its_burst_and_fills_with_time() {
+        let limits = limits(|s| (s.address_per_second, s.address_burst) = (10, 3));
+        let from = "192.0.2.1".parse().unwrap();
+        for _ in 0..3 {
+            assert_eq!(limits.request(from, NOW), Ok(()));
+        }
+        assert_eq!(limits.request(from, NOW).unwrap_err().seconds(), 1);
+        // Another has its own.
+        assert_eq!(limits.request("192.0.2.2".parse().unwrap(), NOW), Ok(()));
+        assert!(limits.request(from, NOW.plus(99)).is_err());
+        assert_eq!(limits.request(from, NOW.plus(100)), Ok(()));
+        assert!(limits.request(from, NOW.plus(100)).is_err());
+        // Time that went back gives a full bucket, and not one that is empty until it comes again.
+        assert_eq!(limits.request(from, NOW.plus(-3_600_000)), Ok(()));
+    }
+
+    // covers: OPS-102
+    #[test]
+    fn a_limit_of_nothing_is_none() {
+        let limits = limits(|s| s.member_per_second = 0);
+        let by = By::host();
+        assert!((0..100_000).all(|_| limits.members.take(by.member, NOW).is_ok()));
+        assert!(limits.members.places.is_empty());
+    }
+
+    // covers: OPS-103
+    #[test]
+    fn a_million_addresses_cost_what_one_does_and_do_not_touch_each_other_much() {
+        let limits = limits(|s| (s.failures_per_second, s.failures_burst) = (1, 40));
+        for n in 0..1_000_000_u32 {
+            let _ = limits.failure(IpAddr::V4(n.into()), NOW);
+        }
+        assert_eq!(limits.failures.places.len(), PLACES);
+        let fresh = (0..1_000)
+            .filter(|n| limits.failure(IpAddr::V4((0xC000_0000 + n).into()), NOW).is_ok());
+        assert!(fresh.count() > 990);
+        // A network of IPv6 is one customer.
+        for n in 0..40 {
+            let address: IpAddr = format!("2001:db8::{n:x}").parse().unwrap();
+            let _ = limits.failure(address, NOW);
+        }
+        assert!(limits.failure("2001:db8::ffff".parse().unwrap(), NOW).is_err());
+    }
+
+    // covers: OPS-105
+    #[test]
+    fn only_a_trusted_proxy_says_for_whom_it_asks() {
+        let limits = limits(|s| s.trusted_proxies = vec!["10.0.0.1".into(), "10.0.0.2".into()]);
+        let check = |peer: &str, forwarded: Option<&str>, origin: &str| {
+            let mut headers = HeaderMap::new();
+            if let Some(forwarded) = forwarded {
+                headers.insert("x-forwarded-for", forwarded.parse().unwrap());
+            }
+            let found = limits.origin(peer.parse().unwrap(), &headers);
+            assert_eq!(found, origin.parse::<IpAddr>().unwrap(), "{peer} {forwarded:?}");
+        };
+        check("192.0.2.9", None, "192.0.2.9");
+        check("192.0.2.9", Some("198.51.100.1"), "192.0.2.9");
+        check("10.0.0.1", Some("198.51.100.1"), "198.51.100.1");
+        check("::ffff:10.0.0.1", Some("198.51.100.1"), "198.51.100.1");
+        check("10.0.0.1", Some("203.0.113.7, 198.51.100.1, 10.0.0.2"), "198.51.100.1");
+        check("10.0.0.1", Some("nonsense"), "10.0.0.1");
+        check("10.0.0.1", None, "10.0.0.1");
+    }
+}

@@ -1,0 +1,125 @@
+//! Too much in too short a time, through the real doors.
+
+use chorus_server::config::limits::Limits;
+use reqwest::Method;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::house::{Answer, House, START};
+
+async fn house(set: impl FnOnce(&mut Limits)) -> House {
+    House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+        set(&mut config.settings.limits);
+    })
+    .await
+}
+
+/// One request, and its `Retry-After`.
+async fn ask(house: &House, token: &str) -> (Answer, Option<String>) {
+    let request = house.request(Method::GET, "/v1/whoami").bearer_auth(token);
+    let answer = request.send().await.unwrap();
+    let after = answer.headers().get("retry-after").map(|v| v.to_str().unwrap().to_owned());
+    let status = answer.status().as_u16();
+    (Answer { status, body: answer.json().await.unwrap() }, after)
+}
+
+// covers: OPS-102
+#[tokio::test]
+async fn a_member_past_its_limit_is_told_when_to_come_again_and_others_go_on() {
+    let house = house(|l| (l.member_per_second, l.member_burst) = (1, 12)).await;
+    let room = house.room(&["bot"]).await;
+    // The operator has used some of its own; a second later it has more.
+    house.clock.advance(60_000);
+    let ann = house.token("ann").await;
+    let before = house.length(&room).await;
+    for _ in 0..12 {
+        ask(&house, &ann).await.0.ok();
+    }
+    let (refused, after) = ask(&house, &ann).await;
+    assert_eq!(refused.refused(429), "RATE_LIMITED");
+    assert_eq!(after.as_deref(), Some("1"));
+    let new = json!({"conversation": room, "text": "hi", "idempotency_key": "k"});
+    let refused = house.post(&ann, "/v1/messages", new).await;
+    assert_eq!(refused.refused(429), "RATE_LIMITED");
+    assert_eq!(house.rpc(&ann, "ping", json!({})).await.refused(429), "RATE_LIMITED");
+    assert_eq!(house.length(&room).await, before, "nothing of it was written");
+    let bot = house.token("bot").await;
+    ask(&house, &bot).await.0.ok();
+    let metrics = house.get(&bot, "/metrics").await.ok();
+    let line = "chorus_refusals_total{code=\"RATE_LIMITED\"} 3";
+    assert!(metrics.as_str().unwrap().contains(line), "{metrics}");
+    house.clock.advance(1_000);
+    ask(&house, &ann).await.0.ok();
+}
+
+// covers: OPS-102
+#[tokio::test]
+async fn a_connection_past_its_limit_is_refused_call_by_call_and_stays() {
+    let house = house(|l| (l.connection_per_second, l.connection_burst) = (1, 5)).await;
+    house.room(&["bot"]).await;
+    let bot = house.token("bot").await;
+    let mut harness = house.connect(&bot).await;
+    let mut refused = 0;
+    for _ in 0..10 {
+        if let Err(error) = harness.call("ping", json!({})).await {
+            assert_eq!(error["data"]["code"], "RATE_LIMITED", "{error}");
+            refused += 1;
+        }
+    }
+    assert!((4..=6).contains(&refused), "{refused}");
+    // Another connection of the same member has a bucket of its own.
+    house.connect(&bot).await.call("ping", json!({})).await.unwrap();
+    house.clock.advance(1_000);
+    let mut again = house.connect(&bot).await;
+    again.call("ping", json!({})).await.unwrap();
+}
+
+// covers: OPS-102, OPS-104
+#[tokio::test]
+async fn whoever_tries_tokens_is_slowed_down_and_good_tokens_go_on() {
+    let house = house(|l| (l.failures_per_second, l.failures_burst) = (1, 3)).await;
+    for _ in 0..3 {
+        assert_eq!(ask(&house, "guess").await.0.refused(401), "UNAUTHORIZED");
+    }
+    let (refused, after) = ask(&house, "guess").await;
+    assert_eq!(refused.refused(429), "RATE_LIMITED");
+    assert!(after.is_some());
+    ask(&house, &house.operator()).await.0.ok();
+    house.clock.advance(1_000);
+    assert_eq!(ask(&house, "guess").await.0.refused(401), "UNAUTHORIZED");
+}
+
+// covers: OPS-102, OPS-105
+#[tokio::test]
+async fn an_address_has_its_limit_and_a_trusted_proxy_names_it() {
+    let house = house(|l| {
+        (l.address_per_second, l.address_burst) = (1, 2);
+        l.trusted_proxies = vec!["127.0.0.1".into()];
+    })
+    .await;
+    let from = async |address: &str| {
+        let request = house.request(Method::GET, "/healthz").header("x-forwarded-for", address);
+        House::answer(request).await.status
+    };
+    assert_eq!((from("192.0.2.1").await, from("192.0.2.1").await), (200, 200));
+    assert_eq!(from("192.0.2.1").await, 429);
+    assert_eq!(from("198.51.100.9, 192.0.2.1").await, 429);
+    assert_eq!(from("192.0.2.2").await, 200);
+}
+
+// covers: OPS-106
+#[tokio::test]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let house = house(|l| l.body_seconds = 1).await;
+    let mut slow = TcpStream::connect(house.running.addr).await.unwrap();
+    let token = house.operator();
+    let head = format!(
+        "POST /v1/members HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\ncontent-length: 99\r\n\r\n{{"
+    );
+    slow.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 1024];
+    let read = tokio::time::timeout(crate::house::PATIENCE, slow.read(&mut answer)).await;
+    let answer = String::from_utf8_lossy(&answer[..read.unwrap().unwrap()]).into_owned();
+    assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("VALIDATION_ERROR"), "{answer}");
+}
