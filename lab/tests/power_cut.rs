@@ -177,6 +177,7 @@ fn post(room: Uid, n: u64) -> Command {
         recipient: None,
         mentions: Vec::new(),
         directedness: None,
+        audience: Default::default(),
     }))
 }
 

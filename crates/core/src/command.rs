@@ -272,6 +272,19 @@ pub struct Post {
     pub mentions: Vec<MemberKey>,
     /// What the sender states about its audience; it may lower an obligation, never raise it.
     pub directedness: Option<Directedness>,
+    pub audience: Audience,
+}
+
+/// Whom a message is shown to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Audience {
+    /// Whom the message it answers is shown to: an answer to an ephemeral message is as ephemeral.
+    #[default]
+    AsAnswered,
+    /// Everybody who may see the conversation, as a person said in so many words.
+    Everybody,
+    /// These, and the author: an ephemeral message.
+    Only(Vec<MemberKey>),
 }
 
 #[derive(Clone, Debug)]

@@ -87,7 +87,8 @@ impl Tally {
 
     /// Counts an event of the channel.
     pub fn count(&mut self, event: &Event, followers: &BTreeSet<MemberKey>) {
-        if event.seq <= self.after || !matches!(event.change, Change::Posted(_)) {
+        let open = matches!(event.change, Change::Posted(_)) && event.only().is_none();
+        if event.seq <= self.after || !open {
             return;
         }
         self.first_at.get_or_insert(event.at);

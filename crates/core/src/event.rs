@@ -279,6 +279,17 @@ impl Change {
 }
 
 impl Event {
+    /// Whether a member who may see the conversation is shown this entry of it. The one place that keeps
+    /// ephemeral messages, and what is done to them, from everybody else.
+    pub fn is_shown_to(&self, member: MemberKey) -> bool {
+        self.attention.as_ref().is_none_or(|a| a.is_shown_to(member))
+    }
+
+    /// Whom it is shown to, when not to everybody.
+    pub fn only(&self) -> Option<&Arc<[MemberKey]>> {
+        self.attention.as_ref()?.only.as_ref()
+    }
+
     /// Whether what it said is gone.
     pub fn is_erased(&self) -> bool {
         self.salt.is_none()

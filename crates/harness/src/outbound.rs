@@ -91,6 +91,7 @@ fn reply(delivery: &Deliver, key: &str, text: String) -> SendMessage {
         directedness: Directedness::ToMe,
         text: Some(text),
         content: None,
+        only: Vec::new(),
         mentions: Vec::new(),
         recipient: None,
         metadata: None,

@@ -193,6 +193,7 @@ mod tests {
 
     fn entry(event: &str, text: &str) -> Entry {
         Entry {
+            only: Vec::new(),
             event_id: event.into(),
             conversation: "ch_1".into(),
             thread_id: None,

@@ -70,6 +70,7 @@ fn post_on(writer: Writer, room: Uid, posts: Arc<AtomicU64>) {
         recipient: None,
         mentions: Vec::new(),
         directedness: None,
+        audience: Default::default(),
     };
     writer.submit(person(), Command::Post(Box::new(post)), drawn(), move |answer| {
         if answer.is_ok() {

@@ -44,6 +44,16 @@ pub(crate) struct Args {
     /// dm, thread, channel or ephemeral
     #[arg(long, value_parser = visibility)]
     visibility: Option<Visibility>,
+    /// Shown to these members only, and kept from everybody else; alone, to whom the message it answers is
+    /// shown
+    #[arg(
+        long,
+        value_name = "MEMBERS",
+        value_delimiter = ',',
+        num_args = 0..=1,
+        conflicts_with = "visibility"
+    )]
+    ephemeral: Option<Vec<String>>,
     /// A JSON object kept with the message
     #[arg(long, value_name = "JSON", value_parser = object)]
     metadata: Option<Box<serde_json::value::RawValue>>,
@@ -62,7 +72,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         recipient: args.recipient.map(member),
         mentions: args.mention.into_iter().map(member).collect(),
         directedness: args.directedness,
-        visibility: args.visibility,
+        visibility: match args.ephemeral {
+            Some(_) => Some(Visibility::Ephemeral),
+            None => args.visibility,
+        },
+        only: args.ephemeral.into_iter().flatten().map(member).collect(),
         metadata: args.metadata,
         ..NewMessage::default()
     };

@@ -242,3 +242,19 @@ fn continue_lists_what_is_paused_and_lets_it_go_on() {
     let default = host.json(&["channel", "set", "#ops", "--agent-budget", "default"]);
     assert_eq!(default["agent_budget"], Value::Null);
 }
+
+// covers: ATT-180, ATT-181
+#[test]
+fn an_ephemeral_post_is_for_the_members_it_names() {
+    let host = Host::with_room(&["scout"]);
+    let say = ["post", "#ops", "psst", "--as", "alice", "--ephemeral", "bob,scout"];
+    let posted = host.json(&say);
+    let told: Vec<_> =
+        posted["told"].as_array().unwrap().iter().map(|t| t["member"].clone()).collect();
+    assert_eq!(told, [json!("bob"), json!("scout")]);
+    // The operator runs the room, and is not named.
+    let why = host.run(&["why", posted["event_id"].as_str().unwrap(), "--json"]);
+    assert!(why.out.contains("NOT_FOUND"), "{}", why.out);
+    let nobody = host.run(&["post", "#ops", "psst", "--as", "alice", "--ephemeral", "--json"]);
+    assert!(nobody.out.contains("VALIDATION_ERROR"), "{}", nobody.out);
+}

@@ -4,6 +4,7 @@
 //! considered"), so that a message costs what its audience costs and not what its roster costs.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::attention::names::{Target, mentions};
 use crate::attention::policy::{self, Circumstances};
@@ -46,13 +47,25 @@ pub struct Said<'a> {
     pub stated: Option<Directedness>,
     /// It answers an `ack_only` event.
     pub answers_ack: bool,
+    /// Whom an ephemeral message is shown to.
+    pub only: Option<&'a Arc<[MemberKey]>>,
 }
 
-/// Decides a message for everybody in the room.
+/// Decides a message for everybody in the room. An ephemeral one is told to nobody whom it is not shown to.
 pub fn decide(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention {
+    let mut attention = decide_openly(room, people, said);
+    if let Some(only) = said.only {
+        attention.told.retain(|told| only.contains(&told.member));
+        attention.only = Some(only.clone());
+    }
+    attention
+}
+
+fn decide_openly(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention {
     let agent = said.author.is_agent();
     if agent && said.answers_ack {
-        return Attention { intent: said.intent, rest: Directedness::Ambient, told: Vec::new() };
+        let (intent, rest) = (said.intent, Directedness::Ambient);
+        return Attention { intent, rest, told: Vec::new(), only: None };
     }
     if agent && said.hop >= limits::HOP_END {
         return end_of_chain(room, people.directory, said);
@@ -60,8 +73,12 @@ pub fn decide(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention {
     let named = Named::read(room, people.directory, said);
     let mut candidates = Candidates::new(room, people, said, &named);
     candidates.collect();
-    let rest = if named.anybody() { Directedness::ToOther } else { Directedness::Ambient };
-    Attention { intent: said.intent, rest, told: candidates.told }
+    let rest = if said.only.is_some() || named.anybody() {
+        Directedness::ToOther
+    } else {
+        Directedness::Ambient
+    };
+    Attention { intent: said.intent, rest, told: candidates.told, only: None }
 }
 
 /// The answer of everybody who has none of their own.
@@ -75,12 +92,14 @@ pub fn for_the_rest(attention: &Attention, participates: bool) -> Decision {
 /// A chain of agents' messages has reached its end: no agent is told, and a person is.
 fn end_of_chain(room: &Room, directory: &Directory, said: &Said<'_>) -> Attention {
     let told = word_to_a_person(room, directory, Rule::HopLimit);
-    Attention { intent: said.intent, rest: Directedness::Ambient, told: told.into_iter().collect() }
+    let told = told.into_iter().collect();
+    Attention { intent: said.intent, rest: Directedness::Ambient, told, only: None }
 }
 
 /// The line has used its no-human budget up with this message: a person is told, besides whom it is for.
 pub fn add_budget_spent(room: &Room, directory: &Directory, attention: &mut Attention) {
-    let Some(word) = word_to_a_person(room, directory, Rule::BudgetSpent) else { return };
+    let word = word_to_a_person(room, directory, Rule::BudgetSpent);
+    let Some(word) = word.filter(|w| attention.is_shown_to(w.member)) else { return };
     match attention.told.iter_mut().find(|t| t.member == word.member) {
         Some(told) => told.decision = word.decision,
         None => attention.told.push(word),
@@ -157,6 +176,13 @@ impl<'a> Candidates<'a> {
 
     /// The rules, in the order of design section 5; the first that speaks for a member settles it.
     fn collect(&mut self) {
+        if let Some(only) = self.said.only {
+            // Whom it is shown to is whom it is for, whatever its text names.
+            for member in only.iter() {
+                self.add(*member, Rule::Recipient);
+            }
+            return;
+        }
         if self.room.conversation.kind == ConversationKind::Dm {
             let mut everybody: Vec<_> = self.room.roster.keys().copied().collect();
             everybody.sort_unstable();

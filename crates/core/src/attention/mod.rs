@@ -15,6 +15,8 @@ pub mod compose;
 pub mod framing;
 pub mod knock;
 
+use std::sync::Arc;
+
 use crate::ids::MemberKey;
 
 /// Is this event aimed at this member? (C2A "Directedness".)
@@ -233,4 +235,13 @@ pub struct Attention {
     /// `ToOther` when somebody is named, else `Ambient`.
     pub rest: Directedness,
     pub told: Vec<Told>,
+    /// Of an ephemeral message, and of what is about one: whom it is shown to, its author among them. None:
+    /// to everybody who may see the conversation.
+    pub only: Option<Arc<[MemberKey]>>,
+}
+
+impl Attention {
+    pub fn is_shown_to(&self, member: MemberKey) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&member))
+    }
 }

@@ -1,8 +1,11 @@
 //! Who was told of an event, packed: a few bytes a told member, and two for everybody else.
 
-use super::{Corrupt, Reader, Result, Writer};
-use crate::attention::{Attention, Decision, Told};
+use super::{Coded, Corrupt, Reader, Result, Writer};
+use crate::attention::{Attention, Decision, Intent, Told};
 use crate::ids::MemberKey;
+
+/// Set in the first byte when the list of whom it is shown to follows; codes of intents are below it.
+const WITH_ONLY: u8 = 0x80;
 
 pub fn attention(attention: &Attention) -> Vec<u8> {
     let mut out = Writer::with_room(8 + 12 * attention.told.len());
@@ -18,8 +21,13 @@ pub fn read_attention(bytes: &[u8]) -> Result<Attention> {
 }
 
 pub(super) fn put_attention(out: &mut Writer, attention: &Attention) {
-    out.code(attention.intent);
+    let only = attention.only.as_deref();
+    out.byte(attention.intent.code() | if only.is_some() { WITH_ONLY } else { 0 });
     out.code(attention.rest);
+    if let Some(only) = only {
+        out.number(only.len() as u64);
+        only.iter().for_each(|member| out.number(member.0.into()));
+    }
     out.number(attention.told.len() as u64);
     for told in &attention.told {
         out.number(told.member.0.into());
@@ -28,14 +36,23 @@ pub(super) fn put_attention(out: &mut Writer, attention: &Attention) {
 }
 
 pub(super) fn get_attention(reader: &mut Reader<'_>) -> Result<Attention> {
-    let intent = reader.code()?;
+    let first = reader.byte()?;
+    let intent = Intent::from_code(first & !WITH_ONLY).ok_or(Corrupt)?;
     let rest = reader.code()?;
+    let only = match first & WITH_ONLY {
+        0 => None,
+        _ => {
+            let count = reader.count()?;
+            let only = (0..count).map(|_| reader.small().map(MemberKey));
+            Some(only.collect::<Result<_>>()?)
+        }
+    };
     let count = reader.count()?;
     let told = (0..count).map(|_| {
         let member = MemberKey(reader.small()?);
         Ok(Told { member, decision: get_decision(reader)? })
     });
-    Ok(Attention { intent, rest, told: told.collect::<Result<_>>()? })
+    Ok(Attention { intent, rest, told: told.collect::<Result<_>>()?, only })
 }
 
 pub(super) fn put_decision(out: &mut Writer, decision: &Decision) {

@@ -145,11 +145,9 @@ fn decided() -> impl Strategy<Value = Attention> {
     let intents = [Request, Question, Assignment, Approval, Blocker, Cancel, Thanks, Social];
     let intents = intents.into_iter().chain([Status, Statement]).collect::<Vec<_>>();
     let told = (member(), decision()).prop_map(|(member, decision)| Told { member, decision });
-    (select(intents), directedness(), vec(told, 0..5)).prop_map(|(intent, rest, told)| Attention {
-        intent,
-        rest,
-        told,
-    })
+    let only = option::of(vec(member(), 0..4).prop_map(Arc::from));
+    let all = (select(intents), directedness(), vec(told, 0..5), only);
+    all.prop_map(|(intent, rest, told, only)| Attention { intent, rest, told, only })
 }
 
 fn state() -> impl Strategy<Value = State> {

@@ -37,8 +37,10 @@ impl Room {
     pub fn log(&mut self, draft: Draft) -> Arc<Event> {
         let seq = self.head.seq.next();
         let is_message = matches!(draft.change, Change::Posted(_));
+        let shown_to_all = draft.attention.as_ref().is_none_or(|a| a.only.is_none());
         let thread_seq = match draft.thread.and_then(|t| self.threads.get(&t)) {
-            Some(thread) if is_message => thread.last_seq + 1,
+            // An ephemeral message is not counted, so that nobody sees a gap where it stands.
+            Some(thread) if is_message && shown_to_all => thread.last_seq + 1,
             _ => 0,
         };
         let content_hash = Event::content_hash(&draft.salt, &packed::body(&draft.change));
@@ -246,7 +248,10 @@ impl Room {
             hop: event.hop,
             attention: event.attention.clone(),
         };
-        self.lines.insert(event.thread, line);
+        // What is said next is read against what everybody has read.
+        if event.only().is_none() {
+            self.lines.insert(event.thread, line);
+        }
         if event.cause.is_none() && event.hop == 1 && event.thread.is_none() {
             while self.autonomous.front().is_some_and(|(_, at)| event.at.since(*at) > HOUR_MS) {
                 self.autonomous.pop_front();

@@ -23,6 +23,7 @@ impl Run<'_> {
         let change = Change::Erased { message: at.seq, reason, events: events.clone() };
         let mut draft = self.draft(self.drawn.uid, change);
         draft.thread = recalled.event.thread;
+        draft.attention = super::message::hidden_as(&recalled.event);
         let room = self.room_mut(at.conversation);
         room.erase(at.seq, &events);
         let logged = room.log(draft);

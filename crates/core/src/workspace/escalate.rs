@@ -68,6 +68,8 @@ impl Run<'_> {
                 && open.delivery(*member).is_none()
                 && directory.member(*member).is_some_and(|m| !m.removed)
                 && reads(room, *member)
+                // An ephemeral message is not shown to others because nobody answered it.
+                && open.attention.is_shown_to(*member)
         };
         let member = leads.into_iter().flatten().chain(people).find(fits)?;
         Some((member, directory.is_agent(member)))
@@ -86,6 +88,7 @@ impl Run<'_> {
         let concerns = all.filter(|(room, open)| {
             let sees = self.by.authority == Authority::Auditor || self.may_see(room);
             let leads = [room.conversation.settings.lead, self.directory().lead];
+            let sees = sees && self.may_look_at(open);
             sees && member.is_none_or(|m| open.concerns(m, leads))
         });
         let found =

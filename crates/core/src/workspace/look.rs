@@ -22,6 +22,9 @@ impl Run<'_> {
         };
         let open = room.open.get(&at.seq);
         let open = open.or_else(|| room.closed.iter().rev().find(|o| o.seq == at.seq));
+        if open.is_some_and(|open| !self.may_look_at(open)) {
+            return Err(Refusal::not_found("event").into());
+        }
         Ok(Outcome::Standing(open.cloned().map(Box::new)))
     }
 
@@ -32,7 +35,7 @@ impl Run<'_> {
         }
         let mut found: Vec<(Arc<Conversation>, Open)> = Vec::new();
         let mut put = |room: &Room, open: &Open| {
-            if found.len() < limit && self.may_look(room) {
+            if found.len() < limit && self.may_look(room) && self.may_look_at(open) {
                 found.push((room.conversation.clone(), open.clone()));
             }
         };
@@ -71,6 +74,14 @@ impl Run<'_> {
         }
         room.must_store(at.seq);
         Ok(Outcome::Done)
+    }
+
+    /// Others' ephemeral messages are an auditor's to see, and nobody else's.
+    pub(super) fn may_look_at(&self, open: &Open) -> bool {
+        let me = self.by.member;
+        self.by.authority == Authority::Auditor
+            || me == MemberKey(0)
+            || open.attention.is_shown_to(me)
     }
 
     /// An auditor looks at everything.

@@ -65,6 +65,7 @@ impl Run<'_> {
         let (at, recalled) = self.own_message(uid)?;
         self.supersede(at, &recalled, "deleted")?;
         let mut draft = self.draft(self.drawn.uid, Change::Deleted { message: at.seq });
+        draft.attention = hidden_as(&recalled.event);
         draft.thread = recalled.event.thread;
         let logged = self.room_mut(at.conversation).log(draft);
         let entry = self.publish(logged)?;
@@ -102,7 +103,8 @@ impl Run<'_> {
             };
             let mut draft = self.draft(self.drawn.uid, change);
             draft.thread = recalled.event.thread;
-            draft.attention = self.reaction_attention(&me, &recalled, signal, on);
+            let knock = self.reaction_attention(&me, &recalled, signal, on);
+            draft.attention = knock.or_else(|| hidden_as(&recalled.event));
             let logged = self.room_mut(at.conversation).log(draft);
             entry = Some(self.publish(logged.clone())?);
             self.tell(&logged)?;
@@ -141,6 +143,7 @@ impl Run<'_> {
                 intent: Intent::Statement,
                 rest: Directedness::ToOther,
                 told: vec![Told { member: author, decision }],
+                only: message.event.only().cloned(),
             })
         })
     }
@@ -258,13 +261,14 @@ impl Run<'_> {
                 mentions: &mentions,
                 stated: None,
                 answers_ack: false,
+                only: event.only(),
             },
         );
         let again = edited_after_response(attention.intent, &author, hop);
         for told in attention.told.iter_mut().filter(|t| answered.contains(&t.member)) {
             told.decision = again;
         }
-        for member in answered {
+        for member in answered.into_iter().filter(|m| event.is_shown_to(*m)) {
             if !attention.told.iter().any(|t| t.member == member) {
                 attention.told.push(Told { member, decision: again });
             }
@@ -309,6 +313,13 @@ fn edited_after_response(intent: Intent, author: &Member, hop: u8) -> Decision {
     let author_is_agent = author.is_agent();
     let facts = Circumstances { author_is_agent, hop, ..Circumstances::plain(rule) };
     policy::decide(Directedness::ToMe, intent, &facts)
+}
+
+/// What is done to an ephemeral message is shown to whom that is shown to, and told to nobody.
+pub(super) fn hidden_as(message: &Event) -> Option<Arc<Attention>> {
+    let only = message.only()?.clone();
+    let (intent, rest, told) = (Intent::Statement, Directedness::ToOther, Vec::new());
+    Some(Arc::new(Attention { intent, rest, told, only: Some(only) }))
 }
 
 /// A knock that leaves it to the member whether to act.

@@ -9,7 +9,7 @@ use crate::attention::directedness::{self, Said};
 use crate::attention::intent::is_urgent;
 use crate::attention::{Attention, Directedness, Intent, Rule};
 use crate::claim::Claim;
-use crate::command::{Effect, Outcome, Post};
+use crate::command::{Audience, Effect, Outcome, Post};
 use crate::delivery::{Delivery, Disposition, Open};
 use crate::error::{Code, Refusal};
 use crate::event::{Change, Event, EventRef, Message};
@@ -44,7 +44,8 @@ impl Run<'_> {
         self.check_thread(&place)?;
         let verdict = self.judge(&me, place.key, place.answers, place.thread.is_none())?;
         self.check_budget(&me, place.key, place.thread, &post.message)?;
-        let attention = Arc::new(self.decide(&me, &place, &post, verdict)?);
+        let only = self.audience(&me, &place, &post, verdict)?;
+        let attention = Arc::new(self.decide(&me, &place, &post, verdict, only.as_ref())?);
         let was_paused = self.ws.is_paused(self.room(place.key), place.thread);
         let mut draft = self.draft(self.drawn.uid, Change::Posted(post.message));
         draft.thread = place.thread;
@@ -75,7 +76,9 @@ impl Run<'_> {
         self.check_thread(&place)?;
         let verdict = self.judge(&me, place.key, place.answers, place.thread.is_none())?;
         self.check_budget(&me, place.key, place.thread, &post.message)?;
-        Ok(Outcome::Preview(Arc::new(self.decide(&me, &place, post, verdict)?)))
+        let only = self.audience(&me, &place, post, verdict)?;
+        let attention = self.decide(&me, &place, post, verdict, only.as_ref())?;
+        Ok(Outcome::Preview(Arc::new(attention)))
     }
 
     fn place(&mut self, post: &Post) -> Result<Place> {
@@ -136,16 +139,58 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Whom the message is shown to, when not to everybody. What answers an ephemeral message is as ephemeral,
+    /// for an agent whatever it says of its audience: it cannot take the words into the open.
+    fn audience(
+        &mut self,
+        me: &Member,
+        place: &Place,
+        post: &Post,
+        verdict: Verdict,
+    ) -> Result<Option<Arc<[MemberKey]>>> {
+        let mut only = match &post.audience {
+            Audience::Everybody if !me.is_agent() => return Ok(None),
+            Audience::Only(named) if !named.is_empty() => named.clone(),
+            stated => {
+                let of_agent = verdict.cause.filter(|_| me.is_agent());
+                let answered = place.answers.or(of_agent).filter(|a| a.conversation == place.key);
+                let answered = match answered {
+                    Some(at) => self.recall(at)?.event.only().cloned(),
+                    None => None,
+                };
+                if answered.is_none() && matches!(stated, Audience::Only(_)) {
+                    return Err(Refusal::invalid(
+                        "name the members that an ephemeral message is for",
+                    )
+                    .into());
+                }
+                return Ok(answered);
+            }
+        };
+        if only.iter().any(|m| !self.room(place.key).roster.contains_key(m)) {
+            return Err(Refusal::invalid(
+                "every member that an ephemeral message is for has a seat in the conversation",
+            )
+            .into());
+        }
+        only.push(me.key);
+        only.sort_unstable();
+        only.dedup();
+        Ok(Some(only.into()))
+    }
+
     fn decide(
         &mut self,
         me: &Member,
         place: &Place,
         post: &Post,
         verdict: Verdict,
+        only: Option<&Arc<[MemberKey]>>,
     ) -> Result<Attention> {
         if self.check_host_word(me, &post.message)? {
             let intent = Intent::Statement;
-            return Ok(Attention { intent, rest: Directedness::Ambient, told: Vec::new() });
+            let (rest, only) = (Directedness::Ambient, only.cloned());
+            return Ok(Attention { intent, rest, told: Vec::new(), only });
         }
         let replied_to = match place.reply_to() {
             Some(seq) => {
@@ -175,6 +220,7 @@ impl Run<'_> {
                 mentions: &post.mentions,
                 stated: post.directedness,
                 answers_ack: verdict.answers_ack,
+                only,
             },
         );
         self.note_spent(me, place.key, place.thread, &post.message, &mut attention);
@@ -289,6 +335,7 @@ impl Run<'_> {
                         intent: Intent::Statement,
                         rest: Directedness::Ambient,
                         told: Vec::new(),
+                        only: None,
                     })
                 };
                 let attention = recalled.event.attention.clone().unwrap_or_else(none);

@@ -117,10 +117,27 @@ impl Run<'_> {
     /// Where an event is, with its room loaded and visible to the caller.
     pub(super) fn event_by_uid(&mut self, uid: Uid, what: &str) -> Result<EventRef> {
         let at = self.event_anywhere(uid, what)?;
-        if !self.may_see(self.room(at.conversation)) {
+        if !self.may_see(self.room(at.conversation)) || !self.is_shown(at)? {
             return Err(Refusal::not_found(what).into());
         }
         Ok(at)
+    }
+
+    /// Whether the caller is shown this entry: others' ephemeral messages are as unknown as none.
+    fn is_shown(&mut self, at: EventRef) -> Result<bool> {
+        let me = self.by.member;
+        if me == MemberKey(0) {
+            return Ok(true);
+        }
+        let room = self.room(at.conversation);
+        let shown = match room.tail.iter().rev().find(|e| e.seq == at.seq) {
+            Some(event) => Some(event.is_shown_to(me)),
+            None => room.open.get(&at.seq).map(|open| open.attention.is_shown_to(me)),
+        };
+        match shown {
+            Some(shown) => Ok(shown),
+            None => Ok(self.recall(at)?.event.is_shown_to(me)),
+        }
     }
 
     /// Where an event is, with its room loaded, whoever may see it.

@@ -38,12 +38,14 @@ impl Run<'_> {
         participants.extend(opening.owner);
         if let Some(root) = root {
             let recalled = self.recall(root)?;
-            if recalled.event.thread.is_some()
+            if recalled.event.only().is_some()
+                || recalled.event.thread.is_some()
                 || !matches!(recalled.event.change, Change::Posted(_))
             {
-                return Err(
-                    Refusal::invalid("a thread's root is a message of the main line").into()
-                );
+                return Err(Refusal::invalid(
+                    "a thread's root is a message of the main line that is shown to all",
+                )
+                .into());
             }
             participants.push(recalled.event.actor);
         }

@@ -92,6 +92,7 @@ impl World {
             recipient: None,
             mentions: Vec::new(),
             directedness: None,
+            audience: Default::default(),
         };
         let by = By { turn, ..self.by(author) };
         let result = self.run(by, Command::Post(Box::new(post)));

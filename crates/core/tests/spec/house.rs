@@ -62,6 +62,7 @@ impl Say {
             recipient: None,
             mentions: Vec::new(),
             directedness: None,
+            audience: Default::default(),
         })
     }
 

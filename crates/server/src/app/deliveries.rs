@@ -150,7 +150,9 @@ impl App {
             let mut found = Vec::new();
             for (key, open) in readers.dead_letters()?.into_iter().take(LOOKED_AT) {
                 let seen = match viewer {
-                    Some(member) => readers.may_read(key, member)?,
+                    Some(member) => {
+                        open.attention.is_shown_to(member) && readers.may_read(key, member)?
+                    }
                     None => true,
                 };
                 if seen && let Some(conversation) = readers.conversation_by_key(key)? {

@@ -20,7 +20,7 @@ use chorus_wire::rest::digests::{self, Digests, Item, ListDigests};
 use tokio::sync::mpsc;
 
 use super::messages::limit;
-use super::read::posted;
+use super::read::{is_shown, posted};
 use super::{App, ids};
 use crate::auth::Caller;
 use crate::couriers::Made;
@@ -110,6 +110,7 @@ impl App {
                 let mut named = Vec::new();
                 for (seq, kind) in wanted {
                     let entry = readers.entry_at(EventRef { conversation: key, seq })?;
+                    let entry = entry.filter(|stored| is_shown(Some(member), stored));
                     named.extend(entry.and_then(posted).map(|shown| Named { kind, shown }));
                 }
                 let mut shown = Vec::new();

@@ -85,11 +85,17 @@ impl Follower {
             match self.live.recv().await {
                 // It was encoded before it was erased: the log says what is left.
                 Ok(Live::Event { seq, .. }) if self.is_gone(seq) => self.behind = true,
-                Ok(Live::Event { seq, name, json }) if seq == self.cursor.next() => {
+                Ok(Live::Event { seq, name, json, only }) if seq == self.cursor.next() => {
                     if !self.app.still_valid(&self.caller) {
                         return None;
                     }
                     self.cursor = seq;
+                    let viewer = self.caller.viewer();
+                    if let (Some(only), Some(member)) = (only, viewer)
+                        && !only.contains(&member)
+                    {
+                        continue;
+                    }
                     return Some(Item { seq: Some(seq), name: name.to_owned(), json });
                 }
                 Ok(Live::Event { seq, .. }) if seq <= self.cursor => {}
@@ -136,10 +142,10 @@ impl Follower {
         }
         self.app.place(&self.caller, self.conversation.uid).await?;
         self.gone_times = self.app.gone.times();
-        let (logged, more) = self.app.logged(&self.conversation, self.cursor, PAGE).await?;
-        if let Some(last) = logged.last() {
-            self.cursor = last.event.seq;
-        }
+        let viewer = self.caller.viewer();
+        let (logged, more, upto) =
+            self.app.logged(viewer, &self.conversation, self.cursor, PAGE).await?;
+        self.cursor = upto;
         self.behind = more;
         for event in self.app.show_events(&logged) {
             if let Ok(json) = serde_json::to_string(&event) {

@@ -1,7 +1,7 @@
 //! What makes two sends one: the same key of the same sender in the same place, with the same payload (threads
 //! spec section 7).
 
-use chorus_core::command::Post;
+use chorus_core::command::{Audience, Post};
 use chorus_core::error::Refusal;
 use chorus_core::event::Idempotency;
 use chorus_wire::attention::descriptors::KEY_BYTES;
@@ -31,6 +31,12 @@ pub(super) fn idempotency(key: &str, caller: &Caller, post: &Post) -> Result<Ide
         payload.put(&member.0.to_be_bytes());
     }
     payload.put_option(post.directedness.map(|d| d.name().as_bytes()));
+    if let Audience::Only(only) = &post.audience {
+        payload.put(b"only");
+        for member in only {
+            payload.put(&member.0.to_be_bytes());
+        }
+    }
     Ok(Idempotency { key: place.end(), payload: payload.end() })
 }
 

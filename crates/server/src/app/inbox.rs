@@ -72,8 +72,9 @@ impl App {
         let limit = limit(args.limit)?;
         let range = Range::of(args.after_sequence, args.before_sequence)?;
         let window = self.window(caller, &args, range).await?;
-        let Page { shown, more } =
-            self.page(&window.conversation, window.thread, window.range, limit).await?;
+        let Page { shown, more } = self
+            .page(caller.viewer(), &window.conversation, window.thread, window.range, limit)
+            .await?;
         self.note_pulled(caller, &shown);
         let directory = self.directory();
         let me = caller.by.member;
@@ -162,7 +163,7 @@ impl App {
             if !here || !wanted {
                 continue;
             }
-            if let Some(shown) = self.message_by(open.uid).await? {
+            if let Some(shown) = self.message_by(caller.viewer(), open.uid).await? {
                 found.push(shown);
             }
         }
@@ -184,7 +185,7 @@ impl App {
             let after = args.after_sequence.filter(|_| args.conversation.is_some());
             let mut range = Range::of(after, None)?;
             for _ in 0..PAGES {
-                let page = self.page(&conversation, None, range, limit).await?;
+                let page = self.page(caller.viewer(), &conversation, None, range, limit).await?;
                 more |= page.more;
                 let next = match range {
                     Range::After(_) => page.shown.last().map(|s| Range::After(s.event.seq)),

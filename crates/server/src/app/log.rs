@@ -21,7 +21,9 @@ impl App {
     ) -> Result<Events, Refusal> {
         let place = self.place(caller, ids::conversation(conversation)?).await?;
         let after = Seq(after.unwrap_or(0));
-        let (logged, has_more) = self.logged(&place.conversation, after, limit(asked)?).await?;
+        let viewer = caller.viewer();
+        let (logged, has_more, _) =
+            self.logged(viewer, &place.conversation, after, limit(asked)?).await?;
         Ok(Events { events: self.show_events(&logged), has_more })
     }
 

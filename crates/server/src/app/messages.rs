@@ -36,7 +36,8 @@ impl App {
         };
         let limit = limit(query.limit)?;
         let range = Range::of(query.after_seq, query.before_seq)?;
-        let Page { shown, more } = self.page(&place.conversation, thread, range, limit).await?;
+        let Page { shown, more } =
+            self.page(caller.viewer(), &place.conversation, thread, range, limit).await?;
         let directory = self.directory();
         let messages = shown.iter().map(|shown| messages::message(&directory, shown)).collect();
         Ok(Messages { messages, has_more: more })
@@ -97,7 +98,7 @@ impl App {
     pub(super) async fn shown(&self, caller: &Caller, id: &str) -> Result<Shown, Refusal> {
         let unknown = || Refusal::not_found("message");
         let uid = ids::event(id).map_err(|_| unknown())?;
-        let shown = self.message_by(uid).await?.ok_or_else(unknown)?;
+        let shown = self.message_by(caller.viewer(), uid).await?.ok_or_else(unknown)?;
         self.place(caller, shown.conversation).await.map_err(|_| unknown())?;
         Ok(shown)
     }

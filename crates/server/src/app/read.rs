@@ -11,7 +11,7 @@ use chorus_core::command::Authority;
 use chorus_core::conversation::{Conversation, ConversationKind};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::{Change, Event, EventRef};
-use chorus_core::ids::{ConversationKey, Seq, ThreadKey, Uid};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use chorus_core::room::Head;
 use chorus_store::db::Error;
 use chorus_store::reader::Start;
@@ -135,6 +135,7 @@ impl App {
     /// Messages of a conversation, or of one thread of it with its root before them.
     pub(super) async fn page(
         &self,
+        viewer: Option<MemberKey>,
         conversation: &Conversation,
         thread: Option<ThreadKey>,
         range: Range,
@@ -149,7 +150,7 @@ impl App {
             };
             let line = thread.map_or(Line::Messages, Line::Thread);
             let asked = chorus_store::Page { conversation: key, line, start, limit };
-            let (entries, more) = readers.entries(&asked)?.unwrap_or_default();
+            let (entries, more, _) = visible(readers, viewer, asked)?;
             let mut shown: Vec<_> = entries.into_iter().filter_map(posted).collect();
             let from_start = !more && !matches!(range, Range::After(Seq(1..)));
             if let Some(root) = thread.filter(|_| from_start).map(|t| root(readers, key, t)) {
@@ -160,17 +161,18 @@ impl App {
         .await
     }
 
-    /// Entries of a log after a seq, oldest first, and whether there are more.
+    /// Entries of a log after a seq, oldest first, whether there are more, and up to where was looked.
     pub(super) async fn logged(
         &self,
+        viewer: Option<MemberKey>,
         conversation: &Conversation,
         after: Seq,
         limit: usize,
-    ) -> Result<(Vec<Logged>, bool), Refusal> {
+    ) -> Result<(Vec<Logged>, bool, Seq), Refusal> {
         let (key, start) = (conversation.key, Start::After(after));
         self.read(move |readers| {
             let asked = chorus_store::Page { conversation: key, line: Line::All, start, limit };
-            let (entries, more) = readers.entries(&asked)?.unwrap_or_default();
+            let (entries, more, upto) = visible(readers, viewer, asked)?;
             let mut logged = Vec::with_capacity(entries.len());
             for stored in entries {
                 let about = match stored.entry.event.change.about() {
@@ -186,15 +188,20 @@ impl App {
                     about,
                 });
             }
-            Ok((logged, more))
+            Ok((logged, more, upto.unwrap_or(after)))
         })
         .await
     }
 
     /// The message that an event posted or is about, and the conversation it is in.
-    pub(super) async fn message_by(&self, uid: Uid) -> Result<Option<Shown>, Refusal> {
+    pub(super) async fn message_by(
+        &self,
+        viewer: Option<MemberKey>,
+        uid: Uid,
+    ) -> Result<Option<Shown>, Refusal> {
         self.read(move |readers| {
-            let Some(stored) = readers.entry(uid)? else { return Ok(None) };
+            let found = readers.entry(uid)?.filter(|stored| is_shown(viewer, stored));
+            let Some(stored) = found else { return Ok(None) };
             let event = &stored.entry.event;
             match event.change.about() {
                 Some(seq) => {
@@ -223,6 +230,34 @@ impl App {
     pub(crate) async fn channel_count(&self) -> Result<usize, Refusal> {
         Ok(self.read(|readers| readers.heads()).await?.len())
     }
+}
+
+/// A page of what the viewer is shown, whether there is more, and the entry farthest in its direction that was
+/// looked at. Others' ephemeral messages, and what is about them, are passed over here and nowhere else; a page
+/// has something in it as long as there is something.
+fn visible(
+    readers: &Readers,
+    viewer: Option<MemberKey>,
+    mut asked: chorus_store::Page,
+) -> Result<(Vec<StoredEntry>, bool, Option<Seq>), Error> {
+    loop {
+        let (mut entries, more) = readers.entries(&asked)?.unwrap_or_default();
+        let forwards = matches!(asked.start, Start::After(_));
+        let last = if forwards { entries.last() } else { entries.first() };
+        let upto = last.map(|stored| stored.entry.event.seq);
+        entries.retain(|stored| is_shown(viewer, stored));
+        match upto {
+            Some(seq) if entries.is_empty() && more => {
+                asked.start = if forwards { Start::After(seq) } else { Start::Before(seq) };
+            }
+            _ => return Ok((entries, more, upto)),
+        }
+    }
+}
+
+/// Whether the viewer is shown this entry; an auditor, who is none, is shown everything.
+pub(super) fn is_shown(viewer: Option<MemberKey>, stored: &StoredEntry) -> bool {
+    viewer.is_none_or(|member| stored.entry.event.is_shown_to(member))
 }
 
 /// A message as it is now; none when the event posted none.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use chorus_core::attention::Directedness;
-use chorus_core::command::{Command, Entry, Outcome, Post};
+use chorus_core::command::{Audience, Command, Entry, Outcome, Post};
 use chorus_core::conversation::ConversationKind;
 use chorus_core::error::Refusal;
 use chorus_core::event::{Message, MessageKind};
@@ -36,6 +36,7 @@ struct Letter {
     directedness: Option<Directedness>,
     metadata: Option<Box<RawValue>>,
     source: Option<MessageSource>,
+    only: Vec<String>,
 }
 
 impl App {
@@ -146,6 +147,16 @@ impl App {
             recipient: recipient.map(|m| m.key),
             mentions: ids::members(&directory, &letter.mentions)?,
             directedness: letter.directedness,
+            audience: match letter.visibility {
+                Some(Visibility::Ephemeral) => {
+                    Audience::Only(ids::members(&directory, &letter.only)?)
+                }
+                _ if !letter.only.is_empty() => {
+                    return Err(Refusal::invalid("only is for messages of visibility ephemeral"));
+                }
+                Some(_) => Audience::Everybody,
+                None => Audience::AsAnswered,
+            },
         };
         match letter.key.as_deref() {
             Some(key) => post.idempotency = Some(idempotency(key, caller, &post)?),
@@ -177,11 +188,7 @@ impl App {
                 "a thread; name it, or the message you reply to",
             ),
             Visibility::Channel => (kind != ConversationKind::Dm, "a channel"),
-            Visibility::Ephemeral => {
-                return Err(Refusal::invalid(
-                    "ephemeral messages are not offered here; send a direct message instead",
-                ));
-            }
+            Visibility::Ephemeral => (true, "everywhere"),
         };
         if fits {
             return Ok(());
@@ -240,6 +247,7 @@ impl From<NewMessage> for Letter {
             directedness: new.directedness,
             metadata: new.metadata,
             source: new.source,
+            only: new.only,
         }
     }
 }
@@ -259,6 +267,7 @@ impl From<SendMessage> for Letter {
             directedness: Some(args.directedness),
             metadata: args.metadata,
             source: None,
+            only: args.only,
         }
     }
 }

@@ -6,6 +6,7 @@ use chorus_core::error::Refusal;
 use chorus_core::event::EventRef;
 use chorus_wire::rest::attention::Why;
 
+use super::read::is_shown;
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
 use crate::view;
@@ -15,7 +16,9 @@ impl App {
     pub(crate) async fn why(&self, caller: &Caller, id: &str) -> Result<Why, Refusal> {
         let uid = ids::event(id)?;
         let unknown = || Refusal::not_found("event");
-        let found = self.read(move |readers| readers.entry(uid)).await?.ok_or_else(unknown)?;
+        let found = self.read(move |readers| readers.entry(uid)).await?;
+        let viewer = caller.viewer();
+        let found = found.filter(|stored| is_shown(viewer, stored)).ok_or_else(unknown)?;
         let thread = found.entry.thread.clone();
         let (conversation, event) = (found.entry.conversation, found.entry.event);
         let head = self.place(caller, conversation.uid).await.map_err(|_| unknown())?.head;

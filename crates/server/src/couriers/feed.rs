@@ -15,8 +15,8 @@ const BACKLOG: usize = 256;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Live {
-    /// A logged event, encoded once for all followers.
-    Event { seq: Seq, name: &'static str, json: Arc<str> },
+    /// A logged event, encoded once for all followers; `only` is whom it is shown to.
+    Event { seq: Seq, name: &'static str, json: Arc<str>, only: Option<Arc<[MemberKey]>> },
     /// There is something in the log.
     Look,
     /// Something that is not in the log: progress, typing, receipts. `only` is who may see it.

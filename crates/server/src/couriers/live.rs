@@ -31,7 +31,10 @@ pub(crate) fn logged(entry: &Entry, directory: &Directory) -> Live {
     };
     let shown = view::events::event(directory, entry.conversation.uid, event, thread, Some(&shown));
     match serde_json::to_string(&shown) {
-        Ok(json) => Live::Event { seq: event.seq, name: event.change.name(), json: json.into() },
+        Ok(json) => {
+            let (seq, name) = (event.seq, event.change.name());
+            Live::Event { seq, name, json: json.into(), only: event.only().cloned() }
+        }
         Err(_) => Live::Look,
     }
 }

@@ -61,6 +61,7 @@ pub(crate) fn message(directory: &Directory, shown: &Shown) -> messages::Message
         metadata: content.and_then(|m| json(m.metadata.as_deref())),
         source: content.and_then(source),
         hop: event.hop,
+        only: only(directory, event),
     }
 }
 
@@ -94,7 +95,12 @@ pub(crate) fn entry(
             reason: t.decision.rule.name().to_owned(),
             mode: t.decision.mode,
         }),
+        only: only(directory, event),
     }
+}
+
+fn only(directory: &Directory, event: &Event) -> Vec<String> {
+    event.only().map_or_else(Vec::new, |only| only.iter().map(|m| id(directory, *m)).collect())
 }
 
 /// A message's id: its event's, under another prefix.

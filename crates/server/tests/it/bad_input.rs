@@ -42,6 +42,7 @@ async fn rest_refuses_what_it_cannot_read() {
         json!({"directedness": "to_everybody"}),
         json!({"visibility": "dm"}),
         json!({"visibility": "ephemeral"}),
+        json!({"visibility": "ephemeral", "only": "ann"}),
         json!({"surprise": true}),
         json!({"source": {"platform": "a\nb"}}),
     ] {

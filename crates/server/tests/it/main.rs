@@ -12,6 +12,7 @@ mod connection;
 mod crowd;
 mod deliveries;
 mod digests;
+mod ephemeral;
 mod erase;
 mod identity;
 mod issuers;

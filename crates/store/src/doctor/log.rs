@@ -132,7 +132,7 @@ impl Look<'_> {
             self.found(Some(event.seq), "it is in a thread that was not opened before it");
         }
         let expected = match (&event.change, thread) {
-            (Change::Posted(_), Some(thread)) => thread.last_seq + 1,
+            (Change::Posted(_), Some(thread)) if event.only().is_none() => thread.last_seq + 1,
             _ => 0,
         };
         if event.thread_seq != expected {

@@ -77,6 +77,7 @@ impl Ground {
             recipient: None,
             mentions: Vec::new(),
             directedness: None,
+            audience: Default::default(),
         };
         match self.run(1, Command::Post(Box::new(post))) {
             Outcome::Logged { entry, .. } => entry.event.uid,

@@ -222,6 +222,7 @@ fn post(room: Uid, text: &str) -> Command {
         recipient: None,
         mentions: Vec::new(),
         directedness: None,
+        audience: Default::default(),
     }))
 }
 

@@ -133,6 +133,7 @@ pub(crate) fn post(room: Uid, text: &str, key: Option<u8>) -> Command {
         recipient: None,
         mentions: Vec::new(),
         directedness: None,
+        audience: Default::default(),
     }))
 }
 

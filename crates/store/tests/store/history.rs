@@ -237,6 +237,7 @@ impl Story {
             recipient: None,
             mentions: Vec::new(),
             directedness,
+            audience: Default::default(),
         })))
     }
 

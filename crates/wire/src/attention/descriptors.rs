@@ -316,7 +316,12 @@ fn send_input(turn: Value) -> Value {
             },
             "visibility": {
                 "type": "string", "enum": ["dm", "thread", "channel", "ephemeral"],
-                "description": "Where it is shown",
+                "description": "Where it is shown; ephemeral: to the members in only and to nobody else",
+            },
+            "only": {
+                "type": "array", "items": {"type": "string"},
+                "description": "Member ids that an ephemeral message is shown to; without any, those of \
+                                the message you answer",
             },
             "directedness": words::<Directedness>(
                 "Intended audience: to_me obliges the named member, to_my_role offers work to a role, \

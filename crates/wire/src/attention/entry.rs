@@ -42,6 +42,9 @@ pub struct Entry {
     /// What the host decided for the caller; absent for what it was not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attention: Option<EntryAttention>,
+    /// Member ids: whom an ephemeral message is shown to; absent for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
 }
 
 /// One signal on a message, with everybody who set it.

@@ -101,6 +101,10 @@ pub struct SendMessage {
     /// The same for every retry of this message.
     pub idempotency_key: String,
     pub visibility: Visibility,
+    /// Member ids: whom a message of visibility `ephemeral` is shown to. Without any, whom the message it
+    /// answers is shown to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
     /// The audience intended; it may lower an obligation, never raise it.
     #[serde(with = "words::one")]
     pub directedness: Directedness,

@@ -40,6 +40,10 @@ pub struct NewMessage {
     pub mentions: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<Visibility>,
+    /// Member ids: whom a message of visibility `ephemeral` is shown to. Without any, whom the message it
+    /// answers is shown to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
     /// The audience intended; it may lower an obligation, never raise it.
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
     #[schemars(with = "Option<words::As<Directedness>>")]
@@ -150,6 +154,9 @@ pub struct Message {
     /// Agents' messages between this one and a person's.
     #[serde(default)]
     pub hop: u8,
+    /// Member ids: whom an ephemeral message is shown to; absent for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
 }
 
 /// An author in snake_case.

@@ -107,6 +107,7 @@ fn notifications_and_answers() {
 #[test]
 fn entries() {
     let bare = Entry {
+        only: Vec::new(),
         event_id: text("evt_1"),
         conversation: text("ch_1"),
         thread_id: None,

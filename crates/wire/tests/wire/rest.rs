@@ -118,6 +118,7 @@ fn told() -> Told {
 
 fn message() -> Message {
     Message {
+        only: Vec::new(),
         event_id: "evt_1".into(),
         message_id: "msg_1".into(),
         conversation: "ch_1".into(),

@@ -230,6 +230,7 @@ impl Fill {
             recipient: None,
             mentions: Vec::new(),
             directedness: None,
+            audience: Default::default(),
         };
         let this = self.clone();
         let command = Command::Post(Box::new(post));
