@@ -69,6 +69,8 @@ pub(crate) enum Command {
     Why(why::Args),
     /// What could not be delivered, and sending it again
     DeadLetters(dead_letters::Args),
+    /// Who did what to whom: read it, check its chains, keep a copy
+    Audit(audit::Args),
     /// Check the store: logs replayed, chains walked, invariants held
     Doctor(doctor::Args),
     /// Copy everything into one file, while the host runs or without one

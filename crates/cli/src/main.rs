@@ -89,6 +89,7 @@ async fn run(cli: Cli) -> Result {
         Command::Claims(args) => claims::run(args, &context).await,
         Command::Why(args) => why::run(args, &context).await,
         Command::DeadLetters(args) => dead_letters::run(args, &context).await,
+        Command::Audit(args) => audit::run(args, &context).await,
         Command::Doctor(args) => doctor::run(args, &context).await,
         Command::Backup(args) => backup::run(args, &context).await,
         Command::Restore(args) => restore::run(args, &context).await,

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::attention::{Attention, Decision, Directedness};
+use crate::audit::Note;
 use crate::claim::Claim;
 use crate::conversation::{Conversation, ConversationKind, Participation, Settings};
 use crate::delivery::{Disposition, Open};
@@ -225,6 +226,9 @@ pub enum Command {
         session: SessionKey,
         limit: usize,
     },
+
+    /// Something for the audit log that no other command does.
+    Note(Note),
 
     /// Who would be told of this post; records nothing.
     Preview(Box<Post>),

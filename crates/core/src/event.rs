@@ -204,24 +204,30 @@ impl Change {
         }
     }
 
+    /// The name shown outside of the change with this code; "unknown" when there is none.
+    pub fn name_of(code: u8) -> &'static str {
+        match code {
+            1 => "conversation_created",
+            2 => "settings_changed",
+            3 => "member_joined",
+            4 => "member_left",
+            5 => "message_posted",
+            6 => "message_edited",
+            7 => "message_deleted",
+            8 => "reaction_set",
+            9 => "reaction_cleared",
+            10 => "thread_opened",
+            11 => "thread_status_changed",
+            12 => "thread_owner_changed",
+            13 => "message_erased",
+            14 => "continued",
+            _ => "unknown",
+        }
+    }
+
     /// The name shown outside.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Created { .. } => "conversation_created",
-            Self::SettingsChanged(_) => "settings_changed",
-            Self::Joined { .. } => "member_joined",
-            Self::Left { .. } => "member_left",
-            Self::Posted(_) => "message_posted",
-            Self::Edited { .. } => "message_edited",
-            Self::Deleted { .. } => "message_deleted",
-            Self::Reacted { .. } => "reaction_set",
-            Self::Unreacted { .. } => "reaction_cleared",
-            Self::ThreadOpened(_) => "thread_opened",
-            Self::ThreadStatus { .. } => "thread_status_changed",
-            Self::ThreadOwner { .. } => "thread_owner_changed",
-            Self::Erased { .. } => "message_erased",
-            Self::Continued => "continued",
-        }
+        Self::name_of(self.code())
     }
 
     /// The message this event carries or changes the content of.

@@ -5,6 +5,7 @@
 //! go.
 
 mod first;
+pub(crate) mod heads;
 mod stop;
 
 use std::fmt;
@@ -217,6 +218,8 @@ impl Host {
             (Some(_), Some(_)) => url.clone(),
             _ => local_url(addr, tls.is_some()),
         };
+        heads::look(&app, &config.data).await;
+        tokio::spawn(heads::keep(app.clone(), config.data.clone(), stopped.clone()));
         // Before the first answer, so that whoever sees the host up finds it by its folder; and by its local
         // address, so that a command beside it sends its token over no network.
         write_host_file(&config.data, &local)?;

@@ -23,4 +23,5 @@ pub use chorus_store::backup;
 pub use chorus_store::doctor::{Report, doctor};
 pub use chorus_store::{OpenError, Sync};
 pub use config::{Config, Pace};
+pub use host::heads::verify;
 pub use host::{Host, Running, StartError};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chorus_core::event::{Event, EventRef, Idempotency};
+use chorus_core::event::{Event, EventRef, Hash, Idempotency};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 use chorus_core::{limits, packed};
 
@@ -110,6 +110,12 @@ pub(crate) fn versions(db: &dyn Db, workspace: i64, message: EventRef) -> Result
 
 pub(crate) fn get(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<Event>> {
     db.get(&EVENT, &[workspace.into(), at.conversation.0.into(), at.seq.0.into()], checked)
+}
+
+/// The hash of an event, when there is one.
+pub(crate) fn hash_of(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<Hash>> {
+    let key = [workspace.into(), at.conversation.0.into(), at.seq.0.into()];
+    db.get(&EVENT, &key, |row| row.array(17))
 }
 
 pub(crate) fn find(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<EventRef>> {

@@ -29,15 +29,17 @@ pub mod writer;
 
 pub mod reader;
 
+mod audit;
 pub mod backup;
 pub mod doctor;
 pub mod history;
 
 mod store;
 
+pub use audit::{AuditHead, AuditPlace};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use directory::Tenant;
 pub use doctor::doctor;
-pub use reader::{Line, Page, Readers, Start, StoredEntry};
+pub use reader::{Line, Page, Readers, Start, StoredEntry, Trace};
 pub use store::{OpenError, Options, Store, Sync, open};
 pub use writer::{Health, Reply, Sink, Stats, Writer};

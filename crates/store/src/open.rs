@@ -99,6 +99,20 @@ pub(crate) fn all_pending(db: &dyn Db, workspace: i64) -> Result<Vec<(Conversati
     db.all(&sql, &[workspace.into()], |row| of(&PENDING, row))
 }
 
+/// Shows the bytes of every receipt, over all conversations.
+pub(crate) fn each_receipt(
+    db: &dyn Db,
+    workspace: i64,
+    each: &mut dyn FnMut(EventRef, &[u8]),
+) -> Result<()> {
+    let sql = "SELECT conversation, seq, packed FROM receipt WHERE workspace = $1";
+    db.query(sql, &[workspace.into()], &mut |row| {
+        let at = EventRef { conversation: ConversationKey(row.int(0)?), seq: Seq(row.int(1)?) };
+        each(at, row.blob(2)?);
+        Ok(())
+    })
+}
+
 /// Every event with a delivery that is out of attempts or overdue.
 pub(crate) fn dead_letters(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Open)>> {
     let mut found = Vec::new();

@@ -151,6 +151,7 @@ impl Store {
         let (workspace, damaged) =
             revive(&*db, &tenant, directory, options.budgets, options.digests, clock.now())
                 .map_err(why)?;
+        let audit = crate::audit::head(&*db, tenant.key).map_err(why)?;
         let setup = writer::Setup {
             folder,
             db,
@@ -159,6 +160,7 @@ impl Store {
             damaged,
             clock,
             sink,
+            audit,
             batching: options.batching,
             slower_sync: options.slower_sync,
             answer_first: options.sync == Sync::DangerousAnswerFirst,

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use chorus_core::error::Code;
-use chorus_server::{Report, doctor};
+use chorus_server::{Report, verify};
 use serde_json::{Value, json};
 
 use super::Context;
@@ -21,7 +21,7 @@ pub(crate) async fn run(_: Args, context: &Context) -> Result {
             Failure::new(Code::NotFound, format!("there is no data folder {}", data.display()));
         return Err(none.next("name one with --data DIR"));
     }
-    let report = doctor(&data, None).map_err(|e| Failure::here("cannot examine", e))?;
+    let report = verify(&data).map_err(|e| Failure::here("cannot examine", e))?;
     if context.print.json {
         context.print.json(&as_json(&report))?;
     } else {

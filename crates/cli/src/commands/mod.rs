@@ -25,6 +25,7 @@ pub(crate) mod claims;
 pub(crate) mod dead_letters;
 pub(crate) mod sessions;
 
+pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod config;

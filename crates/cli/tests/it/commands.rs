@@ -122,6 +122,27 @@ fn an_erased_message_is_gone_for_good() {
     assert!(text.contains("erased a message (secret)") && !text.contains("hunter2"), "{text}");
 }
 
+// covers: OPS-9, OPS-11
+#[test]
+fn the_audit_is_listed_exported_and_verified() {
+    let host = Host::with_room(&["scout"]);
+    host.post("the password is hunter2");
+    let audit = host.json(&["audit", "--kind", "message_posted", "--since", "1h"]);
+    assert_eq!(audit["entries"][0]["by"], "alice");
+    let text = host.run(&["audit", "--conversation", "#ops", "--member", "alice"]).ok().out;
+    assert!(text.contains("message_posted") && !text.contains("hunter2"), "{text}");
+    let file = host.data().join("audit.jsonl");
+    let path = file.to_str().unwrap();
+    let written = host.json(&["audit", "--export", path]);
+    let exported = std::fs::read_to_string(&file).unwrap();
+    let lines: Vec<Value> = exported.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(lines.len() as u64, written["entries"].as_u64().unwrap() + 1);
+    assert!(lines.last().unwrap()["signed"].is_string());
+    let again = host.run(&["audit", "--export", path, "--json"]);
+    assert_eq!((again.code, &again.json()["error"]["code"]), (1, &json!("CONFLICT")));
+    host.run(&["audit", "--verify"]).ok();
+}
+
 #[test]
 fn threads_are_opened_and_brought_to_an_end() {
     let host = Host::with_room(&["scout"]);

@@ -1,6 +1,7 @@
 //! The methods of [`crate::Client`], one for each REST call; the files are those of `chorus_wire::rest`.
 
 mod attention;
+mod audit;
 mod channels;
 mod copies;
 mod members;

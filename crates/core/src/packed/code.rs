@@ -1,8 +1,11 @@
 //! The numbers under which enums are stored. A number is never reused.
 
 use crate::attention::{Directedness, Intent, Mode, Policy, Priority, Rule};
+use crate::audit::Act;
+use crate::command::Authority;
 use crate::conversation::{ConversationKind, Participation, Visibility};
 use crate::delivery::Disposition;
+use crate::error::Code;
 use crate::event::{MessageKind, Reason};
 use crate::member::MemberKind;
 use crate::reaction::Signal;
@@ -96,3 +99,58 @@ coded!(Reason { Request = 1, PersonalData = 2, Secret = 3, Legal = 4, Abuse = 5 
 coded!(MemberKind { Human = 1, Agent = 2 });
 coded!(ThreadKind { Conversation = 1, Workflow = 2, Incident = 3 });
 coded!(ThreadStatus { Active = 1, Blocked = 2, Resolved = 3, Closed = 4 });
+coded!(Authority { Auditor = 1, Worker = 2, Orchestrator = 3, Operator = 4 });
+coded!(Act {
+    AddMember = 1,
+    ChangeMember = 2,
+    RemoveMember = 3,
+    AddRole = 4,
+    RemoveRole = 5,
+    SetRoleMember = 6,
+    SetLead = 7,
+    AddStream = 8,
+    RevokeToken = 9,
+    OpenSession = 10,
+    CloseSession = 11,
+    CreateConversation = 12,
+    ChangeConversation = 13,
+    SetSeat = 14,
+    RemoveSeat = 15,
+    Erase = 16,
+    OpenThread = 17,
+    ChangeThread = 18,
+    Claim = 19,
+    Release = 20,
+    Accept = 21,
+    Reject = 22,
+    Dispose = 23,
+    Retrieve = 24,
+    Redeliver = 25,
+    Settle = 26,
+    IssueToken = 27,
+    CallTool = 28,
+    Defer = 29,
+    Continue = 30,
+});
+coded!(Code {
+    AddressRefused = 1,
+    ApprovalRequired = 2,
+    ClaimMismatch = 3,
+    ClaimedByOther = 4,
+    Conflict = 5,
+    Forbidden = 6,
+    IdempotencyConflict = 7,
+    InsufficientAuthority = 8,
+    Internal = 9,
+    NotFound = 10,
+    OutOfScopeWorkspace = 11,
+    PayloadTooLarge = 12,
+    PolicyForbidsReply = 13,
+    RateLimited = 14,
+    ReplyBudgetSpent = 15,
+    StaleTurn = 16,
+    TurnHeldByOther = 17,
+    Unauthorized = 18,
+    Unavailable = 19,
+    ValidationError = 20,
+});

@@ -4,6 +4,7 @@
 //! never reused. Reading never panics: whatever is not an encoding is [`Corrupt`].
 
 mod attention;
+mod audit;
 mod body;
 mod code;
 mod digest;
@@ -16,6 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use attention::{attention, read_attention};
+pub use audit::{audit, read_audit};
 pub use body::{body, read_body};
 pub use code::Coded;
 pub use digest::{digest, read_digest};

@@ -220,6 +220,7 @@ impl Workspace {
         let writes = !matches!(
             command,
             Command::Preview(_)
+                | Command::Note(_)
                 | Command::Owed { .. }
                 | Command::Standing { .. }
                 | Command::Waiting { .. }
@@ -282,6 +283,7 @@ impl Workspace {
             Command::Life { session } => run.life(session),
             Command::Redeliver { event, member } => run.redeliver(event, member),
             Command::Owed { session, limit } => run.owed(session, limit),
+            Command::Note(_) => Ok(Outcome::Done),
             Command::Standing { event } => run.standing(event),
             Command::Waiting { member, limit } => run.waiting(member, limit),
             Command::Overdue { member, limit } => run.overdue(member, limit),

@@ -23,6 +23,7 @@ pub(crate) mod streams;
 pub(crate) mod threads;
 pub(crate) mod tokens;
 
+pub(crate) mod audit;
 pub(crate) mod claims;
 pub(crate) mod deliveries;
 pub(crate) mod digests;

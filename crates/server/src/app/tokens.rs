@@ -44,7 +44,9 @@ impl App {
                 }
             }
         };
-        self.sign(&member, new.role, session, new.ttl_s)
+        let token = self.sign(&member, new.role, session, new.ttl_s)?;
+        self.note_token(caller, member.key, new.role, &token.jti).await?;
+        Ok(token)
     }
 
     /// Ends a token. One may always end one's own.

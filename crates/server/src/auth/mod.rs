@@ -6,6 +6,7 @@
 
 mod cache;
 mod foreign;
+mod heads;
 mod jwks;
 mod keys;
 mod signin;
@@ -25,6 +26,7 @@ use crate::config::issuers::Issuer;
 
 use cache::Cache;
 use foreign::Foreign;
+pub(crate) use heads::check_heads_signature;
 pub(crate) use keys::{Keys, KeysError, write_private};
 pub(crate) use signin::SignIn;
 pub(crate) use stated::disagreement;

@@ -36,7 +36,8 @@ impl Redactor {
             Command::KeepDigest { written, .. } => self.shared(&mut written.text),
             Command::Dispose { note, .. } => note.as_mut().map_or(0, |n| self.shared(n)),
             // Names that are checked to be names, and what has no text.
-            Command::AddRole { .. }
+            Command::Note(_)
+            | Command::AddRole { .. }
             | Command::RemoveMember { .. }
             | Command::RemoveRole { .. }
             | Command::SetRoleMember { .. }

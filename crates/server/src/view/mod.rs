@@ -2,6 +2,7 @@
 //!
 //! Nothing in here decides or reads; what is shown has been read, and may be seen, already.
 
+pub(crate) mod audit;
 pub(crate) mod conversations;
 pub(crate) mod deliveries;
 pub(crate) mod digests;

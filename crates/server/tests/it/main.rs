@@ -6,6 +6,7 @@ mod house;
 
 mod admin;
 mod attention;
+mod audit;
 mod bad_input;
 mod clock;
 mod connection;

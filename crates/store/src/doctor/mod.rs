@@ -5,6 +5,8 @@
 //! made again. What is not in the log, open events and receipts, is checked by its invariants (design
 //! section 3, "The log"). Works on a stopped folder and beside a running host.
 
+mod audit;
+mod heads;
 mod log;
 mod open;
 mod projection;
@@ -19,6 +21,8 @@ use crate::db::{Db, Error, Result};
 use crate::sqlite::{Folder, Sqlite};
 use crate::store::OpenError;
 use crate::{Tenant, conversation, directory, schema};
+
+pub use heads::{Recorded, check_heads};
 
 /// What was looked at, and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,6 +101,13 @@ pub(crate) fn examine(db: &dyn Db) -> Result<Report> {
             }
             other => other?,
         }
+    }
+    // A folder of the first version has no such log until a host has opened it.
+    if schema::check(db, schema::SQLITE).is_ok_and(|version| version > 1) {
+        db.begin_reading()?;
+        let looked = audit::look(db, tenant.key, &mut report);
+        db.rollback()?;
+        looked?;
     }
     Ok(report)
 }

@@ -6,24 +6,28 @@
 
 mod entries;
 mod pool;
+mod trail;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chorus_core::audit::Record;
 use chorus_core::command::Mark;
 use chorus_core::conversation::{Conversation, Participation, Visibility};
 use chorus_core::delivery::Open;
 use chorus_core::digest::Digest;
 use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use chorus_core::room::Head;
 use chorus_core::thread::Thread;
 
+use crate::audit::{AuditHead, AuditPlace};
 use crate::db::{Db, Result};
-use crate::{conversation, digest, event, mark, open, thread};
+use crate::{audit, conversation, digest, event, mark, open, thread};
 
 pub use entries::{Line, Page, Start, StoredEntry};
 use pool::Pool;
+pub use trail::Trace;
 
 /// The handle of the readers; cheap to clone.
 #[derive(Clone)]
@@ -76,6 +80,31 @@ impl Readers {
 
     pub fn head(&self, key: ConversationKey) -> Result<Option<Head>> {
         self.read(|db, ws| conversation::head(db, ws, key))
+    }
+
+    /// At most `limit` entries of the audit log at or after `from` and `since` that are wanted.
+    pub fn audit(
+        &self,
+        from: AuditPlace,
+        since: Timestamp,
+        limit: usize,
+        wanted: &dyn Fn(&Record) -> bool,
+    ) -> Result<Vec<(AuditPlace, Record)>> {
+        self.read(|db, ws| audit::read(db, ws, from, since, limit, wanted))
+    }
+
+    pub fn audit_head(&self) -> Result<AuditHead> {
+        self.read(audit::head)
+    }
+
+    /// At most `limit` entries of conversations' logs after the id `after` that are wanted, oldest first.
+    pub fn trail(
+        &self,
+        after: Uid,
+        limit: usize,
+        wanted: &dyn Fn(&Trace) -> bool,
+    ) -> Result<Vec<Trace>> {
+        self.read(|db, ws| trail::trail(db, ws, after, limit, wanted))
     }
 
     /// The end of every conversation's log.

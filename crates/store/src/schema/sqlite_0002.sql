@@ -63,3 +63,13 @@ CREATE TABLE digest_text (
     text TEXT NOT NULL,
     PRIMARY KEY (workspace, conversation, through, member)
 ) WITHOUT ROWID;
+
+-- What is done beside the conversations' logs: blocks of entries, one a batch at most, chained by hash.
+CREATE TABLE audit (
+    workspace INTEGER NOT NULL,
+    block INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    packed BLOB NOT NULL,
+    PRIMARY KEY (workspace, block)
+);

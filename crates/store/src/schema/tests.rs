@@ -8,7 +8,8 @@ use crate::db::{Db, Table};
 use crate::sqlite::Sqlite;
 use crate::{conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 17] = [
+const TABLES: [&Table; 18] = [
+    &crate::audit::AUDIT,
     &directory::WORKSPACE,
     &directory::MEMBER,
     &directory::ROLE,

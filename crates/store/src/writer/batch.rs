@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use chorus_core::audit::{self, Record, Weight};
 use chorus_core::command::{By, Command, Drawn, Effect, Unavailable};
 use chorus_core::ids::{ConversationKey, Timestamp};
 use chorus_core::member::Directory;
 use chorus_core::workspace::{Failure, Workspace};
 
 use super::queue::Answer;
+use crate::audit::AuditHead;
 use crate::db::{Db, Error};
 use crate::facts::Stored;
 use crate::record::record;
@@ -16,6 +18,9 @@ use crate::record::record;
 /// Commands between two writes within a batch. A room remembers its newest 64 events; what a later
 /// command of the batch may look for has to be in there, or written.
 const STRIDE: usize = 32;
+/// Entries of the audit log that wait for a transaction to go along with, and how long they do.
+const SOFT: usize = 1_024;
+const SOFT_MS: i64 = 1_000;
 /// Timers that fire in one batch.
 pub(super) const TIMERS: usize = 256;
 
@@ -39,8 +44,68 @@ pub(super) struct Trace {
     pub(super) rooms: BTreeSet<ConversationKey>,
     pub(super) effects: Vec<Effect>,
     pub(super) loaded: usize,
+    /// As of when it is decided.
+    pub(super) now: Timestamp,
+    /// For the audit log, in order.
+    pub(super) records: Vec<Record>,
+    /// One of them goes with the transaction.
+    pub(super) firm: bool,
+    /// The end of the audit log, once this batch is committed.
+    pub(super) audited: Option<AuditHead>,
     /// Something that was said is to go from the files too.
     pub(super) erases: bool,
+}
+
+impl Trace {
+    fn note(&mut self, record: Option<(Weight, Record)>) {
+        if let Some((weight, record)) = record {
+            self.firm |= weight == Weight::Firm;
+            self.records.push(record);
+        }
+    }
+}
+
+/// The audit log as the writer has it.
+#[derive(Default)]
+pub(super) struct Ledger {
+    pub(super) head: AuditHead,
+    /// What goes along with the next transaction, and since when it waits.
+    soft: Vec<Record>,
+    since: Option<Timestamp>,
+    /// The host stops: nothing waits any longer.
+    pub(super) closing: bool,
+}
+
+impl Ledger {
+    pub(super) fn new(head: AuditHead) -> Self {
+        Self { head, ..Self::default() }
+    }
+
+    /// When what waits is written, if nothing comes that it can go along with.
+    pub(super) fn due(&self) -> Option<Timestamp> {
+        self.since.map(|since| since.plus(SOFT_MS))
+    }
+
+    fn is_due(&self, now: Timestamp) -> bool {
+        self.closing || self.soft.len() >= SOFT || self.due().is_some_and(|due| due <= now)
+    }
+
+    /// The batch is committed: what it had for the log is written, or waits.
+    pub(super) fn committed(&mut self, trace: &mut Trace) {
+        let records = std::mem::take(&mut trace.records);
+        match trace.audited.take() {
+            Some(head) => {
+                self.head = head;
+                self.soft.clear();
+                self.since = None;
+            }
+            None if records.is_empty() => {}
+            None => {
+                self.soft.extend(records);
+                self.since.get_or_insert(trace.now);
+            }
+        }
+    }
 }
 
 /// A command to run, with its values.
@@ -65,11 +130,13 @@ impl Batch<'_> {
             let (drawn, now) = (todo.drawn, self.now);
             let answer = self
                 .with_facts(|workspace, facts| workspace.execute(facts, by, command, drawn, now));
-            answers.push(match answer {
+            let answer = match answer {
                 Ok(outcome) => Ok(outcome),
                 Err(Failure::Refused(refusal)) => Err(refusal),
                 Err(Failure::Unavailable(why)) => return Err(engine(why)),
-            });
+            };
+            self.trace.note(audit::record(&by, todo.command, &answer, now));
+            answers.push(answer);
         }
         self.write()?;
         Ok(answers)
@@ -102,13 +169,38 @@ impl Batch<'_> {
             return Ok(());
         }
         self.trace.erases |= !changes.erases_nothing();
+        for room in &changes.rooms {
+            for open in &room.dirty.receipts {
+                let settled = crate::audit::settled(room.key, open, self.now);
+                self.trace.note(Some((Weight::Firm, settled)));
+            }
+        }
         self.trace.rooms.extend(changes.rooms.iter().map(|r| r.key));
         self.trace.loaded += changes.rooms.iter().filter(|r| r.dirty.conversation).count();
+        self.begin()?;
+        record(self.db, self.tenant, self.workspace, &changes)
+    }
+
+    /// Writes one block of the audit log, when there is something that must be written, or that may go along.
+    pub(super) fn audit(&mut self, ledger: &Ledger) -> Result<(), Error> {
+        let trace = &*self.trace;
+        let nothing = ledger.soft.is_empty() && trace.records.is_empty();
+        if nothing || !(trace.firm || trace.began || ledger.is_due(self.now)) {
+            return Ok(());
+        }
+        let records = [&ledger.soft[..], &trace.records].concat();
+        self.begin()?;
+        let head = crate::audit::append(self.db, self.tenant, &ledger.head, self.now, &records)?;
+        self.trace.audited = Some(head);
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<(), Error> {
         if !self.trace.began {
             self.db.begin()?;
             self.trace.began = true;
         }
-        record(self.db, self.tenant, self.workspace, &changes)
+        Ok(())
     }
 
     fn with_facts<T>(&mut self, decide: impl FnOnce(&mut Workspace, &mut Stored<'_>) -> T) -> T {

@@ -24,6 +24,7 @@ use chorus_core::error::Refusal;
 use chorus_core::ids::ConversationKey;
 use chorus_core::workspace::Workspace;
 
+use crate::audit::AuditHead;
 use crate::clock::Clock;
 use crate::db::{Db, Error};
 use crate::sqlite::Folder;
@@ -102,6 +103,7 @@ pub(crate) struct Setup {
     pub(crate) damaged: BTreeSet<ConversationKey>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) sink: Box<dyn Sink>,
+    pub(crate) audit: AuditHead,
     pub(crate) batching: bool,
     pub(crate) slower_sync: Duration,
     pub(crate) answer_first: bool,

@@ -19,7 +19,7 @@ use chorus_core::ids::{ConversationKey, Timestamp};
 use chorus_core::member::Directory;
 use chorus_core::workspace::Workspace;
 
-use super::batch::{Batch, TIMERS, Todo, Trace};
+use super::batch::{Batch, Ledger, TIMERS, Todo, Trace};
 use super::cache::Ages;
 use super::queue::{Answer, Job, Next};
 use super::{Setup, Shared, Sink};
@@ -59,6 +59,7 @@ pub(super) struct Run {
     latest: Timestamp,
     /// When it was last tried whether the disk has space again, while it has none.
     full: Option<Timestamp>,
+    ledger: Ledger,
     /// Something was erased, and the files still hold it.
     unscrubbed: bool,
     /// What the batch at hand has touched, and the directory before it.
@@ -96,6 +97,7 @@ impl Run {
             fired_at: None,
             more_due: false,
             full: None,
+            ledger: Ledger::new(setup.audit),
             // A process that ended between an erasure and its scrubbing leaves that to this one.
             unscrubbed: true,
             latest: Timestamp::default(),
@@ -130,6 +132,7 @@ impl Run {
             }
         }
         self.workspace.store_open();
+        self.ledger.closing = true;
         self.batch(Vec::new())?;
         match self.db.housekeep(true) {
             Err(Error::Full(_)) => Ok(()),
@@ -164,8 +167,10 @@ impl Run {
             return Some(Duration::ZERO);
         }
         let resting = self.resting.values().min().copied();
+        let audit = self.ledger.due();
         let scrub = self.unscrubbed.then(|| now.plus(SCRUB_AGAIN_MS));
-        let next = self.workspace.next_due().into_iter().chain(resting).chain(scrub).min()?;
+        let next =
+            self.workspace.next_due().into_iter().chain(resting).chain(scrub).chain(audit).min()?;
         let ms = next.since(now);
         let due = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
         let rested = self.fired_at.map(|at| at + TIMER_STRIDE);
@@ -225,7 +230,7 @@ impl Run {
         now: Timestamp,
     ) -> Result<Vec<Answer>, Broken> {
         self.before = self.workspace.directory().clone();
-        self.trace = Trace::default();
+        self.trace = Trace { now, ..Trace::default() };
         let mut batch = Batch {
             workspace: &mut self.workspace,
             before: &self.before,
@@ -234,16 +239,16 @@ impl Run {
             now,
             trace: &mut self.trace,
         };
-        let more_due = &mut self.more_due;
+        let (more_due, ledger) = (&mut self.more_due, &self.ledger);
         let decided = catch_unwind(AssertUnwindSafe(|| {
             if timers > 0 {
                 *more_due = batch.fire(timers)?;
             }
-            batch.run(jobs.iter().map(|job| Todo {
-                by: job.by,
-                command: &job.command,
-                drawn: job.drawn,
-            }))
+            let todo =
+                jobs.iter().map(|job| Todo { by: job.by, command: &job.command, drawn: job.drawn });
+            let answers = batch.run(todo)?;
+            batch.audit(ledger)?;
+            Ok(answers)
         }));
         match decided {
             Ok(Ok(answers)) => Ok(answers),
@@ -274,6 +279,7 @@ impl Run {
             }
             answer(jobs, answers);
         }
+        self.ledger.committed(&mut self.trace);
         self.ages.grew(self.trace.loaded);
         for key in &self.trace.rooms {
             self.ages.used(*key);

@@ -1,6 +1,7 @@
 //! The store over real folders: what was answered is there after a restart, whatever went wrong between.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod audit;
 mod backup;
 mod doctor;
 mod erase;

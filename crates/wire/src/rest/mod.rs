@@ -15,6 +15,7 @@ pub mod threads;
 pub mod attention;
 pub mod events;
 
+pub mod audit;
 pub mod claims;
 pub mod cursors;
 pub mod deliveries;

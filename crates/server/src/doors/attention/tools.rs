@@ -1,6 +1,8 @@
 //! `tools/call`: the seven chat tools (C2A "Chat tools"). A refusal is a tool error with the envelope, so that
 //! the model reads the same code everywhere.
 
+use std::time::Instant;
+
 use chorus_core::error::{Code, Refusal};
 use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::attention::tools::CallParams;
@@ -50,7 +52,13 @@ impl Serialize for Given {
 pub(super) async fn call(context: &Context, call: CallParams) -> Result<Given, Refusal> {
     // A tool call shows that the run lives.
     context.lives();
-    match run(context, call).await {
+    // What is no tool's name may be anything, and is not kept.
+    let name = Tool::from_name(&call.name).map_or("unknown", Tool::name);
+    let begun = Instant::now();
+    let ran = run(context, call).await;
+    let refused = ran.as_ref().err().map(|refusal| refusal.code);
+    context.app.note_tool(&context.caller, name, refused, begun.elapsed());
+    match ran {
         Ok(given) => Ok(given),
         Err(refusal) => {
             let request_id = request_id();

@@ -1,6 +1,7 @@
 //! REST below `/v1`, one file per group of resources; snake_case, with the error envelope (design section 4,
 //! "Paths").
 
+mod audit;
 mod channels;
 mod copies;
 mod events;
@@ -20,5 +21,6 @@ pub(super) fn routes() -> Routes {
         .merge(pauses::routes())
         .merge(events::routes())
         .merge(work::routes())
+        .merge(audit::routes())
         .merge(copies::routes())
 }

@@ -1,0 +1,350 @@
+//! What the audit log keeps of a command: who did what to whom, when, and how it ended; never what was said.
+//!
+//! What the conversations' own logs have (sends, decisions, roster, settings, erasures) is not written a second
+//! time; those logs are chained too. Here is the rest: administration, claims, deliveries, sessions, tool
+//! calls, tokens. [`kept`] is a match over every command, so that a new one cannot be forgotten.
+
+use std::sync::Arc;
+
+use crate::command::{Authority, By, Command, Outcome};
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, SessionKey, Timestamp, Uid};
+
+/// Longest name kept: what is longer was refused, and its beginning says enough.
+const NAME_CHARS: usize = 64;
+
+/// What was done. Its codes are stored: see [`crate::packed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Act {
+    AddMember,
+    ChangeMember,
+    RemoveMember,
+    AddRole,
+    RemoveRole,
+    SetRoleMember,
+    SetLead,
+    AddStream,
+    RevokeToken,
+    OpenSession,
+    CloseSession,
+    CreateConversation,
+    ChangeConversation,
+    SetSeat,
+    RemoveSeat,
+    Erase,
+    OpenThread,
+    ChangeThread,
+    Claim,
+    Release,
+    Accept,
+    Reject,
+    Dispose,
+    Retrieve,
+    Redeliver,
+    /// Nothing of an event is open any more; with the digest of its receipt.
+    Settle,
+    IssueToken,
+    CallTool,
+    Defer,
+    Continue,
+}
+
+impl Act {
+    pub const ALL: [Self; 30] = [
+        Self::AddMember,
+        Self::ChangeMember,
+        Self::RemoveMember,
+        Self::AddRole,
+        Self::RemoveRole,
+        Self::SetRoleMember,
+        Self::SetLead,
+        Self::AddStream,
+        Self::RevokeToken,
+        Self::OpenSession,
+        Self::CloseSession,
+        Self::CreateConversation,
+        Self::ChangeConversation,
+        Self::SetSeat,
+        Self::RemoveSeat,
+        Self::Erase,
+        Self::OpenThread,
+        Self::ChangeThread,
+        Self::Claim,
+        Self::Release,
+        Self::Accept,
+        Self::Reject,
+        Self::Dispose,
+        Self::Retrieve,
+        Self::Redeliver,
+        Self::Settle,
+        Self::IssueToken,
+        Self::CallTool,
+        Self::Defer,
+        Self::Continue,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AddMember => "member_added",
+            Self::ChangeMember => "member_changed",
+            Self::RemoveMember => "member_removed",
+            Self::AddRole => "role_added",
+            Self::RemoveRole => "role_removed",
+            Self::SetRoleMember => "role_member_set",
+            Self::SetLead => "lead_set",
+            Self::AddStream => "stream_added",
+            Self::RevokeToken => "token_revoked",
+            Self::OpenSession => "session_opened",
+            Self::CloseSession => "session_closed",
+            Self::CreateConversation => "conversation_created",
+            Self::ChangeConversation => "settings_changed",
+            Self::SetSeat => "member_joined",
+            Self::RemoveSeat => "member_left",
+            Self::Erase => "message_erased",
+            Self::OpenThread => "thread_opened",
+            Self::ChangeThread => "thread_changed",
+            Self::Claim => "claimed",
+            Self::Release => "claim_released",
+            Self::Accept => "delivery_accepted",
+            Self::Reject => "delivery_rejected",
+            Self::Dispose => "delivery_disposed",
+            Self::Retrieve => "content_pulled",
+            Self::Redeliver => "redelivered",
+            Self::Settle => "delivery_settled",
+            Self::IssueToken => "token_issued",
+            Self::CallTool => "tool_called",
+            Self::Defer => "deferred",
+            Self::Continue => "continued",
+        }
+    }
+
+    /// What its subject's id names.
+    pub fn prefix(self) -> Prefix {
+        match self {
+            Self::OpenSession | Self::CloseSession => Prefix::Session,
+            Self::CreateConversation
+            | Self::ChangeConversation
+            | Self::SetSeat
+            | Self::RemoveSeat
+            | Self::OpenThread
+            | Self::Continue => Prefix::Conversation,
+            Self::ChangeThread => Prefix::Thread,
+            _ => Prefix::Event,
+        }
+    }
+}
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub at: Timestamp,
+    /// Who did it; 0 is the host.
+    pub by: MemberKey,
+    pub session: Option<SessionKey>,
+    pub authority: Authority,
+    pub act: Act,
+    pub event: Option<EventRef>,
+    pub subject: Option<Uid>,
+    pub member: Option<MemberKey>,
+    /// A role, a stream, a tool, a token's id, a disposition.
+    pub name: Option<Arc<str>>,
+    /// With which code it was refused.
+    pub refused: Option<Code>,
+    pub took_ms: Option<u32>,
+    /// The first half of a hash over the receipt.
+    pub digest: Option<[u8; 16]>,
+}
+
+/// Something that no command of the room does: for the audit log alone.
+#[derive(Clone, Debug)]
+pub struct Note {
+    pub act: Act,
+    pub name: Arc<str>,
+    pub member: Option<MemberKey>,
+    pub refused: Option<Code>,
+    pub took_ms: Option<u32>,
+}
+
+/// How an entry is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// In the transaction of what it tells of.
+    Firm,
+    /// With the next transaction, or a second later: a crash may take it.
+    Soft,
+}
+
+/// Where a command leaves its trace.
+enum Kept {
+    /// In the audit log, with what it changes.
+    Firm,
+    /// In the audit log, along with others.
+    Soft,
+    /// In its conversation's log; only a refusal is kept here.
+    Logged,
+}
+
+impl Record {
+    pub fn new(at: Timestamp, by: &By, act: Act) -> Self {
+        Self {
+            at,
+            by: by.member,
+            session: by.session,
+            authority: by.authority,
+            act,
+            event: None,
+            subject: None,
+            member: None,
+            name: None,
+            refused: None,
+            took_ms: None,
+            digest: None,
+        }
+    }
+
+    /// Of an event whose deliveries have all come to an end.
+    pub fn settled(at: Timestamp, event: EventRef, digest: [u8; 16]) -> Self {
+        let record = Self::new(at, &By::host(), Act::Settle);
+        Self { event: Some(event), digest: Some(digest), ..record }
+    }
+}
+
+/// What is kept of a command that was answered so.
+pub fn record(
+    by: &By,
+    command: &Command,
+    answer: &Result<Outcome, Refusal>,
+    now: Timestamp,
+) -> Option<(Weight, Record)> {
+    let (act, kept) = kept(command)?;
+    let refused = answer.as_ref().err().map(|refusal| refusal.code);
+    let weight = match (kept, refused) {
+        (Kept::Firm, None) => Weight::Firm,
+        (Kept::Firm | Kept::Logged, Some(_)) | (Kept::Soft, None) => Weight::Soft,
+        (Kept::Logged, None) | (Kept::Soft, Some(_)) => return None,
+    };
+    let mut record = Record { refused, ..Record::new(now, by, act) };
+    subject(command, answer.as_ref().ok(), &mut record);
+    Some((weight, record))
+}
+
+fn kept(command: &Command) -> Option<(Act, Kept)> {
+    use Kept::{Firm, Logged, Soft};
+    Some(match command {
+        Command::AddMember { .. } => (Act::AddMember, Firm),
+        Command::ChangeMember { .. } => (Act::ChangeMember, Firm),
+        Command::RemoveMember { .. } => (Act::RemoveMember, Firm),
+        Command::AddRole { .. } => (Act::AddRole, Firm),
+        Command::RemoveRole { .. } => (Act::RemoveRole, Firm),
+        Command::SetRoleMember { .. } => (Act::SetRoleMember, Firm),
+        Command::SetLead { .. } => (Act::SetLead, Firm),
+        Command::AddStream { .. } => (Act::AddStream, Firm),
+        Command::RevokeToken { .. } => (Act::RevokeToken, Firm),
+        Command::OpenSession { .. } => (Act::OpenSession, Soft),
+        Command::CloseSession { .. } => (Act::CloseSession, Soft),
+        Command::CreateConversation { .. } => (Act::CreateConversation, Logged),
+        Command::ChangeConversation { .. } => (Act::ChangeConversation, Logged),
+        Command::SetSeat { .. } => (Act::SetSeat, Logged),
+        Command::RemoveSeat { .. } => (Act::RemoveSeat, Logged),
+        Command::Erase { .. } => (Act::Erase, Logged),
+        Command::OpenThread(_) => (Act::OpenThread, Logged),
+        Command::ChangeThread { .. } => (Act::ChangeThread, Logged),
+        Command::Continue { .. } => (Act::Continue, Logged),
+        Command::Claim { .. } => (Act::Claim, Firm),
+        Command::Release { .. } => (Act::Release, Firm),
+        Command::Accept { .. } => (Act::Accept, Soft),
+        Command::Reject { .. } => (Act::Reject, Soft),
+        Command::Dispose { .. } => (Act::Dispose, Firm),
+        Command::Defer { .. } => (Act::Defer, Firm),
+        Command::Retrieve { .. } => (Act::Retrieve, Soft),
+        Command::Redeliver { .. } => (Act::Redeliver, Firm),
+        Command::Note(note) if note.act == Act::CallTool => (note.act, Soft),
+        Command::Note(note) => (note.act, Firm),
+        // In the conversation's log, with who was told and why; a refused send changed nothing.
+        Command::Post(_)
+        | Command::Edit { .. }
+        | Command::Delete { .. }
+        | Command::React { .. }
+        // How far somebody has read, that a run lives, and questions.
+        | Command::SetCursor { .. }
+        // The text of a digest, which says nothing new.
+        | Command::KeepDigest { .. }
+        | Command::Life { .. }
+        | Command::Owed { .. }
+        | Command::Preview(_)
+        | Command::Standing { .. }
+        | Command::Waiting { .. }
+        | Command::Overdue { .. } => return None,
+    })
+}
+
+fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
+    let mut name = None;
+    match command {
+        Command::AddMember { id, .. } => name = Some(&**id),
+        Command::ChangeMember { member, .. } | Command::RemoveMember { member } => {
+            record.member = Some(*member);
+        }
+        Command::AddRole { name: role } => name = Some(role),
+        Command::SetRoleMember { member, .. } => record.member = Some(*member),
+        Command::SetLead { member } => record.member = *member,
+        Command::AddStream { name: stream, .. } => name = Some(stream),
+        Command::RevokeToken { jti, .. } => name = Some(jti),
+        Command::ChangeConversation { conversation, .. } => record.subject = Some(*conversation),
+        Command::SetSeat { conversation, member, .. }
+        | Command::RemoveSeat { conversation, member } => {
+            record.subject = Some(*conversation);
+            record.member = Some(*member);
+        }
+        Command::Continue { conversation, .. } => record.subject = Some(*conversation),
+        Command::OpenThread(opening) => record.subject = Some(opening.conversation),
+        Command::ChangeThread { thread, .. } => record.subject = Some(*thread),
+        Command::Erase { message, .. } => record.subject = Some(*message),
+        Command::Claim { event }
+        | Command::Release { event }
+        | Command::Defer { event, .. }
+        | Command::Retrieve { event } => {
+            record.subject = Some(*event);
+        }
+        Command::Dispose { event, disposition, .. } => {
+            record.subject = Some(*event);
+            name = Some(disposition.name());
+        }
+        Command::Redeliver { event, member } => {
+            record.subject = Some(*event);
+            record.member = Some(*member);
+        }
+        Command::Accept { event, .. } | Command::Reject { event, .. } => {
+            record.event = Some(*event);
+        }
+        Command::CloseSession { session } => record.session = Some(*session),
+        Command::Note(note) => {
+            name = Some(&*note.name);
+            record.member = note.member;
+            record.refused = note.refused;
+            record.took_ms = note.took_ms;
+        }
+        _ => {}
+    }
+    match outcome {
+        Some(Outcome::Member(member)) => record.member = Some(member.key),
+        Some(Outcome::Role(role)) => name = Some(&*role.name),
+        Some(Outcome::Session(session)) => record.subject = Some(session.uid),
+        _ => {}
+    }
+    record.name = name.map(|name| match name.char_indices().nth(NAME_CHARS) {
+        Some((end, _)) => name[..end].into(),
+        None => name.into(),
+    });
+}
+
+/// Where an event is, as two numbers that are 0 when there is none.
+pub(crate) fn place(event: Option<EventRef>) -> (u64, u64) {
+    event.map_or((0, 0), |e| (e.conversation.0, e.seq.0))
+}
+
+pub(crate) fn event(conversation: u64, seq: u64) -> Option<EventRef> {
+    (conversation > 0)
+        .then_some(EventRef { conversation: ConversationKey(conversation), seq: Seq(seq) })
+}

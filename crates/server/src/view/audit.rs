@@ -1,0 +1,58 @@
+//! Entries of the audit.
+
+use std::collections::HashMap;
+
+use chorus_core::event::EventRef;
+use chorus_core::ids::{ConversationKey, MemberKey, Prefix, SessionKey, Uid};
+use chorus_core::member::Directory;
+use chorus_wire::code;
+use chorus_wire::rest::audit::AuditEntry;
+
+use super::id;
+use crate::app::audit::Found;
+
+pub(crate) fn entry(
+    directory: &Directory,
+    conversations: &HashMap<ConversationKey, Uid>,
+    found: &Found,
+) -> AuditEntry {
+    let by = |key: MemberKey| (key != MemberKey(0)).then(|| id(directory, key));
+    let session = |key: Option<SessionKey>| {
+        let session = key.and_then(|key| directory.sessions.get(&key));
+        session.map(|session| session.uid.show(Prefix::Session))
+    };
+    let home = |event: Option<EventRef>| {
+        let uid = event.and_then(|event| conversations.get(&event.conversation));
+        uid.map(|uid| uid.show(Prefix::Conversation))
+    };
+    match found {
+        Found::Audit(_, record) => AuditEntry {
+            at: record.at,
+            by: by(record.by),
+            session: session(record.session),
+            role: Some(record.authority),
+            kind: record.act.name().to_owned(),
+            conversation: home(record.event),
+            seq: record.event.map(|event| event.seq.0),
+            subject: record.subject.map(|uid| uid.show(record.act.prefix())),
+            member: record.member.map(|key| id(directory, key)),
+            name: record.name.as_deref().map(str::to_owned),
+            refused: record.refused.map(|refused| code::name(refused).to_owned()),
+            took_ms: record.took_ms,
+        },
+        Found::Log(trace) => AuditEntry {
+            at: trace.at,
+            by: by(trace.by),
+            session: session(trace.session),
+            role: None,
+            kind: trace.kind.to_owned(),
+            conversation: home(Some(trace.event)),
+            seq: Some(trace.event.seq.0),
+            subject: Some(trace.uid.show(Prefix::Event)),
+            member: None,
+            name: None,
+            refused: None,
+            took_ms: None,
+        },
+    }
+}

@@ -1,0 +1,157 @@
+//! The audit over REST: who may read it, what it shows, and the signed ends of the chains.
+
+use jsonwebtoken::{Algorithm, DecodingKey, Validation};
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+fn kinds(audit: &Value) -> Vec<&str> {
+    audit["entries"].as_array().unwrap().iter().map(|e| e["kind"].as_str().unwrap()).collect()
+}
+
+// covers: OPS-7, OPS-10
+#[tokio::test]
+async fn both_logs_are_read_in_one_order_page_by_page() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, op) = (house.token("ann").await, house.operator());
+    let token = house.token("bot").await;
+    let mut bot = house.connect(&token).await;
+    let event = house.say(&ann, &room, "@bot what is hunter2?").await;
+    let offer = bot.take().await;
+    bot.tool("chat.read_thread", json!({"conversation": room})).await.unwrap();
+    bot.reply(&offer, "a secret").await.unwrap();
+    house.pass(2_000).await;
+
+    let all = house.get(&op, "/v1/audit?limit=1000").await.ok();
+    let found = kinds(&all);
+    for kind in [
+        "member_added",
+        "token_issued",
+        "conversation_created",
+        "message_posted",
+        "delivery_accepted",
+        "delivery_settled",
+        "tool_called",
+        "session_opened",
+    ] {
+        assert!(found.contains(&kind), "{kind}: {found:?}");
+    }
+    assert!(!all.to_string().contains("hunter2") && !all.to_string().contains("a secret"));
+    let times: Vec<_> =
+        all["entries"].as_array().unwrap().iter().map(|e| e["at"].as_str().unwrap()).collect();
+    assert!(times.is_sorted());
+
+    // The same, one by one.
+    let (mut paged, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = house.get(&op, &format!("/v1/audit?limit=2{after}")).await.ok();
+        paged.extend(page["entries"].as_array().unwrap().clone());
+        match page["next"].as_str() {
+            Some(next) => after = format!("&after={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(&Value::Array(paged), &all["entries"]);
+
+    let of_bot = house.get(&op, "/v1/audit?member=bot&kind=message_posted").await.ok();
+    assert_eq!(kinds(&of_bot), ["message_posted"]);
+    assert_eq!(of_bot["entries"][0]["by"], "bot");
+    let called = house.get(&op, "/v1/audit?kind=tool_called").await.ok();
+    assert_eq!(called["entries"][0]["name"], "chat.read_thread");
+    let here =
+        house.get(&op, &format!("/v1/audit?conversation={room}&kind=delivery_accepted")).await;
+    let here = here.ok();
+    assert_eq!(here["entries"][0]["seq"], event["seq"]);
+    let later = house.get(&op, "/v1/audit?since=2040-01-01T00:00:00.000Z").await.ok();
+    assert_eq!(later["entries"], json!([]));
+}
+
+// covers: OPS-10, OPS-11
+#[tokio::test]
+async fn the_audit_is_for_auditors_and_operators_and_its_ends_are_signed() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, op) = (house.token("ann").await, house.operator());
+    let orchestrator = house.token_of("bot", "orchestrator").await;
+    let auditor = house.token_of("bot", "auditor").await;
+    for path in ["/v1/audit", "/v1/audit/heads"] {
+        for token in [&ann, &orchestrator] {
+            assert_eq!(house.get(token, path).await.refused(403), "INSUFFICIENT_AUTHORITY");
+        }
+        house.get(&auditor, path).await.ok();
+    }
+    for bad in ["limit=0", "after=nonsense", "after=1.2", "since=yesterday", "unknown=1"] {
+        let refused = house.get(&op, &format!("/v1/audit?{bad}")).await.refused(400);
+        assert_eq!(refused, "VALIDATION_ERROR", "{bad}");
+    }
+    assert_eq!(house.get(&op, "/v1/audit?member=nobody").await.refused(404), "NOT_FOUND");
+    // What stands in a conversation that the operator may not read is not shown to it.
+    let dm = json!({"kind": "dm", "members": ["bot"]});
+    let dm = house.post(&ann, "/v1/channels", dm).await.ok()["id"].as_str().unwrap().to_owned();
+    house.say(&ann, &dm, "between us").await;
+    let in_dm = |audit: &Value| {
+        let entries = audit["entries"].as_array().unwrap();
+        entries.iter().filter(|e| e["conversation"] == json!(dm) && e.get("role").is_none()).count()
+    };
+    assert_eq!(in_dm(&house.get(&op, "/v1/audit?limit=1000").await.ok()), 0);
+    assert!(in_dm(&house.get(&auditor, "/v1/audit?limit=1000").await.ok()) > 0);
+
+    let signed = house.get(&op, "/v1/audit/heads").await.ok();
+    let key: Vec<u8> = (0..32)
+        .map(|n| {
+            u8::from_str_radix(&signed["key"].as_str().unwrap()[2 * n..2 * n + 2], 16).unwrap()
+        })
+        .collect();
+    let mut validation = Validation::new(Algorithm::EdDSA);
+    validation.required_spec_claims.clear();
+    validation.validate_exp = false;
+    validation.set_audience(&["chorus-heads"]);
+    let text = signed["signed"].as_str().unwrap();
+    let read = jsonwebtoken::decode::<Value>(text, &DecodingKey::from_ed_der(&key), &validation);
+    let mut read = read.unwrap().claims;
+    read.as_object_mut().unwrap().remove("aud");
+    assert_eq!(read, signed["heads"]);
+    let length = house.length(&room).await;
+    assert_eq!(signed["heads"]["conversations"][&room]["seq"], length);
+    // It is no token.
+    assert_eq!(house.get(text, "/v1/audit").await.refused(401), "UNAUTHORIZED");
+}
+
+// covers: OPS-11
+#[tokio::test]
+async fn each_day_the_ends_are_kept_and_a_log_that_was_put_back_is_found() {
+    let house = House::open().await;
+    let room = house.room(&[]).await;
+    let ann = house.token("ann").await;
+    house.say(&ann, &room, "first").await;
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    let copy = std::fs::read(folder.path().join("chorus.db")).unwrap();
+    let day = 24 * 3_600_000;
+    let house = House::open_in(folder, crate::house::START.plus(day)).await;
+    house.say(&ann, &room, "second").await;
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    let house = House::open_in(folder, crate::house::START.plus(2 * day)).await;
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    let files = || std::fs::read_dir(folder.path().join("heads")).unwrap().flatten();
+    assert_eq!(files().count(), 3);
+    assert_eq!(chorus_server::verify(folder.path()).unwrap().problems, []);
+
+    // The database of the first day is whole in itself.
+    let newest = std::fs::read(folder.path().join("chorus.db")).unwrap();
+    std::fs::write(folder.path().join("chorus.db"), copy).unwrap();
+    assert_eq!(chorus_server::doctor(folder.path(), None).unwrap().problems, []);
+    let report = chorus_server::verify(folder.path()).unwrap();
+    assert!(report.problems.iter().any(|p| p.what.contains("cut or written anew")), "{report:?}");
+
+    std::fs::write(folder.path().join("chorus.db"), newest).unwrap();
+    let mut files: Vec<_> = files().map(|file| file.path()).collect();
+    files.sort();
+    let text = std::fs::read_to_string(&files[2]).unwrap();
+    std::fs::write(&files[2], text.replace("\"seq\":", "\"seq\":1")).unwrap();
+    let report = chorus_server::verify(folder.path()).unwrap();
+    assert!(report.problems.iter().any(|p| p.what.contains("signature")), "{report:?}");
+}

@@ -1,0 +1,64 @@
+//! Ends of chains that were written down elsewhere: what stood there then must stand there now.
+
+use std::path::Path;
+
+use chorus_core::event::{EventRef, Hash};
+use chorus_core::ids::{Seq, Uid};
+
+use super::Problem;
+use crate::db::{Db, Result};
+use crate::sqlite::{Folder, Sqlite};
+use crate::store::OpenError;
+use crate::{audit, conversation, directory, event};
+
+/// Where a chain ended when it was written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// None for the audit log.
+    pub conversation: Option<Uid>,
+    /// The seq of the newest event, or the number of the newest block; 0 when there was none.
+    pub seq: u64,
+    pub hash: Hash,
+    /// When, for whoever reads the report.
+    pub when: String,
+}
+
+/// Which of the recorded ends are not there any more.
+pub fn check_heads(
+    data: &Path,
+    vfs: Option<&str>,
+    recorded: &[Recorded],
+) -> Result<Vec<Problem>, OpenError> {
+    let database = |why| OpenError::Database { folder: data.to_owned(), why };
+    let db = Sqlite::reader(&Folder::database_in(data), vfs).map_err(database)?;
+    look(&db, recorded).map_err(database)
+}
+
+fn look(db: &dyn Db, recorded: &[Recorded]) -> Result<Vec<Problem>> {
+    let Some(tenant) = directory::tenant(db)? else { return Ok(Vec::new()) };
+    let mut problems = Vec::new();
+    for end in recorded.iter().filter(|end| end.seq > 0) {
+        let (key, hash) = match end.conversation {
+            None => (None, audit::hash_of(db, tenant.key, end.seq)?),
+            Some(uid) => match conversation::by_uid(db, tenant.key, uid)? {
+                None => (None, None),
+                Some(found) => {
+                    let at = EventRef { conversation: found.key, seq: Seq(end.seq) };
+                    (Some(found.key), event::hash_of(db, tenant.key, at)?)
+                }
+            },
+        };
+        if hash != Some(end.hash) {
+            let when = &end.when;
+            let whose = if end.conversation.is_none() { "the audit log" } else { "the log" };
+            problems.push(Problem {
+                conversation: key,
+                seq: key.map(|_| Seq(end.seq)),
+                what: format!(
+                    "{whose} as it was signed at {when} is not there: it was cut or written anew"
+                ),
+            });
+        }
+    }
+    Ok(problems)
+}
