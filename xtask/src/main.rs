@@ -5,6 +5,7 @@
 //! `cargo xtask test`.
 
 mod bench;
+mod contract;
 mod pages;
 mod repo;
 mod step;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::{pages, repo, step, tidy};
+use crate::{contract, pages, repo, step, tidy};
 
 /// `demo --check` plays its script in seconds; a hang in it must not cost CI its time.
 const DEMO_LIMIT: Duration = Duration::from_secs(180);
@@ -23,10 +23,11 @@ const QUICK: [(&str, Check); 5] = [
 ];
 
 /// What needs the release binary.
-const RELEASE: [(&str, Check); 5] = [
+const RELEASE: [(&str, Check); 6] = [
     ("release build", release),
     ("README commands", tidy::readme_commands),
     ("pages followed", pages::follow),
+    ("API against its document", contract::check),
     ("demo --check", demo),
     ("crash tests", crash),
 ];
