@@ -65,7 +65,8 @@ impl Published {
         if known.pick(id).is_none() {
             self.ask(&mut known, now).await;
         }
-        if !age(&known).is_some_and(|age| age < self.refresh_ms.saturating_add(self.stale_ms)) {
+        let longest = self.refresh_ms.saturating_add(self.stale_ms);
+        if age(&known).is_none_or(|age| age >= longest) {
             let why = "the keys of the token's issuer cannot be had; try again in a moment";
             return Err(Refusal::new(Code::Unavailable, why));
         }
