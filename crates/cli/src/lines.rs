@@ -64,6 +64,8 @@ pub(crate) fn deed(print: &Printer, event: &Event) -> String {
         }
         "reaction_cleared" => format!("{who} took back {signal} {}", about()),
         "member_joined" => format!("{who} added {member}"),
+        "member_withdrew" if event.actor.id == member => format!("{who} left until it is named"),
+        "member_withdrew" => format!("{who} asked {member} to leave"),
         "member_left" => format!("{who} removed {member}"),
         "conversation_created" => format!("{who} made this conversation {title}"),
         "settings_changed" => format!("{who} changed the settings of {title}"),

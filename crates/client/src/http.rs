@@ -116,6 +116,17 @@ impl Client {
         body(answer).await.map(|_| ())
     }
 
+    /// Says something that is answered with nothing.
+    pub(crate) async fn tell<B: Serialize>(
+        &self,
+        method: Method,
+        url: Url,
+        json: &B,
+    ) -> Result<()> {
+        let answer = self.exchange(self.request(method, url).json(json)).await?;
+        body(answer).await.map(|_| ())
+    }
+
     async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T> {
         let bytes = body(self.exchange(request).await?).await?;
         serde_json::from_slice(&bytes)

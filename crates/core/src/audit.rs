@@ -266,6 +266,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::Edit { .. }
         | Command::Delete { .. }
         | Command::React { .. }
+        | Command::Leave { .. }
         // How far somebody has read, that a run lives, and questions.
         | Command::SetCursor { .. }
         // The text of a digest, which says nothing new.

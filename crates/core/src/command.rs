@@ -3,6 +3,8 @@
 //! A command is a value: its ids, time and random bytes are drawn once, by whoever makes it, so that
 //! running it again gives the same result.
 
+mod facts;
+
 use std::sync::Arc;
 
 use crate::attention::{Attention, Decision, Directedness};
@@ -11,10 +13,12 @@ use crate::claim::Claim;
 use crate::conversation::{Conversation, ConversationKind, Participation, Settings};
 use crate::delivery::{Disposition, Open};
 use crate::event::{Event, EventRef, Message, Reason};
-use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
+use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
 use crate::member::{Directory, Member, MemberFields, MemberKind, Role, Session, Stream};
 use crate::reaction::Signal;
 use crate::thread::{Thread, ThreadKind, ThreadStatus};
+
+pub use facts::{Facts, Mark, Unavailable};
 
 /// What a token lets its bearer do (design section 4, "Tokens").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -202,6 +206,13 @@ pub enum Command {
     KeepDigest {
         conversation: Uid,
         written: crate::digest::Written,
+    },
+    /// Asks an agent to leave a conversation, or one thread of it, or leaves itself: it is told nothing there
+    /// until it is named again.
+    Leave {
+        conversation: Uid,
+        thread: Option<Uid>,
+        member: MemberKey,
     },
     /// Puts off what the caller owes: it is offered again at `until`.
     Defer {
@@ -434,32 +445,3 @@ impl MessageState {
         *self == Self::default()
     }
 }
-
-/// A read cursor of a member in a conversation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
-    pub read: Seq,
-}
-
-/// Facts that are not in memory, from whoever holds the log. Readers of the same transaction as the
-/// writer's: what an earlier command of the batch recorded is seen through the room, not through here.
-pub trait Facts {
-    fn conversation_key(&mut self, uid: Uid) -> Result<Option<ConversationKey>, Unavailable>;
-    /// The whole room, as it stands after its last recorded event.
-    fn room(&mut self, key: ConversationKey) -> Result<Option<crate::room::Room>, Unavailable>;
-    fn event_ref(&mut self, uid: Uid) -> Result<Option<EventRef>, Unavailable>;
-    fn thread_ref(&mut self, uid: Uid)
-    -> Result<Option<(ConversationKey, ThreadKey)>, Unavailable>;
-    fn event(&mut self, at: EventRef) -> Result<Option<Recalled>, Unavailable>;
-    /// The events after a message's that still say something of it in words: edits, and reactions.
-    fn versions(&mut self, message: EventRef) -> Result<Vec<Seq>, Unavailable>;
-    fn mark(
-        &mut self,
-        conversation: ConversationKey,
-        member: MemberKey,
-    ) -> Result<Mark, Unavailable>;
-}
-
-/// The facts could not be had; nothing was decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unavailable(pub String);

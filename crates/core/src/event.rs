@@ -101,6 +101,11 @@ pub enum Change {
     },
     /// What a message said is gone, in all its versions. `events` are those whose content went: the post, its
     /// edits, and reactions that said something in words.
+    /// The member was asked to leave, or left, and keeps its seat: it is told nothing here until it is named
+    /// again. In a thread, of that thread only.
+    Withdrew {
+        member: MemberKey,
+    },
     Erased {
         message: Seq,
         reason: Reason,
@@ -199,6 +204,7 @@ impl Change {
             Self::ThreadOpened(_) => 10,
             Self::ThreadStatus { .. } => 11,
             Self::ThreadOwner { .. } => 12,
+            Self::Withdrew { .. } => 20,
             Self::Erased { .. } => 13,
             Self::Continued => 14,
         }
@@ -221,6 +227,7 @@ impl Change {
             12 => "thread_owner_changed",
             13 => "message_erased",
             14 => "continued",
+            20 => "member_withdrew",
             _ => "unknown",
         }
     }
@@ -250,6 +257,7 @@ impl Change {
             | Self::SettingsChanged(_)
             | Self::Joined { .. }
             | Self::Left { .. }
+            | Self::Withdrew { .. }
             | Self::Posted(_)
             | Self::ThreadOpened(_)
             | Self::ThreadStatus { .. }

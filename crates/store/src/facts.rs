@@ -14,7 +14,7 @@ use chorus_core::member::Directory;
 use chorus_core::room::{Parts, Room, TAIL};
 
 use crate::db::{Db, Error};
-use crate::{conversation, digest, event, mark, message, open, thread};
+use crate::{conversation, digest, event, gone, mark, message, open, thread};
 
 /// Facts of one workspace at one moment.
 pub(crate) struct Stored<'a> {
@@ -46,6 +46,7 @@ impl Stored<'_> {
             head,
             roster,
             digested,
+            gone: gone::all(db, workspace, key)?,
             threads: thread::all(db, workspace, key)?,
             events: event::after(db, workspace, key, tail, i64::MAX as usize)?,
             pending: open::pending(db, workspace, key)?,

@@ -24,6 +24,7 @@ mod row;
 mod thread;
 
 mod facts;
+mod gone;
 mod record;
 pub mod writer;
 

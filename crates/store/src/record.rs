@@ -7,7 +7,7 @@ use chorus_core::event::EventRef;
 use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
-use crate::{conversation, digest, directory, event, mark, message, open, thread};
+use crate::{conversation, digest, directory, event, gone, mark, message, open, thread};
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
 pub(crate) fn record(
@@ -131,6 +131,9 @@ fn record_projections(
     let Some(room) = rooms.room(key) else { return Ok(()) };
     if dirty.conversation {
         conversation::put(db, workspace, &room.conversation)?;
+    }
+    for place in &dirty.gone {
+        gone::set(db, workspace, key, *place, room.gone.contains(place))?;
     }
     for (member, participation) in &dirty.roster {
         conversation::put_seat(db, workspace, key, *member, *participation)?;

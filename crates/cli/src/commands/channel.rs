@@ -1,7 +1,7 @@
 //! `chorus channel`: conversations and their rosters.
 
 use chorus_core::conversation::{ConversationKind, Participation, Visibility};
-use chorus_wire::rest::channels::{Channel, ChannelPatch, NewChannel};
+use chorus_wire::rest::channels::{Channel, ChannelPatch, Leave, NewChannel};
 use chorus_wire::words::Word;
 use clap::Subcommand;
 
@@ -53,6 +53,14 @@ pub(crate) enum Args {
         channel: String,
         #[arg(required = true)]
         members: Vec<String>,
+    },
+    /// Ask an agent to leave: it is told nothing there until it is named again
+    Leave {
+        channel: String,
+        agent: String,
+        /// This thread only
+        #[arg(long, value_name = "THREAD")]
+        thread: Option<String>,
     },
     /// Change a channel; what is not given stays
     Set {
@@ -117,6 +125,12 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             for member in &members {
                 client.seat(&id, lookup::member(member), participation).await?;
             }
+            id
+        }
+        Args::Leave { channel, agent, thread } => {
+            let id = lookup::conversation(&client, &channel).await?;
+            let member = Some(lookup::member(&agent).to_owned());
+            client.leave(&id, &Leave { member, thread }).await?;
             id
         }
         Args::Remove { channel, members } => {

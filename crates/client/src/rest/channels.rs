@@ -1,7 +1,9 @@
 //! Conversations and their rosters.
 
 use chorus_core::conversation::Participation;
-use chorus_wire::rest::channels::{Channel, ChannelPatch, Channels, NewChannel, Seat, SeatPut};
+use chorus_wire::rest::channels::{
+    Channel, ChannelPatch, Channels, Leave, NewChannel, Seat, SeatPut,
+};
 use chorus_wire::rest::cursors::{Cursor, CursorPut};
 use reqwest::Method;
 
@@ -42,6 +44,11 @@ impl Client {
     /// `DELETE /v1/channels/{id}/members/{member}`
     pub async fn unseat(&self, id: &str, member: &str) -> Result<()> {
         self.act(Method::DELETE, self.url(&["v1", "channels", id, "members", member])).await
+    }
+
+    /// `POST /v1/channels/{id}/leave`
+    pub async fn leave(&self, id: &str, ask: &Leave) -> Result<()> {
+        self.tell(Method::POST, self.url(&["v1", "channels", id, "leave"]), ask).await
     }
 
     /// `GET /v1/cursors/{conversation}`

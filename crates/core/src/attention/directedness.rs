@@ -49,6 +49,8 @@ pub struct Said<'a> {
     pub answers_ack: bool,
     /// Whom an ephemeral message is shown to.
     pub only: Option<&'a Arc<[MemberKey]>>,
+    /// A person asks whoever it names to leave.
+    pub leave: bool,
 }
 
 /// Decides a message for everybody in the room. An ephemeral one is told to nobody whom it is not shown to.
@@ -282,12 +284,29 @@ impl<'a> Candidates<'a> {
         if !self.may_be_told(member) {
             return;
         }
+        let rule = self.unless_left(member, rule);
         let decision = self.decision(member, rule);
         let of_its_own = decision.mode.tells()
             || decision.policy != Policy::MustNotRespond
-            || rule == Rule::RoleMentionOther;
+            || matches!(rule, Rule::RoleMentionOther | Rule::Left);
         if of_its_own {
             self.told.push(Told { member, decision });
+        }
+    }
+
+    /// Whoever has left is told nothing until it is named; whoever is asked to leave is told that.
+    fn unless_left(&self, member: MemberKey, rule: Rule) -> Rule {
+        use Rule::{AskedToLeave, DirectMessage, Left, Mention, Recipient};
+        let thread = self.said.thread.map(|t| t.key);
+        match rule {
+            Mention | Recipient if self.said.leave && self.people.directory.is_agent(member) => {
+                AskedToLeave
+            }
+            DirectMessage | Mention | Recipient | Rule::RoleMention | Rule::RoleMentionOther => {
+                rule
+            }
+            _ if self.room.has_left(member, thread) => Left,
+            _ => rule,
         }
     }
 
@@ -344,6 +363,7 @@ fn directedness(rule: Rule) -> Directedness {
         | Rule::Continuation
         | Rule::EditedAfterResponse
         | Rule::Reaction
+        | Rule::AskedToLeave
         | Rule::Escalated => Directedness::ToMe,
         Rule::RoleMention
         | Rule::RoleMentionOther
@@ -354,7 +374,9 @@ fn directedness(rule: Rule) -> Directedness {
         | Rule::HopLimit
         | Rule::BudgetSpent => Directedness::ToMyRole,
         Rule::RepliedToOther | Rule::NamedOther => Directedness::ToOther,
-        Rule::AlwaysListen | Rule::Unaddressed | Rule::AnswerToAck => Directedness::Ambient,
+        Rule::AlwaysListen | Rule::Unaddressed | Rule::AnswerToAck | Rule::Left => {
+            Directedness::Ambient
+        }
     }
 }
 

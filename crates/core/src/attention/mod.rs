@@ -152,10 +152,14 @@ pub enum Rule {
     Escalated,
     /// Agents have talked here for as long as they may without a person; a person is told.
     BudgetSpent,
+    /// A person asks the member to leave this place.
+    AskedToLeave,
+    /// The member has left this place, and was not named again.
+    Left,
 }
 
 impl Rule {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::DirectMessage,
         Self::Recipient,
         Self::Mention,
@@ -178,6 +182,8 @@ impl Rule {
         Self::AnswerToAck,
         Self::Escalated,
         Self::BudgetSpent,
+        Self::AskedToLeave,
+        Self::Left,
     ];
 
     pub fn name(self) -> &'static str {
@@ -203,6 +209,8 @@ impl Rule {
             Self::HopLimit => "hop_limit",
             Self::AnswerToAck => "answer_to_ack_only",
             Self::Escalated => "escalated",
+            Self::AskedToLeave => "asked_to_leave",
+            Self::Left => "left",
             Self::BudgetSpent => "budget_spent",
         }
     }

@@ -105,6 +105,7 @@ const fn row(
 #[rustfmt::skip]
 pub const MATRIX: &[Row] = &[
     // Aimed at this member.
+    row("Asked to leave", ToMe, &[Rule::AskedToLeave], &[], When::Always, (AckOnly, Notify, LOW)),
     row("Reaction to a message of mine", ToMe, &[Rule::Reaction], &[], When::Always, (MayRespond, Notify, LOW)),
     row("Chain of agents reached its end", ToMe, &[Rule::HopLimit], &[], When::Always, (MayRespond, Notify, HIGH)),
     row("Answer to an ack_only event", ToMe, &[Rule::AnswerToAck], &[], When::Always, (MustNotRespond, Silent, LOW)),
@@ -142,6 +143,7 @@ pub const MATRIX: &[Row] = &[
     row("Message to another, not in my thread", ToOther, &[], &[], When::Always, (MustNotRespond, Silent, LOW)),
 
     // Addressed to nobody.
+    row("Said where the member has left", Ambient, &[Rule::Left], &[], When::Always, (MustNotRespond, Silent, LOW)),
     row("Answer to an ack_only event", Ambient, &[Rule::AnswerToAck], &[], When::Always, (MustNotRespond, Silent, LOW)),
     row("Status or filler, heard by a listener", Ambient, &[Rule::AlwaysListen], BACKGROUND, When::Always, (MustNotRespond, Digest, LOW)),
     row("Channel message, heard by a listener", Ambient, &[Rule::AlwaysListen], &[], When::Always, (MayRespond, Notify, OWN)),

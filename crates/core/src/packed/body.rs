@@ -20,6 +20,7 @@ pub fn body(change: &Change) -> Vec<u8> {
             out.number(member.0.into());
             out.code(*participation);
         }
+        Change::Withdrew { member } => out.number(member.0.into()),
         Change::Left { member } => out.number(member.0.into()),
         Change::Posted(message) => put_message(&mut out, message),
         Change::Edited { message, content } => {
@@ -74,6 +75,7 @@ pub fn read_body(code: u8, bytes: &[u8]) -> Result<Change> {
         10 => Change::ThreadOpened(get_opening(r)?),
         11 => Change::ThreadStatus { status: r.code()?, reason: r.text()? },
         12 => Change::ThreadOwner { owner: get_member(r)? },
+        20 => Change::Withdrew { member: MemberKey(r.small()?) },
         13 => Change::Erased { message: Seq(r.number()?), reason: r.code()?, events: get_seqs(r)? },
         14 => Change::Continued,
         _ => return Err(Corrupt),

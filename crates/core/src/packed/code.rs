@@ -69,6 +69,8 @@ coded!(Rule {
     HopLimit = 19,
     AnswerToAck = 20,
     Escalated = 21,
+    AskedToLeave = 30,
+    Left = 31,
     BudgetSpent = 22,
 });
 coded!(Disposition {

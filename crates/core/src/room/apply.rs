@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::attention::Attention;
-use crate::attention::Intent;
 use crate::attention::intent::{Before, intent};
+use crate::attention::{Intent, Rule};
 use crate::conversation::Participation;
 use crate::digest::Tally;
 use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind};
@@ -90,9 +90,22 @@ impl Room {
                 Arc::make_mut(&mut self.conversation).settings = settings.clone();
                 self.dirty.conversation = true;
             }
-            Change::Joined { member, participation } => self.seat(*member, Some(*participation)),
-            Change::Left { member } => self.seat(*member, None),
-            Change::Posted(_) => self.count_message(event),
+            Change::Joined { member, participation } => {
+                self.seat(*member, Some(*participation));
+                self.come_back(|gone| gone == *member);
+            }
+            Change::Left { member } => {
+                self.seat(*member, None);
+                self.come_back(|gone| gone == *member);
+            }
+            Change::Withdrew { member } => {
+                self.gone.insert((*member, event.thread));
+                self.dirty.gone.insert((*member, event.thread));
+            }
+            Change::Posted(_) => {
+                self.count_message(event);
+                self.call_back(event);
+            }
             Change::Continued => self.attend(event),
             Change::Edited { message, .. } => {
                 if event.hop == 0 {
@@ -175,6 +188,30 @@ impl Room {
             self.listeners.remove(&member);
         }
         self.dirty.roster.insert(member, participation);
+    }
+
+    /// Who is named where it has left is back.
+    fn call_back(&mut self, event: &Event) {
+        if self.gone.is_empty() {
+            return;
+        }
+        let named = |rule| matches!(rule, Rule::Mention | Rule::Recipient | Rule::RoleMention);
+        let told = event.attention.iter().flat_map(|a| &a.told);
+        for told in told.filter(|t| named(t.decision.rule)) {
+            for place in [None, event.thread] {
+                if self.gone.remove(&(told.member, place)) {
+                    self.dirty.gone.insert((told.member, place));
+                }
+            }
+        }
+    }
+
+    fn come_back(&mut self, who: impl Fn(MemberKey) -> bool) {
+        let back: Vec<_> = self.gone.iter().copied().filter(|(member, _)| who(*member)).collect();
+        for place in back {
+            self.gone.remove(&place);
+            self.dirty.gone.insert(place);
+        }
     }
 
     fn count_message(&mut self, event: &Event) {

@@ -75,6 +75,8 @@ pub struct Room {
     pub sent: Sent,
     /// When agents opened subjects by themselves within the hour.
     pub autonomous: VecDeque<(MemberKey, Timestamp)>,
+    /// Who has left without giving up its seat: all of the room (`None`), or a thread.
+    pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
     /// What was said since the last digest; nothing is counted while nobody follows.
     pub tally: Tally,
     /// Open events without a row: what must be made again from the log after a crash.
@@ -130,6 +132,8 @@ pub struct Dirty {
     pub erased: BTreeSet<Seq>,
     /// Receipts of events that were opened again (a dead letter sent again).
     pub reopened: BTreeSet<Seq>,
+    /// Of whom it changed whether it has left, and where.
+    pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
     /// Up to where digests account for the log has moved.
     pub digested: bool,
     pub digests: Vec<Arc<Digest>>,
@@ -152,6 +156,7 @@ impl Dirty {
             && self.receipts.is_empty()
             && self.reopened.is_empty()
             && !self.digested
+            && self.gone.is_empty()
             && self.digests.is_empty()
             && self.written.is_empty()
             && self.unsaid.is_empty()
@@ -168,6 +173,7 @@ pub struct Parts {
     /// The newest [`TAIL`] events and every event above `head.settled`, in order.
     pub events: Vec<Arc<Event>>,
     pub pending: Vec<Open>,
+    pub gone: Vec<(MemberKey, Option<ThreadKey>)>,
     /// Up to where digests account for the log, when that was ever noted. `events` begin there at the latest,
     /// or [`limits::DIGEST_EVENTS`] before the end, when the conversation is followed.
     pub digested: Option<Seq>,
@@ -194,6 +200,7 @@ impl Room {
             marks: HashMap::new(),
             sent: Sent::default(),
             autonomous: VecDeque::new(),
+            gone: BTreeSet::new(),
             tally: Tally::default(),
             fresh: BTreeSet::new(),
             dirty: Dirty::default(),
@@ -208,6 +215,7 @@ impl Room {
         room.listeners = listeners(&parts.roster);
         room.roster = parts.roster.into_iter().collect();
         room.threads = parts.threads.into_iter().map(|t| (t.key, Arc::new(t))).collect();
+        room.gone = parts.gone.into_iter().collect();
         room.tally = Tally::from(parts.digested.unwrap_or(room.head.seq));
         room.dirty.digested = parts.digested.is_none() && !room.listeners.is_empty();
         for (at, key, seq) in parts.sent {
@@ -241,6 +249,12 @@ impl Room {
             Some(key) => self.threads.get(&key).map_or(0, |t| t.unattended),
             None => self.head.unattended,
         }
+    }
+
+    /// Whether the member has left the thread, or all of the room.
+    pub fn has_left(&self, member: MemberKey, thread: Option<ThreadKey>) -> bool {
+        !self.gone.is_empty()
+            && (self.gone.contains(&(member, None)) || self.gone.contains(&(member, thread)))
     }
 
     pub fn key(&self) -> ConversationKey {

@@ -359,7 +359,7 @@ impl Run<'_> {
 
     /// Time has come for an event: its row, its claim, its deliveries.
     pub(super) fn fire(&mut self, at: EventRef) -> Result<()> {
-        if at == super::digest_timer(at.conversation) {
+        if at == super::digest::digest_timer(at.conversation) {
             return self.digest(at.conversation);
         }
         let now = self.now;

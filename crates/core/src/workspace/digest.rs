@@ -6,7 +6,8 @@ use super::{Result, Run};
 use crate::command::{Effect, Outcome};
 use crate::digest::{Tally, Written};
 use crate::error::{Code, Refusal};
-use crate::ids::{ConversationKey, MemberKey, Uid};
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, Seq, Uid};
 use crate::limits;
 
 impl Run<'_> {
@@ -19,7 +20,9 @@ impl Run<'_> {
             return Ok(());
         }
         let directory = self.directory();
-        let here = |m: &MemberKey| directory.member(*m).is_some_and(|m| !m.removed);
+        let here = |m: &MemberKey| {
+            directory.member(*m).is_some_and(|m| !m.removed) && !room.has_left(*m, None)
+        };
         let followers = room.listeners.iter().copied().filter(here);
         let digest = room.tally.digest(followers, room.head.seq, now).map(Arc::new);
         let room = self.room_mut(key);
@@ -50,4 +53,19 @@ impl Run<'_> {
         self.room_mut(key).add_written(written);
         Ok(Outcome::Done)
     }
+}
+
+/// How often digests are made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Every(pub(super) Option<i64>);
+
+impl Default for Every {
+    fn default() -> Self {
+        Self(Some(limits::DIGEST_MS))
+    }
+}
+
+/// A conversation's digest has a timer as an event has one; no event has this seq.
+pub(super) fn digest_timer(conversation: ConversationKey) -> EventRef {
+    EventRef { conversation, seq: Seq(0) }
 }

@@ -70,6 +70,7 @@ impl Run<'_> {
                 && reads(room, *member)
                 // An ephemeral message is not shown to others because nobody answered it.
                 && open.attention.is_shown_to(*member)
+                && !room.has_left(*member, open.thread)
         };
         let member = leads.into_iter().flatten().chain(people).find(fits)?;
         Some((member, directory.is_agent(member)))

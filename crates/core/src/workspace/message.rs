@@ -137,6 +137,8 @@ impl Run<'_> {
             Signal::Agree | Signal::Declined | Signal::Done | Signal::Unclear | Signal::Blocked
         );
         let tells = on && matters && !me.is_agent() && self.directory().is_agent(author);
+        let room = self.room(message.event.conversation);
+        let tells = tells && !room.has_left(author, message.event.thread);
         tells.then(|| {
             let decision = knock(Rule::Reaction, Priority::Low);
             Arc::new(Attention {
@@ -238,7 +240,8 @@ impl Run<'_> {
             Some(seq) => Some(self.recall(EventRef { seq, ..at })?.event.actor),
             None => None,
         };
-        let answered = self.answered_by(recalled, at)?;
+        let mut answered = self.answered_by(recalled, at)?;
+        answered.retain(|m| !self.room(at.conversation).has_left(*m, event.thread));
         let (recipient, mentions) = self.named_beside(&event);
         let room = self.room(at.conversation);
         let thread = self.thread(at.conversation, event.thread);
@@ -262,6 +265,7 @@ impl Run<'_> {
                 stated: None,
                 answers_ack: false,
                 only: event.only(),
+                leave: false,
             },
         );
         let again = edited_after_response(attention.intent, &author, hop);

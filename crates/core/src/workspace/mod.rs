@@ -13,6 +13,7 @@ mod directory;
 mod erase;
 mod escalate;
 mod guard;
+mod leave;
 mod look;
 mod message;
 mod pause;
@@ -32,9 +33,9 @@ use crate::delivery::{Open, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
-use crate::limits;
 use crate::member::{Directory, Member, Role, Session, Stream};
 use crate::room::{Dirty, Head, Room};
+use digest::{Every, digest_timer};
 use run::Run;
 use timer::Timers;
 
@@ -278,6 +279,9 @@ impl Workspace {
                 run.dispose(event, disposition, note.as_deref())
             }
             Command::KeepDigest { conversation, written } => run.keep_digest(conversation, written),
+            Command::Leave { conversation, thread, member } => {
+                run.leave(conversation, thread, member)
+            }
             Command::Defer { event, until } => run.defer(event, until),
             Command::Retrieve { event } => run.retrieve(event),
             Command::Life { session } => run.life(session),
@@ -432,21 +436,6 @@ impl By {
     pub fn host() -> Self {
         Self { member: MemberKey(0), session: None, authority: Authority::Operator, turn: None }
     }
-}
-
-/// How often digests are made.
-#[derive(Clone, Copy, Debug)]
-struct Every(Option<i64>);
-
-impl Default for Every {
-    fn default() -> Self {
-        Self(Some(limits::DIGEST_MS))
-    }
-}
-
-/// A conversation's digest has a timer as an event has one; no event has this seq.
-fn digest_timer(conversation: ConversationKey) -> EventRef {
-    EventRef { conversation, seq: Seq(0) }
 }
 
 /// Whether a delivery is a turn that is being run.

@@ -6,7 +6,7 @@ use super::defer::end_for_others;
 use super::guard::Verdict;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
-use crate::attention::intent::is_urgent;
+use crate::attention::intent::{asks_to_leave, is_urgent};
 use crate::attention::{Attention, Directedness, Intent, Rule};
 use crate::claim::Claim;
 use crate::command::{Audience, Effect, Outcome, Post};
@@ -61,6 +61,7 @@ impl Run<'_> {
         }
         let entry = self.publish(event.clone())?;
         self.call_off(&event)?;
+        self.show_out(&event)?;
         self.tell(&event)?;
         if self.ws.is_paused(self.room(place.key), place.thread) != was_paused {
             self.review_pauses(place.key)?;
@@ -221,6 +222,7 @@ impl Run<'_> {
                 stated: post.directedness,
                 answers_ack: verdict.answers_ack,
                 only,
+                leave: !me.is_agent() && asks_to_leave(text),
             },
         );
         self.note_spent(me, place.key, place.thread, &post.message, &mut attention);

@@ -25,6 +25,7 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
         let pending = world.log.pending.iter();
         let parts = Parts {
             digested: None,
+            gone: Vec::new(),
             conversation: room.conversation.clone(),
             head: room.head,
             roster: room.roster.iter().map(|(m, p)| (*m, *p)).collect(),

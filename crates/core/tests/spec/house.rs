@@ -387,6 +387,7 @@ impl House {
                 roster: room.roster.iter().map(|(m, p)| (*m, *p)).collect(),
                 threads: room.threads.values().map(|t| (**t).clone()).collect(),
                 digested: self.log.digested.get(&key).copied(),
+                gone: room.gone.iter().copied().collect(),
                 sent: sent.collect(),
                 events: events.cloned().collect(),
                 pending: pending

@@ -15,6 +15,7 @@ mod delivery;
 mod digests;
 mod edits;
 mod failures;
+mod leave;
 mod owed;
 mod pauses;
 mod reactions;

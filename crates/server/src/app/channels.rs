@@ -7,7 +7,9 @@ use chorus_core::command::{Command, Outcome, SettingsPatch};
 use chorus_core::conversation::{Conversation, ConversationKind, Settings, Visibility};
 use chorus_core::error::Refusal;
 use chorus_core::ids::Uid;
-use chorus_wire::rest::channels::{Channel, ChannelPatch, Channels, NewChannel, Seat, SeatPut};
+use chorus_wire::rest::channels::{
+    Channel, ChannelPatch, Channels, Leave, NewChannel, Seat, SeatPut,
+};
 
 use super::{App, ids, streams, unexpected};
 use crate::auth::Caller;
@@ -112,6 +114,17 @@ impl App {
         let command = Command::SetSeat { conversation, member, participation };
         self.submit(caller.by, command).await?;
         Ok(conversations::seat(&self.directory(), member, participation))
+    }
+
+    /// Asks an agent to leave, or leaves as one; with a turn's token too.
+    pub(crate) async fn leave(&self, caller: &Caller, id: &str, ask: Leave) -> Result<(), Refusal> {
+        let conversation = ids::conversation(id)?;
+        let member = match ask.member.as_deref() {
+            Some(id) => ids::member(&self.directory(), id)?.key,
+            None => caller.by.member,
+        };
+        let thread = ask.thread.as_deref().map(ids::thread).transpose()?;
+        self.submit(caller.by, Command::Leave { conversation, thread, member }).await.map(drop)
     }
 
     pub(crate) async fn unseat(

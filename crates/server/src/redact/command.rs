@@ -49,6 +49,7 @@ impl Redactor {
             | Command::Delete { .. }
             | Command::Erase { .. }
             | Command::Defer { .. }
+            | Command::Leave { .. }
             | Command::Continue { .. }
             | Command::SetCursor { .. }
             | Command::Claim { .. }

@@ -53,7 +53,9 @@ fn change(directory: &Directory, change: &Change, out: &mut events::Event) {
             out.member = Some(id(directory, *member));
             out.participation = Some(*participation);
         }
-        Change::Left { member } => out.member = Some(id(directory, *member)),
+        Change::Withdrew { member } | Change::Left { member } => {
+            out.member = Some(id(directory, *member))
+        }
         Change::Reacted { signal, detail, .. } => {
             out.signal = Some(*signal);
             out.glyph = Some(signal.default_glyph().to_owned());

@@ -17,6 +17,7 @@ mod ephemeral;
 mod erase;
 mod identity;
 mod issuers;
+mod leave;
 mod leaving;
 mod limits;
 mod live;

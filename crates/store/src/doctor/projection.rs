@@ -1,6 +1,6 @@
 //! Comparing what the tables say with what the log says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use chorus_core::conversation::{Conversation, Participation};
@@ -9,7 +9,7 @@ use chorus_core::room::{Head, Room};
 
 use super::Look;
 use crate::db::Result;
-use crate::{conversation, message, thread};
+use crate::{conversation, gone, message, thread};
 
 impl Look<'_> {
     pub(super) fn compare(
@@ -26,6 +26,10 @@ impl Look<'_> {
             conversation::roster(self.db, self.workspace, self.key)?.into_iter().collect();
         let seats = replayed.roster.iter().map(|(m, p)| (*m, *p)).collect();
         self.differences("seat of member", &roster, &seats);
+        let left: BTreeSet<_> = gone::all(self.db, self.workspace, self.key)?.into_iter().collect();
+        if left != replayed.gone {
+            self.found(None, "who has left is not what the log says");
+        }
         let threads = thread::all(self.db, self.workspace, self.key)?;
         let threads = threads.into_iter().map(|t| (t.key, t)).collect();
         let opened = replayed.threads.iter().map(|(k, t)| (*k, (**t).clone())).collect();

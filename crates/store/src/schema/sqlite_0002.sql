@@ -73,3 +73,12 @@ CREATE TABLE audit (
     packed BLOB NOT NULL,
     PRIMARY KEY (workspace, block)
 );
+
+-- Who has left a conversation (thread 0) or a thread of it and keeps its seat.
+CREATE TABLE gone (
+    workspace INTEGER NOT NULL,
+    conversation INTEGER NOT NULL,
+    member INTEGER NOT NULL,
+    thread INTEGER NOT NULL,
+    PRIMARY KEY (workspace, conversation, member, thread)
+) WITHOUT ROWID;

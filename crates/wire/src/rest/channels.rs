@@ -117,6 +117,18 @@ pub struct Channels {
     pub channels: Vec<Channel>,
 }
 
+/// `POST /v1/channels/{id}/leave`: an agent is told nothing there until it is named again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Leave {
+    /// Member id of the agent; the caller unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
+    /// `th_…`: that thread only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+}
+
 /// `PUT /v1/channels/{id}/members/{member}` -> [`Seat`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -8,11 +8,13 @@
 //! The text is untrusted, and what is read from it is a classification only: no word of it goes anywhere.
 
 mod evidence;
+mod leave;
 mod lexicon;
 mod reading;
 
 use super::Intent;
 use evidence::Evidence;
+pub use leave::asks_to_leave;
 use reading::{Lower, Reading};
 
 /// The message before, on the same line of talk.

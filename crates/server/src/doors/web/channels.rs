@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use chorus_core::error::Code;
-use chorus_wire::rest::channels::{Channel, ChannelPatch, Channels, NewChannel, Seat, SeatPut};
+use chorus_wire::rest::channels::{
+    Channel, ChannelPatch, Channels, Leave, NewChannel, Seat, SeatPut,
+};
 use chorus_wire::rest::cursors::{Cursor, CursorPut};
 
 use crate::app::App;
@@ -49,6 +51,15 @@ pub(super) fn routes() -> Routes {
             seat,
             Doc::new("put_seat", "Gives a member a seat, or changes how it takes part.")
                 .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
+        )
+        .post(
+            "/v1/channels/{id}/leave",
+            leave,
+            Doc::new(
+                "leave_channel",
+                "Asks an agent to leave, or leaves: it is told nothing there until named.",
+            )
+            .refuses(&[Code::Conflict, Code::NotFound]),
         )
         .delete(
             "/v1/channels/{id}/members/{member}",
@@ -111,6 +122,16 @@ async fn seat(
     Json(seat): Json<SeatPut>,
 ) -> Reply<Seat> {
     Ok(Json(app.seat(&caller, &id, &member, seat).await?))
+}
+
+async fn leave(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+    Json(ask): Json<Leave>,
+) -> Result<Done, Refused> {
+    app.leave(&caller, &id, ask).await?;
+    Ok(Done)
 }
 
 async fn unseat(

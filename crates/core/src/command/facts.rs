@@ -1,0 +1,34 @@
+//! What a decision needs and memory does not have.
+
+use super::Recalled;
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
+
+/// A read cursor of a member in a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    pub read: Seq,
+}
+
+/// Facts that are not in memory, from whoever holds the log. Readers of the same transaction as the
+/// writer's: what an earlier command of the batch recorded is seen through the room, not through here.
+pub trait Facts {
+    fn conversation_key(&mut self, uid: Uid) -> Result<Option<ConversationKey>, Unavailable>;
+    /// The whole room, as it stands after its last recorded event.
+    fn room(&mut self, key: ConversationKey) -> Result<Option<crate::room::Room>, Unavailable>;
+    fn event_ref(&mut self, uid: Uid) -> Result<Option<EventRef>, Unavailable>;
+    fn thread_ref(&mut self, uid: Uid)
+    -> Result<Option<(ConversationKey, ThreadKey)>, Unavailable>;
+    fn event(&mut self, at: EventRef) -> Result<Option<Recalled>, Unavailable>;
+    /// The events after a message's that still say something of it in words: edits, and reactions.
+    fn versions(&mut self, message: EventRef) -> Result<Vec<Seq>, Unavailable>;
+    fn mark(
+        &mut self,
+        conversation: ConversationKey,
+        member: MemberKey,
+    ) -> Result<Mark, Unavailable>;
+}
+
+/// The facts could not be had; nothing was decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable(pub String);

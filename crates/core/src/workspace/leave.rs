@@ -1,0 +1,105 @@
+//! Leaving without giving up a seat: an agent that a person asks to leave a thread or channel is told nothing
+//! there until it is named again.
+//!
+//! It is part of the log, so that a reader sees who asked whom, and part of the room, so that a decision knows
+//! it ([`crate::room::Room::has_left`]).
+
+use super::conversation::derived;
+use super::{Result, Run, is_running};
+use crate::attention::Rule;
+use crate::command::Outcome;
+use crate::conversation::ConversationKind;
+use crate::delivery::{Delivery, Disposition};
+use crate::error::{Code, Refusal};
+use crate::event::{Change, Event, EventRef};
+use crate::ids::{ConversationKey, MemberKey, ThreadKey, Uid};
+
+impl Run<'_> {
+    /// By command: an agent leaves by itself, or a person with a seat shows it out.
+    pub(super) fn leave(
+        &mut self,
+        conversation: Uid,
+        thread: Option<Uid>,
+        member: MemberKey,
+    ) -> Result<Outcome> {
+        let key = self.room_by_uid(conversation)?;
+        self.must_sit(key)?;
+        let thread = match thread {
+            Some(uid) => match self.thread_by_uid(uid)? {
+                (of, thread) if of == key => Some(thread),
+                _ => return Err(Refusal::invalid("the thread is in another conversation").into()),
+            },
+            None => None,
+        };
+        if member != self.by.member && self.me()?.is_agent() {
+            let why = "an agent leaves for itself only; a person may ask others to";
+            return Err(Refusal::new(Code::Forbidden, why).into());
+        }
+        self.must_be_member(member)?;
+        if !self.directory().is_agent(member) {
+            let why = "only agents are asked to leave; people are never told what they do not want";
+            return Err(Refusal::invalid(why).into());
+        }
+        let room = self.room(key);
+        if room.conversation.kind == ConversationKind::Dm {
+            return Err(Refusal::invalid("a direct conversation is not left; stop writing").into());
+        }
+        if !room.roster.contains_key(&member) {
+            return Err(Refusal::not_found("member in this conversation").into());
+        }
+        self.withdraw(key, thread, member, self.drawn.uid)?;
+        Ok(Outcome::Done)
+    }
+
+    /// By words: whoever a person has asked to leave leaves the line of talk where it was said. It is told of
+    /// these words alone, to be acknowledged.
+    pub(super) fn show_out(&mut self, event: &Event) -> Result<()> {
+        let told = event.attention.iter().flat_map(|a| &a.told);
+        let asked = told.filter(|t| t.decision.rule == Rule::AskedToLeave).map(|t| t.member);
+        for (n, member) in asked.collect::<Vec<_>>().into_iter().enumerate() {
+            let uid = derived(self.drawn.uid, n);
+            self.withdraw(event.conversation, event.thread, member, uid)?;
+        }
+        Ok(())
+    }
+
+    fn withdraw(
+        &mut self,
+        key: ConversationKey,
+        thread: Option<ThreadKey>,
+        member: MemberKey,
+        uid: Uid,
+    ) -> Result<()> {
+        if self.room(key).has_left(member, thread) {
+            return Ok(());
+        }
+        let mut draft = self.draft(uid, Change::Withdrew { member });
+        draft.thread = thread;
+        let logged = self.room_mut(key).log(draft);
+        self.publish(logged)?;
+        let owed = self.ws.owed.get(&member).into_iter().flatten();
+        let here: Vec<EventRef> = owed.copied().filter(|at| at.conversation == key).collect();
+        for at in here {
+            let now = self.now;
+            let room = self.room_mut(key);
+            let open = room.open.get_mut(&at.seq);
+            let Some(open) = open.filter(|o| thread.is_none() || o.thread == thread) else {
+                continue;
+            };
+            if open.claim.is_some_and(|c| c.holder == member) {
+                // Another of the role is asked.
+                self.settle(at, member, Disposition::Ignored)?;
+                continue;
+            }
+            let mine = open.delivery_mut(member).filter(|d| d.is_open());
+            let Some(mine) = mine else { continue };
+            let before: Delivery = mine.clone();
+            mine.fence += 1;
+            mine.settle(Disposition::Superseded, now);
+            debug_assert!(!is_running(mine.state));
+            self.cancel_all(at, vec![before], "asked to leave")?;
+            self.settle_if_done(at);
+        }
+        Ok(())
+    }
+}

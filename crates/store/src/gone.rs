@@ -1,0 +1,30 @@
+//! Who has left a conversation, or a thread of it, without giving up its seat: as replayed from the log.
+
+use chorus_core::ids::{ConversationKey, MemberKey, ThreadKey};
+
+use crate::db::{Db, Result, Table};
+
+static GONE: Table = Table::new("gone", 4, &["workspace", "conversation", "member", "thread"]);
+
+/// Where a member has left: all of the conversation, or one thread.
+pub(crate) type Place = (MemberKey, Option<ThreadKey>);
+
+pub(crate) fn set(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    (member, thread): Place,
+    on: bool,
+) -> Result<()> {
+    let thread = thread.map_or(0, |t| t.0);
+    let values = [workspace.into(), key.0.into(), member.0.into(), thread.into()];
+    if on { db.put(&GONE, &values) } else { db.remove(&GONE, &values) }
+}
+
+pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<Place>> {
+    let sql = format!("{} WHERE workspace = $1 AND conversation = $2", GONE.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], |row| {
+        let thread: u64 = row.int(3)?;
+        Ok((MemberKey(row.int(2)?), (thread > 0).then_some(ThreadKey(thread))))
+    })
+}
