@@ -198,6 +198,7 @@ impl Host {
             sign_in: SignIn::default(),
             pace: config.pace,
             kinds: Default::default(),
+            tails: Default::default(),
             typing: Default::default(),
             drain: Default::default(),
             data: config.data.clone(),

@@ -21,6 +21,7 @@ mod mark;
 mod message;
 mod open;
 mod row;
+mod stamps;
 mod thread;
 
 mod facts;

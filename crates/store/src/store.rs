@@ -17,6 +17,7 @@ use crate::facts::Stored;
 use crate::reader::Readers;
 use crate::schema::{self, Mismatch};
 use crate::sqlite::{Folder, FolderError, Sqlite};
+use crate::stamps::Stamps;
 use crate::writer::{self, Sink, Writer};
 use crate::{Tenant, conversation, directory};
 
@@ -147,7 +148,9 @@ impl Store {
     ) -> Result<(Writer, Readers), OpenError> {
         let Self { options, folder, db, tenant, directory } = self;
         let why = |why| OpenError::Database { folder: options.data.clone(), why };
-        let readers = Readers::new(folder.database(), options.vfs.clone(), tenant.key);
+        let stamps = Arc::new(Stamps::default());
+        let readers =
+            Readers::new(folder.database(), options.vfs.clone(), tenant.key, stamps.clone());
         let (workspace, damaged) =
             revive(&*db, &tenant, directory, options.budgets, options.digests, clock.now())
                 .map_err(why)?;
@@ -164,6 +167,7 @@ impl Store {
             batching: options.batching,
             slower_sync: options.slower_sync,
             answer_first: options.sync == Sync::DangerousAnswerFirst,
+            stamps,
         };
         Ok((writer::start(setup).map_err(|error| why(Error::Engine(error.to_string())))?, readers))
     }

@@ -11,6 +11,7 @@ mod read;
 
 pub(crate) mod messages;
 pub(crate) mod send;
+pub(crate) mod tails;
 
 pub(crate) mod channels;
 pub(crate) mod copies;
@@ -84,6 +85,8 @@ pub(crate) struct App {
     pub(crate) pace: Pace,
     /// Kinds of conversations that were looked at; a kind never changes.
     pub(crate) kinds: read::Kinds,
+    /// The newest messages of rooms that are read a lot.
+    pub(crate) tails: tails::Tails,
     pub(crate) typing: turns::TypingRates,
     /// What is under way, once the host is to stop.
     pub(crate) drain: Arc<drain::Drain>,

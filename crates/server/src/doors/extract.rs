@@ -1,5 +1,6 @@
 //! What handlers take: the caller, a body, a query and ids of the path, each refused with the envelope.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes, to_bytes};
@@ -21,6 +22,15 @@ pub(super) struct Bearer(pub Caller);
 
 /// A JSON body, in or out.
 pub(super) struct Json<T>(pub T);
+
+/// The JSON of a `T`, out, by whoever had it encoded already.
+pub(super) struct Encoded<T>(Bytes, PhantomData<T>);
+
+impl<T> Encoded<T> {
+    pub(super) fn new(json: Bytes) -> Self {
+        Self(json, PhantomData)
+    }
+}
 
 /// The query string.
 pub(super) struct Query<T>(pub T);
@@ -151,6 +161,13 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Arc<App>> for Path<T> {
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
         json(StatusCode::OK, &self.0)
+    }
+}
+
+impl<T> IntoResponse for Encoded<T> {
+    fn into_response(self) -> Response {
+        let json = HeaderValue::from_static("application/json");
+        ([(header::CONTENT_TYPE, json)], self.0).into_response()
     }
 }
 

@@ -99,7 +99,7 @@ async fn very_many_come_at_once_and_go_at_once_and_talk_goes_on() {
     let mut other = house.connect(&house.token("other").await).await;
     let coming = join_all((0..CROWD).map(|_| house.connect(&token)));
     let (crowd, _) = tokio::join!(coming, house.say(&ann, &room, "while they come"));
-    assert_eq!(connected(&house).await, CROWD + 1);
+    until_connected(&house, CROWD + 1).await;
     drop(crowd);
     house.say(&ann, &room, "@other while they go").await;
     let event = other.take().await;
@@ -119,7 +119,7 @@ async fn a_peer_that_vanishes_is_given_up_and_its_work_waits_for_the_next() {
     let (ann, token) = (house.token("ann").await, house.token("bot").await);
     let mut gone = raw(&house, &token).await;
     introduce(&mut gone).await;
-    assert_eq!(connected(&house).await, 1);
+    until_connected(&house, 1).await;
     house.say(&ann, &room, "@bot are you there?").await;
     // Its end stays open and says nothing any more, not even to a ping.
     until_connected(&house, 0).await;

@@ -27,4 +27,5 @@ mod owed;
 mod pauses;
 mod redact;
 mod restart;
+mod tails;
 mod web;

@@ -23,6 +23,7 @@ use chorus_core::thread::Thread;
 
 use crate::audit::{AuditHead, AuditPlace};
 use crate::db::{Db, Result};
+use crate::stamps::Stamps;
 use crate::{audit, conversation, digest, event, mark, open, thread};
 
 pub use entries::{Line, Page, Start, StoredEntry};
@@ -34,11 +35,23 @@ pub use trail::Trace;
 pub struct Readers {
     pool: Arc<Pool>,
     workspace: i64,
+    stamps: Arc<Stamps>,
 }
 
 impl Readers {
-    pub(crate) fn new(file: PathBuf, vfs: Option<String>, workspace: i64) -> Self {
-        Self { pool: Arc::new(Pool::new(file, vfs)), workspace }
+    pub(crate) fn new(
+        file: PathBuf,
+        vfs: Option<String>,
+        workspace: i64,
+        stamps: Arc<Stamps>,
+    ) -> Self {
+        Self { pool: Arc::new(Pool::new(file, vfs)), workspace, stamps }
+    }
+
+    /// Moves with every commit that changes something of the room, before that commit is answered. What is
+    /// read after this was asked is at least as new; what was read before is as new while it does not move.
+    pub fn stamp(&self, key: ConversationKey) -> u64 {
+        self.stamps.of(key)
     }
 
     fn read<T>(&self, read: impl FnOnce(&dyn Db, i64) -> Result<T>) -> Result<T> {

@@ -28,6 +28,7 @@ use crate::audit::AuditHead;
 use crate::clock::Clock;
 use crate::db::{Db, Error};
 use crate::sqlite::Folder;
+use crate::stamps::Stamps;
 use queue::{Job, Queue};
 use run::{Run, copy};
 
@@ -107,6 +108,7 @@ pub(crate) struct Setup {
     pub(crate) batching: bool,
     pub(crate) slower_sync: Duration,
     pub(crate) answer_first: bool,
+    pub(crate) stamps: Arc<Stamps>,
 }
 
 /// Starts the writer's thread. It ends with [`Writer::stop`], or when a commit fails.

@@ -26,6 +26,7 @@ use super::{Setup, Shared, Sink};
 use crate::clock::Clock;
 use crate::db::{Db, Error};
 use crate::sqlite::Folder;
+use crate::stamps::Stamps;
 
 /// Timers do not wake the writer more often than this: what is due goes along with the next batch, and a
 /// commit for timers alone would stand in the way of a post that comes meanwhile.
@@ -48,6 +49,7 @@ pub(super) struct Run {
     batching: bool,
     slower_sync: Duration,
     answer_first: bool,
+    stamps: Arc<Stamps>,
     ages: Ages,
     /// Rooms that were dropped and are to be loaded again: their timers stand still until they are.
     missing: BTreeSet<ConversationKey>,
@@ -91,6 +93,7 @@ impl Run {
             batching: setup.batching,
             slower_sync: setup.slower_sync,
             answer_first: setup.answer_first,
+            stamps: setup.stamps,
             ages: Ages::default(),
             missing: setup.damaged,
             resting: BTreeMap::new(),
@@ -302,6 +305,7 @@ impl Run {
         }
         self.trace.began = false;
         self.unscrubbed |= self.trace.erases;
+        self.trace.rooms.iter().for_each(|room| self.stamps.moved(*room));
         let took = u64::try_from(before.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.shared.counters.commits.fetch_add(1, Ordering::Relaxed);
         self.shared.counters.commit_us.fetch_add(took, Ordering::Relaxed);

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::doors::extract::{Bearer, Created, Done, Json, Path, Query};
+use crate::doors::extract::{Bearer, Created, Done, Encoded, Json, Path, Query};
 use crate::doors::refused::Refused;
 
 /// Reads an example as the type it is an example of.
@@ -174,6 +174,12 @@ pub(in crate::doors) trait Gives {
 }
 
 impl<T: JsonSchema + DeserializeOwned> Gives for Json<T> {
+    fn gives(draft: &mut Draft<'_>) {
+        draft.json::<T>(200);
+    }
+}
+
+impl<T: JsonSchema + DeserializeOwned> Gives for Encoded<T> {
     fn gives(draft: &mut Draft<'_>) {
         draft.json::<T>(200);
     }

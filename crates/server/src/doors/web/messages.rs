@@ -14,7 +14,7 @@ use chorus_wire::rest::messages::{
 use chorus_wire::words;
 
 use crate::app::App;
-use crate::doors::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
+use crate::doors::extract::{Bearer, Created, Done, Encoded, Json, Path, Query, Reply};
 use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 
@@ -145,8 +145,8 @@ async fn messages(
     State(app): Host,
     Bearer(caller): Bearer,
     Query(query): Query<ListMessages>,
-) -> Reply<Messages> {
-    Ok(Json(app.messages(&caller, query).await?))
+) -> Result<Encoded<Messages>, Refused> {
+    Ok(Encoded::new(app.messages_json(&caller, query).await?))
 }
 
 async fn message(
