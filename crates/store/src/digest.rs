@@ -9,10 +9,11 @@ use chorus_core::packed;
 
 use crate::db::{Db, Error, Result, Table};
 
-static DIGEST: Table =
+pub(crate) static DIGEST: Table =
     Table::new("digest", 3, &["workspace", "conversation", "through", "at", "packed"]);
 
-static DIGESTED: Table = Table::new("digested", 2, &["workspace", "conversation", "seq"]);
+pub(crate) static DIGESTED: Table =
+    Table::new("digested", 2, &["workspace", "conversation", "seq"]);
 
 pub(crate) fn put(
     db: &dyn Db,

@@ -12,7 +12,7 @@ use crate::limits;
 impl Run<'_> {
     /// Drops what the message says and logs that it did. What is still open of it ends as by a deletion.
     pub(super) fn erase(&mut self, uid: Uid, reason: Reason) -> Result<Outcome> {
-        let (at, recalled) = self.to_be_erased(uid)?;
+        let (at, recalled) = self.erasable(uid)?;
         let mut events = self.unerased(at, &recalled)?;
         if events.is_empty() {
             return Ok(Outcome::Erased { entry: self.entry(recalled.event)?, more: false });
@@ -32,7 +32,7 @@ impl Run<'_> {
 
     /// The message, for those who may erase it: an operator, wherever it stands, and a person its own. An
     /// agent may not: what it was talked into saying would be gone with the proof.
-    fn to_be_erased(&mut self, uid: Uid) -> Result<(EventRef, Recalled)> {
+    fn erasable(&mut self, uid: Uid) -> Result<(EventRef, Recalled)> {
         let mut at = match self.is_operator() {
             true => self.event_anywhere(uid, "message")?,
             false => self.event_by_uid(uid, "message")?,
