@@ -58,7 +58,7 @@ impl App {
         let me = caller.by.member;
         let events: Vec<Entry> =
             shown.iter().map(|shown| messages::entry(&directory, shown, me, glyphs)).collect();
-        self.note_pulled(caller, &shown);
+        self.note_pulled(caller, &shown).await;
         Ok(Events { events, has_more })
     }
 
@@ -75,7 +75,7 @@ impl App {
         let Page { shown, more } = self
             .page(caller.viewer(), &window.conversation, window.thread, window.range, limit)
             .await?;
-        self.note_pulled(caller, &shown);
+        self.note_pulled(caller, &shown).await;
         let directory = self.directory();
         let me = caller.by.member;
         let entry = |shown: &Shown| messages::entry(&directory, shown, me, glyphs);
@@ -241,11 +241,15 @@ impl App {
     }
 
     /// Knocks whose content was shown with these messages.
-    fn note_pulled(&self, caller: &Caller, shown: &[Shown]) {
+    async fn note_pulled(&self, caller: &Caller, shown: &[Shown]) {
         for shown in shown {
             let mine = told(&shown.event, caller.by.member);
             if mine.is_some_and(|d| d.mode.tells() && !d.mode.shows_content()) {
-                self.hand(caller.by, Command::Retrieve { event: shown.event.uid });
+                // Before the answer: the writer takes members in turn, and whoever asks next is to see it.
+                let noted = self.submit(caller.by, Command::Retrieve { event: shown.event.uid });
+                if let Err(refusal) = noted.await {
+                    tracing::debug!(%refusal, "that a knock was pulled was not noted");
+                }
             }
         }
     }
