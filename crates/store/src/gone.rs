@@ -4,7 +4,8 @@ use chorus_core::ids::{ConversationKey, MemberKey, ThreadKey};
 
 use crate::db::{Db, Result, Table};
 
-static GONE: Table = Table::new("gone", 4, &["workspace", "conversation", "member", "thread"]);
+pub(crate) static GONE: Table =
+    Table::new("gone", 4, &["workspace", "conversation", "member", "thread"]);
 
 /// Where a member has left: all of the conversation, or one thread.
 pub(crate) type Place = (MemberKey, Option<ThreadKey>);

@@ -8,7 +8,7 @@ use crate::db::{Db, Table};
 use crate::sqlite::Sqlite;
 use crate::{conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 20] = [
+const TABLES: [&Table; 21] = [
     &crate::audit::AUDIT,
     &directory::WORKSPACE,
     &directory::MEMBER,
@@ -23,6 +23,7 @@ const TABLES: [&Table; 20] = [
     &crate::digest::DIGEST,
     &crate::digest::DIGESTED,
     &event::EVENT,
+    &crate::gone::GONE,
     &message::MESSAGE,
     &thread::THREAD,
     &mark::MARK,
