@@ -63,6 +63,8 @@ pub(crate) enum Command {
     Agents(agents::Args),
     /// The live runs of agents
     Sessions(sessions::Args),
+    /// What agents may do only once a person has agreed, and agreeing to it
+    Approve(approve::Args),
     /// Who holds the right to decide about what
     Claims(claims::Args),
     /// Who was told of an event, how, and why

@@ -86,6 +86,7 @@ async fn run(cli: Cli) -> Result {
         Command::Digest(args) => digest::run(args, &context).await,
         Command::Agents(args) => agents::run(args, &context).await,
         Command::Sessions(args) => sessions::run(args, &context).await,
+        Command::Approve(args) => approve::run(args, &context).await,
         Command::Claims(args) => claims::run(args, &context).await,
         Command::Why(args) => why::run(args, &context).await,
         Command::DeadLetters(args) => dead_letters::run(args, &context).await,

@@ -48,10 +48,11 @@ pub enum Act {
     CallTool,
     Defer,
     Continue,
+    DecideApproval,
 }
 
 impl Act {
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::AddMember,
         Self::ChangeMember,
         Self::RemoveMember,
@@ -82,6 +83,7 @@ impl Act {
         Self::CallTool,
         Self::Defer,
         Self::Continue,
+        Self::DecideApproval,
     ];
 
     pub fn name(self) -> &'static str {
@@ -116,6 +118,7 @@ impl Act {
             Self::CallTool => "tool_called",
             Self::Defer => "deferred",
             Self::Continue => "continued",
+            Self::DecideApproval => "approval_decided",
         }
     }
 
@@ -130,6 +133,7 @@ impl Act {
             | Self::OpenThread
             | Self::Continue => Prefix::Conversation,
             Self::ChangeThread => Prefix::Thread,
+            Self::DecideApproval => Prefix::Approval,
             _ => Prefix::Event,
         }
     }
@@ -257,6 +261,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::Reject { .. } => (Act::Reject, Soft),
         Command::Dispose { .. } => (Act::Dispose, Firm),
         Command::Defer { .. } => (Act::Defer, Firm),
+        Command::DecideApproval { .. } => (Act::DecideApproval, Firm),
         Command::Retrieve { .. } => (Act::Retrieve, Soft),
         Command::Redeliver { .. } => (Act::Redeliver, Firm),
         Command::Note(note) if note.act == Act::CallTool => (note.act, Soft),
@@ -267,6 +272,8 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::Delete { .. }
         | Command::React { .. }
         | Command::Leave { .. }
+        // The call it is asked for is kept itself.
+        | Command::MayCall { .. }
         // How far somebody has read, that a run lives, and questions.
         | Command::SetCursor { .. }
         // The text of a digest, which says nothing new.
@@ -311,6 +318,10 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
         Command::Dispose { event, disposition, .. } => {
             record.subject = Some(*event);
             name = Some(disposition.name());
+        }
+        Command::DecideApproval { approval, approved, .. } => {
+            record.subject = Some(*approval);
+            name = Some(if *approved { "approved" } else { "denied" });
         }
         Command::Redeliver { event, member } => {
             record.subject = Some(*event);

@@ -7,6 +7,7 @@ mod facts;
 
 use std::sync::Arc;
 
+use crate::approval::Approval;
 use crate::attention::{Attention, Decision, Directedness};
 use crate::audit::Note;
 use crate::claim::Claim;
@@ -227,6 +228,18 @@ pub enum Command {
     Life {
         session: SessionKey,
     },
+    /// An agent is about to call a tool that the operator marked sensitive.
+    MayCall {
+        tool: Arc<str>,
+        /// Canonical JSON.
+        arguments: Arc<str>,
+    },
+    /// A person decides about what waits for one.
+    DecideApproval {
+        approval: Uid,
+        approved: bool,
+        reason: Option<Arc<str>>,
+    },
     /// Send a dead letter again.
     Redeliver {
         event: Uid,
@@ -326,6 +339,13 @@ pub enum Outcome {
     Logged {
         entry: Entry,
         duplicate: bool,
+    },
+    /// It waits for a person.
+    Held(Arc<Approval>),
+    /// A person has decided; what was sent thereby.
+    Approval {
+        approval: Arc<Approval>,
+        entry: Option<Entry>,
     },
     /// A message was erased, or had been before. `more`: it has further versions, for the next command.
     Erased {

@@ -219,9 +219,23 @@ impl Delivery {
     /// Puts it off: nothing of it is due before `until`.
     pub fn defer(&mut self, until: Timestamp, now: Timestamp) {
         self.clock.deferrals = self.clock.deferrals.saturating_add(1);
+        self.sleep(until, now);
+    }
+
+    /// It is put off by the host, for a reason of its own.
+    pub fn sleep(&mut self, until: Timestamp, now: Timestamp) {
         self.clock.until = Some(until);
         self.reminders = 0;
         self.state = State::Deferred { at: now };
+    }
+
+    /// The reason is gone before its time: true when it slept.
+    pub fn awake(&mut self) -> bool {
+        let slept = self.is_deferred();
+        if slept {
+            self.come_back();
+        }
+        slept
     }
 
     /// Its time has come: it waits to be offered, and what the run that put it off still says is stale.

@@ -67,6 +67,7 @@ pub enum Prefix {
     Session,
     Stream,
     Request,
+    Approval,
 }
 
 impl Prefix {
@@ -79,6 +80,7 @@ impl Prefix {
             Self::Session => "sess_",
             Self::Stream => "str_",
             Self::Request => "req_",
+            Self::Approval => "apr_",
         }
     }
 }

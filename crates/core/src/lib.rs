@@ -20,6 +20,7 @@ pub mod thread;
 
 pub mod attention;
 
+pub mod approval;
 pub mod audit;
 pub mod budget;
 pub mod claim;

@@ -37,6 +37,10 @@ pub const DIGEST_MS: i64 = 15 * 60_000;
 pub const DIGEST_EVENTS: u64 = 10_000;
 /// Longest text that a command may make of a digest, in bytes.
 pub const DIGEST_TEXT_BYTES: usize = 16 * 1024;
+/// How long a person has to decide what waits for one: a working day away, and back.
+pub const APPROVAL_MS: i64 = 24 * 3_600_000;
+/// Requests of one agent that wait for a person at once: each is a message kept, and a line to be read.
+pub const APPROVALS_EACH: usize = 100;
 /// What is owed is put off at most this far: longer is not an answer to come, but none.
 pub const DEFER_MS: i64 = 7 * 24 * 3_600_000;
 /// And at most so often, so that putting off comes to an end.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 
+use crate::approval::Approval;
 use crate::attention::names::{Index, Target, fold, valid_handle};
 use crate::budget::HOST_HANDLE;
 use crate::error::{Code, Refusal};
@@ -100,6 +101,8 @@ pub struct Directory {
     pub lead: Option<MemberKey>,
     /// Revoked token ids with the time after which the token is dead anyway.
     pub revoked: HashTrieMapSync<Arc<str>, Timestamp>,
+    /// What waits for a person, and what was decided lately.
+    pub approvals: RedBlackTreeMapSync<Uid, Arc<Approval>>,
     pub names: Arc<Index>,
     by_id: Arc<HashMap<Arc<str>, MemberKey>>,
     by_session: HashTrieMapSync<Uid, SessionKey>,

@@ -130,6 +130,7 @@ impl Host {
             name: config.workspace.clone(),
             budgets: config.settings.budget.budgets(),
             digests: digest.enabled.then(|| digest.every.ms()),
+            approvals: config.settings.approvals.rules(),
             ..Options::new(&config.data, uid)
         };
         let key_folder = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
@@ -192,6 +193,7 @@ impl Host {
             redactor: config.settings.redaction.redactor(),
             limits: Limits::new(&config.settings.limits),
             body_time: Duration::from_secs(config.settings.limits.body_seconds),
+            sensitive: config.settings.approvals.tools(),
             workspace_id: workspace_id.clone(),
             workspace_name,
             public_url: url.clone(),

@@ -6,6 +6,7 @@ use chorus_core::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid
 use chorus_core::member::{Directory, Member, Role, Session, Stream};
 use chorus_core::packed::Coded;
 
+use crate::approval;
 use crate::db::{Db, Error, Result, Row, Table, Value};
 use crate::row::{code, uid};
 
@@ -120,6 +121,9 @@ pub(crate) fn load(db: &dyn Db, tenant: &Tenant, now: Timestamp) -> Result<Direc
     })?;
     for (jti, expires) in revoked {
         directory.revoked.insert_mut(jti, expires);
+    }
+    for approval in approval::all(db, tenant.key)? {
+        directory.approvals.insert_mut(approval.uid, approval);
     }
     Ok(directory)
 }

@@ -13,6 +13,7 @@ pub mod db;
 pub mod schema;
 pub mod sqlite;
 
+mod approval;
 mod conversation;
 mod digest;
 mod directory;

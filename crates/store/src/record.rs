@@ -7,7 +7,7 @@ use chorus_core::event::EventRef;
 use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
-use crate::{conversation, digest, directory, event, gone, mark, message, open, thread};
+use crate::{approval, conversation, digest, directory, event, gone, mark, message, open, thread};
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
 pub(crate) fn record(
@@ -93,10 +93,27 @@ fn record_directory(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()
     if let Some(lead) = changes.lead {
         directory::set_lead(db, workspace, lead)?;
     }
+    record_approvals(db, workspace, changes)?;
     for (jti, expires) in &changes.revoked {
         directory::put_revoked(db, workspace, jti, *expires)?;
     }
     Ok(())
+}
+
+/// What is decided keeps nothing of what was to be said; what stood in its row is zeroed.
+fn record_approvals(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    if changes.approvals.is_empty() {
+        return Ok(());
+    }
+    db.thoroughly(&mut || {
+        for (uid, approval) in &changes.approvals {
+            match approval {
+                Some(approval) => approval::put(db, workspace, approval)?,
+                None => approval::remove(db, workspace, *uid)?,
+            }
+        }
+        Ok(())
+    })
 }
 
 /// A receipt that goes is removed before one that comes is written: an event may close, open and close

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use chorus_core::approval::Rules;
 use chorus_core::budget::Budgets;
 use chorus_core::ids::{ConversationKey, Uid};
 use chorus_core::member::Directory;
@@ -50,6 +51,8 @@ pub struct Options {
     pub budgets: Budgets,
     /// How often followed conversations are told in digests, in milliseconds; none is never.
     pub digests: Option<i64>,
+    /// What waits for a person.
+    pub approvals: Rules,
     /// Another file layer of SQLite's than the system's, by its registered name. For tests.
     pub vfs: Option<String>,
 }
@@ -65,6 +68,7 @@ impl Options {
             name: "default".to_owned(),
             budgets: Budgets::default(),
             digests: Some(chorus_core::limits::DIGEST_MS),
+            approvals: Rules::default(),
             vfs: None,
         }
     }
@@ -152,8 +156,7 @@ impl Store {
         let readers =
             Readers::new(folder.database(), options.vfs.clone(), tenant.key, stamps.clone());
         let (workspace, damaged) =
-            revive(&*db, &tenant, directory, options.budgets, options.digests, clock.now())
-                .map_err(why)?;
+            revive(&*db, &tenant, directory, &options, clock.now()).map_err(why)?;
         let audit = crate::audit::head(&*db, tenant.key).map_err(why)?;
         let setup = writer::Setup {
             folder,
@@ -179,13 +182,13 @@ fn revive(
     db: &dyn Db,
     tenant: &Tenant,
     directory: Directory,
-    budgets: Budgets,
-    digests: Option<i64>,
+    options: &Options,
     now: chorus_core::ids::Timestamp,
 ) -> Result<(Workspace, BTreeSet<ConversationKey>), Error> {
     let last = conversation::last_key(db, tenant.key)?;
-    let mut workspace = Workspace::new(directory, last).with_budgets(budgets);
-    workspace.set_digests(digests);
+    let workspace = Workspace::new(directory, last);
+    let mut workspace = workspace.with_budgets(options.budgets).with_approvals(options.approvals);
+    workspace.set_digests(options.digests);
     let directory = workspace.directory().clone();
     let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0 };
     let mut damaged = BTreeSet::new();

@@ -21,6 +21,7 @@ pub(crate) mod tail;
 pub(crate) mod why;
 
 pub(crate) mod agents;
+pub(crate) mod approve;
 pub(crate) mod claims;
 pub(crate) mod dead_letters;
 pub(crate) mod sessions;

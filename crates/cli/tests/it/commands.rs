@@ -279,3 +279,29 @@ fn an_ephemeral_post_is_for_the_members_it_names() {
     let nobody = host.run(&["post", "#ops", "psst", "--as", "alice", "--ephemeral", "--json"]);
     assert!(nobody.out.contains("VALIDATION_ERROR"), "{}", nobody.out);
 }
+
+// covers: ATT-192
+#[test]
+fn what_waits_for_a_person_is_listed_and_decided() {
+    let host = Host::with_room(&["scout"]);
+    let refused = |arguments: &[&str], code: &str| {
+        let ran = host.run(&[arguments, &["--json"]].concat());
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(ran.code != 0 && said.contains(code), "{said}");
+    };
+    assert_eq!(host.run(&["approve"]).ok().out.trim(), "nothing waits for a person");
+    let pair = host.json(&["channel", "create", "pair", "scout", "--kind", "dm"]);
+    let asked = host.json(&["post", pair["id"].as_str().unwrap(), "tell them that it is off"]);
+    let event = asked["event_id"].as_str().unwrap();
+    let say = ["post", "#ops", "it is off", "--as", "scout", "--reply-to", event, "--key", "k1"];
+    refused(&say, "APPROVAL_REQUIRED");
+    let list = host.run(&["approve"]).ok().out;
+    assert!(list.contains("scout") && list.contains("it is off"), "{list}");
+    let id = host.json(&["approve"])["approvals"][0]["id"].as_str().unwrap().to_owned();
+    refused(&["approve", &id, "--as", "bob"], "NOT_FOUND");
+    refused(&["approve", &id, "--as", "scout"], "INSUFFICIENT_AUTHORITY");
+    let said = host.json(&["approve", &id]);
+    assert_eq!(said["state"], "approved");
+    assert_eq!(host.json(&say)["event_id"], said["event_id"]);
+    refused(&["approve", &id, "--deny", "--reason", "late"], "CONFLICT");
+}

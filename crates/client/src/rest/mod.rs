@@ -1,5 +1,6 @@
 //! The methods of [`crate::Client`], one for each REST call; the files are those of `chorus_wire::rest`.
 
+mod approvals;
 mod attention;
 mod audit;
 mod channels;

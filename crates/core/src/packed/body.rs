@@ -84,7 +84,7 @@ pub fn read_body(code: u8, bytes: &[u8]) -> Result<Change> {
     Ok(change)
 }
 
-fn put_message(out: &mut Writer, message: &Message) {
+pub(super) fn put_message(out: &mut Writer, message: &Message) {
     out.code(message.kind);
     out.text(&message.text);
     out.optional_text(message.parts.as_deref());
@@ -92,7 +92,7 @@ fn put_message(out: &mut Writer, message: &Message) {
     out.optional_text(message.source.as_deref());
 }
 
-fn get_message(reader: &mut Reader<'_>) -> Result<Message> {
+pub(super) fn get_message(reader: &mut Reader<'_>) -> Result<Message> {
     Ok(Message {
         kind: reader.code()?,
         text: reader.text()?,

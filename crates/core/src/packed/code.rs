@@ -133,6 +133,7 @@ coded!(Act {
     CallTool = 28,
     Defer = 29,
     Continue = 30,
+    DecideApproval = 31,
 });
 coded!(Code {
     AddressRefused = 1,

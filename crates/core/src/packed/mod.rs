@@ -3,6 +3,7 @@
 //! One value has one encoding, so that a body's bytes can be hashed; codes are explicit numbers that are
 //! never reused. Reading never panics: whatever is not an encoding is [`Corrupt`].
 
+mod approval;
 mod attention;
 mod audit;
 mod body;
@@ -16,6 +17,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
+pub use approval::{asked, read_asked};
 pub use attention::{attention, read_attention};
 pub use audit::{audit, read_audit};
 pub use body::{body, read_body};

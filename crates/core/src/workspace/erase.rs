@@ -20,6 +20,7 @@ impl Run<'_> {
         let more = events.len() > limits::ROWS_PER_COMMAND;
         events.truncate(limits::ROWS_PER_COMMAND);
         self.supersede(at, &recalled, "erased")?;
+        self.drop_approvals_of(at);
         let change = Change::Erased { message: at.seq, reason, events: events.clone() };
         let mut draft = self.draft(self.drawn.uid, change);
         draft.thread = recalled.event.thread;

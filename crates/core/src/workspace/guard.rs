@@ -112,13 +112,18 @@ impl Run<'_> {
         sender: &Member,
         key: ConversationKey,
         in_reply_to: Option<EventRef>,
+        approved: Option<EventRef>,
         on_main_line: bool,
     ) -> Result<Verdict> {
         if !sender.is_agent() {
             return Ok(Verdict { cause: in_reply_to, ..Verdict::default() });
         }
         let now = self.now;
-        match self.cause(key, in_reply_to)? {
+        let cause = match approved.filter(|_| in_reply_to.is_none()) {
+            Some(at) => Some(self.cause_at(at)?),
+            None => self.cause(key, in_reply_to)?,
+        };
+        match cause {
             // Said in passing, in another conversation than the turn's: part of its chain, and no answer.
             Some(cause) if cause.at.conversation != key && in_reply_to.is_none() => {
                 let hop = cause.hop.saturating_add(1);

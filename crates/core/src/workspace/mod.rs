@@ -4,6 +4,7 @@
 //! and changes the rooms in memory; what must be written and done outside is collected until
 //! [`Workspace::take_changes`]. A refused command has changed nothing. Nothing in here reads a clock.
 
+mod approve;
 mod claim;
 mod conversation;
 mod defer;
@@ -25,6 +26,7 @@ mod timer;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::approval::{self, Approval};
 use crate::attention::directedness::People;
 use crate::budget::Budgets;
 use crate::command::{Authority, By, Command, Drawn, Effect, Facts, Outcome, Unavailable};
@@ -70,6 +72,8 @@ pub struct Changes {
     /// The lead, when it changed.
     pub lead: Option<Option<MemberKey>>,
     pub revoked: Vec<(Arc<str>, Timestamp)>,
+    /// What waits for a person, as it is now; none for what can be forgotten.
+    pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
     pub rooms: Vec<RoomChanges>,
     pub effects: Vec<Effect>,
 }
@@ -88,6 +92,7 @@ impl Changes {
             && self.sessions.is_empty()
             && self.lead.is_none()
             && self.revoked.is_empty()
+            && self.approvals.is_empty()
             && self.rooms.is_empty()
     }
 }
@@ -113,6 +118,8 @@ pub struct Workspace {
     open_by_uid: HashMap<Uid, EventRef>,
     /// Open events with an obligation that was not met in time.
     overdue: BTreeSet<EventRef>,
+    /// What waits for a person, and for how long.
+    approvals: approval::Rules,
     timers: Timers,
     digests: Every,
     granted: HashMap<MemberKey, Timestamp>,
@@ -138,6 +145,11 @@ impl Workspace {
     /// With other budgets for agents than the usual.
     pub fn with_budgets(self, budgets: Budgets) -> Self {
         Self { budgets, ..self }
+    }
+
+    /// With other rules for approvals than the usual.
+    pub fn with_approvals(self, approvals: approval::Rules) -> Self {
+        Self { approvals, ..self }
     }
 
     pub fn directory(&self) -> &Arc<Directory> {
@@ -285,6 +297,10 @@ impl Workspace {
             Command::Defer { event, until } => run.defer(event, until),
             Command::Retrieve { event } => run.retrieve(event),
             Command::Life { session } => run.life(session),
+            Command::MayCall { tool, arguments } => run.may_call(tool, arguments),
+            Command::DecideApproval { approval, approved, reason } => {
+                run.decide_approval(approval, approved, reason)
+            }
             Command::Redeliver { event, member } => run.redeliver(event, member),
             Command::Owed { session, limit } => run.owed(session, limit),
             Command::Note(_) => Ok(Outcome::Done),

@@ -35,16 +35,44 @@ impl Place {
 
 impl Run<'_> {
     pub(super) fn post(&mut self, post: Post) -> Result<Outcome> {
+        self.send(post, None)
+    }
+
+    /// Posts a message; `approved` when a person has agreed to it, with the event it was caused by.
+    pub(super) fn send(
+        &mut self,
+        post: Post,
+        approved: Option<Option<EventRef>>,
+    ) -> Result<Outcome> {
         let me = self.me()?;
         let place = self.place(&post)?;
         if let Some(outcome) = self.sent_before(&place, &post)? {
             return Ok(outcome);
         }
+        if approved.is_none()
+            && let Some(outcome) = self.asked_before(&post)?
+        {
+            return Ok(outcome);
+        }
         check_message(&post.message)?;
         self.check_thread(&place)?;
-        let verdict = self.judge(&me, place.key, place.answers, place.thread.is_none())?;
+        let on_main_line = place.thread.is_none();
+        let verdict =
+            self.judge(&me, place.key, place.answers, approved.flatten(), on_main_line)?;
         self.check_budget(&me, place.key, place.thread, &post.message)?;
         let only = self.audience(&me, &place, &post, verdict)?;
+        if approved.is_none() && me.is_agent() {
+            let source = verdict.cause;
+            let all = self.ws.approvals.all_sends;
+            let widens = match source {
+                Some(source) => self.widens(source, place.key, only.as_ref())?,
+                None => false,
+            };
+            if all || widens {
+                let answers = source.is_some() && place.answers == source;
+                return self.hold(place.key, post, source, answers);
+            }
+        }
         let attention = Arc::new(self.decide(&me, &place, &post, verdict, only.as_ref())?);
         let was_paused = self.ws.is_paused(self.room(place.key), place.thread);
         let mut draft = self.draft(self.drawn.uid, Change::Posted(post.message));
@@ -75,7 +103,8 @@ impl Run<'_> {
         let place = self.place(post)?;
         check_message(&post.message)?;
         self.check_thread(&place)?;
-        let verdict = self.judge(&me, place.key, place.answers, place.thread.is_none())?;
+        let on_main_line = place.thread.is_none();
+        let verdict = self.judge(&me, place.key, place.answers, None, on_main_line)?;
         self.check_budget(&me, place.key, place.thread, &post.message)?;
         let only = self.audience(&me, &place, post, verdict)?;
         let attention = self.decide(&me, &place, post, verdict, only.as_ref())?;

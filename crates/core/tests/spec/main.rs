@@ -7,6 +7,7 @@ mod house;
 #[path = "../sim/log.rs"]
 mod log;
 
+mod approvals;
 mod attention;
 mod chains;
 mod claims;

@@ -23,6 +23,10 @@ pub(super) fn event(id: &str) -> Result<Uid, Refusal> {
     hex.and_then(|hex| hex.parse().ok()).ok_or_else(|| Refusal::not_found("event"))
 }
 
+pub(super) fn approval(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Approval, id).ok_or_else(|| Refusal::not_found("approval"))
+}
+
 pub(super) fn session(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Session, id)
         .ok_or_else(|| Refusal::invalid("a session id is sess_ and 32 hexadecimal digits"))

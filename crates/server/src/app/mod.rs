@@ -24,6 +24,7 @@ pub(crate) mod streams;
 pub(crate) mod threads;
 pub(crate) mod tokens;
 
+pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod claims;
 pub(crate) mod deliveries;
@@ -49,6 +50,7 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_store::{Clock, Readers, Writer};
+use chorus_wire::attention::descriptors::Tool;
 use tokio::sync::oneshot;
 
 use crate::auth::{Auth, Caller, SignIn};
@@ -77,6 +79,8 @@ pub(crate) struct App {
     pub(crate) limits: Limits,
     /// How long the body of a request may take to come.
     pub(crate) body_time: Duration,
+    /// Tools that an agent calls only once a person has agreed.
+    pub(crate) sensitive: Vec<Tool>,
     pub(crate) workspace_id: Arc<str>,
     pub(crate) workspace_name: String,
     /// Where others reach the host; without a slash at its end.

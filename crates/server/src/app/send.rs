@@ -16,6 +16,7 @@ use chorus_wire::rest::attention::Preview;
 use chorus_wire::rest::messages::{MessageSource, NewMessage, Posted};
 use serde_json::value::RawValue;
 
+use super::approvals::waits;
 use super::idempotency::idempotency;
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
@@ -107,6 +108,7 @@ impl App {
                 self.metrics.posted();
                 Ok((entry, duplicate, redacted))
             }
+            Outcome::Held(approval) => Err(waits(&approval)),
             other => Err(unexpected(&other)),
         }
     }

@@ -1,9 +1,37 @@
 //! `[approvals]`.
 
+use chorus_core::approval::Rules;
+use chorus_wire::attention::descriptors::Tool;
+
 use super::section::section;
 
 section! {
-    /// Sends and tools that wait for a person.
+    /// Sends and tools that wait for a person. What was said in private waits before an agent carries it to
+    /// somebody who could not read it there, whatever stands here.
     Approvals ["approvals"] {
+        /// Hours that a person has to decide; then it is refused.
+        expire_hours: u32 = 24, 1 => 168;
+        /// Chat tools that an agent calls only once a person has agreed to the call, as `chat.resolve`. With
+        /// `chat.send_message` every message of an agent waits.
+        sensitive_tools: Vec<String> = Vec::new();
+    }
+    check |approvals| {
+        let unknown = approvals.sensitive_tools.iter().filter(|t| Tool::from_name(t).is_none());
+        let known: Vec<_> = Tool::ALL.iter().map(|t| t.name()).collect();
+        let known = known.join(", ");
+        unknown.map(|tool| ("sensitive_tools", format!("{tool:?} is no tool; there are {known}"))).collect()
+    };
+}
+
+impl Approvals {
+    pub fn rules(&self) -> Rules {
+        Rules {
+            expires_ms: i64::from(self.expire_hours) * 3_600_000,
+            all_sends: self.tools().contains(&Tool::SendMessage),
+        }
+    }
+
+    pub fn tools(&self) -> Vec<Tool> {
+        self.sensitive_tools.iter().filter_map(|name| Tool::from_name(name)).collect()
     }
 }

@@ -34,6 +34,8 @@ impl Redactor {
             Command::OpenThread(thread) => self.string(&mut thread.title),
             Command::ChangeThread { reason, .. } => self.shared(reason),
             Command::KeepDigest { written, .. } => self.shared(&mut written.text),
+            Command::MayCall { arguments, .. } => self.shared(arguments),
+            Command::DecideApproval { reason, .. } => reason.as_mut().map_or(0, |r| self.shared(r)),
             Command::Dispose { note, .. } => note.as_mut().map_or(0, |n| self.shared(n)),
             // Names that are checked to be names, and what has no text.
             Command::Note(_)

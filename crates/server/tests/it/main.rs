@@ -5,6 +5,7 @@ mod harness;
 mod house;
 
 mod admin;
+mod approvals;
 mod attention;
 mod audit;
 mod bad_input;

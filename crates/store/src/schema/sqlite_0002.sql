@@ -82,3 +82,24 @@ CREATE TABLE gone (
     thread INTEGER NOT NULL,
     PRIMARY KEY (workspace, conversation, member, thread)
 ) WITHOUT ROWID;
+
+-- What waits for a person, and for a day what was decided. `packed` is what is asked; where a send comes from
+-- stands beside it.
+CREATE TABLE approval (
+    workspace INTEGER NOT NULL,
+    uid BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    expires INTEGER NOT NULL,
+    member INTEGER NOT NULL,
+    source_conversation INTEGER,
+    source_seq INTEGER,
+    source_room BLOB,
+    source_event BLOB,
+    source_only BLOB,
+    approved INTEGER,
+    decided_by INTEGER,
+    decided_at INTEGER,
+    reason TEXT,
+    packed BLOB NOT NULL,
+    PRIMARY KEY (workspace, uid)
+) WITHOUT ROWID;

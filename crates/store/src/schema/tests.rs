@@ -6,9 +6,9 @@ use chorus_core::ids::Timestamp;
 use super::{Migration, Mismatch, SQLITE, migrate};
 use crate::db::{Db, Table};
 use crate::sqlite::Sqlite;
-use crate::{conversation, directory, event, mark, message, open, thread};
+use crate::{approval, conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 21] = [
+const TABLES: [&Table; 22] = [
     &crate::audit::AUDIT,
     &directory::WORKSPACE,
     &directory::MEMBER,
@@ -17,6 +17,7 @@ const TABLES: [&Table; 21] = [
     &directory::STREAM,
     &directory::SESSION,
     &directory::TOKEN,
+    &approval::APPROVAL,
     &conversation::CONVERSATION,
     &conversation::HEAD,
     &conversation::ROSTER,

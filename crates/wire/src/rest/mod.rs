@@ -12,6 +12,7 @@ pub mod messages;
 pub mod pauses;
 pub mod threads;
 
+pub mod approvals;
 pub mod attention;
 pub mod events;
 

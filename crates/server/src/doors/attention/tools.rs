@@ -76,6 +76,7 @@ async fn run(context: &Context, call: CallParams) -> Result<Given, Refusal> {
     };
     let (app, caller) = (&context.app, &context.caller);
     let raw = call.arguments.as_deref();
+    app.may_call(caller, tool, raw).await?;
     let glyphs = context.glyphs.as_deref();
     match tool {
         Tool::SendMessage => given(&app.send_message(caller, arguments(context, raw)?).await?),

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 /// What `{name}` in a path means, and one that could be there.
 pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static str)> {
     Some(match name {
+        "id" if path.starts_with("/v1/approvals") => {
+            ("What waits for a person: `apr_…`.", "apr_0192f0c1a2b37c4d8e5f60718293a4b7")
+        }
         "id" if path.starts_with("/v1/channels") => {
             ("The conversation: `ch_…`.", "ch_0192f0c1a2b37c4d8e5f60718293a4b5")
         }

@@ -1,6 +1,7 @@
 //! REST below `/v1`, one file per group of resources; snake_case, with the error envelope (design section 4,
 //! "Paths").
 
+mod approvals;
 mod audit;
 mod channels;
 mod copies;
@@ -23,4 +24,5 @@ pub(super) fn routes() -> Routes {
         .merge(work::routes())
         .merge(audit::routes())
         .merge(copies::routes())
+        .merge(approvals::routes())
 }

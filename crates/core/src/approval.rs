@@ -1,0 +1,132 @@
+//! Approvals: what an agent may do only once a person has agreed (design section 5, "Approvals").
+//!
+//! Two things wait: a send that would carry what was said in private to somebody who could not read it there,
+//! and a call of a tool that the operator marked sensitive. The send is kept whole and made by the host itself
+//! when a person agrees, once; the call is the agent's to repeat. What was kept goes when it is decided.
+
+use std::sync::Arc;
+
+use crate::command::Post;
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, Timestamp, Uid};
+use crate::limits;
+
+/// What waits here, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// How long a person has to decide, in milliseconds.
+    pub expires_ms: i64,
+    /// Every send of an agent waits, not only what leaves a private place.
+    pub all_sends: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { expires_ms: limits::APPROVAL_MS, all_sends: false }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Approval {
+    pub uid: Uid,
+    pub at: Timestamp,
+    pub expires: Timestamp,
+    /// The agent that asks.
+    pub member: MemberKey,
+    pub asked: Asked,
+    /// The event it was working on. For a send, what was said there is what would be carried on.
+    pub source: Option<Source>,
+    pub decided: Option<Decided>,
+}
+
+/// An event, as core and as the outside know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub at: EventRef,
+    pub conversation: Uid,
+    pub event: Uid,
+    /// Whom it is shown to, when it is ephemeral.
+    pub only: Option<Arc<[MemberKey]>>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// To be said in this conversation. The message is empty once it is decided.
+    Send { to: ConversationKey, post: Arc<Post> },
+    /// To be called with these arguments, canonical JSON.
+    Call { tool: Arc<str>, arguments: Arc<str> },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    pub by: MemberKey,
+    pub at: Timestamp,
+    pub approved: bool,
+    pub reason: Option<Arc<str>>,
+}
+
+/// How an approval stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Waiting,
+    Approved,
+    Denied,
+    Expired,
+}
+
+impl Standing {
+    pub const ALL: [Self; 4] = [Self::Waiting, Self::Approved, Self::Denied, Self::Expired];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+impl Approval {
+    pub fn standing(&self, now: Timestamp) -> Standing {
+        match &self.decided {
+            Some(decided) if decided.approved => Standing::Approved,
+            Some(_) => Standing::Denied,
+            None if self.expires <= now => Standing::Expired,
+            None => Standing::Waiting,
+        }
+    }
+
+    /// Whether it can still matter: it waits, or its repetition is to get the same answer.
+    pub fn is_kept(&self, now: Timestamp) -> bool {
+        let end = self.decided.as_ref().map_or(self.expires, |d| d.at.max(self.expires));
+        now.since(end) < limits::IDEMPOTENCY_MS
+    }
+
+    /// The conversation whose readers are concerned: where it comes from, else where it would go.
+    pub fn concerns(&self) -> Option<ConversationKey> {
+        match &self.asked {
+            Asked::Send { to, .. } => Some(self.source.as_ref().map_or(*to, |s| s.at.conversation)),
+            Asked::Call { .. } => self.source.as_ref().map(|s| s.at.conversation),
+        }
+    }
+
+    /// Whether `member` is shown where it comes from, as far as that is for some of the room only.
+    pub fn is_for(&self, member: MemberKey) -> bool {
+        let only = self.source.as_ref().and_then(|s| s.only.as_ref());
+        only.is_none_or(|only| only.contains(&member))
+    }
+
+    /// The same without what was to be said or called with.
+    pub fn emptied(&self) -> Self {
+        let asked = match &self.asked {
+            Asked::Send { to, post } => {
+                let message =
+                    crate::event::Message { kind: post.message.kind, ..Default::default() };
+                Asked::Send { to: *to, post: Arc::new(Post { message, ..Post::clone(post) }) }
+            }
+            call @ Asked::Call { .. } => call.clone(),
+        };
+        Self { asked, ..self.clone() }
+    }
+}

@@ -1,0 +1,297 @@
+//! What waits for a person, and what comes of it when one has decided.
+
+use std::sync::Arc;
+
+use super::{Result, Run, is_running};
+use crate::approval::{Approval, Asked, Decided, Source, Standing};
+use crate::command::{Authority, By, Outcome, Post};
+use crate::conversation::Visibility;
+use crate::delivery::Delivery;
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, Uid};
+use crate::limits;
+
+impl Run<'_> {
+    /// Whether saying it in `to` would show what was said at `source` to somebody who cannot read it there.
+    pub(super) fn widens(
+        &mut self,
+        source: EventRef,
+        to: ConversationKey,
+        only: Option<&Arc<[MemberKey]>>,
+    ) -> Result<bool> {
+        let shown_to = self.recall(source)?.event.only().cloned();
+        let (from, to) = (self.room(source.conversation), self.room(to));
+        let open = from.conversation.settings.visibility == Visibility::Public;
+        if shown_to.is_none() && (open || from.key() == to.key()) {
+            return Ok(false);
+        }
+        let reads_there = |member: &MemberKey| match &shown_to {
+            Some(only) => only.contains(member),
+            None => from.roster.contains_key(member),
+        };
+        let all = match only {
+            Some(only) => only.iter().all(reads_there),
+            None if to.conversation.settings.visibility == Visibility::Public => {
+                let mut members = self.directory().members.iter().filter(|m| !m.removed);
+                members.all(|m| reads_there(&m.key))
+            }
+            None => to.roster.keys().all(reads_there),
+        };
+        Ok(!all)
+    }
+
+    /// What became of the same send before, when it had to wait; none when it is new.
+    pub(super) fn asked_before(&mut self, post: &Post) -> Result<Option<Outcome>> {
+        let Some(idempotency) = post.idempotency else { return Ok(None) };
+        let me = self.by.member;
+        let same_key = |a: &&Arc<Approval>| match &a.asked {
+            Asked::Send { post, .. } => {
+                a.member == me && post.idempotency.is_some_and(|i| i.key == idempotency.key)
+            }
+            Asked::Call { .. } => false,
+        };
+        let Some(approval) = self.directory().approvals.values().find(same_key).cloned() else {
+            return Ok(None);
+        };
+        let Asked::Send { post: held, .. } = &approval.asked else { return Ok(None) };
+        if held.idempotency != post.idempotency {
+            let why = "another message waits under this idempotency key";
+            return Err(Refusal::new(Code::IdempotencyConflict, why).into());
+        }
+        match approval.standing(self.now) {
+            Standing::Waiting => Ok(Some(Outcome::Held(approval))),
+            Standing::Approved => Ok(None),
+            Standing::Denied => Err(denied(&approval).into()),
+            Standing::Expired => Err(expired().into()),
+        }
+    }
+
+    /// Keeps a send for a person to decide. What it answers is not overdue meanwhile: the host withholds it.
+    pub(super) fn hold(
+        &mut self,
+        to: ConversationKey,
+        post: Post,
+        source: Option<EventRef>,
+        answers: bool,
+    ) -> Result<Outcome> {
+        let asked = Asked::Send { to, post: Arc::new(post) };
+        let approval = self.ask(asked, source)?;
+        if let Some(at) = source.filter(|_| answers) {
+            self.sleep(at, approval.expires);
+        }
+        Ok(Outcome::Held(approval))
+    }
+
+    /// Whether the caller may call a sensitive tool with these arguments: a person has agreed to just that.
+    pub(super) fn may_call(&mut self, tool: Arc<str>, arguments: Arc<str>) -> Result<Outcome> {
+        let me = self.me()?;
+        if !me.is_agent() {
+            return Ok(Outcome::Done);
+        }
+        let same = |a: &&Arc<Approval>| match &a.asked {
+            Asked::Call { tool: t, arguments: x } => {
+                a.member == me.key && *t == tool && *x == arguments
+            }
+            Asked::Send { .. } => false,
+        };
+        // The newest: what expired may be asked again.
+        let known = self.directory().approvals.values().filter(same).last().cloned();
+        if let Some(approval) = known {
+            match approval.standing(self.now) {
+                Standing::Waiting => return Ok(Outcome::Held(approval)),
+                Standing::Approved if self.now < approval.expires => return Ok(Outcome::Done),
+                Standing::Denied => return Err(denied(&approval).into()),
+                Standing::Approved | Standing::Expired => {}
+            }
+        }
+        let source = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        if let Some(at) = source {
+            self.load(at.conversation)?;
+        }
+        let approval = self.ask(Asked::Call { tool, arguments }, source)?;
+        if let Some(at) = source {
+            self.sleep(at, approval.expires);
+        }
+        Ok(Outcome::Held(approval))
+    }
+
+    fn ask(&mut self, asked: Asked, source: Option<EventRef>) -> Result<Arc<Approval>> {
+        let (now, me) = (self.now, self.by.member);
+        let waiting = |a: &&Arc<Approval>| a.member == me && a.standing(now) == Standing::Waiting;
+        if self.directory().approvals.values().filter(waiting).count() >= limits::APPROVALS_EACH {
+            let most = limits::APPROVALS_EACH;
+            let why = format!("{most} of your requests wait for a person already");
+            return Err(Refusal::new(Code::RateLimited, why).into());
+        }
+        let source = match source {
+            Some(at) => {
+                let conversation = self.room(at.conversation).conversation.uid;
+                let event = self.recall(at)?.event;
+                Some(Source { at, conversation, event: event.uid, only: event.only().cloned() })
+            }
+            None => None,
+        };
+        let approval = Arc::new(Approval {
+            uid: self.drawn.uid,
+            at: now,
+            expires: now.plus(self.ws.approvals.expires_ms),
+            member: me,
+            asked,
+            source,
+            decided: None,
+        });
+        self.put_approval(approval.clone());
+        Ok(approval)
+    }
+
+    /// A person decides. A send that was agreed to is made here and now, as its agent's.
+    pub(super) fn decide_approval(
+        &mut self,
+        uid: Uid,
+        approved: bool,
+        reason: Option<Arc<str>>,
+    ) -> Result<Outcome> {
+        let me = self.me()?;
+        let known = self.directory().approvals.get(&uid).cloned();
+        let approval = known.ok_or_else(|| Refusal::not_found("approval"))?;
+        if let Some(key) = approval.concerns() {
+            self.load(key)?;
+            let reads = self.may_see(self.room(key)) && approval.is_for(self.by.member);
+            if !reads && !self.is_operator() {
+                return Err(Refusal::not_found("approval").into());
+            }
+        } else if !self.is_operator() {
+            return Err(Refusal::not_found("approval").into());
+        }
+        if me.is_agent() {
+            let why = "a person approves; an agent does not";
+            return Err(Refusal::new(Code::InsufficientAuthority, why).into());
+        }
+        if reason.as_ref().is_some_and(|r| r.len() > limits::DESCRIPTION_BYTES) {
+            let most = limits::DESCRIPTION_BYTES;
+            return Err(Refusal::invalid(format!("a reason has at most {most} bytes")).into());
+        }
+        match approval.standing(self.now) {
+            Standing::Waiting => {}
+            Standing::Expired => {
+                return Err(Refusal::new(Code::Conflict, "nobody decided in time").into());
+            }
+            // The same word again, after a lost answer.
+            Standing::Approved if approved => {
+                return Ok(Outcome::Approval { approval, entry: None });
+            }
+            Standing::Denied if !approved => {
+                return Ok(Outcome::Approval { approval, entry: None });
+            }
+            standing => {
+                let why = format!("it is {} already", standing.name());
+                return Err(Refusal::new(Code::Conflict, why).into());
+            }
+        }
+        if let Some(source) = &approval.source {
+            self.load(source.at.conversation)?;
+        }
+        let entry = match &approval.asked {
+            Asked::Send { post, .. } if approved => {
+                match self.as_agent(approval.member, |run| {
+                    run.send(Post::clone(post), Some(approval.source.as_ref().map(|s| s.at)))
+                })? {
+                    Outcome::Logged { entry, .. } => Some(entry),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        let decided = Decided { by: me.key, at: self.now, approved, reason };
+        let approval = Arc::new(Approval { decided: Some(decided), ..approval.emptied() });
+        self.put_approval(approval.clone());
+        if let Some(source) = &approval.source {
+            self.awake(source.at, approval.member)?;
+        }
+        Ok(Outcome::Approval { approval, entry })
+    }
+
+    fn as_agent<T>(
+        &mut self,
+        member: MemberKey,
+        work: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let agent = By { member, session: None, authority: Authority::Worker, turn: None };
+        let person = std::mem::replace(&mut self.by, agent);
+        let done = work(self);
+        self.by = person;
+        done
+    }
+
+    /// The message it was to carry on is erased: what waits goes with it.
+    pub(super) fn drop_approvals_of(&mut self, source: EventRef) {
+        let of = |a: &&Arc<Approval>| {
+            a.source.as_ref().is_some_and(|s| s.at == source) && a.decided.is_none()
+        };
+        let gone: Vec<_> = self.directory().approvals.values().filter(of).cloned().collect();
+        for approval in gone {
+            let reason = Some("what it would have carried on was erased".into());
+            let by = self.by.member;
+            let decided = Decided { by, at: self.now, approved: false, reason };
+            let empty = Approval { decided: Some(decided), ..approval.emptied() };
+            self.put_approval(Arc::new(empty));
+        }
+    }
+
+    fn put_approval(&mut self, approval: Arc<Approval>) {
+        let now = self.now;
+        let old = self.directory().approvals.values().filter(|a| !a.is_kept(now)).map(|a| a.uid);
+        for uid in old.collect::<Vec<_>>() {
+            self.directory_mut().approvals.remove_mut(&uid);
+            self.ws.changes.approvals.push((uid, None));
+        }
+        self.directory_mut().approvals.insert_mut(approval.uid, approval.clone());
+        self.ws.changes.approvals.push((approval.uid, Some(approval)));
+    }
+
+    /// The agent's own delivery of the event sleeps while a person is asked.
+    fn sleep(&mut self, at: EventRef, until: crate::ids::Timestamp) {
+        let (me, now) = (self.by.member, self.now);
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open.get_mut(&at.seq) else { return };
+        let Some(delivery) = open.delivery_mut(me).filter(|d| d.is_open()) else { return };
+        let was_running = is_running(delivery.state);
+        delivery.sleep(until, now);
+        if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == me) {
+            claim.accepted = true;
+            claim.renew(until);
+        }
+        room.must_store(at.seq);
+        self.ws.count_running(me, was_running, false);
+        self.ws.track(at);
+        self.show_receipt(at);
+    }
+
+    /// It is decided: what slept is offered again, unless the decision has answered it.
+    fn awake(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
+        self.load(at.conversation)?;
+        let room = self.room_mut(at.conversation);
+        let delivery = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member));
+        if delivery.is_some_and(Delivery::awake) {
+            room.must_store(at.seq);
+            self.offer(at, member)?;
+        }
+        self.ws.track(at);
+        Ok(())
+    }
+}
+
+fn denied(approval: &Approval) -> Refusal {
+    let reason = approval.decided.as_ref().and_then(|d| d.reason.as_deref());
+    let why = match reason {
+        Some(reason) => format!("a person has denied it: {reason}"),
+        None => "a person has denied it".to_owned(),
+    };
+    Refusal::new(Code::Forbidden, why)
+}
+
+fn expired() -> Refusal {
+    let why = "nobody approved it in time; ask again under another idempotency key";
+    Refusal::new(Code::Forbidden, why)
+}

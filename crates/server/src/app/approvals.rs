@@ -1,0 +1,157 @@
+//! What waits for a person: asked for, shown to those who may decide, decided (design section 5, "Approvals").
+
+use chorus_core::approval::{Approval, Asked, Standing};
+use chorus_core::command::{Authority, Command, Outcome};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::Prefix;
+use chorus_core::limits;
+use chorus_wire::attention::descriptors::Tool;
+use chorus_wire::rest::approvals::{self as rest, Approvals, Decision, ListApprovals, State};
+use chorus_wire::{canonical, jsonrpc};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+use crate::view;
+
+impl App {
+    /// Refuses an agent's call of a tool that the operator marked sensitive, until a person has agreed to just
+    /// this call. A send is not asked for here: it is kept whole, and made when it is approved.
+    pub(crate) async fn may_call(
+        &self,
+        caller: &Caller,
+        tool: Tool,
+        arguments: Option<&RawValue>,
+    ) -> Result<(), Refusal> {
+        if tool == Tool::SendMessage || !self.sensitive.contains(&tool) {
+            return Ok(());
+        }
+        // The turn it is called in is no part of what is asked.
+        let mut fields: Map<String, Value> = jsonrpc::params(arguments)
+            .map_err(|why| Refusal::invalid(format!("the arguments: {why}")))?;
+        let turn = fields.remove("turn");
+        let caller = self.in_turn(caller, turn.as_ref().and_then(Value::as_str))?;
+        let text = Value::Object(fields).to_string();
+        let arguments = canonical::canonical_json(&text, limits::TEXT_BYTES)?.into();
+        let tool = tool.name().into();
+        match self.submit(caller.by, Command::MayCall { tool, arguments }).await? {
+            Outcome::Done => Ok(()),
+            Outcome::Held(approval) => Err(waits(&approval)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// What waits where the caller may see what it is about; an operator sees all.
+    pub(crate) async fn approvals(
+        &self,
+        caller: &Caller,
+        query: ListApprovals,
+    ) -> Result<Approvals, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let (directory, now) = (self.directory().clone(), self.now());
+        let mut shown = Vec::new();
+        for approval in directory.approvals.values() {
+            if !query.all && approval.standing(now) != Standing::Waiting {
+                continue;
+            }
+            if self.may_look(caller, approval).await {
+                shown.push(self.show(approval));
+            }
+        }
+        Ok(Approvals { approvals: shown })
+    }
+
+    /// A person decides; what it was is answered as it now stands.
+    pub(crate) async fn decide_approval(
+        &self,
+        caller: &Caller,
+        id: &str,
+        decision: Decision,
+    ) -> Result<rest::Approval, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let approval = ids::approval(id)?;
+        let reason = decision.reason.map(Into::into);
+        let command = Command::DecideApproval { approval, approved: decision.approved, reason };
+        match self.change(caller.by, command).await? {
+            Outcome::Approval { approval, entry } => {
+                let mut shown = self.show(&approval);
+                shown.event_id = entry.map(|e| e.event.uid.show(Prefix::Event));
+                Ok(shown)
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn may_look(&self, caller: &Caller, approval: &Approval) -> bool {
+        let operates = caller.by.authority == Authority::Operator;
+        if operates || approval.member == caller.by.member {
+            return true;
+        }
+        if !approval.is_for(caller.by.member) {
+            return false;
+        }
+        if caller.sees_all() {
+            return true;
+        }
+        let place = match (&approval.source, &approval.asked) {
+            (Some(source), _) => source.conversation,
+            (None, Asked::Send { post, .. }) => post.conversation,
+            (None, Asked::Call { .. }) => return false,
+        };
+        self.place(caller, place).await.is_ok()
+    }
+
+    fn show(&self, approval: &Approval) -> rest::Approval {
+        let directory = self.directory();
+        let (tool, text, arguments, conversation) = match &approval.asked {
+            Asked::Send { post, .. } => {
+                let text = post.message.text.to_string();
+                let parts = post.message.parts.as_deref();
+                (
+                    Tool::SendMessage.name().to_owned(),
+                    Some(text).filter(|t| !t.is_empty()),
+                    parts.and_then(|parts| serde_json::from_str(parts).ok()),
+                    Some(post.conversation.show(Prefix::Conversation)),
+                )
+            }
+            Asked::Call { tool, arguments } => {
+                (tool.to_string(), None, serde_json::from_str(arguments).ok(), None)
+            }
+        };
+        let (source, decided) = (approval.source.as_ref(), approval.decided.as_ref());
+        rest::Approval {
+            id: approval.uid.show(Prefix::Approval),
+            state: match approval.standing(self.now()) {
+                Standing::Waiting => State::Waiting,
+                Standing::Approved => State::Approved,
+                Standing::Denied => State::Denied,
+                Standing::Expired => State::Expired,
+            },
+            agent: view::id(&directory, approval.member),
+            created_at: approval.at,
+            expires_at: approval.expires,
+            tool,
+            text,
+            arguments,
+            conversation,
+            source_event: source.map(|s| s.event.show(Prefix::Event)),
+            source_conversation: source.map(|s| s.conversation.show(Prefix::Conversation)),
+            decided_by: decided.map(|d| view::id(&directory, d.by)),
+            decided_at: decided.map(|d| d.at),
+            reason: decided.and_then(|d| d.reason.as_deref()).map(str::to_owned),
+            event_id: None,
+        }
+    }
+}
+
+/// The refusal of what waits: the same request, made again, is answered by what a person decided.
+pub(super) fn waits(approval: &Approval) -> Refusal {
+    let id = approval.uid.show(Prefix::Approval);
+    Refusal::new(
+        Code::ApprovalRequired,
+        format!(
+            "a person must agree first; it waits as {id}, and the same request made again is answered by the decision"
+        ),
+    )
+}

@@ -1,0 +1,80 @@
+//! `/v1/approvals`: what agents may do only once a person has agreed (design section 5, "Approvals").
+
+use chorus_core::ids::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Query of `GET /v1/approvals`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ListApprovals {
+    /// What was decided or forgotten within a day too.
+    pub all: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    Waiting,
+    Approved,
+    Denied,
+    Expired,
+}
+
+/// `GET /v1/approvals`, the oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Approvals {
+    pub approvals: Vec<Approval>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Approval {
+    /// `apr_…`
+    pub id: String,
+    pub state: State,
+    /// Member id of the agent that asks.
+    pub agent: String,
+    #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
+    pub created_at: Timestamp,
+    #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
+    pub expires_at: Timestamp,
+    /// The tool to be called; `chat.send_message` for a message.
+    pub tool: String,
+    /// The message's text, until it is decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The message's other content, until it is decided; or the tool's arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<serde_json::Value>,
+    /// Where the message would be said, `ch_…`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// The event the agent was working on, `evt_…`, and where that stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_event: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_conversation: Option<String>,
+    /// Member id of who decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
+    pub decided_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What was said by approving it, `evt_…`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
+}
+
+/// `POST /v1/approvals/{id}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Decision {
+    pub approved: bool,
+    /// For the agent to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
