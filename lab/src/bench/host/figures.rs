@@ -57,6 +57,7 @@ pub(super) const FIGURES: &[Figure] = &[
     Figure::ours("read50", "reads/s").over("axum.hello").at_least(0.25),
     Figure::ours("read50.us.rows_1k", "us"),
     Figure::ours("read50.us.rows_5m", "us").over("read50.us.rows_1k").at_most(1.2),
+    Figure::ours("read50.us.anywhere_5m", "us"),
     Figure::ours("replay.rate", "events/s"),
     Figure::ours("replay.grown_mib", "MiB").at_most(32.0),
     Figure::ours("replay.restart_ms", "ms"),

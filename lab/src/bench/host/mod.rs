@@ -285,11 +285,12 @@ impl Ours {
         }
         if let Some(few) = &mut self.few_rows {
             take("post.us.rows_1k", &mut || few.post_us(window));
-            take("read50.us.rows_1k", &mut || few.read_us(window));
+            take("read50.us.rows_1k", &mut || Ok(1e6 / few.read_newest(window)?));
         }
         if let Some(many) = &mut self.many_rows {
             take("post.us.rows_5m", &mut || many.post_us(window));
-            take("read50.us.rows_5m", &mut || many.read_us(window));
+            take("read50.us.rows_5m", &mut || Ok(1e6 / many.read_newest(window)?));
+            take("read50.us.anywhere_5m", &mut || many.read_us(window));
             take("read50", &mut || many.read_newest(window));
         }
         if let Some(kib) = kib_per_post {
