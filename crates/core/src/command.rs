@@ -3,22 +3,22 @@
 //! A command is a value: its ids, time and random bytes are drawn once, by whoever makes it, so that
 //! running it again gives the same result.
 
+mod answer;
 mod facts;
 
 use std::sync::Arc;
 
-use crate::approval::Approval;
-use crate::attention::{Attention, Decision, Directedness};
+use crate::attention::Directedness;
 use crate::audit::Note;
-use crate::claim::Claim;
-use crate::conversation::{Conversation, ConversationKind, Participation, Settings};
+use crate::conversation::{ConversationKind, Participation, Settings};
 use crate::delivery::{Disposition, Open};
 use crate::event::{Event, EventRef, Message, Reason};
 use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
-use crate::member::{Directory, Member, MemberFields, MemberKind, Role, Session, Stream};
+use crate::member::{MemberFields, MemberKind};
 use crate::reaction::Signal;
-use crate::thread::{Thread, ThreadKind, ThreadStatus};
+use crate::thread::{ThreadKind, ThreadStatus};
 
+pub use answer::{Effect, Entry, Offer, Outcome};
 pub use facts::{Facts, Mark, Unavailable};
 
 /// What a token lets its bearer do (design section 4, "Tokens").
@@ -324,118 +324,6 @@ pub struct OpenThread {
     pub kind: ThreadKind,
     pub owner: Option<MemberKey>,
     pub participants: Vec<MemberKey>,
-}
-
-/// What a command gave.
-#[derive(Clone, Debug)]
-pub enum Outcome {
-    Done,
-    Member(Arc<Member>),
-    Role(Arc<Role>),
-    Stream(Arc<Stream>),
-    Session(Arc<Session>),
-    Conversation(Arc<Conversation>),
-    /// An event was logged, or, when `duplicate`, had been before under the same key.
-    Logged {
-        entry: Entry,
-        duplicate: bool,
-    },
-    /// It waits for a person.
-    Held(Arc<Approval>),
-    /// A person has decided; what was sent thereby.
-    Approval {
-        approval: Arc<Approval>,
-        entry: Option<Entry>,
-    },
-    /// A message was erased, or had been before. `more`: it has further versions, for the next command.
-    Erased {
-        entry: Entry,
-        more: bool,
-    },
-    /// A reaction may settle the delivery it answers.
-    Reacted {
-        entry: Option<Entry>,
-        disposition: Option<Disposition>,
-    },
-    Thread {
-        conversation: Arc<Conversation>,
-        thread: Arc<Thread>,
-    },
-    Continued {
-        conversation: Arc<Conversation>,
-        thread: Option<Arc<Thread>>,
-        was_paused: bool,
-    },
-    Claimed {
-        entry: Entry,
-        claim: Claim,
-        delivery: Offer,
-    },
-    Disposed {
-        event: Uid,
-        disposition: Disposition,
-    },
-    Owed {
-        offers: Vec<Offer>,
-        more: bool,
-    },
-    Preview(Arc<Attention>),
-    /// None when nothing about the event is open, nor was lately.
-    Standing(Option<Box<Open>>),
-    Waiting(Vec<(Arc<Conversation>, Open)>),
-}
-
-/// An event together with what a reader needs to show it.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    pub conversation: Arc<Conversation>,
-    pub thread: Option<Arc<Thread>>,
-    pub event: Arc<Event>,
-    /// The public id of what it replies to.
-    pub reply_to: Option<Uid>,
-    /// The message an edit, deletion or reaction is about.
-    pub about: Option<Uid>,
-}
-
-/// One event to be offered to one session of a member.
-#[derive(Clone, Debug)]
-pub struct Offer {
-    pub entry: Entry,
-    pub member: MemberKey,
-    pub session: SessionKey,
-    pub decision: Decision,
-    pub attempt: u16,
-    pub fence: u32,
-}
-
-/// What is to be done outside, after the commit. A closed list.
-#[derive(Clone, Debug)]
-pub enum Effect {
-    /// Show it to whoever follows the conversation.
-    Logged(Entry),
-    Offer(Offer),
-    /// Tell the session that a delivery no longer wants an answer.
-    Cancel {
-        event: Uid,
-        conversation: Uid,
-        member: MemberKey,
-        session: SessionKey,
-        attempt: u16,
-        reason: &'static str,
-    },
-    /// Receipts changed; the sender is shown them.
-    Receipt {
-        entry_uid: Uid,
-        conversation: ConversationKey,
-        author: MemberKey,
-        open: Arc<Open>,
-    },
-    /// Tell those who follow the conversation what happened in it.
-    Digest {
-        conversation: Arc<Conversation>,
-        digest: Arc<crate::digest::Digest>,
-    },
-    Directory(Arc<Directory>),
 }
 
 /// An event as its log knows it, for a rule that needs one that is not in memory.

@@ -8,16 +8,14 @@
 //! whenever the right to answer moves, so that what an older turn says can be told from what the present
 //! one says.
 
+mod open;
 mod overdue;
 
-use std::sync::Arc;
-
-use crate::attention::{Attention, Decision, Policy, Rule, Told};
-use crate::claim::Claim;
-use crate::event::Event;
-use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
+use crate::attention::{Decision, Policy, Rule, Told};
+use crate::ids::{MemberKey, SessionKey, Timestamp};
 use crate::limits;
-use crate::member::Directory;
+
+pub use open::Open;
 
 /// How a delivery ended (C2A "Event disposition").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -360,97 +358,5 @@ impl Delivery {
         let deadline = self.deadline(event_at)?;
         let reminder = limits::REDELIVER_MS.get(usize::from(self.reminders));
         Some(reminder.map_or(deadline, |ms| self.clock_from(event_at).plus(*ms).min(deadline)))
-    }
-}
-
-/// An event with its deliveries and the claim on it: what must be kept until nobody owes anything.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Open {
-    pub seq: Seq,
-    pub uid: Uid,
-    pub at: Timestamp,
-    pub thread: Option<ThreadKey>,
-    pub author: MemberKey,
-    pub hop: u8,
-    pub attention: Arc<Attention>,
-    pub deliveries: Vec<Delivery>,
-    pub claim: Option<Claim>,
-    /// Whether a `pending` row holds it.
-    pub stored: bool,
-}
-
-impl Open {
-    /// What an event opens for the agents it is told to; none when it is told to no agent.
-    pub fn of(event: &Event, directory: &Directory) -> Option<Self> {
-        let attention = event.attention.as_ref()?;
-        let told = attention.told.iter().filter(|t| t.decision.mode.tells());
-        let deliveries: Vec<_> =
-            told.filter(|t| directory.is_agent(t.member)).map(Delivery::new).collect();
-        (!deliveries.is_empty()).then(|| Self::with(event, attention.clone(), deliveries))
-    }
-
-    /// An event that nobody owed anything for, about to be claimed or listed.
-    pub fn with(event: &Event, attention: Arc<Attention>, deliveries: Vec<Delivery>) -> Self {
-        let selected = attention.told.iter().find(|t| t.decision.rule == Rule::RoleMention);
-        Self {
-            seq: event.seq,
-            uid: event.uid,
-            at: event.at,
-            thread: event.thread,
-            author: event.actor,
-            hop: event.hop,
-            claim: selected.map(|t| Claim::new(t.member, 1, false, event.at)),
-            attention,
-            deliveries,
-            stored: false,
-        }
-    }
-
-    /// The clock may have been set back: nothing of this has happened later than `now`, or what is owed would
-    /// be due as much too late. Says whether anything changed.
-    pub fn set_back(&mut self, now: Timestamp) -> bool {
-        let before = self.clone();
-        self.at = self.at.min(now);
-        if let Some(claim) = &mut self.claim {
-            claim.expires = claim.expires.min(now.plus(limits::CLAIM_TTL_MS));
-        }
-        for delivery in &mut self.deliveries {
-            match &mut delivery.state {
-                State::Offered { at, .. } => *at = (*at).min(now),
-                State::Accepted { at, life, gone, .. } => {
-                    *at = (*at).min(now);
-                    *life = (*life).min(now);
-                    *gone = gone.map(|gone| gone.min(now));
-                }
-                // What was put off comes back at the time that was said.
-                State::Deferred { .. }
-                | State::Waiting
-                | State::Settled { .. }
-                | State::Dead { .. } => {}
-            }
-        }
-        *self != before
-    }
-
-    pub fn delivery(&self, member: MemberKey) -> Option<&Delivery> {
-        self.deliveries.iter().find(|d| d.member == member)
-    }
-
-    pub fn delivery_mut(&mut self, member: MemberKey) -> Option<&mut Delivery> {
-        self.deliveries.iter_mut().find(|d| d.member == member)
-    }
-
-    /// Whether nothing of it is open any more, so that its receipt can be written.
-    pub fn is_settled(&self) -> bool {
-        self.claim.is_none() && self.deliveries.iter().all(|d| !d.is_open())
-    }
-
-    /// When time will next change it: a delivery, the claim, or, while it has no row, the row.
-    pub fn due(&self) -> Option<Timestamp> {
-        let row = (!self.stored).then(|| self.at.plus(limits::PENDING_ROW_AFTER_MS));
-        let stands = |m| self.delivery(m).is_some_and(Delivery::stands_still);
-        let claim = self.claim.filter(|c| !stands(c.holder)).map(|c| c.expires);
-        let deliveries = self.deliveries.iter().filter_map(|d| d.due(self.at));
-        deliveries.chain(row).chain(claim).min()
     }
 }

@@ -144,9 +144,9 @@ async fn nothing_owed_forgotten(house: &House, said: &[Said], verdict: &mut Verd
         for member in &said.owed {
             verdict.owed += 1;
             let told = why["told"].as_array().into_iter().flatten();
-            let receipt =
+            let mut receipt =
                 told.filter(|told| told["member"] == **member).map(|told| &told["receipt"]);
-            let state = receipt.last().and_then(|receipt| receipt["state"].as_str());
+            let state = receipt.next_back().and_then(|receipt| receipt["state"].as_str());
             let in_list = listed.contains(&format!("{}:{member}", said.event));
             match state {
                 Some("settled") => verdict.answered += 1,

@@ -223,7 +223,7 @@ impl People {
                 0..=4 => Act::Edit(format!("{} (corrected)", said.text)),
                 5..=6 => Act::Delete,
                 7 => Act::Erase,
-                8..=12 => Act::React(*self.chance.of(&["agree", "seen", "done"])),
+                8..=12 => Act::React(self.chance.of::<&str>(&["agree", "seen", "done"])),
                 _ => Act::Repeat,
             };
             acts.push((at, act));

@@ -96,7 +96,7 @@ impl Run<'_> {
             Asked::Send { .. } => false,
         };
         // The newest: what expired may be asked again.
-        let known = self.directory().approvals.values().filter(same).last().cloned();
+        let known = self.directory().approvals.values().rfind(same).cloned();
         if let Some(approval) = known {
             match approval.standing(self.now) {
                 Standing::Waiting => return Ok(Outcome::Held(approval)),

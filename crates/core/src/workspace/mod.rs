@@ -5,6 +5,7 @@
 //! [`Workspace::take_changes`]. A refused command has changed nothing. Nothing in here reads a clock.
 
 mod approve;
+mod changes;
 mod claim;
 mod conversation;
 mod defer;
@@ -26,7 +27,7 @@ mod timer;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::approval::{self, Approval};
+use crate::approval::{self};
 use crate::attention::directedness::People;
 use crate::budget::Budgets;
 use crate::command::{Authority, By, Command, Drawn, Effect, Facts, Outcome, Unavailable};
@@ -35,8 +36,9 @@ use crate::delivery::{Open, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
-use crate::member::{Directory, Member, Role, Session, Stream};
-use crate::room::{Dirty, Head, Room};
+use crate::member::Directory;
+use crate::room::Room;
+pub use changes::{Changes, RoomChanges};
 use digest::{Every, digest_timer};
 use run::Run;
 use timer::Timers;
@@ -61,50 +63,6 @@ impl From<Unavailable> for Failure {
 }
 
 type Result<T, E = Failure> = std::result::Result<T, E>;
-
-/// What a batch of commands changed and causes.
-#[derive(Debug, Default)]
-pub struct Changes {
-    pub members: Vec<Arc<Member>>,
-    pub roles: Vec<Arc<Role>>,
-    pub streams: Vec<Arc<Stream>>,
-    pub sessions: Vec<Arc<Session>>,
-    /// The lead, when it changed.
-    pub lead: Option<Option<MemberKey>>,
-    pub revoked: Vec<(Arc<str>, Timestamp)>,
-    /// What waits for a person, as it is now; none for what can be forgotten.
-    pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
-    pub rooms: Vec<RoomChanges>,
-    pub effects: Vec<Effect>,
-}
-
-impl Changes {
-    /// Whether nothing that was said is to go.
-    pub fn erases_nothing(&self) -> bool {
-        self.rooms.iter().all(|room| room.dirty.erased.is_empty())
-    }
-
-    /// Whether anything must be written at all.
-    pub fn records_nothing(&self) -> bool {
-        self.members.is_empty()
-            && self.roles.is_empty()
-            && self.streams.is_empty()
-            && self.sessions.is_empty()
-            && self.lead.is_none()
-            && self.revoked.is_empty()
-            && self.approvals.is_empty()
-            && self.rooms.is_empty()
-    }
-}
-
-/// What one room must have written. The rows are read off the room itself, which is shared for the
-/// length of the write.
-#[derive(Debug)]
-pub struct RoomChanges {
-    pub key: ConversationKey,
-    pub head: Head,
-    pub dirty: Dirty,
-}
 
 /// Everything one host decides about.
 #[derive(Debug, Default)]

@@ -60,7 +60,10 @@ pub(crate) fn exchange(
 }
 
 /// GETs that a function writes.
-pub(crate) struct Get(pub(crate) Box<dyn FnMut(&mut Vec<u8>) + Send>);
+pub(crate) struct Get(pub(crate) Ask);
+
+/// Writes the next request.
+type Ask = Box<dyn FnMut(&mut Vec<u8>) + Send>;
 
 impl Talk for Get {
     fn ask(&mut self, out: &mut Vec<u8>) {

@@ -1,0 +1,124 @@
+//! What a command gives, and what it causes.
+
+use std::sync::Arc;
+
+use crate::approval::Approval;
+use crate::attention::{Attention, Decision};
+use crate::claim::Claim;
+use crate::conversation::Conversation;
+use crate::delivery::{Disposition, Open};
+use crate::event::Event;
+use crate::ids::{ConversationKey, MemberKey, SessionKey, Uid};
+use crate::member::{Directory, Member, Role, Session, Stream};
+use crate::thread::Thread;
+/// What a command gave.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    Done,
+    Member(Arc<Member>),
+    Role(Arc<Role>),
+    Stream(Arc<Stream>),
+    Session(Arc<Session>),
+    Conversation(Arc<Conversation>),
+    /// An event was logged, or, when `duplicate`, had been before under the same key.
+    Logged {
+        entry: Entry,
+        duplicate: bool,
+    },
+    /// It waits for a person.
+    Held(Arc<Approval>),
+    /// A person has decided; what was sent thereby.
+    Approval {
+        approval: Arc<Approval>,
+        entry: Option<Entry>,
+    },
+    /// A message was erased, or had been before. `more`: it has further versions, for the next command.
+    Erased {
+        entry: Entry,
+        more: bool,
+    },
+    /// A reaction may settle the delivery it answers.
+    Reacted {
+        entry: Option<Entry>,
+        disposition: Option<Disposition>,
+    },
+    Thread {
+        conversation: Arc<Conversation>,
+        thread: Arc<Thread>,
+    },
+    Continued {
+        conversation: Arc<Conversation>,
+        thread: Option<Arc<Thread>>,
+        was_paused: bool,
+    },
+    Claimed {
+        entry: Entry,
+        claim: Claim,
+        delivery: Offer,
+    },
+    Disposed {
+        event: Uid,
+        disposition: Disposition,
+    },
+    Owed {
+        offers: Vec<Offer>,
+        more: bool,
+    },
+    Preview(Arc<Attention>),
+    /// None when nothing about the event is open, nor was lately.
+    Standing(Option<Box<Open>>),
+    Waiting(Vec<(Arc<Conversation>, Open)>),
+}
+
+/// An event together with what a reader needs to show it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub conversation: Arc<Conversation>,
+    pub thread: Option<Arc<Thread>>,
+    pub event: Arc<Event>,
+    /// The public id of what it replies to.
+    pub reply_to: Option<Uid>,
+    /// The message an edit, deletion or reaction is about.
+    pub about: Option<Uid>,
+}
+
+/// One event to be offered to one session of a member.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    pub entry: Entry,
+    pub member: MemberKey,
+    pub session: SessionKey,
+    pub decision: Decision,
+    pub attempt: u16,
+    pub fence: u32,
+}
+
+/// What is to be done outside, after the commit. A closed list.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Show it to whoever follows the conversation.
+    Logged(Entry),
+    Offer(Offer),
+    /// Tell the session that a delivery no longer wants an answer.
+    Cancel {
+        event: Uid,
+        conversation: Uid,
+        member: MemberKey,
+        session: SessionKey,
+        attempt: u16,
+        reason: &'static str,
+    },
+    /// Receipts changed; the sender is shown them.
+    Receipt {
+        entry_uid: Uid,
+        conversation: ConversationKey,
+        author: MemberKey,
+        open: Arc<Open>,
+    },
+    /// Tell those who follow the conversation what happened in it.
+    Digest {
+        conversation: Arc<Conversation>,
+        digest: Arc<crate::digest::Digest>,
+    },
+    Directory(Arc<Directory>),
+}

@@ -1,0 +1,52 @@
+//! What a batch gives to be written, and then done.
+
+use std::sync::Arc;
+
+use crate::approval::Approval;
+use crate::command::Effect;
+use crate::ids::{ConversationKey, MemberKey, Timestamp, Uid};
+use crate::member::{Member, Role, Session, Stream};
+use crate::room::{Dirty, Head};
+/// What a batch of commands changed and causes.
+#[derive(Debug, Default)]
+pub struct Changes {
+    pub members: Vec<Arc<Member>>,
+    pub roles: Vec<Arc<Role>>,
+    pub streams: Vec<Arc<Stream>>,
+    pub sessions: Vec<Arc<Session>>,
+    /// The lead, when it changed.
+    pub lead: Option<Option<MemberKey>>,
+    pub revoked: Vec<(Arc<str>, Timestamp)>,
+    /// What waits for a person, as it is now; none for what can be forgotten.
+    pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
+    pub rooms: Vec<RoomChanges>,
+    pub effects: Vec<Effect>,
+}
+
+impl Changes {
+    /// Whether nothing that was said is to go.
+    pub fn erases_nothing(&self) -> bool {
+        self.rooms.iter().all(|room| room.dirty.erased.is_empty())
+    }
+
+    /// Whether anything must be written at all.
+    pub fn records_nothing(&self) -> bool {
+        self.members.is_empty()
+            && self.roles.is_empty()
+            && self.streams.is_empty()
+            && self.sessions.is_empty()
+            && self.lead.is_none()
+            && self.revoked.is_empty()
+            && self.approvals.is_empty()
+            && self.rooms.is_empty()
+    }
+}
+
+/// What one room must have written. The rows are read off the room itself, which is shared for the
+/// length of the write.
+#[derive(Debug)]
+pub struct RoomChanges {
+    pub key: ConversationKey,
+    pub head: Head,
+    pub dirty: Dirty,
+}
