@@ -202,12 +202,11 @@ fn edits_are_links_of_a_chain_too() {
 #[test]
 fn what_is_said_elsewhere_in_a_turn_is_no_answer() {
     let mut house = House::new();
-    let ask = Say::to(house.pair, "could you tell everybody that the deploy is done?");
-    let asked = house.post(ALICE, ask).expect("people may speak");
+    let asked = house.says(BOB, "@scout could you tell alice that the deploy is done?");
     let offer = house.take(SCOUT);
-    let told = house.post(SCOUT, Say::to(house.ops, "the deploy is done")).expect("its turn");
+    let told = house.post(SCOUT, Say::to(house.pair, "the deploy is done")).expect("its turn");
     assert_eq!((house.event(told).cause, house.event(told).hop), (Some(at(house.event(asked))), 1));
-    assert_eq!(house.disposition(asked, SCOUT), None, "alice has no answer yet");
+    assert_eq!(house.disposition(asked, SCOUT), None, "bob has no answer yet");
     house.reply(&offer, "I have").expect("asked");
     assert_eq!(house.disposition(asked, SCOUT), Some(Disposition::Responded));
 }
