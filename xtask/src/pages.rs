@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::{repo, step};
 
 /// The pages whose commands are run.
-const PAGES: [&str; 1] = ["README.md"];
+const PAGES: [&str; 2] = ["README.md", "docs/operations.md"];
 
 /// Each page is followed in seconds; a command that waits for ever must not cost CI its time.
 const LIMIT: Duration = Duration::from_secs(180);
@@ -22,8 +22,8 @@ const LIMIT: Duration = Duration::from_secs(180);
 /// What a person leaves running in a terminal of its own.
 const LASTING: [&str; 3] = ["chorus serve", "chorus join", "chorus tail"];
 
-/// The tools of this repository, which have steps of their own.
-const TOOLS: [&str; 2] = ["cargo ", "git "];
+/// Building and installing, which have steps of their own.
+const TOOLS: [&str; 3] = ["cargo ", "git ", "install "];
 
 /// `up NUMBER` waits until the lasting command NUMBER has said something, `says NUMBER WORDS` until it has
 /// said that; `down NUMBER` is its Ctrl-C.

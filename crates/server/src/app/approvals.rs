@@ -37,7 +37,10 @@ impl App {
         let tool = tool.name().into();
         match self.submit(caller.by, Command::MayCall { tool, arguments }).await? {
             Outcome::Done => Ok(()),
-            Outcome::Held(approval) => Err(waits(&approval)),
+            Outcome::Held(approval) => {
+                self.caught_up().await?;
+                Err(waits(&approval))
+            }
             other => Err(unexpected(&other)),
         }
     }

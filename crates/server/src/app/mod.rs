@@ -170,8 +170,13 @@ impl App {
     /// command, which changes nothing, comes after them.
     pub(crate) async fn change(&self, by: By, command: Command) -> Result<Outcome, Refusal> {
         let outcome = self.submit(by, command).await?;
-        self.submit(By::host(), Command::Standing { event: Uid::default() }).await?;
+        self.caught_up().await?;
         Ok(outcome)
+    }
+
+    /// When it returns, the directory shows what was answered before.
+    async fn caught_up(&self) -> Result<(), Refusal> {
+        self.submit(By::host(), Command::Standing { event: Uid::default() }).await.map(drop)
     }
 
     /// Gives a command whose answer nobody waits for.

@@ -108,7 +108,10 @@ impl App {
                 self.metrics.posted();
                 Ok((entry, duplicate, redacted))
             }
-            Outcome::Held(approval) => Err(waits(&approval)),
+            Outcome::Held(approval) => {
+                self.caught_up().await?;
+                Err(waits(&approval))
+            }
             other => Err(unexpected(&other)),
         }
     }

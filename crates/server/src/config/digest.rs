@@ -11,7 +11,7 @@ section! {
         /// Whether digests are made at all.
         enabled: bool = true;
         /// A command that writes a text of its own for each digest: it is given the digest as JSON on standard input, and what it prints is
-        /// kept beside it. It is run by `sh -c`, one at a time, with none of the host's secrets; when it fails, takes too long or prints
+        /// kept beside it. It is run by `sh -c`, one at a time, in the host's environment without `CHORUS_*`; when it fails, takes too long or prints
         /// more than 16 KiB, the host's own text stands.
         command: Option<String> = None;
         /// How long the command may take.

@@ -52,9 +52,15 @@ impl Scribe {
 }
 
 fn start(command: &str) -> std::io::Result<Child> {
-    Command::new("sh")
+    let mut shell = Command::new("sh");
+    // It may need keys of its own, for a model; ours are not its business.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CHORUS_") {
+            shell.env_remove(&name);
+        }
+    }
+    shell
         .args(["-c", command])
-        .env_remove("CHORUS_TOKEN")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
