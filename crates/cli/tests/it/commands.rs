@@ -305,3 +305,32 @@ fn what_waits_for_a_person_is_listed_and_decided() {
     assert_eq!(host.json(&say)["event_id"], said["event_id"]);
     refused(&["approve", &id, "--deny", "--reason", "late"], "CONFLICT");
 }
+
+// covers: ATT-140, ATT-143, ATT-155
+#[test]
+fn a_lead_is_set_an_agent_leaves_and_what_is_owed_or_digested_is_listed() {
+    let host = Host::with_room(&["scout", "builder"]);
+    let refused = |arguments: &[&str], code: &str| {
+        let ran = host.run(&[arguments, &["--json"]].concat());
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(ran.code != 0 && said.contains(code), "{said}");
+    };
+    assert_eq!(host.json(&["channel", "set", "#ops", "--lead", "@bob"])["lead"], "bob");
+    assert_eq!(host.json(&["channel", "set", "#ops", "--no-lead"])["lead"], Value::Null);
+    refused(&["channel", "set", "#ops", "--lead", "nobody"], "NOT_FOUND");
+
+    host.json(&["channel", "leave", "#ops", "scout"]);
+    let told = |text: &str| {
+        let posted = host.json(&["post", "#ops", text, "--as", "alice"]);
+        posted["told"].as_array().unwrap().iter().any(|t| t["member"] == "scout")
+    };
+    assert!(!told("does anybody know?"));
+    assert!(told("@scout do you?"), "named again");
+    refused(&["channel", "leave", "#ops", "nobody"], "NOT_FOUND");
+
+    assert_eq!(host.json(&["owed"])["overdue"], json!([]));
+    refused(&["owed", "--member", "nobody"], "NOT_FOUND");
+    assert_eq!(host.json(&["digest", "#ops"])["digests"], json!([]));
+    assert!(host.run(&["digest"]).ok().out.contains("always_listen"));
+    refused(&["digest", "#nowhere"], "NOT_FOUND");
+}
