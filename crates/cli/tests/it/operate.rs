@@ -22,10 +22,13 @@ fn a_second_signal_ends_the_host_at_once() {
     let operator = std::fs::read_to_string(host.data().join("operator.token")).unwrap();
     let mut under_way = TcpStream::connect(host.url().trim_start_matches("http://")).unwrap();
     let head = format!(
-        "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {operator}\r\nContent-Length: 99\r\n\r\n"
+        "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {operator}\r\nContent-Type: application/json\r\nContent-Length: 99\r\nExpect: 100-continue\r\n\r\n"
     );
     under_way.write_all(head.as_bytes()).unwrap();
-    std::thread::sleep(Duration::from_millis(200));
+    // It has been taken in once the host asks for its body.
+    let mut go_on = [0; 12];
+    under_way.read_exact(&mut go_on).unwrap();
+    assert_eq!(&go_on, b"HTTP/1.1 100");
     let pid = host.pid();
     kill(pid, Signal::SIGTERM).unwrap();
     until("draining", || ready(&host.url()).contains("draining").then_some(()));

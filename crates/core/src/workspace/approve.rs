@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Result, Run, is_running};
+use super::{Result, Run};
 use crate::approval::{Approval, Asked, Decided, Source, Standing};
 use crate::command::{Authority, By, Outcome, Post};
 use crate::conversation::Visibility;
@@ -78,7 +78,7 @@ impl Run<'_> {
         let asked = Asked::Send { to, post: Arc::new(post) };
         let approval = self.ask(asked, source)?;
         if let Some(at) = source.filter(|_| answers) {
-            self.sleep(at, approval.expires);
+            self.put_off(at, approval.expires, Delivery::sleep);
         }
         Ok(Outcome::Held(approval))
     }
@@ -111,7 +111,7 @@ impl Run<'_> {
         }
         let approval = self.ask(Asked::Call { tool, arguments }, source)?;
         if let Some(at) = source {
-            self.sleep(at, approval.expires);
+            self.put_off(at, approval.expires, Delivery::sleep);
         }
         Ok(Outcome::Held(approval))
     }
@@ -248,24 +248,6 @@ impl Run<'_> {
         }
         self.directory_mut().approvals.insert_mut(approval.uid, approval.clone());
         self.ws.changes.approvals.push((approval.uid, Some(approval)));
-    }
-
-    /// The agent's own delivery of the event sleeps while a person is asked.
-    fn sleep(&mut self, at: EventRef, until: crate::ids::Timestamp) {
-        let (me, now) = (self.by.member, self.now);
-        let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get_mut(&at.seq) else { return };
-        let Some(delivery) = open.delivery_mut(me).filter(|d| d.is_open()) else { return };
-        let was_running = is_running(delivery.state);
-        delivery.sleep(until, now);
-        if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == me) {
-            claim.accepted = true;
-            claim.renew(until);
-        }
-        room.must_store(at.seq);
-        self.ws.count_running(me, was_running, false);
-        self.ws.track(at);
-        self.show_receipt(at);
     }
 
     /// It is decided: what slept is offered again, unless the decision has answered it.

@@ -10,7 +10,7 @@ use crate::attention::{Directedness, Intent, Rule};
 use crate::command::Outcome;
 use crate::delivery::{Delivery, Disposition, Open};
 use crate::error::{Code, Refusal};
-use crate::event::Event;
+use crate::event::{Event, EventRef};
 use crate::ids::{MemberKey, Timestamp, Uid};
 use crate::limits;
 
@@ -44,12 +44,23 @@ impl Run<'_> {
             )
             .into());
         }
-        let was_running = is_running(delivery.state);
+        self.put_off(at, until, Delivery::defer);
+        Ok(Outcome::Disposed { event: uid, disposition: Disposition::Deferred })
+    }
+
+    /// The caller's open delivery of the event sleeps, by its own choice or the host's: `how` says which.
+    pub(super) fn put_off(
+        &mut self,
+        at: EventRef,
+        until: Timestamp,
+        how: fn(&mut Delivery, Timestamp, Timestamp),
+    ) {
+        let (me, now) = (self.by.member, self.now);
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get_mut(&at.seq) else { return Err(never_offered().into()) };
-        if let Some(delivery) = open.delivery_mut(me) {
-            delivery.defer(until, now);
-        }
+        let Some(open) = room.open.get_mut(&at.seq) else { return };
+        let Some(delivery) = open.delivery_mut(me).filter(|d| d.is_open()) else { return };
+        let was_running = is_running(delivery.state);
+        how(delivery, until, now);
         if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == me) {
             // It stays its holder's until it had time to take it up again.
             claim.accepted = true;
@@ -59,7 +70,6 @@ impl Run<'_> {
         self.ws.count_running(me, was_running, false);
         self.ws.track(at);
         self.show_receipt(at);
-        Ok(Outcome::Disposed { event: uid, disposition: Disposition::Deferred })
     }
 
     /// The author takes back what it asked on this line of talk: what was put off there is not asked again.

@@ -1,7 +1,5 @@
 //! Ends: of a token, of a member, of the host. Whoever is connected hears of it.
 
-use std::time::Duration;
-
 use futures_util::StreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -91,13 +89,15 @@ async fn a_host_that_stops_answers_what_is_under_way_and_sends_the_rest_away() {
     let mut slow = TcpStream::connect(house.running.addr).await.unwrap();
     let head = format!(
         "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {op}\r\n\
-         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+         Content-Type: application/json\r\nContent-Length: {}\r\nExpect: 100-continue\r\n\r\n",
         body.len()
     );
     slow.write_all(head.as_bytes()).await.unwrap();
+    // It has been taken in once the host asks for its body.
+    let mut go_on = [0; b"HTTP/1.1 100 Continue\r\n\r\n".len()];
+    slow.read_exact(&mut go_on).await.unwrap();
+    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
     slow.write_all(&body.as_bytes()[..10]).await.unwrap();
-    // It has been taken in once another request, which came later, was answered.
-    tokio::time::sleep(Duration::from_millis(100)).await;
     let url = house.running.url.clone();
     let House { running, folder, clock, .. } = house;
     let stopping = tokio::spawn(running.stop());

@@ -20,6 +20,20 @@ use crate::doors::refused::Refused;
 
 type Host = State<Arc<App>>;
 
+/// With which a message may be refused, sent or only previewed.
+const SENDING: [Code; 10] = [
+    Code::ApprovalRequired,
+    Code::ClaimedByOther,
+    Code::Conflict,
+    Code::IdempotencyConflict,
+    Code::InsufficientAuthority,
+    Code::NotFound,
+    Code::PolicyForbidsReply,
+    Code::ReplyBudgetSpent,
+    Code::StaleTurn,
+    Code::TurnHeldByOther,
+];
+
 pub(super) fn routes() -> Routes {
     Routes::of("messages", include_str!("examples/messages.json"))
         .get(
@@ -32,18 +46,7 @@ pub(super) fn routes() -> Routes {
             "/v1/messages",
             send,
             Doc::new("post_message", "Posts a message; who is told of it stands in the answer.")
-                .refuses(&[
-                    Code::ApprovalRequired,
-                    Code::ClaimedByOther,
-                    Code::Conflict,
-                    Code::IdempotencyConflict,
-                    Code::InsufficientAuthority,
-                    Code::NotFound,
-                    Code::PolicyForbidsReply,
-                    Code::ReplyBudgetSpent,
-                    Code::StaleTurn,
-                    Code::TurnHeldByOther,
-                ]),
+                .refuses(&SENDING),
         )
         .get(
             "/v1/messages/{id}",
@@ -104,18 +107,7 @@ pub(super) fn routes() -> Routes {
                 "preview_attention",
                 "Who would be told of a message, and how; nothing is posted.",
             )
-            .refuses(&[
-                Code::ApprovalRequired,
-                Code::ClaimedByOther,
-                Code::Conflict,
-                Code::IdempotencyConflict,
-                Code::InsufficientAuthority,
-                Code::NotFound,
-                Code::PolicyForbidsReply,
-                Code::ReplyBudgetSpent,
-                Code::StaleTurn,
-                Code::TurnHeldByOther,
-            ]),
+            .refuses(&SENDING),
         )
         .post(
             "/v1/typing",
