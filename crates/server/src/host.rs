@@ -16,7 +16,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use axum::serve::ListenerExt;
 use chorus_core::error::Refusal;
 use chorus_core::ids::Prefix;
 use chorus_store::{OpenError, Options, Readers, Writer};
@@ -36,8 +35,10 @@ use crate::couriers::gone::Gone;
 use crate::couriers::{Courier, Sink};
 use crate::doors::{self, Hosts};
 use crate::limits::Limits;
+use crate::listen::seats::Seats;
+use crate::listen::{Front, Times};
 use crate::telemetry::Metrics;
-use crate::tls::{Files, Tls, TlsError, TlsListener};
+use crate::tls::{Files, Tls, TlsError};
 
 /// Where a running host says how it is reached, in its data folder.
 pub const HOST_FILE: &str = "host.json";
@@ -70,7 +71,7 @@ pub struct Running {
     local: String,
     drain: Duration,
     stop: watch::Sender<bool>,
-    server: JoinHandle<io::Result<()>>,
+    server: JoinHandle<()>,
     courier: JoinHandle<()>,
     /// Looks at the certificate's files.
     watching: Option<JoinHandle<()>>,
@@ -213,8 +214,6 @@ impl Host {
         let operator_link = app.sign_in_link().map_err(StartError::First)?;
 
         let hosts = Hosts::new(addr, config.public_url.as_deref());
-        let router =
-            doors::router(app.clone(), hosts).into_make_service_with_connect_info::<SocketAddr>();
         let (stop, stopped) = watch::channel(false);
         // With TLS a certificate is for names; the one that every machine has is its own.
         let local = match (&tls, &config.public_url) {
@@ -227,22 +226,18 @@ impl Host {
         // address, so that a command beside it sends its token over no network.
         write_host_file(&config.data, &local)?;
         let watching = tls.clone().map(|tls| tokio::spawn(tls.watch()));
-        let server = match tls {
-            Some(tls) => {
-                let listener = TlsListener::new(listener, addr, tls).tap_io(|_| {});
-                let served = axum::serve(listener, router);
-                tokio::spawn(async move { served.with_graceful_shutdown(until(stopped)).await })
-            }
-            None => {
-                let listener = listener.tap_io(|stream| {
-                    // Answers are small, and waited for.
-                    let _ = stream.set_nodelay(true);
-                });
-                let served = axum::serve(listener, router);
-                tokio::spawn(async move { served.with_graceful_shutdown(until(stopped)).await })
-            }
+        let seats = Seats::new(&config.settings.limits, app.metrics.clone());
+        let connections = seats.all();
+        let front = Front {
+            router: doors::router(app.clone(), hosts),
+            full: doors::no_place,
+            tls,
+            seats,
+            times: Times::of(&config.settings.limits, config.pace),
+            metrics: app.metrics.clone(),
         };
-        tracing::info!(%addr, url, workspace = &*workspace_id, "the host is up");
+        let server = tokio::spawn(front.serve(listener, stopped));
+        tracing::info!(%addr, url, workspace = &*workspace_id, connections, "the host is up");
         Ok(Running {
             addr,
             url,
@@ -268,11 +263,6 @@ impl Running {
     pub fn tick(&self) {
         self.writer.tick();
     }
-}
-
-async fn until(mut stopped: watch::Receiver<bool>) {
-    // The sender going away means the same.
-    let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
 /// An address that a client can use, when the host listens on all.

@@ -5,6 +5,7 @@
 //! never see the store, and nothing in here decides what core decides (design section 3).
 
 pub mod config;
+pub mod files;
 pub mod history;
 pub mod host;
 pub mod redact;
@@ -14,6 +15,7 @@ mod auth;
 mod couriers;
 mod doors;
 mod limits;
+mod listen;
 mod page;
 mod telemetry;
 mod tls;

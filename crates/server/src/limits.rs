@@ -177,7 +177,7 @@ impl Limits {
 }
 
 /// What one customer has: an IPv4 address, or the 64 bits of an IPv6 network.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
         v4 => v4,

@@ -30,13 +30,41 @@ struct Refused {
     code: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CutBy {
+    why: &'static str,
+}
+
+/// Why a connection was ended, or not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// As many as there may be in all.
+    All,
+    /// As many as one address may have.
+    Address,
+    /// Its TLS handshake took too long.
+    Handshake,
+    /// The head of a request took too long.
+    Headers,
+    /// It was not read from.
+    Stalled,
+}
+
+impl Cut {
+    /// In their order.
+    const NAMES: [&str; 5] = ["limit", "address_limit", "handshake", "headers", "not_reading"];
+}
+
 pub(crate) struct Metrics {
     registry: Registry,
     posts: Counter,
     latency: Histogram,
     offers: Vec<Counter>,
     refusals: Vec<Counter>,
+    cuts: Vec<Counter>,
     pub connections: Gauge,
+    /// Connections of any kind.
+    pub open: Gauge,
     pub followers: Gauge,
     /// Commands given to the writer that it has not answered.
     pub waiting: Gauge<i64, std::sync::atomic::AtomicI64>,
@@ -73,6 +101,15 @@ impl Default for Metrics {
             .collect();
         let connections = Gauge::default();
         registry.register("connections", "Connected C2A sessions", connections.clone());
+        let open = Gauge::default();
+        registry.register("open_connections", "Connections of any kind", open.clone());
+        let family = Family::<CutBy, Counter>::default();
+        registry.register(
+            "cut_connections",
+            "Connections ended or not taken, by why",
+            family.clone(),
+        );
+        let cuts = Cut::NAMES.map(|why| family.get_or_create_owned(&CutBy { why })).into();
         let followers = Gauge::default();
         registry.register("followers", "Streams of server-sent events", followers.clone());
         let waiting = Gauge::default();
@@ -88,7 +125,9 @@ impl Default for Metrics {
             latency,
             offers,
             refusals,
+            cuts,
             connections,
+            open,
             followers,
             waiting,
             requests,
@@ -124,6 +163,12 @@ impl Metrics {
     pub(crate) fn refused(&self, code: Code) {
         let index = code::TABLE.iter().position(|row| row.code == code);
         if let Some(counter) = index.and_then(|i| self.refusals.get(i)) {
+            counter.inc();
+        }
+    }
+
+    pub(crate) fn cut(&self, why: Cut) {
+        if let Some(counter) = self.cuts.get(why as usize) {
             counter.inc();
         }
     }

@@ -1,12 +1,8 @@
-//! HTTPS by certificate files: a listener that shakes hands beside accepting, and takes renewed files without dropping
-//! anybody.
+//! HTTPS by certificate files, which are taken anew when they are renewed without dropping anybody.
 //!
-//! Invariant: a peer that connects and says nothing holds nobody up. Handshakes run in tasks of their own,
-//! bounded in number and time; connections that stand keep the certificate they began with.
+//! Invariant: connections that stand keep the certificate they began with. Hands are shaken in [`crate::listen`].
 
 use std::fmt;
-use std::io;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,23 +11,11 @@ use arc_swap::ArcSwap;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Semaphore, mpsc};
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 use x509_cert::der::Decode;
 
-/// Longest handshake; a slow network needs a second or two.
-const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Handshakes under way; each holds some ten KiB.
-const HANDSHAKES: usize = 1024;
-/// Connections that have shaken hands and wait to be served.
-const ACCEPTED: usize = 64;
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// Rest after the system refused a connection, as when it has no more file descriptors.
-const REST: Duration = Duration::from_millis(100);
 
 /// Where the certificate and its key are.
 #[derive(Clone, Debug)]
@@ -66,6 +50,11 @@ impl Tls {
     pub(crate) fn open(files: Files) -> Result<Arc<Self>, TlsError> {
         let config = read(&files)?;
         Ok(Arc::new(Self { files, current: ArcSwap::from_pointee(config) }))
+    }
+
+    /// What a connection begins with now.
+    pub(crate) fn current(&self) -> Arc<ServerConfig> {
+        self.current.load_full()
     }
 
     /// Takes renewed files: on SIGHUP, and when they have changed. Files that cannot be used change nothing.
@@ -130,71 +119,5 @@ fn complain_if_expired(path: &Path, cert: &CertificateDer<'_>) {
     let ends = cert.tbs_certificate.validity.not_after.to_system_time();
     if ends < SystemTime::now() {
         tracing::warn!(cert = %path.display(), "the certificate has expired; clients will refuse it");
-    }
-}
-
-/// Accepts connections that have shaken hands.
-pub(crate) struct TlsListener {
-    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
-    addr: SocketAddr,
-}
-
-impl TlsListener {
-    pub(crate) fn new(listener: TcpListener, addr: SocketAddr, tls: Arc<Tls>) -> Self {
-        let (give, ready) = mpsc::channel(ACCEPTED);
-        tokio::spawn(accept(listener, tls, give));
-        Self { ready, addr }
-    }
-}
-
-/// Until nobody takes connections any more.
-async fn accept(
-    listener: TcpListener,
-    tls: Arc<Tls>,
-    give: mpsc::Sender<(TlsStream<TcpStream>, SocketAddr)>,
-) {
-    let places = Arc::new(Semaphore::new(HANDSHAKES));
-    loop {
-        let Ok(place) = places.clone().acquire_owned().await else { return };
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = give.closed() => return,
-        };
-        let (stream, from) = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(REST).await;
-                continue;
-            }
-        };
-        let _ = stream.set_nodelay(true);
-        let acceptor = TlsAcceptor::from(tls.current.load_full());
-        let give = give.clone();
-        tokio::spawn(async move {
-            let _place = place;
-            match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => drop(give.send((stream, from)).await),
-                Ok(Err(error)) => tracing::debug!(%from, %error, "a handshake failed"),
-                Err(_) => tracing::debug!(%from, "a handshake took too long"),
-            }
-        });
-    }
-}
-
-impl axum::serve::Listener for TlsListener {
-    type Io = TlsStream<TcpStream>;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        match self.ready.recv().await {
-            Some(accepted) => accepted,
-            // The runtime ends.
-            None => std::future::pending().await,
-        }
-    }
-
-    fn local_addr(&self) -> io::Result<Self::Addr> {
-        Ok(self.addr)
     }
 }

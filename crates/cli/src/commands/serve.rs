@@ -8,6 +8,7 @@ use std::time::Duration;
 use chorus_server::config::Settings;
 use chorus_server::config::redaction::Redaction;
 use chorus_server::config::telemetry::{LogFormat, Telemetry};
+use chorus_server::files;
 use chorus_server::redact::Lines;
 use chorus_server::{Config, Host, Running};
 use sd_notify::NotifyState;
@@ -73,6 +74,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let mut config = Config::of(settings(&args, context)?);
     config.dangerous_slow_sync = Duration::from_millis(args.dangerous_slow_sync_ms);
     log_as(&config.settings.telemetry, &config.settings.redaction);
+    let files = files::raise();
+    tracing::info!(before = files.before, now = files.now, "open files");
     let data = config.data.clone();
     // Before anybody is told that it is up: whoever was told may stop it.
     let mut signals = Signals::listen()?;

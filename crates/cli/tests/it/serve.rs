@@ -52,6 +52,24 @@ fn settings_come_from_the_file_then_the_environment_then_the_flags() {
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("lisen"));
 }
 
+// covers: OPS-127
+#[test]
+fn it_takes_as_many_files_as_it_may() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut command = chorus();
+    let serve =
+        [command.get_program().to_str().unwrap(), "serve --json --listen 127.0.0.1:0"].join(" ");
+    command = std::process::Command::new("sh");
+    command.current_dir(folder.path()).env("CHORUS_LOG", "info");
+    command.args(["-c", &format!("ulimit -Sn 300; ulimit -Hn 900; exec {serve}")]);
+    let serving = Going::start(command.stderr(std::fs::File::create(&log).unwrap()));
+    serving.wait(|line| serde_json::from_str::<Value>(line).ok());
+    let log = std::fs::read_to_string(&log).unwrap();
+    assert!(log.contains("open files before=300 now=900"), "{log}");
+    assert!(log.contains("connections=644"), "{log}");
+}
+
 #[test]
 fn a_second_host_on_the_same_folder_is_refused_and_harms_nothing() {
     let host = Host::with_room(&[]);

@@ -1,8 +1,13 @@
 //! `[limits]`.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
+use super::kind::Span;
 use super::section::section;
+
+/// Less than any network needs.
+const MOMENT: Span = Span(Duration::from_millis(50));
 
 section! {
     /// How much one caller may ask for. A limit is so many requests or calls a second, and so many at once before that counts; 0 a
@@ -28,16 +33,33 @@ section! {
         failures_per_second: u32 = 10;
         /// And so many at once.
         failures_burst: u32 = 200, 1 => 10_000_000;
+        /// Open connections in all. The limit of open files, which `chorus serve` raises as far as it may, bounds them too: 256 files
+        /// are the host's own. Past it a connection is answered with UNAVAILABLE, or closed at once.
+        connections: u32 = 20_000, 1 => 10_000_000;
+        /// Open connections from one address; 0 is no limit. Past it a connection is answered with RATE_LIMITED, or closed at once.
+        address_connections: u32 = 1_000;
+        /// Addresses that may have any number of connections: this machine, and machines of yours with very many agents. Proxies in
+        /// trusted_proxies may too.
+        uncounted_addresses: Vec<String> = vec!["127.0.0.1".to_owned(), "::1".to_owned()];
+        /// How long a TLS handshake may take.
+        handshake_time: Span = Span::seconds(10), MOMENT => Span::hours(1);
+        /// How long the head of a request may take to come, from its first byte, and the first one of a connection from its beginning.
+        header_time: Span = Span::seconds(10), MOMENT => Span::hours(1);
+        /// How long a connection is kept without a request. Longer than proxies and clients keep one, which is 60 to 90 s as a rule:
+        /// whoever asks first must not find it closed.
+        idle_time: Span = Span::minutes(2), MOMENT => Span::days(1);
         /// Seconds in which the body of a request has to come.
         body_seconds: u64 = 30, 1 => 3_600;
         /// Addresses of proxies before this host, whose X-Forwarded-For says for whom they ask. Others are not believed.
         trusted_proxies: Vec<String> = Vec::new();
     }
     check |limits| {
-        let wrong = limits.trusted_proxies.iter().find(|text| text.parse::<IpAddr>().is_err());
-        match wrong {
-            Some(text) => vec![("trusted_proxies", format!("{text:?} is no IP address"))],
-            None => Vec::new(),
-        }
+        let lists =
+            [("trusted_proxies", &limits.trusted_proxies), ("uncounted_addresses", &limits.uncounted_addresses)];
+        let wrong = lists.into_iter().filter_map(|(key, list)| {
+            let text = list.iter().find(|text| text.parse::<IpAddr>().is_err())?;
+            Some((key, format!("{text:?} is no IP address")))
+        });
+        wrong.collect()
     };
 }

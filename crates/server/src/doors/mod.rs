@@ -18,6 +18,7 @@ use axum::middleware;
 use chorus_core::error::{Code, Refusal};
 
 use crate::app::App;
+use crate::listen::seats::Full;
 pub(crate) use guard::Hosts;
 use openapi::Routes;
 use refused::Refused;
@@ -40,6 +41,11 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(guard, guard::guard))
         .with_state(app)
+}
+
+/// Answers a connection that found no place, whatever it asks.
+pub(crate) fn no_place(full: Full) -> Router {
+    Router::new().fallback(async move || Refused::no_place(full))
 }
 
 async fn unknown_path() -> Refused {

@@ -8,6 +8,10 @@ use chorus_wire::error::Envelope;
 
 pub(super) use super::request::request_id;
 use crate::limits::Wait;
+use crate::listen::seats::Full;
+
+/// When a place may be free again.
+const COME_BACK_S: u64 = 5;
 
 /// The answer to a request that was refused.
 #[derive(Debug)]
@@ -54,11 +58,10 @@ pub(super) fn too_much(wait: Wait) -> Refusal {
     Refusal::new(Code::RateLimited, message)
 }
 
-impl IntoResponse for Refused {
-    fn into_response(self) -> Response {
+impl Refused {
+    /// As it is answered, without a line in the log.
+    fn answer(self, request_id: String) -> Response {
         let code = self.refusal.code;
-        let request_id = request_id();
-        log(&self.refusal, &request_id);
         let envelope = Envelope::of(&self.refusal, request_id);
         let body = serde_json::to_vec(&envelope).unwrap_or_default();
         let json = HeaderValue::from_static("application/json");
@@ -72,6 +75,30 @@ impl IntoResponse for Refused {
         }
         response.extensions_mut().insert(RefusedWith(code));
         response
+    }
+
+    /// What a connection is answered that found no place. There may be very many, and a metric counts them.
+    pub(super) fn no_place(full: Full) -> Response {
+        let refusal = match full {
+            Full::All => Refusal::new(
+                Code::Unavailable,
+                "the host has as many connections as it takes; try again later",
+            ),
+            Full::Address => Refusal::new(
+                Code::RateLimited,
+                "too many connections from your address; end some, and try again",
+            ),
+        };
+        let refused = Self { retry_after: Some(COME_BACK_S), ..Self::from(refusal) };
+        refused.answer(request_id())
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let request_id = request_id();
+        log(&self.refusal, &request_id);
+        self.answer(request_id)
     }
 }
 

@@ -84,7 +84,7 @@ async fn introduce(socket: &mut TcpStream) {
 }
 
 /// Whether the host ends the connection in time; what it says before is read and dropped.
-async fn is_cut(socket: &mut TcpStream) -> bool {
+pub(crate) async fn is_cut(socket: &mut TcpStream) -> bool {
     let mut rest = [0; 4096];
     let ended = async { while !matches!(socket.read(&mut rest).await, Ok(0) | Err(_)) {} };
     tokio::time::timeout(PATIENCE, ended).await.is_ok()

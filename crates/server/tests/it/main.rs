@@ -21,6 +21,7 @@ mod issuers;
 mod leave;
 mod leaving;
 mod limits;
+mod listen;
 mod live;
 mod oidc;
 mod openapi;

@@ -1,0 +1,214 @@
+//! Connections on real sockets: how many there may be, and how long each step of one may take.
+
+use std::time::{Duration, Instant};
+
+use chorus_server::config::kind::Span;
+use chorus_server::config::limits::Limits;
+use chorus_server::{Config, Pace};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+use crate::crowd::is_cut;
+use crate::house::{House, PATIENCE, START};
+
+/// What is cut off in these tests is cut off after this.
+const SOON: Span = Span(Duration::from_millis(250));
+/// And what is kept is kept for this, at least.
+const LONG: Duration = Duration::from_millis(600);
+
+async fn house(set: impl FnOnce(&mut Limits)) -> House {
+    House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+        set(&mut config.settings.limits);
+    })
+    .await
+}
+
+async fn open(house: &House) -> TcpStream {
+    TcpStream::connect(house.running.addr).await.unwrap()
+}
+
+const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+/// Asks on a connection, and reads what comes: a head and its body.
+async fn ask(stream: &mut TcpStream) -> String {
+    stream.write_all(HEALTH).await.unwrap();
+    let mut answer = Vec::new();
+    while !whole(&answer) {
+        let mut more = [0; 1024];
+        let read = tokio::time::timeout(PATIENCE, stream.read(&mut more)).await.unwrap().unwrap();
+        assert!(read > 0, "{}", String::from_utf8_lossy(&answer));
+        answer.extend_from_slice(&more[..read]);
+    }
+    String::from_utf8(answer).unwrap()
+}
+
+fn whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+    body.len() >= length.parse().unwrap()
+}
+
+async fn metric(house: &House, name: &str) -> u64 {
+    let metrics = house.get(&house.operator(), "/metrics").await.ok();
+    let line = metrics.as_str().unwrap().lines().find_map(|line| line.strip_prefix(name));
+    line.unwrap_or_else(|| panic!("{name}: {metrics}")).trim().parse().unwrap()
+}
+
+async fn until(house: &House, name: &str, count: u64) {
+    let began = Instant::now();
+    while metric(house, name).await != count {
+        assert!(began.elapsed() < PATIENCE, "{name} is {}", metric(house, name).await);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+const OPEN: &str = "chorus_open_connections ";
+
+fn cut(why: &str) -> String {
+    format!("chorus_cut_connections_total{{why=\"{why}\"}}")
+}
+
+/// The host has three places, and this test's client one of them.
+async fn full_house(set: impl FnOnce(&mut Limits), why: &str, status: &str, code: &str) {
+    let house = house(set).await;
+    assert_eq!(metric(&house, OPEN).await, 1);
+    let (mut first, mut second) = (open(&house).await, open(&house).await);
+    assert!(ask(&mut first).await.starts_with("HTTP/1.1 200"));
+    assert!(ask(&mut second).await.starts_with("HTTP/1.1 200"));
+    let mut third = open(&house).await;
+    let told = ask(&mut third).await;
+    assert!(told.starts_with(&format!("HTTP/1.1 {status}")), "{told}");
+    assert!(told.contains("retry-after: 5\r\n") && told.contains("connection: close"), "{told}");
+    let envelope: Value = serde_json::from_str(told.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    assert_eq!(envelope["error"]["code"], code, "{told}");
+    assert!(is_cut(&mut third).await);
+    // Those who were there go on, and a place that was left is free.
+    assert!(ask(&mut first).await.starts_with("HTTP/1.1 200"));
+    assert_eq!(metric(&house, &cut(why)).await, 1);
+    drop(second);
+    until(&house, OPEN, 2).await;
+    assert!(ask(&mut open(&house).await).await.starts_with("HTTP/1.1 200"));
+}
+
+// covers: OPS-125
+#[tokio::test]
+async fn past_the_connections_of_a_host_everybody_is_told_to_come_back() {
+    full_house(|l| l.connections = 3, "limit", "503", "UNAVAILABLE").await;
+}
+
+// covers: OPS-125
+#[tokio::test]
+async fn past_the_connections_of_an_address_it_is_told_so() {
+    let counted = |l: &mut Limits| (l.address_connections, l.uncounted_addresses) = (3, Vec::new());
+    full_house(counted, "address_limit", "429", "RATE_LIMITED").await;
+}
+
+// covers: OPS-125
+#[tokio::test]
+async fn very_many_past_the_limit_hurt_nobody_who_is_there() {
+    let house = house(|l| l.connections = 2).await;
+    house.room(&["bot"]).await;
+    // A socket that has become a WebSocket has its place still.
+    let mut bot = house.connect(&house.token("bot").await).await;
+    let mut crowd = Vec::new();
+    for _ in 0..500 {
+        crowd.push(open(&house).await);
+    }
+    until(&house, &cut("limit"), 500).await;
+    assert_eq!(metric(&house, OPEN).await, 2);
+    bot.call("ping", json!({})).await.unwrap();
+    for stream in &mut crowd {
+        assert!(is_cut(stream).await, "nobody is kept waiting at the door");
+    }
+    drop(bot);
+    until(&house, OPEN, 1).await;
+}
+
+// covers: OPS-126
+#[tokio::test]
+async fn a_head_that_does_not_come_is_not_waited_for() {
+    let house = house(|l| l.header_time = SOON).await;
+    let mut silent = open(&house).await;
+    assert!(is_cut(&mut silent).await, "nothing was said");
+    until(&house, &cut("headers"), 1).await;
+    // A byte now and then does not help; nor does a request before it.
+    let mut slow = open(&house).await;
+    ask(&mut slow).await;
+    let began = Instant::now();
+    slow.write_all(b"GET /healthz HTTP/1.1\r\nx: ").await.unwrap();
+    let (mut read, mut write) = slow.split();
+    let drip = async {
+        while write.write_all(b"y").await.is_ok() {
+            assert!(began.elapsed() < PATIENCE, "it is waited for");
+            tokio::time::sleep(SOON.0 / 8).await;
+        }
+    };
+    let mut rest = [0; 16];
+    tokio::select! {
+        () = drip => {}
+        ended = read.read(&mut rest) => assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?}"),
+    }
+    until(&house, &cut("headers"), 2).await;
+}
+
+// covers: OPS-126
+#[tokio::test]
+async fn a_connection_idles_longer_than_a_head_may_take_and_not_for_ever() {
+    let house = house(|l| (l.header_time, l.idle_time) = (SOON, Span(2 * LONG))).await;
+    let mut idle = open(&house).await;
+    ask(&mut idle).await;
+    let mut more = [0; 16];
+    assert!(tokio::time::timeout(LONG, idle.read(&mut more)).await.is_err(), "it was ended");
+    ask(&mut idle).await;
+    assert!(is_cut(&mut idle).await);
+    assert_eq!(metric(&house, &cut("headers")).await, 0, "to idle is no fault");
+}
+
+// covers: OPS-64, OPS-126
+#[tokio::test]
+async fn a_handshake_that_does_not_come_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    std::fs::write(&cert, own.cert.pem()).unwrap();
+    std::fs::write(&key, own.signing_key.serialize_pem()).unwrap();
+    let house = House::open_with(tempfile::tempdir().unwrap(), START, |config: &mut Config| {
+        config.settings.limits.handshake_time = SOON;
+        config.settings.limits.connections = 2;
+        config.settings.tls.cert = Some(cert);
+        config.settings.tls.key = Some(key);
+    })
+    .await;
+    let mut silent = open(&house).await;
+    assert!(is_cut(&mut silent).await);
+    let client = reqwest::Client::builder().danger_accept_invalid_certs(true).build().unwrap();
+    let get = async || {
+        let answer = client.get(house.url("/metrics")).send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    let (status, metrics) = get().await;
+    assert_eq!(status, 200);
+    assert!(metrics.contains(&format!("{} 1\n", cut("handshake"))), "{metrics}");
+    // Who finds no place is told so over HTTPS too.
+    let _taken = open(&house).await;
+    let other = reqwest::Client::builder().danger_accept_invalid_certs(true).build().unwrap();
+    let full = other.get(house.url("/healthz")).send().await;
+    assert_eq!(full.unwrap().status().as_u16(), 503);
+}
+
+// covers: OPS-122
+#[tokio::test]
+async fn who_asks_and_does_not_read_is_cut_off() {
+    let pace = Pace { dead_after: LONG, ..Pace::default() };
+    let house = House::open_with(tempfile::tempdir().unwrap(), START, |c| c.pace = pace).await;
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4 * 1024).unwrap();
+    let mut greedy = socket.connect(house.running.addr).await.unwrap();
+    let ask = b"GET /v1/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(200);
+    // The host stops to take what it is asked when it cannot answer.
+    let _ = tokio::time::timeout(PATIENCE, greedy.write_all(&ask)).await;
+    until(&house, &cut("not_reading"), 1).await;
+    until(&house, OPEN, 1).await;
+}
