@@ -236,8 +236,8 @@ impl Delivery {
         slept
     }
 
-    /// Its time has come: it waits to be offered, and what the run that put it off still says is stale.
-    fn come_back(&mut self) {
+    /// It waits to be offered anew, and what the run that put it off, or gave it up, still says is stale.
+    pub fn come_back(&mut self) {
         self.fence += 1;
         self.said = 0;
         self.state = State::Waiting;

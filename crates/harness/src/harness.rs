@@ -6,7 +6,7 @@
 mod inbound;
 mod perform;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::future::Future;
 use std::time::Duration;
 
@@ -26,6 +26,7 @@ use crate::link::{self, Hello, Link};
 use crate::options::Options;
 use crate::outbound::Sent;
 use crate::runtime::{End, Runtime, orphans};
+use crate::sending::Sending;
 use crate::turn::Outcome;
 use crate::turns::{ClaimAnswer, Effect, Input, Rules, Turns};
 
@@ -55,8 +56,7 @@ struct Harness {
     up_since: Instant,
     /// Runs under way, with what stops them.
     runs: HashMap<u64, oneshot::Sender<()>>,
-    /// Events with something on its way to the host.
-    sending: HashSet<String>,
+    sending: Sending,
     /// When the outbox is looked at again after a failure, and how many there were in a row.
     send_again: Option<Timestamp>,
     send_failures: u32,
@@ -128,7 +128,7 @@ impl Harness {
             failures: 0,
             up_since: Instant::now(),
             runs: HashMap::new(),
-            sending: HashSet::new(),
+            sending: Sending::default(),
             send_again: None,
             send_failures: 0,
             done,
@@ -230,7 +230,7 @@ impl Harness {
             let _ = cancel.send(());
         }
         let until = Instant::now() + LAST_RUNS;
-        while self.turns.running().next().is_some() || !self.sending.is_empty() {
+        while self.turns.running().next().is_some() || !self.sending.is_idle() {
             let Ok(Some(done)) = tokio::time::timeout_at(until, finished.recv()).await else {
                 break;
             };

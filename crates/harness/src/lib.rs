@@ -17,6 +17,7 @@ mod harness;
 mod link;
 mod outbound;
 mod prompt;
+mod sending;
 mod turn;
 
 use std::fmt;

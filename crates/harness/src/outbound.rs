@@ -24,6 +24,8 @@ pub(crate) enum Sent {
     Dropped { key: String, disposition: Disposition, note: String, tell: bool },
     /// The host knows the disposition, or wants none.
     Told,
+    /// The event is open, and the host takes no reply to it now. To be sent again when it offers it again.
+    Withheld { note: String },
     /// To be sent again.
     Later { note: String },
 }
@@ -34,7 +36,15 @@ pub(crate) async fn send(connection: &Connection, outgoing: Outgoing) -> Sent {
             let Some(delivery) = read(&delivery) else { return unreadable(key, &event) };
             let message = reply(&delivery, &key, body);
             let answer = connection.call_tool("chat.send_message", &message).await;
-            judge(key, answer.map(drop))
+            match answer.map(drop) {
+                Err(error) if error.code() == Some(Code::ReplyBudgetSpent) => {
+                    // It changes nothing, and says how an event has ended that is not open any more.
+                    let claimed = Disposition::Claimed;
+                    let stands = connection.disposition(&event, claimed, None, message.turn).await;
+                    budget_spent(key, error.to_string(), stands.map(|result| result.disposition))
+                }
+                answer => judge(key, answer),
+            }
         }
         Outgoing::Disposition { event, disposition, note, signal, delivery } => {
             let turn = read(&delivery).and_then(|delivery| token(&delivery));
@@ -116,6 +126,19 @@ fn judge(key: String, answer: Result<(), Error>) -> Sent {
     Sent::Dropped { key, disposition, note, tell }
 }
 
+/// What becomes of a reply for which there is no budget, by how the event `stands` with the host: its line of
+/// talk is paused, and the answer still owed; or the runtime has said in its turn already all that it may.
+fn budget_spent(key: String, note: String, stands: Result<Disposition, Error>) -> Sent {
+    match stands {
+        // `deferred` still becomes `responded` when the answer comes.
+        Ok(Disposition::Claimed | Disposition::Deferred) => Sent::Withheld { note },
+        Ok(disposition) => Sent::Dropped { key, disposition, note, tell: false },
+        // A host that was down in the meantime has forgotten the offer, and makes it again.
+        Err(error) if error.code() == Some(Code::Conflict) => Sent::Withheld { note },
+        Err(error) => judge(key, Err(error)),
+    }
+}
+
 /// Whether the same may be taken later. What we cannot read counts as that: the host may have taken it, and
 /// a repetition does no harm.
 fn is_passing(error: &Error) -> bool {
@@ -153,7 +176,6 @@ mod tests {
             (Code::ClaimedByOther, Some((Ignored, false))),
             (Code::PolicyForbidsReply, Some((Ignored, false))),
             (Code::ApprovalRequired, Some((Deferred, true))),
-            (Code::ReplyBudgetSpent, Some((Failed, true))),
             (Code::NotFound, Some((Failed, true))),
             (Code::RateLimited, None),
             (Code::TurnHeldByOther, None),
@@ -173,6 +195,38 @@ mod tests {
         let own_key = Error::from_body(ErrorBody::new(Code::IdempotencyConflict, "no", ""));
         for answer in [Ok(()), Err(own_key)] {
             assert_eq!(judge("k".into(), answer), Sent::Replied { key: "k".into() });
+        }
+    }
+
+    // covers: ATT-94, ATT-110, ATT-173
+    #[test]
+    fn without_a_budget_the_reply_waits_while_the_event_is_open_and_is_dropped_once_it_is_answered()
+    {
+        use Disposition::{Claimed, Deferred, Failed, Ignored, Responded, Superseded};
+        let no = |code| Err(Error::from_body(ErrorBody::new(code, "no", "")));
+        let gone = || Err(Error::Unreachable { url: String::new(), cause: String::new() });
+        let dropped = |disposition, tell| Some((disposition, tell));
+        let ends = [
+            (Ok(Claimed), "withheld", None),
+            (Ok(Deferred), "withheld", None),
+            (no(Code::Conflict), "withheld", None),
+            (Ok(Responded), "dropped", dropped(Responded, false)),
+            (Ok(Superseded), "dropped", dropped(Superseded, false)),
+            (Ok(Ignored), "dropped", dropped(Ignored, false)),
+            (no(Code::StaleTurn), "dropped", dropped(Superseded, false)),
+            (no(Code::NotFound), "dropped", dropped(Failed, true)),
+            (no(Code::Unavailable), "later", None),
+            (gone(), "later", None),
+        ];
+        for (stands, what, end) in ends {
+            let shown = format!("{stands:?}");
+            let is = match budget_spent("k".into(), "spent".into(), stands) {
+                Sent::Withheld { .. } => ("withheld", None),
+                Sent::Dropped { disposition, tell, .. } => ("dropped", Some((disposition, tell))),
+                Sent::Later { .. } => ("later", None),
+                other => panic!("{shown}: {other:?}"),
+            };
+            assert_eq!(is, (what, end), "{shown}");
         }
     }
 }

@@ -97,7 +97,6 @@ fn header<'a>(
         replaces: delivery.replaces.as_deref(),
         deadline_ms: delivery.attention.deadline_ms,
         audience,
-        audience_more: delivery.audience_more,
     }
 }
 

@@ -1,5 +1,6 @@
 //! A real host, a real `chorus join`, and a shell script that answers: what crashes and failures come to.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use nix::sys::signal::{Signal, killpg};
@@ -33,9 +34,17 @@ impl<'a> Scout<'a> {
             .args(["join", "--agent", "scout", "--runtime", &runtime, "--quiet-ms", "50"])
             .args(["--url", &self.host.url()])
             .env("CHORUS_TOKEN", &self.token)
+            .env("CHORUS_LOG", "info")
+            .stderr(File::options().create(true).append(true).open(self.file("log")).unwrap())
             .arg("--state-dir")
             .arg(self.folder.join("state"));
         Going::start(&mut command)
+    }
+
+    /// Waits until the harness has said so this often, over its restarts.
+    fn has_logged(&self, words: &str, times: usize) {
+        let log = || std::fs::read_to_string(self.file("log")).unwrap_or_default();
+        until(words, || (log().matches(words).count() >= times).then_some(()));
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -82,7 +91,6 @@ fn disposition(host: &Host, event: &str) -> Value {
     })
 }
 
-// covers: FAIL-9, ATT-105
 // covers: ATT-104, ATT-105, FAIL-9
 #[test]
 fn a_harness_killed_in_the_middle_of_a_turn_answers_once() {
@@ -102,8 +110,7 @@ fn a_harness_killed_in_the_middle_of_a_turn_answers_once() {
     nothing_else_was_said(&host, &tail);
 }
 
-// covers: ATT-102, FAIL-9
-// covers: ATT-107, FAIL-16
+// covers: ATT-102, ATT-107, FAIL-9, FAIL-16
 #[test]
 fn a_host_killed_in_the_middle_of_a_turn_gets_the_answer_once() {
     let mut host = Host::with_room(&["scout"]);
@@ -128,7 +135,44 @@ fn a_host_killed_in_the_middle_of_a_turn_gets_the_answer_once() {
     host.run(&["doctor"]).ok();
 }
 
-// covers: ATT-106
+// covers: ATT-107, ATT-170, ATT-173, ATT-177
+#[test]
+fn an_answer_made_while_its_line_paused_is_said_once_when_it_goes_on() {
+    let mut host = Host::with_room(&["scout", "builder"]);
+    host.json(&["channel", "create", "dev", "alice", "scout"]);
+    host.json(&["channel", "set", "ops", "--agent-budget", "1"]);
+    let scout =
+        Scout::new(&host, "touch began; until [ -e go ]; do sleep 0.02; done; echo done $$");
+    let harness = scout.join();
+    let asked = host.post("@scout what is the status?");
+    let asked = asked["event_id"].as_str().unwrap();
+    until("the turn", || scout.file("began").exists().then_some(()));
+    host.json(&["post", "#ops", "The build is green.", "--as", "builder"]);
+    std::fs::write(scout.file("go"), "").unwrap();
+    let waits = "waits until the host takes it";
+    scout.has_logged(waits, 1);
+    // Elsewhere it answers meanwhile, as if nothing were.
+    let elsewhere = host.json(&["post", "#dev", "@scout and how is dev?", "--as", "alice"]);
+    assert_eq!(disposition(&host, elsewhere["event_id"].as_str().unwrap()), "responded");
+    // Neither end forgets it.
+    harness.kill();
+    let log = scout.file("log");
+    let (folder, token) = (scout.folder.clone(), scout.token.clone());
+    host.kill();
+    host.serve();
+    let scout = Scout { host: &host, folder, token };
+    let _harness = scout.join();
+    scout.has_logged(waits, 2);
+    let tail = host.tail();
+    let said = |text: &str| std::fs::read_to_string(&log).unwrap().matches(text).count();
+    assert_eq!(said(&format!("replied to {asked}")), 0);
+
+    assert_eq!(host.json(&["continue", "#ops"])["was_paused"], true);
+    assert_eq!(answer(&tail)["in_reply_to"], asked);
+    assert_eq!(disposition(&host, asked), "responded");
+    nothing_else_was_said(&host, &tail);
+}
+
 // covers: ATT-106
 #[test]
 fn a_runtime_that_fails_is_tried_again_and_then_failed_with_its_words() {
@@ -142,7 +186,6 @@ fn a_runtime_that_fails_is_tried_again_and_then_failed_with_its_words() {
 }
 
 // covers: ATT-63
-// covers: ATT-63
 #[test]
 fn an_empty_answer_is_silence() {
     let host = Host::with_room(&["scout"]);
@@ -155,7 +198,6 @@ fn an_empty_answer_is_silence() {
     nothing_else_was_said(&host, &tail);
 }
 
-// covers: ATT-62
 // covers: ATT-59, ATT-62
 #[test]
 fn the_runtime_gets_the_prompt_and_a_token_that_is_not_the_agents() {

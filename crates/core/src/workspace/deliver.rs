@@ -29,13 +29,14 @@ impl Run<'_> {
         self.offer_to(at, member, session)
     }
 
-    /// Offers what waited while its clock stood still, but for a turn that runs.
+    /// Offers what is open when its clock goes on, work that runs too: what was said in it meanwhile was
+    /// refused, and by this it is known that it may be said now.
     pub(super) fn offer_held_back(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let open = self.room(at.conversation).open.get(&at.seq);
-        let state = open.and_then(|o| o.delivery(member)).map(|d| d.state);
-        match state {
-            Some(State::Waiting | State::Offered { .. }) => self.offer(at, member),
-            Some(State::Accepted { gone: Some(_), .. }) => self.offer(at, member),
+        match open.and_then(|o| o.delivery(member)).map(|d| d.state) {
+            Some(State::Waiting | State::Offered { .. } | State::Accepted { .. }) => {
+                self.offer(at, member)
+            }
             _ => Ok(()),
         }
     }
@@ -222,8 +223,8 @@ impl Run<'_> {
         if let Some(delivery) = open.delivery_mut(member).filter(|d| d.is_open()) {
             was_running = is_running(delivery.state);
             if disposition == Disposition::Failed && delivery.stands_still() {
-                // It could not answer because the line is paused: it is asked again when that goes on.
-                delivery.state = State::Waiting;
+                // It could not answer because the line is paused: it is asked anew when that goes on.
+                delivery.come_back();
                 room.must_store(at.seq);
                 self.ws.count_running(member, was_running, false);
                 self.ws.track(at);

@@ -1,8 +1,9 @@
 //! Section 13, the no-human budget: agents that talk without a person pause, and go on by a person's word.
 
 use chorus_core::attention::{Directedness, Rule};
-use chorus_core::command::{By, Command, OpenThread, Outcome, SettingsPatch};
+use chorus_core::command::{By, Command, Offer, OpenThread, Outcome, SettingsPatch};
 use chorus_core::conversation::ConversationKind;
+use chorus_core::delivery::Disposition;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{MemberKey, Uid};
 use chorus_core::limits;
@@ -191,6 +192,46 @@ fn an_obligations_clock_stands_still_while_its_line_is_paused() {
     assert!(house.delivery(last, REVIEWER).expect("its own").is_obligation());
     house.pass(20_000);
     assert!(!house.delivery(last, REVIEWER).expect("its own").is_obligation(), "overdue");
+}
+
+// covers: ATT-170, ATT-173, ATT-177
+#[test]
+fn work_under_way_when_its_line_pauses_is_offered_again_when_that_goes_on() {
+    let mut house = House::new();
+    let line = thread(&mut house, ThreadKind::Conversation);
+    let [said, failed] = [SCOUT, WRITER].map(|agent| {
+        let text = if agent == SCOUT { "@scout can you look?" } else { "@writer can you look?" };
+        house.post(ALICE, line.say(text)).expect("a person");
+        house.take(agent)
+    });
+    for n in 0..limits::NO_HUMAN_TALK {
+        let say = line.say(&format!("step {n} is done")).meant(Directedness::Ambient);
+        house.post(REVIEWER, say).expect("within the budget");
+    }
+    house.offers(SCOUT);
+    house.offers(WRITER);
+    // One has its answer ready, and says that it holds it; the other gives up.
+    assert_eq!(code(house.reply(&said, "it is fine")), Code::ReplyBudgetSpent);
+    let event = said.entry.event.uid;
+    let held = house.dispose(SCOUT, event, Disposition::Claimed).expect("its own");
+    assert_eq!(held, Disposition::Claimed);
+    house.dispose(WRITER, failed.entry.event.uid, Disposition::Failed).expect("its own");
+    house.pass(6 * i64::from(limits::DEADLINE_MS));
+    assert!(house.offers(SCOUT).is_empty() && house.offers(WRITER).is_empty());
+
+    assert!(go_on(&mut house, ALICE, line).expect("the lead may"));
+    let offers = house.offers(SCOUT);
+    let again = offers.iter().find(|o| o.entry.event.uid == event).expect("offered again");
+    assert_eq!((again.attempt, again.fence), (said.attempt + 1, said.fence), "in the same turn");
+    house.reply(&said, "it is fine").expect("now it may");
+    assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Responded));
+    // Whoever failed meanwhile is asked anew: what that run still says is stale.
+    let offers = house.offers(WRITER);
+    let same = |o: &&Offer| o.entry.event.uid == failed.entry.event.uid;
+    let anew = offers.iter().find(same).expect("offered again");
+    assert_eq!(anew.fence, failed.fence + 1);
+    assert_eq!(code(house.reply(&failed, "after all")), Code::StaleTurn);
+    house.reply(anew, "it is fine").expect("now it may");
 }
 
 // covers: ATT-172

@@ -49,6 +49,7 @@ impl Harness {
         self.connection = Some(connection);
         self.up_since = Instant::now();
         self.send_again = None;
+        self.sending.connected();
         // What was on its way when the last connection ended may not have arrived.
         self.flush()?;
         self.decide(Input::Linked(true))
@@ -63,7 +64,9 @@ impl Harness {
                 let Some(event) = cancelled.event_id else { return Ok(()) };
                 let reason = cancelled.reason.unwrap_or_else(|| "withdrawn by the host".to_owned());
                 tracing::info!(%event, %reason, "withdrawn");
-                self.decide(Input::Cancelled { event, reason })
+                self.sending.stirred(&event);
+                self.decide(Input::Cancelled { event, reason })?;
+                self.flush()
             }
             Incoming::Typing(typing) => {
                 let Some(author) = typing.author else { return Ok(()) };
@@ -118,6 +121,7 @@ impl Harness {
             // When the connection is gone the host offers it again, and it is known then.
             let _ = to.ack(&request).await;
         });
+        self.sending.stirred(&event);
         let policy = delivery.attention.policy.name();
         let (mode, from) = (delivery.injection.mode.name(), &delivery.author.id);
         match known {
@@ -127,7 +131,9 @@ impl Harness {
             }
             Known::Open(_) => {
                 tracing::info!("delivered {event} again; it is in hand");
-                self.decide(Input::Refreshed(delivery))
+                self.decide(Input::Refreshed(delivery))?;
+                // Its answer may be made already, and may be taken now.
+                self.flush()
             }
             Known::Settled(entry) => {
                 let how = entry.disposition.map_or("settled", |disposition| disposition.name());

@@ -15,9 +15,6 @@ use crate::runtime::{Bounds, End};
 use crate::turn::{self, Outcome, Setting};
 use crate::turns::{ClaimAnswer, Effect, Input, Turn};
 
-/// Things on their way to the host at once.
-const SENDING: usize = 16;
-
 impl Harness {
     /// Begins what was decided. Records have been committed before.
     pub(super) fn act(&mut self, effect: Effect) {
@@ -83,11 +80,11 @@ impl Harness {
     pub(super) fn flush(&mut self) -> Result<(), Error> {
         let Some(connection) = &self.connection else { return Ok(()) };
         for outgoing in self.journal.outbox()? {
-            if self.sending.len() >= SENDING || self.send_again.is_some() {
+            if self.sending.is_full() || self.send_again.is_some() {
                 break;
             }
             let event = outgoing.event().to_owned();
-            if !self.sending.insert(event.clone()) {
+            if !self.sending.begin(&event) {
                 continue;
             }
             let (connection, done) = (connection.clone(), self.done.clone());
@@ -149,7 +146,7 @@ impl Harness {
     }
 
     fn sent(&mut self, event: &str, sent: Sent) -> Result<(), Error> {
-        self.sending.remove(event);
+        let overtaken = self.sending.ended(event);
         let now = self.clock.now();
         if !matches!(sent, Sent::Later { .. }) {
             self.send_failures = 0;
@@ -159,6 +156,8 @@ impl Harness {
                 tracing::info!("replied to {event}");
                 self.journal.sent(event, &key, now)?;
             }
+            // Refused or put off as things stood before: it is sent again as they stand now.
+            _ if overtaken => tracing::debug!(%event, ?sent, "overtaken"),
             Sent::Dropped { key, disposition, note, tell } => {
                 tracing::warn!("the reply to {event} was dropped: {note}");
                 self.journal.dropped(event, &key, disposition, &note, tell, now)?;
@@ -166,6 +165,10 @@ impl Harness {
             Sent::Told => {
                 tracing::debug!("the host knows how {event} ended");
                 self.journal.told(event)?;
+            }
+            Sent::Withheld { note } => {
+                tracing::info!("the reply to {event} waits until the host takes it: {note}");
+                self.sending.withhold(event);
             }
             Sent::Later { note } => {
                 tracing::warn!("{event} will be sent again: {note}");

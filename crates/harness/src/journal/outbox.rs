@@ -3,7 +3,7 @@
 use chorus_core::delivery::Disposition;
 use chorus_core::ids::Timestamp;
 use chorus_core::reaction::Signal;
-use rusqlite::params;
+use rusqlite::{Transaction, params};
 
 use super::{Error, Journal};
 
@@ -75,10 +75,14 @@ impl Journal {
 
     /// The host has the reply: the event is settled as responded.
     pub fn sent(&mut self, event: &str, key: &str, now: Timestamp) -> Result<(), Error> {
-        self.close(event, key, Disposition::Responded, None, false, now)
+        let tx = self.db.transaction()?;
+        tx.execute("UPDATE reply SET sent = 1 WHERE key = ?1", [key])?;
+        close(&tx, event, Disposition::Responded, None, false, now)?;
+        tx.commit()?;
+        Ok(())
     }
 
-    /// The host will never take the reply. `tell` when it does not know that the event has ended by that.
+    /// The host will never take the reply, and it is never sent again. `tell` when it does not know that the event has ended by that.
     pub fn dropped(
         &mut self,
         event: &str,
@@ -88,7 +92,11 @@ impl Journal {
         tell: bool,
         now: Timestamp,
     ) -> Result<(), Error> {
-        self.close(event, key, disposition, Some(note), tell, now)
+        let tx = self.db.transaction()?;
+        tx.execute("UPDATE reply SET sent = 2 WHERE key = ?1", [key])?;
+        close(&tx, event, disposition, Some(note), tell, now)?;
+        tx.commit()?;
+        Ok(())
     }
 
     /// The host knows how the event ended.
@@ -109,24 +117,18 @@ impl Journal {
         tx.commit()?;
         Ok(())
     }
+}
 
-    fn close(
-        &mut self,
-        event: &str,
-        key: &str,
-        disposition: Disposition,
-        note: Option<&str>,
-        tell: bool,
-        now: Timestamp,
-    ) -> Result<(), Error> {
-        let sent = if disposition == Disposition::Responded { 1 } else { 2 };
-        let tx = self.db.transaction()?;
-        tx.execute("UPDATE reply SET sent = ?2 WHERE key = ?1", params![key, sent])?;
-        tx.execute(
-            "UPDATE delivery SET state = 3, disposition = ?2, note = ?3, told = ?4, at = ?5 WHERE event = ?1",
-            params![event, disposition.name(), note, !tell, now.0],
-        )?;
-        tx.commit()?;
-        Ok(())
-    }
+fn close(
+    tx: &Transaction<'_>,
+    event: &str,
+    disposition: Disposition,
+    note: Option<&str>,
+    tell: bool,
+    now: Timestamp,
+) -> rusqlite::Result<usize> {
+    tx.execute(
+        "UPDATE delivery SET state = 3, disposition = ?2, note = ?3, told = ?4, at = ?5 WHERE event = ?1",
+        params![event, disposition.name(), note, !tell, now.0],
+    )
 }

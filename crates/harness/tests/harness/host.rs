@@ -31,6 +31,10 @@ struct State {
     seen: Mutex<Vec<(String, Value)>>,
     /// What a tool gives instead of success: a refusal's code, or `CUT` to end the connection unanswered.
     refusals: Mutex<HashMap<String, &'static str>>,
+    /// Frames that are sent just before a call of this name is answered.
+    before: Mutex<HashMap<String, Value>>,
+    /// How the host says that events have ended, whatever disposition it is told.
+    ended: Mutex<Option<&'static str>>,
     /// What `chat.read_thread` shows.
     messages: Mutex<Vec<Value>>,
     to_say: AsyncMutex<mpsc::UnboundedReceiver<Say>>,
@@ -42,6 +46,8 @@ impl Host {
         let state = Arc::new(State {
             seen: Mutex::default(),
             refusals: Mutex::default(),
+            before: Mutex::default(),
+            ended: Mutex::default(),
             messages: Mutex::default(),
             to_say: AsyncMutex::new(to_say),
         });
@@ -58,9 +64,12 @@ impl Host {
     }
 
     pub(crate) fn deliver(&self, params: Value) {
-        let id = format!("dlv_{}.1", params["eventId"].as_str().unwrap());
-        let frame = json!({"jsonrpc": "2.0", "id": id, "method": "chat/deliver", "params": params});
-        self.say.send(Say::Frame(frame)).unwrap();
+        self.say.send(Say::Frame(offer(params))).unwrap();
+    }
+
+    /// Delivers it while the harness waits for the answer to its next call of this name.
+    pub(crate) fn deliver_before_answering(&self, name: &str, params: Value) {
+        self.state.before.lock().unwrap().insert(name.to_owned(), offer(params));
     }
 
     pub(crate) fn notify(&self, method: &str, params: Value) {
@@ -78,6 +87,10 @@ impl Host {
             Some(code) => refusals.insert(tool.to_owned(), code),
             None => refusals.remove(tool),
         };
+    }
+
+    pub(crate) fn has_ended(&self, disposition: &'static str) {
+        *self.state.ended.lock().unwrap() = Some(disposition);
     }
 
     pub(crate) fn show(&self, message: Value) {
@@ -124,6 +137,13 @@ async fn serve(mut socket: WebSocket, state: Arc<State>) {
             if matches!(frame, Some(Ok(_))) { continue } else { return }
         };
         let message: Value = serde_json::from_str(&text).unwrap();
+        let method = message["method"].as_str().unwrap_or_default();
+        let before = state.before.lock().unwrap().remove(method);
+        if let Some(frame) = before
+            && socket.send(Message::text(frame.to_string())).await.is_err()
+        {
+            return;
+        }
         match answer(&state, &message) {
             Answer::Nothing => {}
             Answer::Cut => return,
@@ -135,6 +155,11 @@ async fn serve(mut socket: WebSocket, state: Arc<State>) {
             }
         }
     }
+}
+
+fn offer(params: Value) -> Value {
+    let id = format!("dlv_{}.1", params["eventId"].as_str().unwrap());
+    json!({"jsonrpc": "2.0", "id": id, "method": "chat/deliver", "params": params})
 }
 
 enum Answer {
@@ -163,7 +188,12 @@ fn answer(state: &State, message: &Value) -> Answer {
     }
     let given = match name.as_str() {
         "initialize" => return Answer::Result(welcome()),
-        "chat/disposition" => return Answer::Result(params.clone()),
+        "chat/disposition" => {
+            let said = params["disposition"].as_str().unwrap();
+            let disposition = state.ended.lock().unwrap().unwrap_or(said);
+            let event = &params["eventId"];
+            return Answer::Result(json!({"eventId": event, "disposition": disposition}));
+        }
         "chat.read_thread" => {
             json!({"conversation": "ch_1", "messages": *state.messages.lock().unwrap(), "hasMore": false})
         }

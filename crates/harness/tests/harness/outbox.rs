@@ -45,10 +45,71 @@ async fn a_refused_reply_is_dropped_and_one_that_may_be_taken_later_is_kept() {
     let agent = Agent::join(&host, state.path(), "echo hello");
     host.deliver(delivery("evt_1", "must_respond"));
     host.wait("chat.send_message", 2).await;
-    host.refuse("chat.send_message", Some("REPLY_BUDGET_SPENT"));
+    host.refuse("chat.send_message", Some("FORBIDDEN"));
     let ends = host.wait("chat/disposition", 1).await;
     assert_eq!((&ends[0]["eventId"], &ends[0]["disposition"]), (&"evt_1".into(), &"failed".into()));
-    assert!(ends[0]["note"].as_str().unwrap().contains("REPLY_BUDGET_SPENT"));
+    assert!(ends[0]["note"].as_str().unwrap().contains("FORBIDDEN"));
+    agent.stop().await;
+}
+
+// covers: ATT-107, ATT-177
+#[tokio::test]
+async fn a_reply_on_a_paused_line_waits_for_the_host_over_restarts_and_holds_up_no_other() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    host.refuse("chat.send_message", Some("REPLY_BUDGET_SPENT"));
+    let agent = Agent::join(&host, state.path(), "echo first");
+    host.deliver(delivery("evt_1", "must_respond"));
+    let asked = host.wait("chat/disposition", 1).await;
+    assert_eq!(asked[0]["disposition"], "claimed", "{asked:?}");
+    // After a restart it is tried once, and waits again.
+    agent.kill().await;
+    let agent = Agent::join(&host, state.path(), "echo second");
+    host.wait("chat/disposition", 2).await;
+    host.refuse("chat.send_message", None);
+    host.deliver(delivery("evt_2", "must_respond"));
+    let sent = host.wait("chat.send_message", 3).await;
+    assert_eq!(sent[2]["inReplyTo"], "evt_2", "{sent:?}");
+    // Offered again, by which the host says that the line goes on.
+    host.deliver(delivery("evt_1", "must_respond"));
+    let sent = host.wait("chat.send_message", 4).await;
+    assert_eq!(sent[3], sent[0]);
+    assert_eq!((&sent[3]["inReplyTo"], &sent[3]["text"]), (&"evt_1".into(), &"first".into()));
+    agent.stop().await;
+    assert_eq!(host.seen("chat.send_message").len(), 4);
+}
+
+/// A host that came back refuses what it has not offered yet in this life, and offers it a moment later.
+// covers: ATT-102, ATT-105
+#[tokio::test]
+async fn an_end_is_told_again_when_an_offer_overtook_the_answer_to_it() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let agent = Agent::join(&host, state.path(), "echo hello");
+    let told = || delivery("evt_1", "must_not_respond");
+    host.deliver_before_answering("chat/disposition", told());
+    host.deliver(told());
+    let ends = host.wait("chat/disposition", 2).await;
+    assert_eq!(ends[0], ends[1]);
+    agent.stop().await;
+}
+
+// covers: ATT-94
+#[tokio::test]
+async fn what_a_turn_says_beyond_its_budget_is_dropped_for_good() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    host.refuse("chat.send_message", Some("REPLY_BUDGET_SPENT"));
+    host.has_ended("responded");
+    let agent = Agent::join(&host, state.path(), "echo the sixth");
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("chat/disposition", 1).await;
+    // However often it is offered, the host is told how it ended and nothing is said.
+    host.deliver(delivery("evt_1", "must_respond"));
+    let ends = host.wait("chat/disposition", 2).await;
+    assert_eq!(ends[1]["disposition"], "responded", "{ends:?}");
+    host.cut();
+    host.wait("initialize", 2).await;
+    host.deliver(delivery("evt_2", "must_not_respond"));
+    host.wait("chat/disposition", 3).await;
+    assert_eq!(host.seen("chat.send_message").len(), 1);
     agent.stop().await;
 }
 

@@ -9,7 +9,7 @@ use chorus_core::ids::{Prefix, Uid};
 use serde::Serialize;
 
 use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
-use super::deliver::{Knock, is_none};
+use super::deliver::Knock;
 use super::method;
 use crate::words;
 
@@ -67,9 +67,8 @@ pub struct DeliverFor<'a> {
     pub mode: Mode,
     pub attempt: u16,
     pub turn: Option<TurnGrant<'a>>,
-    /// Members that were told too, and how many beyond those.
+    /// Members that were told too.
     pub audience: &'a [&'a str],
-    pub audience_more: usize,
     pub knock: Option<Knock<'a>>,
 }
 
@@ -97,8 +96,6 @@ struct Tail<'a> {
     turn: Option<&'a TurnGrant<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     audience: &'a [&'a str],
-    #[serde(skip_serializing_if = "is_none")]
-    audience_more: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     knock: Option<&'a Knock<'a>>,
 }
@@ -219,7 +216,6 @@ impl Shared {
             reliability: Reliability { attempt: to.attempt, idempotency_key: &key },
             turn: to.turn.as_ref(),
             audience: to.audience,
-            audience_more: to.audience_more,
             knock: to.knock.as_ref(),
         });
         out.push_str(inner(&tail));
