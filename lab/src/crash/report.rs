@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::evidence::{Evidence, Fate, Line};
 use super::people::Counts;
+use super::room::Settled;
 
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -14,8 +15,7 @@ pub struct Report {
     pub(super) kills: Kills,
     pub(super) people: Counts,
     pub(super) seen: Seen,
-    /// From the last word until no agent had anything open.
-    pub(super) settled_in: Duration,
+    pub(super) settled: Settled,
     pub(super) took: Duration,
 }
 
@@ -85,12 +85,13 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "asked: {}; turns run: {}; replies: {}; given up: {}; settled after {:.1} s",
+            "asked: {}; turns run: {}; replies: {}; given up: {}; let go on: {}; settled after {:.1} s",
             seen.asked,
             seen.runs,
             seen.replies,
             seen.given_up,
-            self.settled_in.as_secs_f64()
+            self.settled.continued,
+            self.settled.took.as_secs_f64()
         )?;
         write!(f, "wrong: {}", self.wrong.len())?;
         self.wrong.iter().take(20).try_for_each(|line| write!(f, "\n  {line}"))

@@ -49,12 +49,24 @@ pub(super) fn furnish(door: &mut Door) -> Result<Vec<Place>, String> {
     Ok(places)
 }
 
-/// Waits until no agent has anything open any more.
-pub(super) fn settle(door: &mut Door, patience: Duration) -> Result<Duration, String> {
+/// How the room came to rest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Settled {
+    /// From the last word until no agent had anything open.
+    pub(super) took: Duration,
+    /// Lines of talk on which agents had used their budget up and were let go on.
+    pub(super) continued: usize,
+}
+
+/// Waits until no agent has anything open any more. Who runs the room lets agents go on that have paused:
+/// until then what they owe there stays open.
+pub(super) fn settle(door: &mut Door, patience: Duration) -> Result<Settled, String> {
     let began = Instant::now();
+    let mut continued = 0;
     // Twice in a row: a settled delivery may have led to another.
     let mut quiet = 0;
     loop {
+        continued += let_go_on(door)?;
         let mut open = Vec::new();
         for agent in AGENTS {
             let path = format!("/v1/deliveries?state=open&member={agent}");
@@ -63,7 +75,7 @@ pub(super) fn settle(door: &mut Door, patience: Duration) -> Result<Duration, St
         }
         quiet = if open.is_empty() { quiet + 1 } else { 0 };
         if quiet == 2 {
-            return Ok(began.elapsed());
+            return Ok(Settled { took: began.elapsed(), continued });
         }
         if began.elapsed() > patience {
             let first = open.first().map(Value::to_string).unwrap_or_default();
@@ -71,6 +83,20 @@ pub(super) fn settle(door: &mut Door, patience: Duration) -> Result<Duration, St
         }
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// Gives a person's word on each line that waits for one; says how many there were.
+fn let_go_on(door: &mut Door) -> Result<usize, String> {
+    let answer = door.must("GET", "/v1/pauses", &Value::Null)?;
+    let pauses = answer["pauses"].as_array().cloned().unwrap_or_default();
+    for pause in &pauses {
+        let line = match pause["thread_id"].as_str() {
+            Some(thread) => format!("/v1/threads/{thread}/continue"),
+            None => format!("/v1/channels/{}/continue", text(pause, "conversation")?),
+        };
+        door.must("POST", &line, &Value::Null)?;
+    }
+    Ok(pauses.len())
 }
 
 /// Deliveries that were given up.

@@ -49,11 +49,11 @@ pub fn run(plan: &Plan) -> Result<Report, String> {
         (killed, ended.collect::<Vec<_>>())
     });
     killed?;
-    let settled_in = room::settle(&mut crash.door(), PATIENCE)?;
+    let settled = room::settle(&mut crash.door(), PATIENCE)?;
     let (seen, wrong) = crash.verdict(&spoken)?;
     let people = spoken.iter().map(|s| s.counts).fold(Counts::default(), Counts::and);
     let (seed, kills, took) = (plan.seed, crash.kills, began.elapsed());
-    Ok(Report { wrong, seed, kills, people, seen, settled_in, took })
+    Ok(Report { wrong, seed, kills, people, seen, settled, took })
 }
 
 fn panicked() -> Spoken {
