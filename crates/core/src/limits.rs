@@ -49,6 +49,8 @@ pub const DEFERRALS: u8 = 3;
 pub const FRAGMENT_CAP_MS: i64 = 30_000;
 /// An open delivery gets a row when it is this old (design section 3, "A delivery costs no row").
 pub const PENDING_ROW_AFTER_MS: i64 = 1_000;
+/// Members that a delivery names as told too; the rest is counted.
+pub const AUDIENCE_NAMED: usize = 32;
 /// Unaccepted deliveries under way to one connection (design section 4, "C2A methods").
 pub const UNACKED_PER_CONNECTION: usize = 32;
 /// Root messages an agent may open by itself per channel and hour (design section 5, "Turns").

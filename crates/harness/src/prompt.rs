@@ -97,6 +97,7 @@ fn header<'a>(
         replaces: delivery.replaces.as_deref(),
         deadline_ms: delivery.attention.deadline_ms,
         audience,
+        audience_more: delivery.audience_more,
     }
 }
 

@@ -174,6 +174,7 @@ mod tests {
             replaces: None,
             deadline_ms: None,
             audience: &[],
+            audience_more: 0,
         };
         let prompt = Prompt::read(&frame(&header, text, "n0")).unwrap();
         assert_eq!(prompt.event_id, "evt_1");

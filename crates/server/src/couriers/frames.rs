@@ -6,6 +6,7 @@ use chorus_core::command::{Entry, Offer};
 use chorus_core::conversation::ConversationKind;
 use chorus_core::event::{Change, Message};
 use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::limits;
 use chorus_core::member::Directory;
 use chorus_wire::attention::content::{ConversationRef, Source, Timing, TurnGrant};
 use chorus_wire::attention::deliver::Knock;
@@ -116,7 +117,7 @@ fn with_receiver<T>(
 ) -> T {
     let decision = &offer.decision;
     let attention = offer.entry.event.attention.as_deref();
-    let audience = audience(attention, offer.member, directory);
+    let (audience, audience_more) = audience(attention, offer.member, directory);
     write(&DeliverFor {
         member: id_of(directory, offer.member),
         recipient: recipient(attention, offer, directory),
@@ -129,19 +130,22 @@ fn with_receiver<T>(
         attempt: offer.attempt,
         turn: Some(grant(offer, auth, now)),
         audience: &audience,
+        audience_more,
         knock: (!decision.mode.shows_content()).then(|| knock(&offer.entry, decision, directory)),
     })
 }
 
-/// Who is told besides: agents that know do not answer twice.
+/// Who is told besides, as far as they are named, and how many more: agents that know do not answer twice. A
+/// list of everybody in every frame would make a message cost the square of its audience.
 fn audience<'a>(
     attention: Option<&Attention>,
     receiver: MemberKey,
     directory: &'a Directory,
-) -> Vec<&'a str> {
+) -> (Vec<&'a str>, usize) {
     let told = attention.map_or(&[][..], |a| &a.told);
-    let others = told.iter().filter(|t| t.member != receiver && t.decision.mode.tells());
-    others.map(|t| id_of(directory, t.member)).collect()
+    let mut others = told.iter().filter(|t| t.member != receiver && t.decision.mode.tells());
+    let named = others.by_ref().take(limits::AUDIENCE_NAMED);
+    (named.map(|t| id_of(directory, t.member)).collect(), others.count())
 }
 
 /// The one member it is for, as the sender or the direct conversation says.

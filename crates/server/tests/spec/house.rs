@@ -42,13 +42,6 @@ impl House {
         config.listen.set_port(0);
         let running = Host::start(config).await.unwrap();
         let operator = Client::new(&running.url, running.operator_token.clone()).unwrap();
-        for (id, kind) in [
-            ("alice", MemberKind::Human),
-            ("scout", MemberKind::Agent),
-            ("reviewer", MemberKind::Agent),
-        ] {
-            operator.add_member(&member(id, kind)).await.unwrap();
-        }
         let keys = std::cell::Cell::default();
         let mut house = Self {
             alice: operator.clone(),
@@ -58,10 +51,31 @@ impl House {
             keys,
             _folder: folder,
         };
+        for (id, kind) in [
+            ("alice", MemberKind::Human),
+            ("scout", MemberKind::Agent),
+            ("reviewer", MemberKind::Agent),
+        ] {
+            house.add(id, kind).await;
+        }
         house.ops = house.channel("ops", &["alice", "scout", "reviewer"]).await;
         let token = house.token("alice", Authority::Worker).await.token;
         house.alice = house.operator.with_token(token);
         house
+    }
+
+    /// Takes a member in.
+    pub async fn add(&self, id: &str, kind: MemberKind) {
+        let new = NewMember {
+            id: id.into(),
+            kind,
+            handle: None,
+            display_name: None,
+            owner_id: None,
+            identities: Vec::new(),
+            token_role: None,
+        };
+        self.operator.add_member(&new).await.unwrap();
     }
 
     /// A private channel.
@@ -144,17 +158,5 @@ impl Agent {
                 Err(_) => return true,
             }
         }
-    }
-}
-
-fn member(id: &str, kind: MemberKind) -> NewMember {
-    NewMember {
-        id: id.into(),
-        kind,
-        handle: None,
-        display_name: None,
-        owner_id: None,
-        identities: Vec::new(),
-        token_role: None,
     }
 }

@@ -4,7 +4,10 @@ use chorus_client::c2a::call_tool;
 use chorus_core::attention::{Directedness, Policy};
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
+use chorus_core::member::MemberKind;
 use chorus_wire::attention::tools::{Events, ListEvents, ReadThread, ThreadWindow};
+
+use chorus_wire::rest::messages::NewMessage;
 
 use crate::house::House;
 
@@ -21,6 +24,27 @@ async fn who_else_was_told_is_said() {
     assert!(alone.audience.is_empty());
     assert_eq!(alone.target.mentions, ["scout"]);
     assert_eq!(alone.text().as_deref(), Some("@scout only you: is it done?"));
+}
+
+// covers: ATT-27
+#[tokio::test]
+async fn of_a_large_audience_some_are_named_and_the_rest_is_counted() {
+    let house = House::open().await;
+    let mut scout = house.join("scout").await;
+    let ids: Vec<_> = (0..40).map(|n| format!("helper{n}")).collect();
+    for id in &ids {
+        house.add(id, MemberKind::Agent).await;
+    }
+    let all: Vec<_> = ids.iter().map(String::as_str).chain(["alice", "scout"]).collect();
+    let channel = house.channel("everybody", &all).await;
+    let named: String = ids.iter().map(|id| format!("@{id} ")).collect();
+    let text = format!("@scout {named}what do you say?");
+    let asked = NewMessage { conversation: channel, ..house.message(&text) };
+    house.alice.post(&asked).await.unwrap();
+    let delivery = scout.taken().await;
+    assert_eq!((delivery.audience.len(), delivery.audience_more), (32, 8));
+    assert_eq!(delivery.target.mentions.len(), 41);
+    assert!(!delivery.audience.contains(&"scout".to_owned()));
 }
 
 // covers: ATT-24, ATT-79

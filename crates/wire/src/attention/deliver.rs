@@ -38,11 +38,19 @@ pub struct Deliver {
     /// Members that were told too. Agents that know do not answer twice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<String>,
+    /// How many were told beyond those that `audience` names.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub audience_more: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knock: Option<Knock<'static>>,
     /// The sender's own; untrusted, and withheld with the content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
+}
+
+/// Whether a count is not worth saying.
+pub(super) fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Deliver {

@@ -9,7 +9,7 @@ use chorus_core::ids::{Prefix, Uid};
 use serde::Serialize;
 
 use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
-use super::deliver::Knock;
+use super::deliver::{Knock, is_none};
 use super::method;
 use crate::words;
 
@@ -67,8 +67,9 @@ pub struct DeliverFor<'a> {
     pub mode: Mode,
     pub attempt: u16,
     pub turn: Option<TurnGrant<'a>>,
-    /// Members that were told too.
+    /// Members that were told too, and how many beyond those.
     pub audience: &'a [&'a str],
+    pub audience_more: usize,
     pub knock: Option<Knock<'a>>,
 }
 
@@ -96,6 +97,8 @@ struct Tail<'a> {
     turn: Option<&'a TurnGrant<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     audience: &'a [&'a str],
+    #[serde(skip_serializing_if = "is_none")]
+    audience_more: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     knock: Option<&'a Knock<'a>>,
 }
@@ -216,6 +219,7 @@ impl Shared {
             reliability: Reliability { attempt: to.attempt, idempotency_key: &key },
             turn: to.turn.as_ref(),
             audience: to.audience,
+            audience_more: to.audience_more,
             knock: to.knock.as_ref(),
         });
         out.push_str(inner(&tail));

@@ -56,6 +56,7 @@ fn directed<'a>() -> DeliverFor<'a> {
         attempt: 2,
         turn: Some(TurnGrant { token: "turn_x".into(), fence: 1, hop: 0 }),
         audience: &["ops"],
+        audience_more: 0,
         knock: None,
     }
 }
@@ -69,6 +70,7 @@ fn knocked<'a>() -> DeliverFor<'a> {
         deadline_ms: None,
         turn: None,
         audience: &[],
+        audience_more: 0,
         knock: Some(Knock {
             from: "human:will".into(),
             place: "channel:deploys".into(),

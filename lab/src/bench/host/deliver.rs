@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::harness::{Harness, Heard};
-use super::rooms::{id_of, person, token};
+use super::rooms::{filled, id_of, person, token};
 use super::server::Host;
 use crate::bench::{load, talk};
 
@@ -35,6 +35,8 @@ struct Speaker {
     token: String,
     room: String,
     text: String,
+    /// Those it speaks to, named beside the text: a post to a thousand is as long as one to a hundred.
+    mentions: Vec<String>,
     posted: u64,
 }
 
@@ -53,18 +55,17 @@ impl Audience {
         let (id, speaker) = person(host, &format!("speaker{agents}"))?;
         let mut members = vec![id];
         let mut tokens = Vec::new();
-        let mut text = String::new();
         for number in 0..agents {
             let id = format!("s{agents}a{number}");
             host.ask("POST", "/v1/members", &json!({"id": id, "kind": "agent"}))?;
             tokens.push(token(host, &id, "worker")?);
-            text.push_str(&format!("@{id} "));
             members.push(id);
         }
-        text.push_str("can you look at this?");
         let body = json!({"title": format!("audience of {agents}"), "members": members});
         let room = id_of(&host.ask("POST", "/v1/channels", &body)?)?;
-        let speaker = Speaker { addr: host.addr, token: speaker, room, text, posted: 0 };
+        let text = filled("Can you look at this? ");
+        let mentions = members.split_off(1);
+        let speaker = Speaker { addr: host.addr, token: speaker, room, text, mentions, posted: 0 };
         Ok(Self { runtime: load::runtime()?, tokens, speaker })
     }
 
@@ -149,6 +150,7 @@ impl Speaker {
         let body = json!({
             "conversation": self.room,
             "text": self.text,
+            "mentions": self.mentions,
             "idempotency_key": format!("spoken {}", self.posted),
         });
         let mut out = Vec::new();

@@ -204,7 +204,8 @@ fn told_text() -> String {
     filled("@ada @bo @cyd please look at the failing build of the parser and say what you think: ")
 }
 
-fn filled(start: &str) -> String {
+/// A text of the usual length that begins so.
+pub(super) fn filled(start: &str) -> String {
     let filler = "the third step stops with a message about a missing file and then goes on ";
     start.chars().chain(filler.chars().cycle()).take(TEXT_BYTES).collect()
 }

@@ -51,6 +51,8 @@ pub struct EventHeader<'a> {
     pub deadline_ms: Option<u32>,
     /// Member ids that were told too.
     pub audience: &'a [&'a str],
+    /// How many were told beyond those.
+    pub audience_more: usize,
 }
 
 /// The standing rules, to be shown once with every prompt.
@@ -140,7 +142,7 @@ fn header_into(kind: &str, header: &EventHeader<'_>, out: &mut String) {
         line_into("deadline_ms", &[&ms.to_string()], out);
     }
     if !header.audience.is_empty() {
-        list_into("audience", header.audience, out);
+        audience_into(header, out);
     }
 }
 
@@ -158,6 +160,13 @@ fn line_into(key: &str, parts: &[&str], out: &mut String) {
         value_into(part, out);
     }
     out.push('\n');
+}
+
+fn audience_into(header: &EventHeader<'_>, out: &mut String) {
+    list_into("audience", header.audience, out);
+    if header.audience_more > 0 {
+        out.push_str(&format!("audience_more: {}\n", header.audience_more));
+    }
 }
 
 fn list_into(key: &str, values: &[&str], out: &mut String) {

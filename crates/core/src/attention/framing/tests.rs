@@ -24,6 +24,7 @@ fn header<'a>(name: &'a str, title: &'a str) -> EventHeader<'a> {
         replaces: None,
         deadline_ms: Some(300_000),
         audience: &["builder", "ann"],
+        audience_more: 0,
     }
 }
 

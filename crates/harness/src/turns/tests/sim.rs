@@ -56,6 +56,7 @@ pub(crate) fn message(event: &str) -> Deliver {
         reliability: Reliability { attempt: 1, idempotency_key: format!("{event}:bot") },
         turn: None,
         audience: vec![],
+        audience_more: 0,
         knock: None,
         metadata: None,
     }
