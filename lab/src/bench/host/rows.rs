@@ -195,10 +195,22 @@ fn write(data: &Path, rows: u64) -> Result<Vec<String>, String> {
     let refused = finished.recv().map_err(|_| "the writer ended")?;
     // What is still on its way is answered before the writer stops.
     writer.stop();
+    written_through(data).map_err(|e| e.to_string())?;
     match refused {
         Some(refusal) => Err(refusal.message.to_string()),
         None => Ok(rooms.into_iter().map(|uid| uid.show(Prefix::Conversation)).collect()),
     }
+}
+
+/// Waits until the disk has all of it: the years that lie behind are not written while the present is measured.
+fn written_through(data: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(data)? {
+        let path = entry?.path();
+        if path.is_file() {
+            std::fs::File::open(path)?.sync_all()?;
+        }
+    }
+    Ok(())
 }
 
 /// Posts one after the other until all are written.
