@@ -118,6 +118,7 @@ impl Life {
             archived: false,
             lead: None,
             agent_budget: None,
+            keep: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2), MemberKey(3)]);
         let command = Command::CreateConversation { kind, settings, members };

@@ -49,10 +49,11 @@ pub enum Act {
     Defer,
     Continue,
     DecideApproval,
+    Trim,
 }
 
 impl Act {
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::AddMember,
         Self::ChangeMember,
         Self::RemoveMember,
@@ -84,6 +85,7 @@ impl Act {
         Self::Defer,
         Self::Continue,
         Self::DecideApproval,
+        Self::Trim,
     ];
 
     pub fn name(self) -> &'static str {
@@ -119,6 +121,7 @@ impl Act {
             Self::Defer => "deferred",
             Self::Continue => "continued",
             Self::DecideApproval => "approval_decided",
+            Self::Trim => "history_dropped",
         }
     }
 
@@ -131,7 +134,8 @@ impl Act {
             | Self::SetSeat
             | Self::RemoveSeat
             | Self::OpenThread
-            | Self::Continue => Prefix::Conversation,
+            | Self::Continue
+            | Self::Trim => Prefix::Conversation,
             Self::ChangeThread => Prefix::Thread,
             Self::DecideApproval => Prefix::Approval,
             _ => Prefix::Event,
@@ -264,6 +268,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::DecideApproval { .. } => (Act::DecideApproval, Firm),
         Command::Retrieve { .. } => (Act::Retrieve, Soft),
         Command::Redeliver { .. } => (Act::Redeliver, Firm),
+        Command::Trim { .. } => (Act::Trim, Firm),
         Command::Note(note) if note.act == Act::CallTool => (note.act, Soft),
         Command::Note(note) => (note.act, Firm),
         // In the conversation's log, with who was told and why; a refused send changed nothing.
@@ -281,6 +286,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::Life { .. }
         | Command::Owed { .. }
         | Command::Preview(_)
+        | Command::Droppable { .. }
         | Command::Standing { .. }
         | Command::Waiting { .. }
         | Command::Overdue { .. } => return None,
@@ -299,7 +305,9 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
         Command::SetLead { member } => record.member = *member,
         Command::AddStream { name: stream, .. } => name = Some(stream),
         Command::RevokeToken { jti, .. } => name = Some(jti),
-        Command::ChangeConversation { conversation, .. } => record.subject = Some(*conversation),
+        Command::ChangeConversation { conversation, .. } | Command::Trim { conversation, .. } => {
+            record.subject = Some(*conversation)
+        }
         Command::SetSeat { conversation, member, .. }
         | Command::RemoveSeat { conversation, member } => {
             record.subject = Some(*conversation);
@@ -342,6 +350,7 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
     match outcome {
         Some(Outcome::Member(member)) => record.member = Some(member.key),
         Some(Outcome::Role(role)) => name = Some(&*role.name),
+        Some(Outcome::Trimmed(through)) => record.event = Some(*through),
         Some(Outcome::Session(session)) => record.subject = Some(session.uid),
         _ => {}
     }

@@ -18,7 +18,7 @@ use crate::member::{MemberFields, MemberKind};
 use crate::reaction::Signal;
 use crate::thread::{ThreadKind, ThreadStatus};
 
-pub use answer::{Effect, Entry, Offer, Outcome};
+pub use answer::{Droppable, Effect, Entry, Held, HeldBy, Offer, Outcome};
 pub use facts::{Facts, Mark, Unavailable};
 
 /// What a token lets its bearer do (design section 4, "Tokens").
@@ -251,11 +251,22 @@ pub enum Command {
         limit: usize,
     },
 
+    /// Drops the oldest events of a conversation up to this one; for the host itself.
+    Trim {
+        conversation: Uid,
+        through: Seq,
+    },
+
     /// Something for the audit log that no other command does.
     Note(Note),
 
     /// Who would be told of this post; records nothing.
     Preview(Box<Post>),
+    /// Which of a conversation's oldest events are to be dropped now, and what holds others back; for the host
+    /// itself; records nothing.
+    Droppable {
+        conversation: Uid,
+    },
     /// How an event's deliveries and claim stand now; records nothing.
     Standing {
         event: Uid,
@@ -284,6 +295,8 @@ pub struct SettingsPatch {
     pub lead: Option<Option<MemberKey>>,
     /// `Some(None)`: the host's default again.
     pub agent_budget: Option<Option<u32>>,
+    /// `Some(None)`: the host's default again.
+    pub keep: Option<Option<crate::conversation::Keep>>,
 }
 
 /// A message to be posted.

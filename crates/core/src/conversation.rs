@@ -1,5 +1,6 @@
 //! A conversation: a roster, settings, and an append-only log of events.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::ids::{ConversationKey, MemberKey, StreamKey, Timestamp, Uid};
@@ -89,4 +90,66 @@ pub struct Settings {
     pub lead: Option<MemberKey>,
     /// Messages that agents say on one line here without a person; the host's default where none is set.
     pub agent_budget: Option<u32>,
+    /// How long what was said here is kept; the host's default where none is set.
+    pub keep: Option<Keep>,
 }
+
+/// How long a conversation's log is kept. What is still owed is kept longer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    #[default]
+    All,
+    /// So many days, at least one and at most [`limits::KEEP_DAYS`](crate::limits::KEEP_DAYS).
+    Days(u32),
+}
+
+impl Keep {
+    /// Reads `all`, or days as in `90d`; none for what is neither, and beyond the bounds.
+    pub fn read(text: &str) -> Option<Self> {
+        if text == "all" {
+            return Some(Self::All);
+        }
+        let days = text.strip_suffix('d').filter(|n| n.bytes().all(|b| b.is_ascii_digit()))?;
+        let keep = Self::Days(days.parse().ok()?);
+        keep.is_within().then_some(keep)
+    }
+
+    /// Whether it is within the bounds. A day is what idempotency keys are remembered for.
+    pub fn is_within(self) -> bool {
+        match self {
+            Self::All => true,
+            Self::Days(days) => (1..=crate::limits::KEEP_DAYS).contains(&days),
+        }
+    }
+
+    /// The number it is stored as: 0 is all.
+    pub fn stored(self) -> u32 {
+        match self {
+            Self::All => 0,
+            Self::Days(days) => days,
+        }
+    }
+
+    pub fn from_stored(days: u32) -> Self {
+        if days == 0 { Self::All } else { Self::Days(days) }
+    }
+
+    /// What was logged before this time need not be kept any longer; none when all is kept.
+    pub fn until(self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::All => None,
+            Self::Days(days) => Some(now.plus(-i64::from(days) * DAY_MS)),
+        }
+    }
+}
+
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::Days(days) => write!(f, "{days}d"),
+        }
+    }
+}
+
+const DAY_MS: i64 = 24 * 3_600_000;

@@ -95,6 +95,11 @@ impl Uid {
         format!("{}{:032x}", prefix.as_str(), self.0)
     }
 
+    /// When it was drawn: the first 48 bits of a v7 UUID.
+    pub fn drawn_at(self) -> Timestamp {
+        Timestamp((self.0 >> 80) as i64)
+    }
+
     /// Reads what [`Uid::show`] wrote. Only that form is accepted: an id is opaque, not a UUID.
     pub fn read(prefix: Prefix, text: &str) -> Option<Self> {
         let hex = text.strip_prefix(prefix.as_str())?;

@@ -70,7 +70,11 @@ pub const NO_HUMAN_WORK: u32 = 50;
 pub const NO_HUMAN_TALK: u32 = 8;
 /// The largest budget that can be set: above it a loop costs more than a pause.
 pub const NO_HUMAN_MOST: u32 = 10_000;
+/// The longest that can be said how long a conversation is kept, in days: a century. Longer is `all`.
+pub const KEEP_DAYS: u32 = 36_500;
 /// Longest description or purpose of a conversation in bytes.
 pub const DESCRIPTION_BYTES: usize = 4 * 1024;
 /// Rows one command may touch; what is longer is a chain of commands (design section 3, "The store").
 pub const ROWS_PER_COMMAND: usize = 1_000;
+/// Events that one command drops: each may have a receipt, a message's state and a digest beside it.
+pub const EVENTS_PER_TRIM: usize = ROWS_PER_COMMAND / 4;

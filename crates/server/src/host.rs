@@ -6,6 +6,7 @@
 
 mod first;
 pub(crate) mod heads;
+mod retention;
 mod stop;
 
 use std::fmt;
@@ -26,6 +27,7 @@ use tokio::task::JoinHandle;
 
 use crate::app::copies::PARTIAL;
 use crate::app::digests::{DIGESTS, Scribe};
+use crate::app::retention::Retention;
 use crate::app::{App, Draw};
 use crate::auth::{Auth, Keys, KeysError, SignIn, write_private};
 use crate::config::Config;
@@ -132,6 +134,7 @@ impl Host {
             budgets: config.settings.budget.budgets(),
             digests: digest.enabled.then(|| digest.every.ms()),
             approvals: config.settings.approvals.rules(),
+            keep: config.settings.retention.keep,
             ..Options::new(&config.data, uid)
         };
         let key_folder = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
@@ -207,6 +210,10 @@ impl Host {
             data: config.data.clone(),
             copying: Default::default(),
             budgets: config.settings.budget.budgets(),
+            retention: Retention {
+                keep: config.settings.retention.keep,
+                archive: config.settings.retention.archive_dir.clone(),
+            },
         });
         let scribe = Scribe { command: digest.command.clone(), timeout: digest.timeout.0 };
         tokio::spawn(app.clone().tell_digests(made, scribe));
@@ -222,6 +229,8 @@ impl Host {
         };
         heads::look(&app, &config.data).await;
         tokio::spawn(heads::keep(app.clone(), config.data.clone(), stopped.clone()));
+        let every = config.settings.retention.every.ms();
+        tokio::spawn(retention::keep(app.clone(), every, stopped.clone()));
         // Before the first answer, so that whoever sees the host up finds it by its folder; and by its local
         // address, so that a command beside it sends its token over no network.
         write_host_file(&config.data, &local)?;

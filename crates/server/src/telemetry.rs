@@ -70,6 +70,10 @@ pub(crate) struct Metrics {
     pub waiting: Gauge<i64, std::sync::atomic::AtomicI64>,
     pub requests: Counter<u64, AtomicU64>,
     redactions: Counter,
+    /// Events that retention dropped.
+    pub dropped: Counter,
+    /// 1 while what is old cannot be dropped.
+    pub retention_failing: Gauge<i64, std::sync::atomic::AtomicI64>,
 }
 
 impl Default for Metrics {
@@ -118,8 +122,16 @@ impl Default for Metrics {
         registry.register("requests", "HTTP requests", requests.clone());
         let redactions = Counter::default();
         registry.register("redactions", "Secrets blacked out of texts", redactions.clone());
+        let dropped = Counter::default();
+        let help = "Events dropped because their time was over";
+        registry.register("dropped_events", help, dropped.clone());
+        let retention_failing = Gauge::default();
+        let help = "1 while what is old cannot be archived, and is kept";
+        registry.register("retention_failing", help, retention_failing.clone());
         Self {
             redactions,
+            dropped,
+            retention_failing,
             registry,
             posts,
             latency,

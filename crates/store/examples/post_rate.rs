@@ -101,6 +101,7 @@ fn people_and_rooms(writer: &Writer, channels: usize) -> Result<Vec<Uid>, Refusa
             archived: false,
             lead: None,
             agent_budget: None,
+            keep: None,
         };
         let members = [2, 3, 4].map(MemberKey).to_vec();
         let kind = ConversationKind::Channel;

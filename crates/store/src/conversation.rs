@@ -1,8 +1,8 @@
 //! Conversations, their heads, and who sits in them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use chorus_core::conversation::{Conversation, Participation, Settings, Visibility};
+use chorus_core::conversation::{Conversation, Keep, Participation, Settings, Visibility};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, StreamKey, Timestamp, Uid};
 use chorus_core::packed::Coded;
 use chorus_core::room::Head;
@@ -27,6 +27,7 @@ pub(crate) static CONVERSATION: Table = Table::new(
         "created_at",
         "lead",
         "agent_budget",
+        "keep",
     ],
 );
 
@@ -57,6 +58,7 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, conversation: &Conversation) -> R
             conversation.created_at.0.into(),
             settings.lead.map(|m| m.0).into(),
             settings.agent_budget.into(),
+            settings.keep.map(Keep::stored).into(),
         ],
     )
 }
@@ -133,12 +135,23 @@ pub(crate) fn visible(
 }
 
 pub(crate) fn head(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Head>> {
-    db.get(&HEAD, &[workspace.into(), key.0.into()], read_head)
+    static SQL: OnceLock<String> = OnceLock::new();
+    let sql = SQL.get_or_init(|| heads_sql("AND h.conversation = $2"));
+    db.one(sql, &[workspace.into(), key.0.into()], read_head)
+}
+
+/// Heads with where their logs begin.
+fn heads_sql(which: &str) -> String {
+    let columns = HEAD.columns_of("h");
+    format!(
+        "SELECT {columns}, b.seq FROM head h LEFT JOIN base b ON b.workspace = h.workspace
+            AND b.conversation = h.conversation WHERE h.workspace = $1 {which}"
+    )
 }
 
 /// The newest seq and time of every conversation.
 pub(crate) fn heads(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Head)>> {
-    let sql = format!("{} WHERE workspace = $1 ORDER BY conversation", HEAD.select());
+    let sql = heads_sql("ORDER BY h.conversation");
     db.all(&sql, &[workspace.into()], |row| Ok((ConversationKey(row.int(1)?), read_head(row)?)))
 }
 
@@ -208,6 +221,7 @@ fn read(row: &dyn Row) -> Result<Conversation> {
             archived: row.flag(9)?,
             lead: row.maybe_int(11)?.map(MemberKey),
             agent_budget: row.maybe_int(12)?,
+            keep: row.maybe_int(13)?.map(Keep::from_stored),
         },
         created_at: Timestamp(row.int(10)?),
     })
@@ -221,5 +235,6 @@ fn read_head(row: &dyn Row) -> Result<Head> {
         settled: Seq(row.int(5)?),
         last_at: Timestamp(row.int(6)?),
         unattended: row.int(7)?,
+        base: Seq(row.maybe_int(8)?.unwrap_or(0)),
     })
 }

@@ -141,6 +141,17 @@ pub(crate) fn after(
     db.all(&sql, &values, |row| checked(row).map(Arc::new))
 }
 
+/// When the oldest event that is there was logged.
+pub(crate) fn oldest(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Option<Timestamp>> {
+    let sql = "SELECT at FROM event WHERE workspace = $1 AND conversation = $2
+        ORDER BY seq LIMIT 1";
+    db.one(sql, &[workspace.into(), key.0.into()], |row| Ok(Timestamp(row.int(0)?)))
+}
+
 /// The idempotency keys of the window before `now`, oldest first.
 pub(crate) fn sent(
     db: &dyn Db,

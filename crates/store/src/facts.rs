@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use chorus_core::command::{Facts, Mark, Recalled, Unavailable};
 use chorus_core::conversation::Participation;
-use chorus_core::event::EventRef;
+use chorus_core::event::{Event, EventRef};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use chorus_core::limits;
 use chorus_core::member::Directory;
-use chorus_core::room::{Parts, Room, TAIL};
+use chorus_core::room::{Base, Parts, Room, TAIL};
 
 use crate::db::{Db, Error};
-use crate::{conversation, digest, event, gone, mark, message, open, thread};
+use crate::{base, conversation, digest, event, gone, mark, message, open, thread};
 
 /// Facts of one workspace at one moment.
 pub(crate) struct Stored<'a> {
@@ -90,6 +90,19 @@ impl Facts for Stored<'_> {
 
     fn versions(&mut self, message: EventRef) -> Result<Vec<Seq>, Unavailable> {
         Ok(event::versions(self.db, self.workspace, message)?)
+    }
+
+    fn log(
+        &mut self,
+        conversation: ConversationKey,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<Arc<Event>>, Unavailable> {
+        Ok(event::after(self.db, self.workspace, conversation, after, limit)?)
+    }
+
+    fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable> {
+        Ok(base::get(self.db, self.workspace, conversation)?)
     }
 
     fn mark(

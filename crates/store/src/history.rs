@@ -17,14 +17,15 @@ use chorus_core::event::{Change, Event, EventRef};
 use chorus_core::ids::{MemberKey, Seq, Timestamp};
 use chorus_core::member::Directory;
 use chorus_core::packed;
-use chorus_core::room::{Head, Room};
+use chorus_core::room::{Base, Head, Room};
 use chorus_core::thread::Thread;
 
 use crate::backup::{BackupError, Result};
 use crate::db::{self, Db, Error};
 use crate::sqlite::{Folder, Sqlite};
 use crate::{
-    Sync, Tenant, backup, conversation, directory, event, mark, message, open, schema, thread,
+    Sync, Tenant, backup, base, conversation, directory, event, gone, mark, message, open, schema,
+    thread,
 };
 
 /// Events read at a time, and rows of one commit.
@@ -46,6 +47,8 @@ pub struct Part {
     pub roster: Vec<(MemberKey, Participation)>,
     pub threads: Vec<Thread>,
     pub marks: Vec<(MemberKey, Mark)>,
+    /// Where the log begins, when its beginning was dropped.
+    pub base: Option<Base>,
 }
 
 /// A data folder being read, with a host on it or without.
@@ -90,6 +93,7 @@ impl Reading {
                 roster: conversation::roster(db, tenant.key, key)?,
                 threads: thread::all(db, tenant.key, key)?,
                 marks: mark::all(db, tenant.key, key)?,
+                base: base::get(db, tenant.key, key)?,
             });
         }
         Ok(Snapshot { tenant, directory, conversations })
@@ -255,6 +259,18 @@ impl Writing {
         self.wrote()
     }
 
+    /// Where the conversation's log begins; before its first event.
+    pub fn base(&mut self, base: &Base) -> std::result::Result<(), Refused> {
+        base.roster.iter().try_for_each(|(member, _)| self.known(*member))?;
+        let Some(room) = self.room.take() else { return unfit("it belongs to no conversation") };
+        if room.head.seq != Seq(0) || base.seq == Seq(0) {
+            return unfit("a log begins before its first event, and after one");
+        }
+        base::put(self.db()?, self.tenant.key, room.key(), base)?;
+        self.room = Some(Room::at_base(Conversation::clone(&room.conversation), base));
+        self.wrote()
+    }
+
     /// The next event of the conversation's log, whose hashes must follow from the one before it.
     pub fn event(&mut self, event: Event) -> std::result::Result<(), Refused> {
         self.known(event.actor)?;
@@ -346,10 +362,13 @@ impl Writing {
         for (member, participation) in &dirty.roster {
             conversation::put_seat(db, workspace, key, *member, *participation)?;
         }
+        for place in &dirty.gone {
+            gone::set(db, workspace, key, *place, room.gone.contains(place))?;
+        }
         for thread in dirty.threads.iter().filter_map(|t| room.threads.get(t)) {
             thread::put(db, workspace, key, thread)?;
         }
-        for (seq, state) in &room.messages {
+        for (seq, state) in room.messages.iter().filter(|(seq, _)| **seq > room.head.base) {
             message::put(db, workspace, EventRef { conversation: key, seq: *seq }, state)?;
         }
         room.messages.clear();

@@ -14,6 +14,7 @@ pub mod schema;
 pub mod sqlite;
 
 mod approval;
+mod base;
 mod conversation;
 mod digest;
 mod directory;

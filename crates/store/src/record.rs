@@ -7,7 +7,9 @@ use chorus_core::event::EventRef;
 use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
-use crate::{approval, conversation, digest, directory, event, gone, mark, message, open, thread};
+use crate::{
+    approval, base, conversation, digest, directory, event, gone, mark, message, open, thread,
+};
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
 pub(crate) fn record(
@@ -33,7 +35,16 @@ pub(crate) fn record(
         record_projections(db, workspace, rooms, changed)?;
         record_digests(db, workspace, rooms, changed)?;
     }
-    Ok(())
+    record_bases(db, workspace, changes)
+}
+
+/// Last of all, so that nothing is written of what goes. Its pages are zeroed: a backup is a copy of them.
+fn record_bases(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    let bases = || changes.rooms.iter().filter_map(|r| Some((r.key, r.dirty.base.as_ref()?)));
+    if bases().next().is_none() {
+        return Ok(());
+    }
+    db.thoroughly(&mut || bases().try_for_each(|(key, base)| base::trim(db, workspace, key, base)))
 }
 
 /// What was logged before this batch is written over; what this batch logged was written without.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use chorus_core::approval::Rules;
 use chorus_core::budget::Budgets;
+use chorus_core::conversation::Keep;
 use chorus_core::ids::{ConversationKey, Uid};
 use chorus_core::member::Directory;
 use chorus_core::workspace::Workspace;
@@ -53,6 +54,8 @@ pub struct Options {
     pub digests: Option<i64>,
     /// What waits for a person.
     pub approvals: Rules,
+    /// How long conversations are kept that say nothing of it themselves.
+    pub keep: Keep,
     /// Another file layer of SQLite's than the system's, by its registered name. For tests.
     pub vfs: Option<String>,
 }
@@ -69,6 +72,7 @@ impl Options {
             budgets: Budgets::default(),
             digests: Some(chorus_core::limits::DIGEST_MS),
             approvals: Rules::default(),
+            keep: Keep::default(),
             vfs: None,
         }
     }
@@ -189,6 +193,7 @@ fn revive(
     let workspace = Workspace::new(directory, last);
     let mut workspace = workspace.with_budgets(options.budgets).with_approvals(options.approvals);
     workspace.set_digests(options.digests);
+    workspace.set_keep(options.keep);
     let directory = workspace.directory().clone();
     let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0 };
     let mut damaged = BTreeSet::new();

@@ -85,6 +85,9 @@ pub(crate) enum Args {
         /// Messages that agents may say on one line of talk without a person; `default` for the host's
         #[arg(long, value_name = "N", value_parser = budget)]
         agent_budget: Option<Budget>,
+        /// How long what was said is kept: `all`, days such as `90d`, or `default` for the host's
+        #[arg(long, value_name = "DAYS")]
+        keep: Option<String>,
     },
 }
 
@@ -150,6 +153,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             lead,
             no_lead,
             agent_budget,
+            keep,
         } => {
             let id = lookup::conversation(&client, &channel).await?;
             let lead = lead.map(|m| Some(lookup::member(&m).to_owned()));
@@ -163,6 +167,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 archived,
                 lead,
                 agent_budget,
+                keep: keep.map(|keep| Some(keep).filter(|keep| keep != "default")),
             };
             client.change_channel(&id, &patch).await?;
             id
@@ -194,6 +199,22 @@ fn one(channel: &Channel) -> String {
     }
     if let Some(lead) = &channel.lead {
         text.push_str(&format!("\nlead: {}", line(lead)));
+    }
+    if let Some(keep) = &channel.keep {
+        text.push_str(&format!("\nkept: {}", line(keep)));
+    }
+    if let Some(base) = channel.base_seq {
+        text.push_str(&format!("\nbegins after event {base}: what was before is archived or gone"));
+    }
+    if let Some(held) = &channel.held {
+        let why = match held.by.as_str() {
+            "owed" => "something is still owed for it",
+            "approval" => "what answers it waits for a person",
+            "thread" => "its thread is not done",
+            "digest" => "a digest of it is still to come",
+            other => other,
+        };
+        text.push_str(&format!("\nkept from event {} on, whatever its age: {why}", held.seq));
     }
     if let Some(seats) = &channel.members {
         let seats = seats.iter().map(|seat| match seat.participation {

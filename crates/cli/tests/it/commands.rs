@@ -306,6 +306,35 @@ fn what_waits_for_a_person_is_listed_and_decided() {
     refused(&["approve", &id, "--deny", "--reason", "late"], "CONFLICT");
 }
 
+// covers: OPS-130, OPS-137
+#[test]
+fn a_channel_is_kept_for_days_and_archived_and_taken_up_again() {
+    let host = Host::with_room(&["scout"]);
+    let set = |name: &str, value: &str| host.run(&["channel", "set", "ops", name, value, "--json"]);
+    let json = |name: &str, value: &str| host.json(&["channel", "set", "ops", name, value]);
+    assert_eq!(json("--keep", "90d")["keep"], "90d");
+    assert!(host.run(&["channel", "show", "ops"]).ok().out.contains("kept: 90d"));
+    assert_eq!(host.json(&["channel", "list"])["channels"][0]["keep"], "90d");
+    for bad in ["0d", "90", "-1d", "12h", "soon", ""] {
+        let ran = set("--keep", bad);
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(ran.code != 0 && said.contains("VALIDATION_ERROR"), "{bad}: {said}");
+    }
+    assert_eq!(host.json(&["channel", "show", "ops"])["keep"], "90d");
+    assert_eq!(json("--keep", "all")["keep"], "all");
+    assert_eq!(json("--keep", "default").get("keep"), None);
+
+    assert_eq!(json("--archived", "true")["archived"], true);
+    let ran = host.run(&["post", "ops", "more", "--json"]);
+    let said = format!("{}{}", ran.out, ran.err);
+    assert!(
+        ran.code != 0 && said.contains("CONFLICT") && said.contains("archived: false"),
+        "{said}"
+    );
+    assert_eq!(json("--archived", "false")["archived"], false);
+    host.json(&["post", "ops", "more"]);
+}
+
 // covers: ATT-140, ATT-143, ATT-155
 #[test]
 fn a_lead_is_set_an_agent_leaves_and_what_is_owed_or_digested_is_listed() {

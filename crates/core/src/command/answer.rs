@@ -7,8 +7,8 @@ use crate::attention::{Attention, Decision};
 use crate::claim::Claim;
 use crate::conversation::Conversation;
 use crate::delivery::{Disposition, Open};
-use crate::event::Event;
-use crate::ids::{ConversationKey, MemberKey, SessionKey, Uid};
+use crate::event::{Event, EventRef};
+use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Uid};
 use crate::member::{Directory, Member, Role, Session, Stream};
 use crate::thread::Thread;
 /// What a command gave.
@@ -68,6 +68,49 @@ pub enum Outcome {
     /// None when nothing about the event is open, nor was lately.
     Standing(Option<Box<Open>>),
     Waiting(Vec<(Arc<Conversation>, Open)>),
+    Droppable(Droppable),
+    /// All up to this event is gone.
+    Trimmed(EventRef),
+}
+
+/// What can be dropped of a conversation's log now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Droppable {
+    pub base: Seq,
+    /// Up to where the next [`Command::Trim`](super::Command::Trim) may go; the base when there is nothing.
+    pub through: Seq,
+    /// What is older than need be kept and stays all the same.
+    pub held: Option<Held>,
+}
+
+/// The first event that must be kept although its time is over, with all that came after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub seq: Seq,
+    pub by: HeldBy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldBy {
+    /// Somebody owes something for it, or holds a claim on it.
+    Owed,
+    /// What was asked for in answer to it waits for a person.
+    Approval,
+    /// It is the beginning of a thread that is not done.
+    Thread,
+    /// Followers are still to be told of it.
+    Digest,
+}
+
+impl HeldBy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Owed => "owed",
+            Self::Approval => "approval",
+            Self::Thread => "thread",
+            Self::Digest => "digest",
+        }
+    }
 }
 
 /// An event together with what a reader needs to show it.

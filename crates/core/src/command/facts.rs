@@ -1,8 +1,11 @@
 //! What a decision needs and memory does not have.
 
+use std::sync::Arc;
+
 use super::Recalled;
-use crate::event::EventRef;
+use crate::event::{Event, EventRef};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
+use crate::room::Base;
 
 /// A read cursor of a member in a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +25,15 @@ pub trait Facts {
     fn event(&mut self, at: EventRef) -> Result<Option<Recalled>, Unavailable>;
     /// The events after a message's that still say something of it in words: edits, and reactions.
     fn versions(&mut self, message: EventRef) -> Result<Vec<Seq>, Unavailable>;
+    /// At most `limit` events of a log after `after`, in order.
+    fn log(
+        &mut self,
+        conversation: ConversationKey,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<Arc<Event>>, Unavailable>;
+    /// Where a log begins, when its beginning was dropped.
+    fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable>;
     fn mark(
         &mut self,
         conversation: ConversationKey,

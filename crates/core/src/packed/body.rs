@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{Corrupt, Reader, Result, Writer};
-use crate::conversation::Settings;
+use crate::conversation::{Keep, Settings};
 use crate::event::{Change, Message, ThreadOpening};
 use crate::ids::{MemberKey, Seq, StreamKey, Uid};
 
@@ -102,7 +102,7 @@ pub(super) fn get_message(reader: &mut Reader<'_>) -> Result<Message> {
     })
 }
 
-fn put_settings(out: &mut Writer, settings: &Settings) {
+pub(super) fn put_settings(out: &mut Writer, settings: &Settings) {
     out.text(&settings.title);
     out.text(&settings.description);
     out.text(&settings.purpose);
@@ -119,12 +119,17 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
         out.byte(AGENT_BUDGET);
         out.number(budget.into());
     }
+    if let Some(keep) = settings.keep {
+        out.byte(KEEP);
+        out.number(keep.stored().into());
+    }
 }
 
 const LEAD: u8 = 1;
 const AGENT_BUDGET: u8 = 2;
+const KEEP: u8 = 3;
 
-fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
+pub(super) fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
     let mut settings = Settings {
         title: reader.text()?,
         description: reader.text()?,
@@ -141,6 +146,7 @@ fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
         },
         lead: None,
         agent_budget: None,
+        keep: None,
     };
     // Settings end the body they stand in.
     let mut last = 0;
@@ -153,6 +159,7 @@ fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
         match tag {
             LEAD => settings.lead = Some(MemberKey(reader.small()?)),
             AGENT_BUDGET => settings.agent_budget = Some(reader.small()?),
+            KEEP => settings.keep = Some(Keep::from_stored(reader.small()?)),
             _ => return Err(Corrupt),
         }
     }

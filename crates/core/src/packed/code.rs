@@ -134,6 +134,7 @@ coded!(Act {
     Defer = 29,
     Continue = 30,
     DecideApproval = 31,
+    Trim = 36,
 });
 coded!(Code {
     AddressRefused = 1,

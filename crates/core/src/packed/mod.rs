@@ -6,6 +6,7 @@
 mod approval;
 mod attention;
 mod audit;
+mod base;
 mod body;
 mod code;
 mod digest;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 pub use approval::{asked, read_asked};
 pub use attention::{attention, read_attention};
 pub use audit::{audit, read_audit};
+pub use base::{base, read_base};
 pub use body::{body, read_body};
 pub use code::Coded;
 pub use digest::{digest, read_digest};

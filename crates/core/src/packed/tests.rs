@@ -13,7 +13,7 @@ use crate::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
 use crate::claim::Claim;
-use crate::conversation::{ConversationKind, Participation, Settings, Visibility};
+use crate::conversation::{ConversationKind, Keep, Participation, Settings, Visibility};
 use crate::delivery::{Clock, Delivery, Disposition, Open, State};
 use crate::digest::{Digest, Part};
 use crate::event::{Change, Message, MessageKind, Reason, ThreadOpening};
@@ -57,9 +57,17 @@ fn message() -> impl Strategy<Value = Message> {
 fn settings() -> impl Strategy<Value = Settings> {
     let visibility = select(vec![Visibility::Public, Visibility::Private]);
     let stream = option::of(any::<u32>().prop_map(StreamKey));
-    let rest = (any::<bool>(), option::of(member()), option::of(any::<u32>()));
+    let keep = option::of(any::<u32>().prop_map(Keep::from_stored));
+    let rest = (any::<bool>(), option::of(member()), option::of(any::<u32>()), keep);
     (text(), text(), text(), visibility, stream, rest).prop_map(
-        |(title, description, purpose, visibility, stream, (archived, lead, agent_budget))| {
+        |(
+            title,
+            description,
+            purpose,
+            visibility,
+            stream,
+            (archived, lead, agent_budget, keep),
+        )| {
             Settings {
                 title,
                 description,
@@ -69,6 +77,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                 archived,
                 lead,
                 agent_budget,
+                keep,
             }
         },
     )

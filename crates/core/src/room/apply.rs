@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::attention::Attention;
 use crate::attention::intent::{Before, intent};
 use crate::attention::{Intent, Rule};
+use crate::command::MessageState;
 use crate::conversation::Participation;
 use crate::digest::Tally;
 use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind};
@@ -111,32 +112,31 @@ impl Room {
                 if event.hop == 0 {
                     self.attend(event);
                 }
-                let state = self.messages.entry(*message).or_default();
-                state.latest = Some(event.seq);
-                state.edited_at = Some(event.at);
-                self.dirty.messages.insert(*message);
+                self.change_message(*message, |state| {
+                    state.latest = Some(event.seq);
+                    state.edited_at = Some(event.at);
+                });
             }
             Change::Deleted { message } => {
-                self.messages.entry(*message).or_default().deleted_at = Some(event.at);
+                self.change_message(*message, |state| state.deleted_at = Some(event.at));
                 self.dirty.unsaid.push(*message);
-                self.dirty.messages.insert(*message);
             }
             Change::Erased { message, .. } => {
-                let state = self.messages.entry(*message).or_default();
-                state.deleted_at.get_or_insert(event.at);
+                self.change_message(*message, |state| {
+                    state.deleted_at.get_or_insert(event.at);
+                });
                 self.dirty.unsaid.push(*message);
-                self.dirty.messages.insert(*message);
             }
             Change::Reacted { message, signal, .. } => {
-                let state = self.messages.entry(*message).or_default();
-                state.reactions.retain(|r| *r != (event.actor, *signal));
-                state.reactions.push((event.actor, *signal));
-                self.dirty.messages.insert(*message);
+                self.change_message(*message, |state| {
+                    state.reactions.retain(|r| *r != (event.actor, *signal));
+                    state.reactions.push((event.actor, *signal));
+                });
             }
             Change::Unreacted { message, signal } => {
-                let state = self.messages.entry(*message).or_default();
-                state.reactions.retain(|r| *r != (event.actor, *signal));
-                self.dirty.messages.insert(*message);
+                self.change_message(*message, |state| {
+                    state.reactions.retain(|r| *r != (event.actor, *signal));
+                });
             }
             Change::ThreadOpened(opening) => {
                 let key = ThreadKey(event.seq.0);
@@ -240,6 +240,14 @@ impl Room {
         if let Some(thread) = self.threads.get_mut(&key).filter(|t| t.unattended > 0) {
             Arc::make_mut(thread).unattended = 0;
             self.dirty.threads.insert(key);
+        }
+    }
+
+    /// Of what was dropped nothing is kept, though later events are about it.
+    fn change_message(&mut self, message: Seq, change: impl FnOnce(&mut MessageState)) {
+        if message > self.head.base {
+            change(self.messages.entry(message).or_default());
+            self.dirty.messages.insert(message);
         }
     }
 

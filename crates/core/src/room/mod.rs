@@ -6,6 +6,7 @@
 //! changed by a command that is refused.
 
 pub mod apply;
+mod base;
 mod erase;
 mod open;
 
@@ -22,6 +23,7 @@ use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::limits;
 use crate::member::Directory;
 use crate::thread::Thread;
+pub use base::Base;
 
 /// The end of a conversation's log, and how far everything in it is accounted for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub struct Head {
     pub last_at: Timestamp,
     /// Agents' messages on the main line since a person spoke there.
     pub unattended: u32,
+    /// The newest event that was dropped, 0 when none was: the log begins after it.
+    pub base: Seq,
 }
 
 /// The newest message of one line of talk (the main line, or a thread), as the next one is read against it.
@@ -109,6 +113,13 @@ impl Sent {
         self.by_key.insert(key, seq);
         self.order.push_back((at, key));
     }
+
+    /// What was sent up to `through` is known no more.
+    fn forget(&mut self, through: Seq) {
+        self.by_key.retain(|_, seq| *seq > through);
+        let by_key = &self.by_key;
+        self.order.retain(|(_, key)| by_key.contains_key(key));
+    }
 }
 
 /// What must be written for the room, each row once.
@@ -141,6 +152,8 @@ pub struct Dirty {
     pub written: Vec<Written>,
     /// Messages whose words went: what was written of them goes too. Erasure and deletion both note it here.
     pub unsaid: Vec<Seq>,
+    /// Where the log begins from now on: what is at or before it goes.
+    pub base: Option<Arc<Base>>,
 }
 
 impl Dirty {
@@ -160,6 +173,7 @@ impl Dirty {
             && self.digests.is_empty()
             && self.written.is_empty()
             && self.unsaid.is_empty()
+            && self.base.is_none()
     }
 }
 

@@ -78,6 +78,7 @@ impl Run<'_> {
             settings.lead = lead;
         }
         settings.agent_budget = patch.agent_budget.unwrap_or(settings.agent_budget);
+        settings.keep = patch.keep.unwrap_or(settings.keep);
         check_settings(&settings)?;
         if settings != self.room(key).conversation.settings {
             self.log_plain(key, self.drawn.uid, Change::SettingsChanged(settings))?;
@@ -189,6 +190,10 @@ fn check_settings(settings: &Settings) -> Result<(), Refusal> {
     let most = limits::NO_HUMAN_MOST;
     if settings.agent_budget.is_some_and(|n| n == 0 || n > most) {
         return Err(Refusal::invalid(format!("agent_budget is 1 to {most}, or null")));
+    }
+    if settings.keep.is_some_and(|keep| !keep.is_within()) {
+        let most = limits::KEEP_DAYS;
+        return Err(Refusal::invalid(format!("keep is all, or 1d to {most}d")));
     }
     for (what, text) in [("description", &settings.description), ("purpose", &settings.purpose)] {
         if text.len() > limits::DESCRIPTION_BYTES {

@@ -58,6 +58,10 @@ impl Run<'_> {
             }
             // Going on with its own message: what caused that one causes this one.
             let own = self.recall(at)?.event.cause;
+            let own = match own {
+                Some(at) => self.recall_kept(at)?.map(|_| at),
+                None => None,
+            };
             return own.map(|at| self.cause_at(at)).transpose();
         }
         match self.open_turn(sender, key).or_else(|| self.last_turn(sender, key)) {

@@ -237,7 +237,7 @@ impl Run<'_> {
         let author = self.directory().member(event.actor).cloned();
         let author = author.ok_or_else(|| Refusal::not_found("member"))?;
         let replied_to = match event.reply_to {
-            Some(seq) => Some(self.recall(EventRef { seq, ..at })?.event.actor),
+            Some(seq) => self.recall_kept(EventRef { seq, ..at })?.map(|r| r.event.actor),
             None => None,
         };
         let mut answered = self.answered_by(recalled, at)?;

@@ -23,6 +23,7 @@ mod post;
 mod run;
 mod thread;
 mod timer;
+mod trim;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use crate::approval::{self};
 use crate::attention::directedness::People;
 use crate::budget::Budgets;
 use crate::command::{Authority, By, Command, Drawn, Effect, Facts, Outcome, Unavailable};
-use crate::conversation::{Conversation, ConversationKind};
+use crate::conversation::{Conversation, ConversationKind, Keep};
 use crate::delivery::{Open, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
@@ -80,6 +81,7 @@ pub struct Workspace {
     approvals: approval::Rules,
     timers: Timers,
     digests: Every,
+    keep: Keep,
     granted: HashMap<MemberKey, Timestamp>,
     running: HashMap<MemberKey, usize>,
     last_session: u32,
@@ -193,6 +195,7 @@ impl Workspace {
             Command::Preview(_)
                 | Command::Note(_)
                 | Command::Owed { .. }
+                | Command::Droppable { .. }
                 | Command::Standing { .. }
                 | Command::Waiting { .. }
                 | Command::Overdue { .. }
@@ -261,6 +264,8 @@ impl Workspace {
             }
             Command::Redeliver { event, member } => run.redeliver(event, member),
             Command::Owed { session, limit } => run.owed(session, limit),
+            Command::Trim { conversation, through } => run.trim(conversation, through),
+            Command::Droppable { conversation } => run.droppable(conversation),
             Command::Note(_) => Ok(Outcome::Done),
             Command::Standing { event } => run.standing(event),
             Command::Waiting { member, limit } => run.waiting(member, limit),

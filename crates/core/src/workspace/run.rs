@@ -94,7 +94,9 @@ impl Run<'_> {
     pub(super) fn must_sit(&self, key: ConversationKey) -> Result<()> {
         let room = self.room(key);
         if room.conversation.settings.archived {
-            return Err(Refusal::new(Code::Conflict, "the conversation is archived").into());
+            let why =
+                "the conversation is archived, and only read until it is set to archived: false";
+            return Err(Refusal::new(Code::Conflict, why).into());
         }
         if !room.roster.contains_key(&self.by.member) {
             return Err(Refusal::new(
@@ -205,6 +207,13 @@ impl Run<'_> {
             room.learn(at.seq, &message);
         }
         Ok(Recalled { event, message, receipt: receipt.or(written_receipt) })
+    }
+
+    /// As [`Run::recall`], for what an event refers to: none when that was dropped.
+    pub(super) fn recall_kept(&mut self, at: EventRef) -> Result<Option<Recalled>> {
+        self.load(at.conversation)?;
+        let dropped = at.seq <= self.room(at.conversation).head.base;
+        (!dropped).then(|| self.recall(at)).transpose()
     }
 
     /// An event as it is shown outside.

@@ -74,7 +74,7 @@ impl World {
         };
     }
 
-    fn post(
+    pub(crate) fn post(
         &mut self,
         author: MemberKey,
         conversation: Uid,

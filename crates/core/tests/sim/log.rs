@@ -7,7 +7,7 @@ use chorus_core::command::{Facts, Mark, MessageState, Recalled, Unavailable};
 use chorus_core::delivery::Open;
 use chorus_core::event::{Event, EventRef};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
-use chorus_core::room::Room;
+use chorus_core::room::{Base, Room};
 use chorus_core::workspace::{Changes, Workspace};
 
 #[derive(Default)]
@@ -20,6 +20,7 @@ pub(crate) struct Log {
     pub marks: HashMap<(ConversationKey, MemberKey), Mark>,
     pub threads: HashMap<Uid, (ConversationKey, ThreadKey)>,
     pub digested: HashMap<ConversationKey, Seq>,
+    pub bases: HashMap<ConversationKey, Arc<Base>>,
 }
 
 impl Log {
@@ -60,6 +61,14 @@ impl Log {
             for key in &changed.dirty.threads {
                 self.threads.insert(room.threads[key].uid, (conversation, *key));
             }
+            if let Some(base) = &changed.dirty.base {
+                let gone = |at: &EventRef| at.conversation == conversation && at.seq <= base.seq;
+                self.events.retain(|at, _| !gone(at));
+                self.by_uid.retain(|_, at| !gone(at));
+                self.messages.retain(|at, _| !gone(at));
+                self.receipts.retain(|at, _| !gone(at));
+                self.bases.insert(conversation, base.clone());
+            }
         }
     }
 }
@@ -96,6 +105,21 @@ impl Facts for Log {
         let here = self.events.values().filter(|e| e.conversation == message.conversation);
         let said = here.filter(|e| !e.is_erased() && e.change.is_version_of(e.seq, message.seq));
         Ok(said.map(|e| e.seq).filter(|seq| *seq != message.seq).collect())
+    }
+
+    fn log(
+        &mut self,
+        conversation: ConversationKey,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<Arc<Event>>, Unavailable> {
+        let from = EventRef { conversation, seq: after.next() };
+        let here = self.events.range(from..).take_while(|(at, _)| at.conversation == conversation);
+        Ok(here.take(limit).map(|(_, event)| event.clone()).collect())
+    }
+
+    fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable> {
+        Ok(self.bases.get(&conversation).map(|base| Base::clone(base)))
     }
 
     fn mark(&mut self, key: ConversationKey, member: MemberKey) -> Result<Mark, Unavailable> {

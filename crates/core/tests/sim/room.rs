@@ -1,8 +1,13 @@
-//! What a crash makes of a room: restored from its log and rows, it goes on where it was.
+//! What a crash makes of a room: restored from its log and rows, it goes on where it was. And what is left of one whose
+//! beginning was dropped.
 
 use std::collections::BTreeSet;
 
-use chorus_core::room::{Parts, Room};
+use chorus_core::command::{By, Command, Droppable, Outcome};
+use chorus_core::conversation::Keep;
+use chorus_core::ids::Seq;
+use chorus_core::packed;
+use chorus_core::room::{Base, Parts, Room};
 
 use crate::world::World;
 
@@ -49,4 +54,58 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
         };
         assert_eq!(owed(&again), owed(room), "{}", room.conversation.settings.title);
     }
+}
+
+// covers: OPS-131, OPS-134
+/// Step by step, whatever was said in between, the base is what a replay from the first event comes to; and nothing
+/// that is owed goes.
+#[test]
+fn a_base_is_what_its_events_came_to() {
+    let mut world = World::new(5);
+    world.ws.set_keep(Keep::Days(1));
+    let mut dropped = 0;
+    let mut all = world.log.events.clone();
+    for _ in 0..6 {
+        world.play_on(400);
+        world.rest();
+        world.people_answer();
+        all.extend(world.log.events.clone());
+        world.now = world.now.plus(30 * 3_600_000);
+        world.human_posts.clear();
+        let rooms: Vec<_> = world.ws.rooms().map(|r| r.conversation.clone()).collect();
+        for conversation in rooms {
+            let (key, uid) = (conversation.key, conversation.uid);
+            loop {
+                let asked = world.run(By::host(), Command::Droppable { conversation: uid });
+                let Ok(Outcome::Droppable(can)) = asked else { panic!("{asked:?}") };
+                let Droppable { base, through, .. } = can;
+                if through <= base {
+                    break;
+                }
+                let beyond = Command::Trim { conversation: uid, through: through.next() };
+                assert!(world.run(By::host(), beyond).is_err(), "no more than may go");
+                // Not always as far as it may.
+                let some = Seq(base.0 + 1 + world.dice(through.0 - base.0));
+                let trim = Command::Trim { conversation: uid, through: some };
+                world.run(By::host(), trim).unwrap();
+                dropped += some.0 - base.0;
+            }
+            let Some(base) = world.log.bases.get(&key).cloned() else { continue };
+            let from = all.values().filter(|e| e.conversation == key && e.seq <= base.seq);
+            let from: Vec<_> = from.cloned().collect();
+            assert_eq!(Base::moved(None, &conversation, &from), *base);
+            let read = packed::read_base(base.seq, base.hash, base.at, &packed::base(&base));
+            assert_eq!(read.as_ref(), Ok(&*base));
+            let room = world.ws.room(key).unwrap();
+            assert_eq!(room.head.base, base.seq);
+            assert!(room.open.keys().all(|seq| *seq > base.seq));
+            let mut again = Room::at_base((*conversation).clone(), &base);
+            let left = world.log.events.values().filter(|e| e.conversation == key);
+            left.for_each(|event| again.apply(event));
+            assert_eq!((again.head.seq, again.head.hash), (room.head.seq, room.head.hash));
+            assert_eq!((again.roster, again.threads), (room.roster.clone(), room.threads.clone()));
+            assert_eq!(again.head.unattended, room.head.unattended);
+        }
+    }
+    assert!(dropped > 500, "{dropped}");
 }

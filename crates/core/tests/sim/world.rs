@@ -97,6 +97,7 @@ impl World {
                 archived: false,
                 lead: None,
                 agent_budget: None,
+                keep: None,
             };
             let by = self.by(self.people[0]);
             let command = Command::CreateConversation { kind, settings, members };
@@ -210,6 +211,24 @@ impl World {
             let pause = [100, 900, 4_000, 20_000, 70_000][self.dice(5) as usize];
             self.pass(pause);
         }
+    }
+
+    /// As [`World::play`], so many messages more.
+    pub(crate) fn play_on(&mut self, messages: u32) {
+        self.play(self.posted + messages);
+    }
+
+    /// People answer what came to them in the end.
+    pub(crate) fn people_answer(&mut self) {
+        for person in self.people.clone() {
+            let waiting = Command::Waiting { member: Some(person), limit: 10_000 };
+            let waiting = self.must(self.by(person), waiting);
+            let Outcome::Waiting(open) = waiting else { panic!("what waits") };
+            for (conversation, open) in open {
+                let _ = self.post(person, conversation.uid, "seen to", Some(open.uid), None);
+            }
+        }
+        self.rest();
     }
 
     fn pass(&mut self, ms: i64) {

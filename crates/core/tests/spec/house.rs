@@ -162,6 +162,7 @@ impl House {
             archived: false,
             lead: None,
             agent_budget: None,
+            keep: None,
         };
         let command = Command::CreateConversation { kind, settings, members };
         match self.must(self.by(ALICE), command) {

@@ -41,6 +41,7 @@ fn dm(house: &mut House) -> Line {
         archived: false,
         lead: None,
         agent_budget: None,
+        keep: None,
     };
     let members = vec![REVIEWER];
     let command = Command::CreateConversation { kind: ConversationKind::Dm, settings, members };

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chorus_core::command::{Command, Outcome, SettingsPatch};
-use chorus_core::conversation::{Conversation, ConversationKind, Settings, Visibility};
+use chorus_core::conversation::{Conversation, ConversationKind, Keep, Settings, Visibility};
 use chorus_core::error::Refusal;
 use chorus_core::ids::Uid;
+use chorus_core::limits;
 use chorus_wire::rest::channels::{
     Channel, ChannelPatch, Channels, Leave, NewChannel, Seat, SeatPut,
 };
@@ -52,6 +53,11 @@ impl App {
             Some(None) => Some(None),
             None => None,
         };
+        let keep = match patch.keep {
+            Some(Some(text)) => Some(Some(keep(&text)?)),
+            Some(None) => Some(None),
+            None => None,
+        };
         let settings = SettingsPatch {
             title: patch.title,
             description: patch.description,
@@ -60,6 +66,7 @@ impl App {
             archived: patch.archived,
             lead,
             agent_budget: patch.agent_budget,
+            keep,
         };
         self.submit(caller.by, Command::ChangeConversation { conversation, settings }).await?;
         self.channel_by(caller, conversation).await
@@ -73,14 +80,15 @@ impl App {
         let place = self.place(caller, uid).await?;
         let key = place.conversation.key;
         let roster = self.read(move |readers| readers.roster(key)).await?;
+        let held = match self.drops(&place.conversation) {
+            true => self.droppable(uid).await?.held,
+            false => None,
+        };
         let directory = self.directory();
-        Ok(conversations::channel(
-            &directory,
-            &self.budgets,
-            &place.conversation,
-            place.head,
-            Some(&roster),
-        ))
+        let (conversation, head) = (&place.conversation, place.head);
+        let shown =
+            conversations::channel(&directory, &self.budgets, conversation, head, Some(&roster));
+        Ok(Channel { held: held.map(conversations::held), ..shown })
     }
 
     /// Those the caller may see.
@@ -140,6 +148,12 @@ impl App {
     }
 }
 
+fn keep(text: &str) -> Result<Keep, Refusal> {
+    let most = limits::KEEP_DAYS;
+    let what = || format!("{text:?}: keep is all, or days from 1d to {most}d, or null");
+    Keep::read(text).ok_or_else(|| Refusal::invalid(what()))
+}
+
 fn settings(
     kind: ConversationKind,
     new: &NewChannel,
@@ -170,5 +184,6 @@ fn settings(
         archived: false,
         lead: None,
         agent_budget: None,
+        keep: None,
     })
 }

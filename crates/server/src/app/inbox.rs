@@ -9,6 +9,7 @@ use chorus_core::conversation::Conversation;
 use chorus_core::error::Refusal;
 use chorus_core::event::Event;
 use chorus_core::ids::{MemberKey, Prefix, ThreadKey};
+use chorus_core::room::Head;
 use chorus_wire::attention::entry::Entry;
 use chorus_wire::attention::initialize::Glyphs;
 use chorus_wire::attention::tools::{Events, ListEvents, ReadThread, ThreadWindow};
@@ -18,6 +19,7 @@ use super::read::{Page, Range};
 use super::threads::thread_at_home;
 use super::{App, ids, streams};
 use crate::auth::Caller;
+use crate::view::conversations::base_seq;
 use crate::view::messages;
 use crate::view::messages::Shown;
 
@@ -84,6 +86,7 @@ impl App {
             thread_id: window.thread_id,
             messages: shown.iter().map(entry).collect(),
             has_more: more,
+            base_sequence: base_seq(window.head),
         })
     }
 
@@ -98,6 +101,7 @@ impl App {
             [Some(conversation), None, None] => {
                 let place = self.place(caller, ids::conversation(conversation)?).await?;
                 Ok(Window {
+                    head: place.head,
                     conversation: place.conversation,
                     thread: None,
                     thread_id: None,
@@ -114,6 +118,7 @@ impl App {
                     return Err(unknown());
                 }
                 Ok(Window {
+                    head: place.head,
                     conversation: place.conversation,
                     thread: Some(thread.key),
                     thread_id: Some(id.to_owned()),
@@ -129,6 +134,7 @@ impl App {
                     other => other,
                 };
                 Ok(Window {
+                    head: place.head,
                     conversation: place.conversation,
                     thread: shown.event.thread,
                     thread_id: shown.thread.map(|t| t.show(Prefix::Thread)),
@@ -260,6 +266,7 @@ struct Window {
     thread: Option<ThreadKey>,
     thread_id: Option<String>,
     range: Range,
+    head: Head,
 }
 
 fn told(event: &Event, member: MemberKey) -> Option<chorus_core::attention::Decision> {

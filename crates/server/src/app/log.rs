@@ -24,7 +24,8 @@ impl App {
         let viewer = caller.viewer();
         let (logged, has_more, _) =
             self.logged(viewer, &place.conversation, after, limit(asked)?).await?;
-        Ok(Events { events: self.show_events(&logged), has_more })
+        let base_seq = view::conversations::base_seq(place.head);
+        Ok(Events { events: self.show_events(&logged), has_more, base_seq })
     }
 
     pub(super) fn show_events(&self, logged: &[Logged]) -> Vec<Event> {

@@ -6,8 +6,9 @@ use chorus_core::event::{Change, Event, EventRef, Reason};
 use chorus_wire::rest::messages::{ListMessages, Message, MessagePatch, Messages};
 
 use super::read::{Page, Range, posted};
-use super::{App, ids, send, unexpected};
+use super::{App, ids, retention, send, unexpected};
 use crate::auth::Caller;
+use crate::view::conversations::base_seq;
 use crate::view::messages;
 use crate::view::messages::Shown;
 
@@ -40,7 +41,7 @@ impl App {
             self.page(caller.viewer(), &place.conversation, thread, range, limit).await?;
         let directory = self.directory();
         let messages = shown.iter().map(|shown| messages::message(&directory, shown)).collect();
-        Ok(Messages { messages, has_more: more })
+        Ok(Messages { messages, has_more: more, base_seq: base_seq(place.head) })
     }
 
     pub(crate) async fn edit(
@@ -98,7 +99,10 @@ impl App {
     pub(super) async fn shown(&self, caller: &Caller, id: &str) -> Result<Shown, Refusal> {
         let unknown = || Refusal::not_found("message");
         let uid = ids::event(id).map_err(|_| unknown())?;
-        let shown = self.message_by(caller.viewer(), uid).await?.ok_or_else(unknown)?;
+        let shown = match self.message_by(caller.viewer(), uid).await? {
+            Some(shown) => shown,
+            None => return Err(retention::explain(self.readers.clone(), uid, unknown()).await),
+        };
         self.place(caller, shown.conversation).await.map_err(|_| unknown())?;
         Ok(shown)
     }

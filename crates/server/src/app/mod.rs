@@ -19,6 +19,7 @@ pub(crate) mod cursors;
 pub(crate) mod members;
 pub(crate) mod pauses;
 pub(crate) mod reactions;
+pub(crate) mod retention;
 pub(crate) mod roles;
 pub(crate) mod streams;
 pub(crate) mod threads;
@@ -99,6 +100,7 @@ pub(crate) struct App {
     /// Held while one is made.
     pub(crate) copying: tokio::sync::Mutex<()>,
     pub(crate) budgets: Budgets,
+    pub(crate) retention: retention::Retention,
 }
 
 impl App {
@@ -145,6 +147,8 @@ impl App {
         let (answer, answered) = oneshot::channel();
         let begun = Instant::now();
         self.metrics.redacted(self.redactor.command(&mut command));
+        let about = retention::about(&command);
+        let readers = self.readers.clone();
         let drawn = self.draw.drawn(self.now());
         let drawn = drawn.map(|drawn| {
             self.metrics.waiting.inc();
@@ -159,9 +163,13 @@ impl App {
             let result = answered.await;
             metrics.waiting.dec();
             metrics.answered(begun.elapsed());
-            result.unwrap_or_else(|_| {
+            let result = result.unwrap_or_else(|_| {
                 Err(Refusal::new(Code::Unavailable, "the host is stopping; try again"))
-            })
+            });
+            match (result, about) {
+                (Err(refusal), Some(uid)) => Err(retention::explain(readers, uid, refusal).await),
+                (result, _) => result,
+            }
         }
     }
 

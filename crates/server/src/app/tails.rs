@@ -20,7 +20,7 @@ use super::messages::limit;
 use super::read::{Page, Range};
 use super::{App, ids};
 use crate::auth::Caller;
-use crate::view::messages;
+use crate::view::{conversations, messages};
 
 /// Messages of one tail: whoever follows by asking has its cursor among them.
 const MESSAGES: usize = 256;
@@ -55,6 +55,8 @@ struct Tail {
     text: String,
     /// It begins with the room's first message.
     whole: bool,
+    /// What each page ends with: up to where the log was dropped, if it was.
+    end: String,
     /// Who was found to be a reader.
     readers: RwLock<HashSet<MemberKey>>,
 }
@@ -109,7 +111,9 @@ impl App {
             ends.push((shown.event.seq.0, text.len()));
         }
         let (members, whole, readers) = (directory.members.clone(), !more, RwLock::default());
-        let tail = Tail { key, stamp, members, ends, text, whole, readers };
+        let base = conversations::base_seq(place.head);
+        let end = base.map_or_else(String::new, |base| format!(r#","base_seq":{base}"#));
+        let tail = Tail { key, stamp, members, ends, text, whole, end, readers };
         tail.admit(caller);
         self.tails.put(room, tail);
         Ok(())
@@ -191,11 +195,12 @@ impl Tail {
         };
         let at = |index: usize| index.checked_sub(1).map_or(0, |last| self.ends[last].1);
         let messages = &self.text[at(first)..at(end)];
-        let mut out = String::with_capacity(messages.len() + 40);
+        let mut out = String::with_capacity(messages.len() + 70);
         out.push_str(r#"{"messages":["#);
         out.push_str(messages.strip_suffix(',').unwrap_or(messages));
         // Writing into a string does not fail.
-        let _ = write!(out, r#"],"has_more":{more}}}"#);
+        let end = &self.end;
+        let _ = write!(out, r#"],"has_more":{more}{end}}}"#);
         Some(out.into())
     }
 }
@@ -220,7 +225,7 @@ mod tests {
         }
         let key = ConversationKey(1);
         let (members, readers) = (Arc::default(), RwLock::default());
-        Tail { key, stamp: 0, members, ends, text, whole, readers }
+        Tail { key, stamp: 0, members, ends, text, whole, end: String::new(), readers }
     }
 
     #[test]

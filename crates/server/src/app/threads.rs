@@ -72,6 +72,7 @@ impl App {
             archived: false,
             lead: None,
             agent_budget: None,
+            keep: None,
         };
         let members = participants.iter().copied().chain(owner).collect();
         let command =

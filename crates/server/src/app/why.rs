@@ -7,7 +7,7 @@ use chorus_core::event::EventRef;
 use chorus_wire::rest::attention::Why;
 
 use super::read::is_shown;
-use super::{App, ids, unexpected};
+use super::{App, ids, retention, unexpected};
 use crate::auth::Caller;
 use crate::view;
 
@@ -18,7 +18,10 @@ impl App {
         let unknown = || Refusal::not_found("event");
         let found = self.read(move |readers| readers.entry(uid)).await?;
         let viewer = caller.viewer();
-        let found = found.filter(|stored| is_shown(viewer, stored)).ok_or_else(unknown)?;
+        let found = match found.filter(|stored| is_shown(viewer, stored)) {
+            Some(found) => found,
+            None => return Err(retention::explain(self.readers.clone(), uid, unknown()).await),
+        };
         let thread = found.entry.thread.clone();
         let (conversation, event) = (found.entry.conversation, found.entry.event);
         let head = self.place(caller, conversation.uid).await.map_err(|_| unknown())?.head;

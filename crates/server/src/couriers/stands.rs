@@ -63,6 +63,7 @@ mod tests {
             archived: false,
             lead: None,
             agent_budget: None,
+            keep: None,
         };
         Arc::new(Conversation {
             key: ConversationKey(1),

@@ -4,10 +4,12 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 
-use chorus_core::conversation::Conversation;
+use chorus_core::conversation::{Conversation, Keep};
 use chorus_core::event::Event;
-use chorus_core::ids::{Prefix, Seq, Timestamp};
+use chorus_core::ids::{ConversationKey, Prefix, Timestamp};
+use chorus_core::member::Member;
 use chorus_core::packed::{self, Coded};
+use chorus_core::room::Base;
 use chorus_store::backup::BackupError;
 use chorus_store::history::{Erased, Part, Reading, Snapshot};
 use sha2::{Digest, Sha256};
@@ -122,16 +124,7 @@ impl Lines<'_> {
 fn everybody(lines: &mut Lines<'_>, snapshot: &Snapshot) -> Result<()> {
     let directory = &snapshot.directory;
     for m in directory.members.iter() {
-        lines.put(&Line::Member(line::Member {
-            key: m.key.0,
-            id: (&*m.id).into(),
-            kind: m.kind.code(),
-            handle: (&*m.handle).into(),
-            display_name: (&*m.display_name).into(),
-            owner: m.owner.as_deref().map(Into::into),
-            identities: m.identities.as_deref().map(Into::into),
-            removed: m.removed,
-        }))?;
+        lines.put(&Line::Member(member_line(m)))?;
     }
     for r in &directory.roles {
         lines.put(&Line::Role(line::Role {
@@ -164,23 +157,11 @@ fn everybody(lines: &mut Lines<'_>, snapshot: &Snapshot) -> Result<()> {
 }
 
 fn conversation(lines: &mut Lines<'_>, reading: &Reading, part: &Part) -> Result<()> {
-    let Conversation { key, uid, kind, settings, created_at } = &*part.conversation;
-    lines.put(&Line::Conversation(line::Conversation {
-        key: key.0,
-        id: uid.show(Prefix::Conversation).into(),
-        kind: kind.code(),
-        title: (&*settings.title).into(),
-        description: (&*settings.description).into(),
-        purpose: (&*settings.purpose).into(),
-        visibility: settings.visibility.code(),
-        stream: settings.stream.map(|s| s.0),
-        lead: settings.lead.map(|l| l.0),
-        agent_budget: settings.agent_budget,
-        archived: settings.archived,
-        created_at: created_at.0,
-        roster: part.roster.iter().map(|(m, p)| (m.0, p.code())).collect(),
-        read: part.marks.iter().map(|(m, mark)| (m.0, mark.read.0)).collect(),
-    }))?;
+    let key = part.conversation.key;
+    let roster = part.roster.iter().map(|(m, p)| (m.0, p.code())).collect();
+    let read = part.marks.iter().map(|(m, mark)| (m.0, mark.read.0)).collect();
+    let line = conversation_line(&part.conversation);
+    lines.put(&Line::Conversation(line::Conversation { roster, read, ..line }))?;
     for t in &part.threads {
         lines.put(&Line::Thread(line::Thread {
             conversation: key.0,
@@ -197,14 +178,17 @@ fn conversation(lines: &mut Lines<'_>, reading: &Reading, part: &Part) -> Result
             updated_at: t.updated_at.0,
         }))?;
     }
-    let (mut after, mut erased) = (Seq(0), Erased::default());
+    if let Some(base) = &part.base {
+        lines.put(&Line::Base(base_line(key, base)))?;
+    }
+    let (mut after, mut erased) = (part.head.base, Erased::default());
     loop {
         let page = reading.events(part, after)?;
         let Some(last) = page.last() else { break };
         after = last.seq;
         for e in &page {
             erased.see(e);
-            lines.put(&Line::Event(event(e)))?;
+            lines.put(&Line::Event(event_line(e)))?;
         }
     }
     if erased.unsaid().is_some() {
@@ -214,7 +198,52 @@ fn conversation(lines: &mut Lines<'_>, reading: &Reading, part: &Part) -> Result
     lines.put(&Line::Head(line::Head { conversation: key.0, seq, hash }))
 }
 
-fn event(e: &Event) -> line::Event<'_> {
+pub(super) fn member_line(m: &Member) -> line::Member<'_> {
+    line::Member {
+        key: m.key.0,
+        id: (&*m.id).into(),
+        kind: m.kind.code(),
+        handle: (&*m.handle).into(),
+        display_name: (&*m.display_name).into(),
+        owner: m.owner.as_deref().map(Into::into),
+        identities: m.identities.as_deref().map(Into::into),
+        removed: m.removed,
+    }
+}
+
+/// Without who sits in it, and how far each has read.
+pub(super) fn conversation_line(conversation: &Conversation) -> line::Conversation<'_> {
+    let Conversation { key, uid, kind, settings, created_at } = conversation;
+    line::Conversation {
+        key: key.0,
+        id: uid.show(Prefix::Conversation).into(),
+        kind: kind.code(),
+        title: (&*settings.title).into(),
+        description: (&*settings.description).into(),
+        purpose: (&*settings.purpose).into(),
+        visibility: settings.visibility.code(),
+        stream: settings.stream.map(|s| s.0),
+        lead: settings.lead.map(|l| l.0),
+        agent_budget: settings.agent_budget,
+        keep: settings.keep.map(Keep::stored),
+        archived: settings.archived,
+        created_at: created_at.0,
+        roster: Vec::new(),
+        read: Vec::new(),
+    }
+}
+
+pub(super) fn base_line(conversation: ConversationKey, base: &Base) -> line::Base {
+    line::Base {
+        conversation: conversation.0,
+        seq: base.seq.0,
+        hash: Bytes::of(&base.hash),
+        at: base.at.0,
+        state: Bytes(packed::base(base)),
+    }
+}
+
+pub(super) fn event_line(e: &Event) -> line::Event<'_> {
     let message = e.change.message().filter(|_| !e.is_erased()).map(|m| line::Message {
         text: &m.text,
         parts: m.parts.as_deref(),

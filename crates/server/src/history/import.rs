@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chorus_core::command::Mark;
-use chorus_core::conversation::{Conversation, Settings};
+use chorus_core::conversation::{Conversation, Keep, Settings};
 use chorus_core::event::{Event, EventRef, Idempotency};
 use chorus_core::ids::{
     ConversationKey, MemberKey, Prefix, RoleKey, Seq, SessionKey, StreamKey, ThreadKey, Timestamp,
@@ -134,7 +134,7 @@ fn begin(
     signed_by: Option<&str>,
     now: Timestamp,
 ) -> Result<Writing, Bad> {
-    if header.format != FORMAT {
+    if !(1..=FORMAT).contains(&header.format) {
         return Err("the export is of a newer program: use that one".into());
     }
     if signed_by.is_some_and(|key| key != base64_of(&header.key)) {
@@ -266,6 +266,12 @@ impl State {
                 self.part(t.conversation)?.threads.push(thread);
                 Ok(())
             }
+            Line::Base(b) => {
+                self.part(b.conversation)?;
+                let (seq, hash, at) = (Seq(b.seq), b.hash.array()?, Timestamp(b.at));
+                let base = packed::read_base(seq, hash, at, &b.state.0);
+                Ok(writing.base(&base.map_err(|_| "its state cannot be read")?)?)
+            }
             Line::Event(e) => {
                 self.part(e.conversation)?;
                 Ok(writing.event(event(&e)?)?)
@@ -299,6 +305,7 @@ impl State {
                 stream: c.stream.map(StreamKey),
                 lead: c.lead.map(MemberKey),
                 agent_budget: c.agent_budget,
+                keep: c.keep.map(Keep::from_stored),
                 archived: c.archived,
             },
             created_at: Timestamp(c.created_at),
@@ -312,6 +319,7 @@ impl State {
             roster: roster.collect::<Result<_, String>>()?,
             threads: Vec::new(),
             marks: marks.collect(),
+            base: None,
         });
         Ok(())
     }

@@ -20,6 +20,7 @@ pub(super) enum Line<'a> {
     Stream(Stream<'a>),
     Session(Session<'a>),
     Conversation(Conversation<'a>),
+    Base(Base),
     Event(Event<'a>),
     Thread(Thread<'a>),
     Head(Head),
@@ -96,12 +97,26 @@ pub(super) struct Conversation<'a> {
     pub lead: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_budget: Option<u32>,
+    /// Days, 0 for all; absent where the host's default holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep: Option<u32>,
     pub archived: bool,
     pub created_at: i64,
     /// Member and participation.
     pub roster: Vec<(u32, u8)>,
     /// Member and the seq it has read up to.
     pub read: Vec<(u32, u64)>,
+}
+
+/// Where a conversation's log begins, when its beginning was dropped: the newest event that is gone.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Base {
+    pub conversation: u64,
+    pub seq: u64,
+    pub hash: Bytes,
+    pub at: i64,
+    /// What had become of the conversation by then, packed.
+    pub state: Bytes,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 //! Neither holds more than a page of a log in memory. Nothing that lets anybody in is carried: no tokens, no
 //! keys, nobody's authority; and nothing that is owed, so that an import wakes nobody.
 
+mod archive;
 mod export;
 mod import;
 mod line;
@@ -12,14 +13,15 @@ use std::path::Path;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest, Sha256};
 
+pub(crate) use archive::{Stretch, Unwritten, archive};
 pub use export::{Exported, export};
 pub use import::{Imported, Wrong, import};
 pub use line::Counts;
 
 use crate::auth::{Keys, KeysError};
 
-/// The form of the lines. A program refuses one it does not know.
-const FORMAT: u32 = 1;
+/// The form of the lines. A program refuses a newer one than it knows; the second came with bases.
+const FORMAT: u32 = 2;
 
 /// Who signs exports: the host's own key.
 pub struct Signing(SigningKey);

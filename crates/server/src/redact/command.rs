@@ -63,6 +63,8 @@ impl Redactor {
             | Command::Redeliver { .. }
             | Command::Overdue { .. }
             | Command::Owed { .. }
+            | Command::Trim { .. }
+            | Command::Droppable { .. }
             | Command::Standing { .. }
             | Command::Waiting { .. } => 0,
         }

@@ -1,12 +1,13 @@
 //! Channels and threads.
 
 use chorus_core::budget::Budgets;
+use chorus_core::command;
 use chorus_core::conversation::{Conversation, Participation};
 use chorus_core::ids::{MemberKey, Prefix, Uid};
 use chorus_core::member::Directory;
 use chorus_core::room::Head;
 use chorus_core::thread;
-use chorus_wire::rest::channels::{Channel, Seat};
+use chorus_wire::rest::channels::{Channel, Held, Seat};
 use chorus_wire::rest::threads::Thread;
 
 use super::id;
@@ -33,10 +34,22 @@ pub(crate) fn channel(
         created_at: conversation.created_at,
         last_seq: head.seq.0,
         agent_budget: settings.agent_budget,
+        keep: settings.keep.map(|keep| keep.to_string()),
+        base_seq: base_seq(head),
+        held: None,
         unattended: head.unattended,
         paused: budgets.of(conversation, None).is_some_and(|most| head.unattended >= most),
         members: roster.map(|seats| seats.iter().map(|(m, p)| seat(directory, *m, *p)).collect()),
     }
+}
+
+/// Up to where a log was dropped, if it was.
+pub(crate) fn base_seq(head: Head) -> Option<u64> {
+    (head.base.0 > 0).then_some(head.base.0)
+}
+
+pub(crate) fn held(held: command::Held) -> Held {
+    Held { seq: held.seq.0, by: held.by.name().to_owned() }
 }
 
 pub(crate) fn seat(directory: &Directory, member: MemberKey, participation: Participation) -> Seat {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chorus_core::ids::Timestamp;
 use chorus_server::{Config, Host, Running};
-use chorus_store::ManualClock;
+use chorus_store::{Clock, ManualClock};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -162,6 +162,10 @@ impl House {
         self.clock.advance(ms);
         self.running.tick();
         self.get(&self.operator(), "/v1/deliveries?state=open").await.ok();
+    }
+
+    pub(crate) fn clock_now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// One JSON-RPC call by POST.

@@ -6,6 +6,7 @@ mod house;
 
 mod admin;
 mod approvals;
+mod archive;
 mod attention;
 mod audit;
 mod bad_input;
@@ -29,5 +30,6 @@ mod owed;
 mod pauses;
 mod redact;
 mod restart;
+mod retention;
 mod tails;
 mod web;

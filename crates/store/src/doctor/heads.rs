@@ -9,7 +9,7 @@ use super::Problem;
 use crate::db::{Db, Result};
 use crate::sqlite::{Folder, Sqlite};
 use crate::store::OpenError;
-use crate::{audit, conversation, directory, event};
+use crate::{audit, base, conversation, directory, event};
 
 /// Where a chain ended when it was written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,13 @@ fn look(db: &dyn Db, recorded: &[Recorded]) -> Result<Vec<Problem>> {
                 None => (None, None),
                 Some(found) => {
                     let at = EventRef { conversation: found.key, seq: Seq(end.seq) };
-                    (Some(found.key), event::hash_of(db, tenant.key, at)?)
+                    let hash = match base::get(db, tenant.key, found.key)? {
+                        // What was dropped cannot be looked at any more; the audit log says that it was.
+                        Some(base) if end.seq < base.seq.0 => continue,
+                        Some(base) if end.seq == base.seq.0 => Some(base.hash),
+                        _ => event::hash_of(db, tenant.key, at)?,
+                    };
+                    (Some(found.key), hash)
                 }
             },
         };

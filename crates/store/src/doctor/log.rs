@@ -12,7 +12,7 @@ use chorus_core::{limits, packed};
 
 use super::Look;
 use crate::db::{Error, Result};
-use crate::event;
+use crate::{base, event};
 
 /// Events read at a time.
 const PAGE: u64 = 1_000;
@@ -37,9 +37,13 @@ struct Walk {
 impl Look<'_> {
     /// None when the log cannot be read to its end; that is a problem, and was noted.
     pub(super) fn replay(&mut self, stored: &Conversation) -> Result<Option<Replayed>> {
-        let room = Room::new(stored.clone());
-        let (told, keys) = (BTreeMap::new(), HashMap::new());
-        let mut walk = Walk { room, told, hash: [0; 32], keys, erased: BTreeSet::new() };
+        let room = match base::get(self.db, self.workspace, self.key)? {
+            Some(base) => Room::at_base(stored.clone(), &base),
+            None => Room::new(stored.clone()),
+        };
+        let (told, keys, hash) = (BTreeMap::new(), HashMap::new(), room.head.hash);
+        self.check_below(room.head.base)?;
+        let mut walk = Walk { room, told, hash, keys, erased: BTreeSet::new() };
         loop {
             let rows = self.page(walk.room.head.seq)?;
             let ended = (rows.len() as u64) < PAGE;
@@ -59,6 +63,18 @@ impl Look<'_> {
                 return Ok(Some(Replayed { room: walk.room, told: walk.told }));
             }
         }
+    }
+
+    /// Nothing stands in the log of what was dropped.
+    fn check_below(&mut self, base: Seq) -> Result<()> {
+        let sql = "SELECT min(seq) FROM event
+            WHERE workspace = $1 AND conversation = $2 AND seq <= $3";
+        let values = [self.workspace.into(), self.key.0.into(), base.0.into()];
+        let left = self.db.one(sql, &values, |row| row.maybe_int(0))?.flatten();
+        if let Some(seq) = left {
+            self.found(Some(Seq(seq)), format!("it is there, and all up to {base} was dropped"));
+        }
+        Ok(())
     }
 
     /// Each event as far as it can be read: one that cannot does not hide the others.
@@ -118,7 +134,7 @@ impl Look<'_> {
             }
         }
         if let Change::Erased { events, .. } = &event.change {
-            for seq in events {
+            for seq in events.iter().filter(|seq| **seq > walk.room.head.base) {
                 if !walk.erased.remove(seq) {
                     self.found(Some(*seq), "its erasure is logged, and it still says something");
                 }

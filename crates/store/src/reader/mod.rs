@@ -16,15 +16,15 @@ use chorus_core::command::Mark;
 use chorus_core::conversation::{Conversation, Participation, Visibility};
 use chorus_core::delivery::Open;
 use chorus_core::digest::Digest;
-use chorus_core::event::EventRef;
+use chorus_core::event::{Event, EventRef};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
-use chorus_core::room::Head;
+use chorus_core::room::{Base, Head};
 use chorus_core::thread::Thread;
 
 use crate::audit::{AuditHead, AuditPlace};
 use crate::db::{Db, Result};
 use crate::stamps::Stamps;
-use crate::{audit, conversation, digest, event, mark, open, thread};
+use crate::{audit, base, conversation, digest, event, mark, open, thread};
 
 pub use entries::{Line, Page, Start, StoredEntry};
 use pool::Pool;
@@ -123,6 +123,26 @@ impl Readers {
     /// The end of every conversation's log.
     pub fn heads(&self) -> Result<Vec<(ConversationKey, Head)>> {
         self.read(conversation::heads)
+    }
+
+    /// At most `limit` events of a log after `after`, as they were logged.
+    pub fn log(&self, key: ConversationKey, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>> {
+        self.read(|db, ws| event::after(db, ws, key, after, limit))
+    }
+
+    /// Where a log begins, when its beginning was dropped.
+    pub fn base(&self, key: ConversationKey) -> Result<Option<Base>> {
+        self.read(|db, ws| base::get(db, ws, key))
+    }
+
+    /// When the oldest event that is there was logged.
+    pub fn oldest(&self, key: ConversationKey) -> Result<Option<Timestamp>> {
+        self.read(|db, ws| event::oldest(db, ws, key))
+    }
+
+    /// The time up to which something was dropped, in whichever conversation that is latest.
+    pub fn dropped_until(&self) -> Result<Option<Timestamp>> {
+        self.read(base::newest)
     }
 
     /// One page of a log in order, and whether there is more in its direction. None when there is no such

@@ -104,6 +104,7 @@ impl Ground {
             archived: false,
             lead: None,
             agent_budget: None,
+            keep: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2), MemberKey(3)]);
         let room = match self.run(1, Command::CreateConversation { kind, settings, members }) {

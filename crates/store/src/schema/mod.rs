@@ -26,6 +26,7 @@ pub struct Migration {
 pub const SQLITE: &[Migration] = &[
     Migration { number: 1, name: "rooms", sql: include_str!("sqlite_0001.sql") },
     Migration { number: 2, name: "first weeks", sql: include_str!("sqlite_0002.sql") },
+    Migration { number: 3, name: "many months", sql: include_str!("sqlite_0003.sql") },
 ];
 
 /// Why the schema is not what this program can use.

@@ -8,7 +8,7 @@ use crate::db::{Db, Table};
 use crate::sqlite::Sqlite;
 use crate::{approval, conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 22] = [
+const TABLES: [&Table; 23] = [
     &crate::audit::AUDIT,
     &directory::WORKSPACE,
     &directory::MEMBER,
@@ -18,6 +18,7 @@ const TABLES: [&Table; 22] = [
     &directory::SESSION,
     &directory::TOKEN,
     &approval::APPROVAL,
+    &crate::base::BASE,
     &conversation::CONVERSATION,
     &conversation::HEAD,
     &conversation::ROSTER,

@@ -147,6 +147,7 @@ impl Ground {
             archived: false,
             lead: None,
             agent_budget: None,
+            keep: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2)]);
         let command = Command::CreateConversation { kind, settings, members };

@@ -81,6 +81,7 @@ impl Ground {
             archived: false,
             lead: None,
             agent_budget: None,
+            keep: None,
         };
         let (kind, members) = (ConversationKind::Channel, vec![ADA, BOB]);
         match self.ask(person(), Command::CreateConversation { kind, settings, members }).unwrap() {

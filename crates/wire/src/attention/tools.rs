@@ -309,4 +309,7 @@ pub struct ThreadWindow {
     /// Oldest first.
     pub messages: Vec<Entry>,
     pub has_more: bool,
+    /// Events up to this one were dropped; absent when none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_sequence: Option<u64>,
 }

@@ -57,6 +57,10 @@ pub struct ChannelPatch {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
     #[schemars(with = "Option<u32>")]
     pub agent_budget: Option<Option<u32>>,
+    /// How long what was said here is kept: `all`, or days such as `90d`, at least `1d`; null is the host's default.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
+    #[schemars(with = "Option<String>")]
+    pub keep: Option<Option<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -96,9 +100,26 @@ pub struct Channel {
     /// Whether agents pause on the main line until a person lets them go on.
     #[serde(default)]
     pub paused: bool,
+    /// How long what was said here is kept; absent where the host's default holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep: Option<String>,
+    /// Events up to this seq were dropped, to an archive if there is one; absent when none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_seq: Option<u64>,
+    /// What is older than need be kept and stays all the same; absent in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
     /// The roster; absent in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Seat>>,
+}
+
+/// The first event that must be kept although its time is over, with all that came after it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Held {
+    pub seq: u64,
+    /// `owed`, `approval`, `thread` or `digest`.
+    pub by: String,
 }
 
 /// A member on a roster.

@@ -29,6 +29,9 @@ pub struct ListEvents {
 pub struct Events {
     pub events: Vec<Event>,
     pub has_more: bool,
+    /// Events up to this seq were dropped; absent when none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_seq: Option<u64>,
 }
 
 /// One entry of the log. Which of the later fields it has depends on its type.

@@ -109,6 +109,9 @@ pub struct ListMessages {
 pub struct Messages {
     pub messages: Vec<Message>,
     pub has_more: bool,
+    /// Events up to this seq were dropped; absent when none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_seq: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

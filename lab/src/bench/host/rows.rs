@@ -172,6 +172,7 @@ fn write(data: &Path, rows: u64) -> Result<Vec<String>, String> {
             archived: false,
             lead: None,
             agent_budget: None,
+            keep: None,
         };
         let members = vec![MemberKey(1)];
         let kind = ConversationKind::Channel;

@@ -1,0 +1,153 @@
+//! Retention: what is older than its conversation keeps is archived, when there is an archive, and dropped.
+//!
+//! A conversation's beginning goes in stretches: the writer says which events may, they are written to the archive
+//! and synced, and a command drops just those, after looking again. The log's base is the cursor of that chain, so that a host
+//! which ends anywhere in it goes on where it was.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chorus_core::command::{By, Command, Droppable, Outcome};
+use chorus_core::conversation::{Conversation, Keep};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::{Prefix, Uid};
+use chorus_store::Readers;
+
+use super::{App, unexpected};
+use crate::history::{self, Stretch, Unwritten};
+
+/// What is kept where nothing else is said, and where the rest goes.
+pub(crate) struct Retention {
+    pub(crate) keep: Keep,
+    pub(crate) archive: Option<PathBuf>,
+}
+
+impl App {
+    /// Drops all that is old in every conversation. What cannot be archived is kept, and so is all after it.
+    pub(crate) async fn drop_old(&self) {
+        let done = self.try_drop_old().await;
+        if self.drain.is_draining() {
+            return;
+        }
+        self.metrics.retention_failing.set(done.is_err().into());
+        if let Err(why) = done {
+            tracing::error!(%why, "what is old was not dropped; it is tried again");
+        }
+    }
+
+    async fn try_drop_old(&self) -> Result<(), Refusal> {
+        let (now, usual) = (self.now(), self.retention.keep);
+        let old = self.read(move |readers| {
+            let mut old = Vec::new();
+            for conversation in readers.conversations(None)? {
+                let keep = conversation.settings.keep.unwrap_or(usual);
+                let oldest = match keep {
+                    Keep::All => None,
+                    Keep::Days(_) => readers.oldest(conversation.key)?,
+                };
+                let until = keep.until(now);
+                if oldest.zip(until).is_some_and(|(oldest, until)| oldest < until) {
+                    old.push(conversation);
+                }
+            }
+            Ok(old)
+        });
+        for conversation in old.await? {
+            self.drop_old_of(&conversation).await?;
+        }
+        Ok(())
+    }
+
+    async fn drop_old_of(&self, conversation: &Arc<Conversation>) -> Result<(), Refusal> {
+        while !self.drain.is_draining() {
+            let Droppable { base, through, .. } = self.droppable(conversation.uid).await?;
+            if through <= base {
+                break;
+            }
+            let count = through.0 - base.0;
+            self.archive(conversation, count as usize).await?;
+            let trim = Command::Trim { conversation: conversation.uid, through };
+            match self.submit(By::host(), trim).await {
+                Ok(_) => self.metrics.dropped.inc_by(count),
+                // Somebody owes something there since: the next time looks anew.
+                Err(refusal) if refusal.code == Code::Conflict => break,
+                Err(refusal) => return Err(refusal),
+            };
+        }
+        Ok(())
+    }
+
+    /// What may be dropped of a conversation now, and what holds more of it back.
+    pub(crate) async fn droppable(&self, conversation: Uid) -> Result<Droppable, Refusal> {
+        match self.submit(By::host(), Command::Droppable { conversation }).await? {
+            Outcome::Droppable(droppable) => Ok(droppable),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Whether anything of a conversation is ever dropped.
+    pub(crate) fn drops(&self, conversation: &Conversation) -> bool {
+        conversation.settings.keep.unwrap_or(self.retention.keep) != Keep::All
+    }
+
+    /// Writes the oldest events into the archive. It is on the disk when this returns.
+    async fn archive(&self, conversation: &Arc<Conversation>, count: usize) -> Result<(), Refusal> {
+        let Some(folder) = self.retention.archive.clone() else { return Ok(()) };
+        let key = conversation.key;
+        let (base, events) = self
+            .read(move |readers| {
+                let base = readers.base(key)?;
+                let after = base.as_ref().map_or_else(Default::default, |base| base.seq);
+                Ok((base, readers.log(key, after, count)?))
+            })
+            .await?;
+        let (directory, conversation) = (self.directory().clone(), conversation.clone());
+        let stretch = Stretch { directory, conversation, base, events };
+        let written = tokio::task::spawn_blocking(move || history::archive(&folder, &stretch));
+        let written = written.await.map_err(|_| {
+            Refusal::new(Code::Internal, "the host made a mistake while it wrote the archive")
+        })?;
+        written.map_err(|Unwritten(path, why)| {
+            let what = format!("{} cannot be written: {why}", path.display());
+            Refusal::new(Code::Unavailable, format!("the archive: {what}"))
+        })
+    }
+}
+
+/// The event that a command is about, or answers.
+pub(super) fn about(command: &Command) -> Option<Uid> {
+    match command {
+        Command::Post(post) | Command::Preview(post) => post.in_reply_to,
+        Command::OpenThread(opening) => opening.root,
+        Command::Edit { message, .. }
+        | Command::Delete { message }
+        | Command::Erase { message, .. }
+        | Command::React { message, .. } => Some(*message),
+        Command::Claim { event }
+        | Command::Release { event }
+        | Command::Dispose { event, .. }
+        | Command::Defer { event, .. }
+        | Command::Redeliver { event, .. } => Some(*event),
+        _ => None,
+    }
+}
+
+/// A refusal of an event that is not there, which says so when it is as old as what was dropped. Whether it ever was, and
+/// where, is said of none.
+pub(super) async fn explain(readers: Readers, uid: Uid, refusal: Refusal) -> Refusal {
+    let of_it = refusal.message != Refusal::not_found("conversation").message;
+    if refusal.code != Code::NotFound || !of_it {
+        return refusal;
+    }
+    let read = tokio::task::spawn_blocking(move || readers.dropped_until());
+    match read.await {
+        Ok(Ok(Some(until))) if uid.drawn_at() <= until => {
+            let until = chorus_wire::time::format(until);
+            let id = uid.show(Prefix::Event);
+            let why =
+                format!("{}; {id} may be of what was archived before {until}", refusal.message);
+            Refusal::new(Code::NotFound, why)
+        }
+        _ => refusal,
+    }
+}

@@ -1,0 +1,183 @@
+//! Where what is old goes: the files of the archive, and exports of what is left.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use chorus_core::conversation::Keep;
+use chorus_server::history::{Signing, export, import};
+use chorus_server::verify;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::house::{House, START};
+use crate::retention::{DAY, days, metric, set, show, sound, texts};
+
+/// The files of the archive, by name, each with its lines.
+fn archived(folder: &Path) -> Vec<(String, Vec<Value>)> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    files.sort();
+    let read = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        (path.file_name().unwrap().to_string_lossy().into_owned(), lines)
+    };
+    files.iter().map(read).collect()
+}
+
+fn seqs(files: &[(String, Vec<Value>)]) -> Vec<u64> {
+    let lines = files.iter().flat_map(|(_, lines)| lines);
+    lines.filter_map(|line| line["event"]["seq"].as_u64()).collect()
+}
+
+// covers: OPS-132
+#[tokio::test]
+async fn what_goes_is_in_the_archive_first_and_once() {
+    let archive = tempfile::tempdir().unwrap();
+    let keep = |archive: &Path| {
+        let archive = archive.to_owned();
+        move |config: &mut chorus_server::Config| {
+            config.settings.retention.keep = Keep::Days(1);
+            config.settings.retention.archive_dir = Some(archive);
+        }
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let house = House::open_with(folder, START, keep(archive.path())).await;
+    let room = house.room(&["bot"]).await;
+    let ann = house.token("ann").await;
+    house.say(&ann, &room, "first").await;
+    let secret = house.say(&ann, &room, "hunter2-is-my-password").await;
+    let ours = archive.path().join(&room);
+
+    // The host ended after it had written a file, and before it dropped what is in it.
+    fs::create_dir_all(&ours).unwrap();
+    fs::write(ours.join("000000000001-000000000003.jsonl"), "hunter2-is-my-password").unwrap();
+    fs::write(ours.join("000000000001-000000000009.jsonl.partial"), "{").unwrap();
+    let path = format!("/v1/messages/{}/erase", secret["message_id"].as_str().unwrap());
+    house.post(&ann, &path, json!({"reason": "secret"})).await.ok();
+    days(&house, 2).await;
+    let ann = house.token("ann").await;
+
+    let base = show(&house, &room).await["base_seq"].as_u64().unwrap();
+    assert_eq!(base, house.length(&room).await, "all of it was old");
+    let files = archived(&ours);
+    let name = format!("000000000001-{base:012}.jsonl");
+    assert_eq!(files.iter().map(|(name, _)| name).collect::<Vec<_>>(), [&name]);
+    assert_eq!(seqs(&files), (1..=base).collect::<Vec<_>>());
+    let text = fs::read_to_string(ours.join(&name)).unwrap();
+    assert!(text.contains("\"text\":\"first\"") && !text.contains("hunter2"), "{text}");
+    assert!(text.contains("\"id\":\"ann\""), "it says who spoke");
+    let (_, lines) = &files[0];
+    assert_eq!(lines.last().unwrap()["head"]["seq"], json!(base));
+
+    // The next stretch follows from it.
+    house.say(&ann, &room, "second").await;
+    days(&house, 2).await;
+    let files = archived(&ours);
+    assert_eq!(files.len(), 2);
+    assert_eq!(seqs(&files), (1..=base + 1).collect::<Vec<_>>());
+    let next = files[1].1.iter().find(|line| line.get("base").is_some()).unwrap();
+    assert_eq!(next["base"]["hash"], files[0].1.last().unwrap()["head"]["hash"]);
+    sound(house).await;
+}
+
+// covers: OPS-133
+#[tokio::test]
+async fn what_cannot_be_archived_is_kept() {
+    let place = tempfile::tempdir().unwrap();
+    let archive = place.path().join("archive");
+    fs::write(&archive, "a file stands where the folder belongs").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let house = House::open_with(folder, START, |config| {
+        config.settings.retention.archive_dir = Some(archive.clone());
+    })
+    .await;
+    let room = house.room(&["bot"]).await;
+    let ann = house.token("ann").await;
+    house.say(&ann, &room, "long ago").await;
+    set(&house, &room, json!({"keep": "1d"})).await;
+    assert_eq!(metric(&house, "chorus_retention_failing").await, "0");
+    days(&house, 2).await;
+    let ann = house.token("ann").await;
+    assert_eq!(metric(&house, "chorus_retention_failing").await, "1");
+    assert_eq!(show(&house, &room).await.get("base_seq"), None);
+    let page = house.get(&ann, &format!("/v1/messages?conversation={room}")).await.ok();
+    assert_eq!(texts(&page), ["long ago"]);
+    fs::remove_file(&archive).unwrap();
+    house.running.drop_old().await;
+    assert_eq!(metric(&house, "chorus_retention_failing").await, "0");
+    assert!(show(&house, &room).await["base_seq"].is_u64());
+    assert_eq!(archived(&archive.join(&room)).len(), 1);
+    sound(house).await;
+}
+
+// covers: OPS-134
+#[tokio::test]
+async fn a_trimmed_conversation_is_exported_and_imported_and_goes_on() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "other"]).await;
+    let (ann, op) = (house.token("ann").await, house.operator());
+    let bot = house.token("bot").await;
+    let said = house.say(&ann, &room, "to be edited, deleted and reacted to").await;
+    let message = format!("/v1/messages/{}", said["event_id"].as_str().unwrap());
+    let root = house.say(&ann, &room, "root").await;
+    let thread = json!({"conversation": room, "root": root["event_id"], "title": "done soon"});
+    let thread = house.post(&ann, "/v1/threads", thread).await.ok();
+    let new = json!({"conversation": room, "thread": thread["id"], "text": "in it", "idempotency_key": "in"});
+    house.post(&ann, "/v1/messages", new).await.ok();
+    let done = format!("/v1/threads/{}", thread["id"].as_str().unwrap());
+    house.send(&ann, Method::PATCH, &done, Some(json!({"status": "closed"}))).await.ok();
+    house.post(&op, &format!("/v1/channels/{room}/leave"), json!({"member": "other"})).await.ok();
+    // An agent's words without a person, which are counted over the base.
+    house.say(&bot, &room, "I go on").await;
+    set(&house, &room, json!({"keep": "10d"})).await;
+    house.pass(9 * DAY).await;
+    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+    // About what will be gone, by events that stay.
+    house.send(&ann, Method::PATCH, &message, Some(json!({"text": "edited"}))).await.ok();
+    let agree = format!("{message}/reactions/agree");
+    house.send(&op, Method::PUT, &agree, Some(json!({}))).await.ok();
+    house.send(&ann, Method::DELETE, &message, None).await.ok();
+    house.say(&bot, &room, "and on").await;
+    days(&house, 2).await;
+    let base = show(&house, &room).await;
+    assert!(base["base_seq"].as_u64().unwrap() >= root["seq"].as_u64().unwrap(), "{base}");
+    let log = house.get(&op, &format!("/v1/events?conversation={room}&after=0")).await.ok();
+    let kinds: Vec<_> =
+        log["events"].as_array().unwrap().iter().map(|e| e["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["message_edited", "reaction_set", "message_deleted", "message_posted"]);
+    assert!(log["events"][0].get("about").is_none());
+    let kept = house.get(&op, "/v1/channels").await.ok();
+    let now = house.clock_now();
+    let folder = sound(house).await;
+
+    let sign = Signing::open(&folder.path().join("keys")).unwrap();
+    let mut lines = Vec::new();
+    export(folder.path(), &sign, now, &mut lines).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    import(&mut &lines[..], &data, None, now).unwrap();
+    assert_eq!(verify(&data).unwrap().problems, []);
+    let mut again = Vec::new();
+    export(&data, &sign, now, &mut again).unwrap();
+    assert_eq!(again, lines, "what was imported is what was exported");
+
+    // A base that is not the one the log follows from is refused.
+    let text = String::from_utf8(lines).unwrap();
+    let hash = text.split("\"base\":").nth(1).unwrap().split("\"hash\":\"").nth(1).unwrap();
+    let hash = hash.split('"').next().unwrap();
+    let other =
+        text.replacen(hash, &"A".repeat(43).to_string().clone(), 1).replacen("A\"", "A=\"", 1);
+    let wrong = import(&mut other.as_bytes(), &place.path().join("wrong"), None, now);
+    assert!(wrong.unwrap_err().to_string().contains("hash"));
+
+    let imported = tempfile::TempDir::new_in(place.path()).unwrap();
+    fs::remove_dir(imported.path()).unwrap();
+    fs::rename(&data, imported.path()).unwrap();
+    let house = House::open_in(imported, now).await;
+    assert_eq!(house.get(&house.operator(), "/v1/channels").await.ok(), kept);
+    let ann = house.token("ann").await;
+    let next = house.say(&ann, &room, "and on it goes").await;
+    assert_eq!(next["seq"].as_u64().unwrap(), base["last_seq"].as_u64().unwrap() + 1);
+    sound(house).await;
+}

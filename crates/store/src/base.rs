@@ -1,0 +1,67 @@
+//! Where logs begin whose beginnings were dropped (design section 3, "Archiving keeps the hash at its base").
+//!
+//! Invariant: of a conversation with a base nothing stands in the tables of what is at or before it, but its threads,
+//! which are looked up long after they are done.
+
+use std::sync::Arc;
+
+use chorus_core::ids::{ConversationKey, Seq, Timestamp};
+use chorus_core::packed;
+use chorus_core::room::Base;
+
+use crate::db::{Db, Error, Result, Table};
+
+pub(crate) static BASE: Table =
+    Table::new("base", 2, &["workspace", "conversation", "seq", "hash", "at", "packed"]);
+
+pub(crate) fn put(db: &dyn Db, workspace: i64, key: ConversationKey, base: &Base) -> Result<()> {
+    let packed = packed::base(base);
+    db.put(
+        &BASE,
+        &[
+            workspace.into(),
+            key.0.into(),
+            base.seq.0.into(),
+            (&base.hash).into(),
+            base.at.0.into(),
+            (&*packed).into(),
+        ],
+    )
+}
+
+pub(crate) fn get(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Base>> {
+    db.get(&BASE, &[workspace.into(), key.0.into()], |row| {
+        let (seq, at) = (Seq(row.int(2)?), Timestamp(row.int(4)?));
+        let base = packed::read_base(seq, row.array(3)?, at, row.blob(5)?);
+        base.map_err(|_| Error::corrupt(format!("the base of conversation {key} cannot be read")))
+    })
+}
+
+/// The time up to which something was dropped, in whichever conversation that is latest.
+pub(crate) fn newest(db: &dyn Db, workspace: i64) -> Result<Option<Timestamp>> {
+    let sql = "SELECT max(at) FROM base WHERE workspace = $1";
+    let newest = db.one(sql, &[workspace.into()], |row| row.maybe_int(0))?;
+    Ok(newest.flatten().map(Timestamp))
+}
+
+/// Notes where the log begins, and removes what stands before. Words that were made of a stretch that is gone in
+/// part go too.
+pub(crate) fn trim(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    base: &Arc<Base>,
+) -> Result<()> {
+    put(db, workspace, key, base)?;
+    for gone in [
+        "event WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
+        "message WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
+        "receipt WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
+        "digest WHERE workspace = $1 AND conversation = $2 AND through <= $3",
+        "digest_text WHERE workspace = $1 AND conversation = $2 AND after < $3",
+    ] {
+        let values = [workspace.into(), key.0.into(), base.seq.0.into()];
+        db.execute(&format!("DELETE FROM {gone}"), &values)?;
+    }
+    Ok(())
+}
