@@ -43,6 +43,7 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
             .take("cargo deny", || step::cargo(&["deny", "check", "licenses", "bans", "sources"]));
     }
     report.take("foreign issuer", foreign_issuer);
+    report.take("traces", traces);
     for (name, check) in if fast { &[][..] } else { &RELEASE[..] } {
         report.take(name, *check);
     }
@@ -137,6 +138,19 @@ fn foreign_issuer() -> Result<(), String> {
     let mut test = step::command(repo::cargo(), &nextest);
     test.env("CHORUS_TEST_OIDC", folder.join("provider.mjs"));
     step::run(test, Duration::from_secs(10 * 60))
+}
+
+/// What is built only with the feature `otlp`: its tests, and whether the binary has them.
+fn traces() -> Result<(), String> {
+    // The workspace's features and one more, so that most of what was built is used again.
+    let otlp = ["--workspace", "--features", "chorus/otlp", "--locked"];
+    step::cargo(&[&["clippy", "--quiet"][..], &otlp, &["--", "--deny", "warnings"]].concat())?;
+    match nextest()? {
+        true => {
+            step::cargo(&[&["nextest", "run"][..], &otlp, &["--test", "it", "traces::"]].concat())
+        }
+        false => step::cargo(&[&["test"][..], &otlp, &["--test", "it", "traces::"]].concat()),
+    }
 }
 
 fn doctests() -> Result<(), String> {

@@ -41,6 +41,7 @@ use crate::listen::seats::Seats;
 use crate::listen::{Front, Times};
 use crate::telemetry::Metrics;
 use crate::tls::{Files, Tls, TlsError};
+use crate::traces::Traces;
 
 /// Where a running host says how it is reached, in its data folder.
 pub const HOST_FILE: &str = "host.json";
@@ -86,6 +87,8 @@ pub enum StartError {
     Keys(KeysError),
     /// The certificate or its key.
     Tls(TlsError),
+    /// `[otlp]`.
+    Traces(String),
     /// The address to listen on.
     Listen {
         addr: SocketAddr,
@@ -112,7 +115,7 @@ impl fmt::Display for StartError {
                 write!(f, "cannot listen on {addr}: {why}; choose another with --listen")
             }
             Self::File { path, why } => write!(f, "{}: {why}", path.display()),
-            Self::Lost(why) => f.write_str(why),
+            Self::Traces(why) | Self::Lost(why) => f.write_str(why),
             Self::First(why) => write!(f, "the workspace could not be made: {}", why.message),
         }
     }
@@ -123,6 +126,9 @@ impl std::error::Error for StartError {}
 impl Host {
     /// Opens the folder, listens, and answers. Call it within a tokio runtime.
     pub async fn start(config: Config) -> Result<Running, StartError> {
+        // First, so that a mistake in it makes nothing.
+        let traces = Traces::open(&config.settings.otlp).map_err(StartError::Traces)?;
+        let traces = Arc::new(traces);
         let draw = Draw::default();
         let uid = draw.uid(config.clock.now()).map_err(StartError::First)?;
         let digest = &config.settings.digest;
@@ -180,6 +186,7 @@ impl Host {
             connections: connections.clone(),
             feed: feed.clone(),
             metrics: metrics.clone(),
+            traces: traces.clone(),
             workspace_id: workspace_id.clone(),
         };
         let courier = tokio::spawn(courier.run());
@@ -194,6 +201,7 @@ impl Host {
             feed,
             gone: Gone::default(),
             metrics,
+            traces,
             redactor: config.settings.redaction.redactor(),
             limits: Limits::new(&config.settings.limits),
             body_time: Duration::from_secs(config.settings.limits.body_seconds),

@@ -19,6 +19,7 @@ mod listen;
 mod page;
 mod telemetry;
 mod tls;
+mod traces;
 mod view;
 
 pub use chorus_store::backup;

@@ -46,4 +46,4 @@ pub use directory::Tenant;
 pub use doctor::doctor;
 pub use reader::{Line, Page, Readers, Start, StoredEntry, Trace};
 pub use store::{OpenError, Options, Store, Sync, open};
-pub use writer::{Health, Reply, Sink, Stats, Writer};
+pub use writer::{Commit, Health, Reply, Sink, Stats, Writer};

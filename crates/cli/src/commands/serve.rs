@@ -72,6 +72,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         return Err(usage.next("did you mean --listen or --public-url?"));
     }
     let mut config = Config::of(settings(&args, context)?);
+    #[cfg(feature = "otlp")]
+    if config.settings.otlp.endpoint.is_none() {
+        let usual = std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").ok();
+        config.settings.otlp.endpoint = usual.filter(|endpoint| !endpoint.is_empty());
+    }
     config.dangerous_slow_sync = Duration::from_millis(args.dangerous_slow_sync_ms);
     log_as(&config.settings.telemetry, &config.settings.redaction);
     let files = files::raise();

@@ -62,6 +62,7 @@ use crate::couriers::gone::Gone;
 use crate::limits::Limits;
 use crate::redact::Redactor;
 use crate::telemetry::Metrics;
+use crate::traces::Traces;
 pub(crate) use draw::Draw;
 
 /// Everything a use case needs; one per host.
@@ -76,6 +77,7 @@ pub(crate) struct App {
     pub(crate) feed: Arc<Feed>,
     pub(crate) gone: Gone,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) traces: Arc<Traces>,
     pub(crate) redactor: Redactor,
     pub(crate) limits: Limits,
     /// How long the body of a request may take to come.
@@ -149,10 +151,15 @@ impl App {
         self.metrics.redacted(self.redactor.command(&mut command));
         let about = retention::about(&command);
         let readers = self.readers.clone();
+        let span = self.traces.command(&command);
+        let traced = span.map(|span| (span, self.traces.clone(), self.writer.clone()));
         let drawn = self.draw.drawn(self.now());
         let drawn = drawn.map(|drawn| {
             self.metrics.waiting.inc();
             self.writer.submit(by, command, drawn, move |result| {
+                if let Some((span, traces, writer)) = traced {
+                    traces.answered(span, &result, writer.commit());
+                }
                 // Whoever asked may have gone.
                 let _ = answer.send(result);
             });

@@ -18,6 +18,7 @@ pub mod deadlines;
 pub mod digest;
 pub mod issuers;
 pub mod limits;
+pub mod otlp;
 pub mod redaction;
 pub mod retention;
 pub mod telemetry;

@@ -11,6 +11,7 @@ use super::digest::Digest;
 use super::issuers::Issuer;
 use super::kind::Given;
 use super::limits::Limits;
+use super::otlp::Otlp;
 use super::redaction::Redaction;
 use super::retention::Retention;
 use super::section::{Entry, Section};
@@ -87,6 +88,7 @@ settings! {
     audit: Audit,
     tls: Tls,
     telemetry: Telemetry,
+    otlp: Otlp,
 }
 
 /// The path of a key in a section.

@@ -15,6 +15,8 @@ use chorus_core::limits;
 use chorus_wire::attention::shared::Shared;
 use tokio::sync::{Notify, mpsc};
 
+use crate::traces::Span;
+
 /// Offers that wait for one connection, beyond those under way to it.
 pub(crate) const BACKLOG: usize = 256;
 /// Notes that wait for one connection; they are small, and old ones are worth little.
@@ -32,6 +34,8 @@ pub(crate) const TOKEN_ENDED: &str = "the token has ended; connect with a new on
 pub(crate) struct Outgoing {
     pub shared: Arc<Shared>,
     pub offer: Offer,
+    /// Until it is written.
+    pub span: Option<Span>,
 }
 
 /// A notification on its way.

@@ -29,6 +29,7 @@ use chorus_wire::jsonrpc::{Id, Notification};
 use tokio::sync::mpsc;
 
 use crate::telemetry::Metrics;
+use crate::traces::Traces;
 use connections::{Connections, Note, Outgoing};
 use feed::{Feed, Live};
 
@@ -50,6 +51,7 @@ pub(crate) struct Courier {
     pub connections: Arc<Connections>,
     pub feed: Arc<Feed>,
     pub metrics: Arc<Metrics>,
+    pub traces: Arc<Traces>,
     pub workspace_id: Arc<str>,
     /// To whoever shows digests; what does not fit is only stored.
     pub digests: mpsc::Sender<Made>,
@@ -149,7 +151,8 @@ impl Courier {
             }
         };
         self.metrics.offered(offer.decision.policy, offer.decision.mode);
-        to.offer(Outgoing { shared, offer });
+        let span = self.traces.offer(&offer);
+        to.offer(Outgoing { shared, offer, span });
     }
 }
 
@@ -185,6 +188,7 @@ mod tests {
             connections,
             feed,
             metrics: Arc::default(),
+            traces: Arc::new(Traces::open(&Default::default()).unwrap()),
             workspace_id: "wk_".into(),
             digests: mpsc::channel(1).0,
         };

@@ -8,8 +8,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, Uri, header};
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::http::{HeaderMap, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use chorus_core::error::{Code, Refusal};
@@ -19,6 +19,7 @@ use super::refused::{Refused, RefusedWith};
 use super::request;
 use crate::app::App;
 use crate::app::drain::Drain;
+use crate::traces;
 
 pub(super) struct Guard {
     pub hosts: Hosts,
@@ -91,7 +92,24 @@ pub(super) async fn guard(
     request: Request,
     next: Next,
 ) -> Response {
-    request::scoped(answer(&guard, request, next)).await
+    let mut span = guard.app.traces.request(request.headers());
+    if let Some(span) = &mut span {
+        let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+        span.word("http.request.method", known(request.method()));
+        span.name("http.route", path.unwrap_or_default().to_owned());
+    }
+    let answer = request::scoped(answer(&guard, request, next));
+    let response = traces::within(span.as_ref(), answer).await;
+    if let Some(span) = &mut span {
+        span.number("http.response.status_code", response.status().as_u16().into());
+    }
+    response
+}
+
+/// A method is a word of the client's otherwise.
+fn known(method: &Method) -> &'static str {
+    const KNOWN: [&str; 7] = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
+    KNOWN.into_iter().find(|known| method == known).unwrap_or("_OTHER")
 }
 
 /// What is answered to the end.

@@ -47,6 +47,8 @@ impl Running {
         if tokio::time::timeout(GOODBYE, self.courier).await.is_err() {
             tracing::warn!("the courier did not end");
         }
+        let traces = self.app.traces.clone();
+        let _ = tokio::task::spawn_blocking(move || traces.close()).await;
         if let Some(watching) = self.watching {
             watching.abort();
         }

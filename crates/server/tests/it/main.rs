@@ -32,4 +32,5 @@ mod redact;
 mod restart;
 mod retention;
 mod tails;
+mod traces;
 mod web;

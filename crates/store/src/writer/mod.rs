@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chorus_core::command::{By, Command, Drawn, Effect, Outcome};
 use chorus_core::error::Refusal;
@@ -64,6 +64,14 @@ pub struct Stats {
     pub waiting: u64,
 }
 
+/// One commit: when, and of how many commands.
+#[derive(Clone, Copy, Debug)]
+pub struct Commit {
+    pub began: Instant,
+    pub ended: Instant,
+    pub commands: usize,
+}
+
 /// The handle of the writer; cheap to clone.
 #[derive(Clone)]
 pub struct Writer {
@@ -73,6 +81,8 @@ pub struct Writer {
 pub(crate) struct Shared {
     queue: Queue,
     counters: Counters,
+    /// That of the batch which is answered, when it had one.
+    commit: std::sync::Mutex<Option<Commit>>,
     /// Why it takes no work for the time being.
     trouble: std::sync::Mutex<Option<String>>,
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
@@ -116,6 +126,7 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
     let shared = Arc::new(Shared {
         queue: Queue::default(),
         counters: Counters::default(),
+        commit: std::sync::Mutex::default(),
         trouble: std::sync::Mutex::default(),
         thread: std::sync::Mutex::default(),
     });
@@ -154,6 +165,11 @@ impl Writer {
         let trouble = || queue::lock(&self.shared.trouble).clone();
         let reason = self.shared.queue.closed().or_else(trouble);
         Health { ok: reason.is_none(), reason }
+    }
+
+    /// The commit that the command had to wait for whose [`Reply`] asks; to anybody else, one of lately.
+    pub fn commit(&self) -> Option<Commit> {
+        *queue::lock(&self.shared.commit)
     }
 
     pub fn stats(&self) -> Stats {

@@ -21,8 +21,8 @@ use chorus_core::workspace::Workspace;
 
 use super::batch::{Batch, Ledger, TIMERS, Todo, Trace};
 use super::cache::Ages;
-use super::queue::{Answer, Job, Next};
-use super::{Setup, Shared, Sink};
+use super::queue::{Answer, Job, Next, lock};
+use super::{Commit, Setup, Shared, Sink};
 use crate::clock::Clock;
 use crate::db::{Db, Error};
 use crate::sqlite::Folder;
@@ -273,9 +273,9 @@ impl Run {
         counters.commands.fetch_add(jobs.len() as u64, Ordering::Relaxed);
         if self.answer_first {
             answer(jobs, answers);
-            self.commit()?;
+            self.commit(0)?;
         } else {
-            match self.commit() {
+            match self.commit(answers.len()) {
                 Err(error @ Error::Full(_)) => return self.out_of_space(jobs, &error.to_string()),
                 Err(error) => return refuse_all(jobs, error),
                 Ok(()) => {}
@@ -294,7 +294,8 @@ impl Run {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), Error> {
+    fn commit(&mut self, commands: usize) -> Result<(), Error> {
+        *lock(&self.shared.commit) = None;
         if !self.trace.began {
             return Ok(());
         }
@@ -306,7 +307,9 @@ impl Run {
         self.trace.began = false;
         self.unscrubbed |= self.trace.erases;
         self.trace.rooms.iter().for_each(|room| self.stamps.moved(*room));
-        let took = u64::try_from(before.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let (began, ended) = (before, Instant::now());
+        *lock(&self.shared.commit) = Some(Commit { began, ended, commands });
+        let took = u64::try_from((ended - began).as_micros()).unwrap_or(u64::MAX);
         self.shared.counters.commits.fetch_add(1, Ordering::Relaxed);
         self.shared.counters.commit_us.fetch_add(took, Ordering::Relaxed);
         Ok(())

@@ -10,6 +10,8 @@ use chorus_core::command::Offer;
 use chorus_core::ids::Uid;
 use chorus_core::limits;
 
+use crate::traces::Span;
+
 /// An offer that was not acknowledged for so long has been made again, or its harness answers nothing; either
 /// way it no longer keeps others back.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
@@ -23,7 +25,7 @@ pub(super) struct Outbound {
     pub backlog: VecDeque<Offer>,
     /// The host owes more than was asked for, or offers were dropped.
     pub behind: bool,
-    unacknowledged: HashMap<Uid, (u16, Instant)>,
+    unacknowledged: HashMap<Uid, (u16, Instant, Option<Span>)>,
     /// Events that were offered more than once, and the attempt that was sent last.
     again: HashMap<Uid, u16>,
 }
@@ -49,19 +51,20 @@ impl Outbound {
         self.again.get(&event).is_some_and(|sent| attempt < *sent)
     }
 
-    pub(super) fn sent(&mut self, event: Uid, attempt: u16, now: Instant) {
+    /// `span` goes on until it is answered, withdrawn or forgotten.
+    pub(super) fn sent(&mut self, event: Uid, attempt: u16, now: Instant, span: Option<Span>) {
         if attempt > 1 {
             if self.again.len() >= AGAIN {
                 self.again.clear();
             }
             self.again.insert(event, attempt);
         }
-        self.unacknowledged.insert(event, (attempt, now));
+        self.unacknowledged.insert(event, (attempt, now, span));
     }
 
     /// The harness answered an attempt; whether it was under way.
     pub(super) fn answered(&mut self, event: Uid, attempt: u16) -> bool {
-        let known = self.unacknowledged.get(&event).is_some_and(|(a, _)| *a == attempt);
+        let known = self.unacknowledged.get(&event).is_some_and(|(a, ..)| *a == attempt);
         if known {
             self.unacknowledged.remove(&event);
         }
@@ -75,7 +78,7 @@ impl Outbound {
     }
 
     pub(super) fn forget_old(&mut self, now: Instant) {
-        self.unacknowledged.retain(|_, (_, at)| now.duration_since(*at) < FORGOTTEN_AFTER);
+        self.unacknowledged.retain(|_, (_, at, _)| now.duration_since(*at) < FORGOTTEN_AFTER);
     }
 }
 
@@ -86,10 +89,10 @@ mod tests {
     #[test]
     fn an_attempt_that_comes_after_a_later_one_is_not_sent() {
         let (mut outbound, now) = (Outbound::default(), Instant::now());
-        outbound.sent(Uid(1), 2, now);
+        outbound.sent(Uid(1), 2, now, None);
         assert!(outbound.answered(Uid(1), 2));
         assert!(outbound.is_stale(Uid(1), 1) && !outbound.is_stale(Uid(1), 3));
-        outbound.sent(Uid(2), 1, now);
+        outbound.sent(Uid(2), 1, now, None);
         assert!(!outbound.is_stale(Uid(2), 1));
     }
 
@@ -99,14 +102,14 @@ mod tests {
         let (mut outbound, now) = (Outbound::default(), Instant::now());
         for n in 0..limits::UNACKED_PER_CONNECTION as u128 {
             assert!(outbound.has_room());
-            outbound.sent(Uid(n), 1, now);
+            outbound.sent(Uid(n), 1, now, None);
         }
         assert!(!outbound.has_room());
         assert!(!outbound.answered(Uid(3), 2), "another attempt is another request");
         assert!(outbound.answered(Uid(3), 1));
         assert!(!outbound.answered(Uid(3), 1), "answered once");
         assert!(outbound.has_room());
-        outbound.sent(Uid(3), 2, now);
+        outbound.sent(Uid(3), 2, now, None);
         outbound.withdrawn(Uid(4));
         assert!(outbound.has_room());
         outbound.forget_old(now + FORGOTTEN_AFTER);

@@ -33,6 +33,7 @@ use crate::couriers::stands::Stands;
 use crate::doors::refused::{request_id, too_much};
 use crate::doors::request;
 use crate::limits::{Bucket, Wait};
+use crate::traces;
 
 /// The longest that saying why a connection ends may take.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -163,7 +164,8 @@ impl Run {
                 let directory = self.app.directory();
                 let id = &self.app.workspace_id;
                 let shared = Arc::new(frames::shared(&offer.entry, &directory, id));
-                self.offer(Outgoing { shared, offer }).await?;
+                let span = self.app.traces.offer(&offer);
+                self.offer(Outgoing { shared, offer, span }).await?;
             } else if let Ok(outgoing) = self.queues.offers.try_recv() {
                 self.offer_after_notes(outgoing).await?;
             } else {
@@ -251,7 +253,10 @@ impl Run {
     }
 
     fn call(&mut self, call: impl Future<Output = Option<String>> + Send + 'static) {
-        self.calls.push(Box::pin(request::scoped(call)));
+        let span = self.app.traces.begin("call", None);
+        self.calls.push(Box::pin(request::scoped(async move {
+            traces::within(span.as_ref(), call).await
+        })));
     }
 
     /// The answer to an offer: the harness has it, or could not take it.
@@ -297,14 +302,15 @@ impl Run {
     }
 
     async fn offer(&mut self, outgoing: Outgoing) -> Result<(), Ended> {
-        let Outgoing { shared, offer } = outgoing;
+        let Outgoing { shared, offer, span } = outgoing;
         let event = offer.entry.event.uid;
         if self.outbound.is_stale(event, offer.attempt) || self.app.is_gone(&offer) {
             return Ok(());
         }
         let now = self.app.now();
         let text = frames::frame(&shared, &offer, &self.app.directory(), &self.app.auth, now);
-        self.outbound.sent(event, offer.attempt, Instant::now());
+        let delivery = self.app.traces.delivery(span);
+        self.outbound.sent(event, offer.attempt, Instant::now(), delivery);
         self.connection.listen(offer.entry.conversation.uid, now);
         self.stands.put(event, offer.entry.conversation, offer.entry.event.seq);
         self.feed(Message::text(text)).await
