@@ -120,6 +120,7 @@ async fn a_trimmed_conversation_is_exported_and_imported_and_goes_on() {
     let bot = house.token("bot").await;
     let said = house.say(&ann, &room, "to be edited, deleted and reacted to").await;
     let message = format!("/v1/messages/{}", said["event_id"].as_str().unwrap());
+    let secret = house.say(&ann, &room, "hunter2-is-my-password").await;
     let root = house.say(&ann, &room, "root").await;
     let thread = json!({"conversation": room, "root": root["event_id"], "title": "done soon"});
     let thread = house.post(&ann, "/v1/threads", thread).await.ok();
@@ -138,6 +139,8 @@ async fn a_trimmed_conversation_is_exported_and_imported_and_goes_on() {
     let agree = format!("{message}/reactions/agree");
     house.send(&op, Method::PUT, &agree, Some(json!({}))).await.ok();
     house.send(&ann, Method::DELETE, &message, None).await.ok();
+    let erase = format!("/v1/messages/{}/erase", secret["message_id"].as_str().unwrap());
+    house.post(&op, &erase, json!({"reason": "secret"})).await.ok();
     house.say(&bot, &room, "and on").await;
     days(&house, 2).await;
     let base = show(&house, &room).await;
@@ -145,7 +148,8 @@ async fn a_trimmed_conversation_is_exported_and_imported_and_goes_on() {
     let log = house.get(&op, &format!("/v1/events?conversation={room}&after=0")).await.ok();
     let kinds: Vec<_> =
         log["events"].as_array().unwrap().iter().map(|e| e["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["message_edited", "reaction_set", "message_deleted", "message_posted"]);
+    let about = ["message_edited", "reaction_set", "message_deleted", "message_erased"];
+    assert_eq!(kinds, [&about[..], &["message_posted"]].concat());
     assert!(log["events"][0].get("about").is_none());
     let kept = house.get(&op, "/v1/channels").await.ok();
     let now = house.clock_now();
