@@ -255,6 +255,9 @@ pub enum Command {
     Trim {
         conversation: Uid,
         through: Seq,
+        /// How many of them were erased when they were archived, if they were: an erasure since then has to reach the
+        /// archive too.
+        erased: Option<usize>,
     },
 
     /// Something for the audit log that no other command does.

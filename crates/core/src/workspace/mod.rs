@@ -264,7 +264,9 @@ impl Workspace {
             }
             Command::Redeliver { event, member } => run.redeliver(event, member),
             Command::Owed { session, limit } => run.owed(session, limit),
-            Command::Trim { conversation, through } => run.trim(conversation, through),
+            Command::Trim { conversation, through, erased } => {
+                run.trim(conversation, through, erased)
+            }
             Command::Droppable { conversation } => run.droppable(conversation),
             Command::Note(_) => Ok(Outcome::Done),
             Command::Standing { event } => run.standing(event),

@@ -24,7 +24,12 @@ impl Run<'_> {
     }
 
     /// Drops the log's beginning up to `through`, and keeps what it made of the room, and its hash.
-    pub(super) fn trim(&mut self, uid: Uid, through: Seq) -> Result<Outcome> {
+    pub(super) fn trim(
+        &mut self,
+        uid: Uid,
+        through: Seq,
+        erased: Option<usize>,
+    ) -> Result<Outcome> {
         let (key, droppable, mut events) = self.old(uid)?;
         if through <= droppable.base {
             return Ok(Outcome::Done);
@@ -35,7 +40,13 @@ impl Run<'_> {
             return Err(Refusal::new(Code::Conflict, why).into());
         }
         events.truncate((through.0 - droppable.base.0) as usize);
-        let before = match self.room(key).new_base() {
+        let room = self.room(key);
+        let gone = |event: &&Arc<Event>| event.is_erased() || room.is_going(event.seq);
+        if erased.is_some_and(|count| count != events.iter().filter(gone).count()) {
+            let why = "something of it was erased since it was archived";
+            return Err(Refusal::new(Code::Conflict, why).into());
+        }
+        let before = match room.new_base() {
             Some(base) => Some(base.clone()),
             None => self.facts.base(key)?.map(Arc::new),
         };

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use chorus_core::command::{By, Command, Droppable, Outcome};
 use chorus_core::conversation::Keep;
+use chorus_core::error::Code;
 use chorus_core::ids::Seq;
 use chorus_core::packed;
 use chorus_core::room::{Base, Parts, Room};
@@ -82,12 +83,15 @@ fn a_base_is_what_its_events_came_to() {
                 if through <= base {
                     break;
                 }
-                let beyond = Command::Trim { conversation: uid, through: through.next() };
+                let beyond =
+                    Command::Trim { conversation: uid, through: through.next(), erased: None };
                 assert!(world.run(By::host(), beyond).is_err(), "no more than may go");
                 // Not always as far as it may.
                 let some = Seq(base.0 + 1 + world.dice(through.0 - base.0));
-                let trim = Command::Trim { conversation: uid, through: some };
-                world.run(By::host(), trim).unwrap();
+                let trim = |erased| Command::Trim { conversation: uid, through: some, erased };
+                let since = world.run(By::host(), trim(Some(1)));
+                assert_eq!(since.unwrap_err().code, Code::Conflict, "the archive has no erasure");
+                world.run(By::host(), trim(Some(0))).unwrap();
                 dropped += some.0 - base.0;
             }
             let Some(base) = world.log.bases.get(&key).cloned() else { continue };

@@ -65,12 +65,14 @@ impl App {
                 break;
             }
             let count = through.0 - base.0;
-            self.archive(conversation, count as usize).await?;
-            let trim = Command::Trim { conversation: conversation.uid, through };
+            let erased = self.archive(conversation, count as usize).await?;
+            let trim = Command::Trim { conversation: conversation.uid, through, erased };
             match self.submit(By::host(), trim).await {
-                Ok(_) => self.metrics.dropped.inc_by(count),
-                // Somebody owes something there since: the next time looks anew.
-                Err(refusal) if refusal.code == Code::Conflict => break,
+                Ok(_) => {
+                    self.metrics.dropped.inc_by(count);
+                }
+                // Something is owed there since, or was erased: it is looked anew.
+                Err(refusal) if refusal.code == Code::Conflict => {}
                 Err(refusal) => return Err(refusal),
             };
         }
@@ -90,9 +92,14 @@ impl App {
         conversation.settings.keep.unwrap_or(self.retention.keep) != Keep::All
     }
 
-    /// Writes the oldest events into the archive. It is on the disk when this returns.
-    async fn archive(&self, conversation: &Arc<Conversation>, count: usize) -> Result<(), Refusal> {
-        let Some(folder) = self.retention.archive.clone() else { return Ok(()) };
+    /// Writes the oldest events into the archive, if there is one. They are on the disk when this returns, which
+    /// says how many of them were erased.
+    async fn archive(
+        &self,
+        conversation: &Arc<Conversation>,
+        count: usize,
+    ) -> Result<Option<usize>, Refusal> {
+        let Some(folder) = self.retention.archive.clone() else { return Ok(None) };
         let key = conversation.key;
         let (base, events) = self
             .read(move |readers| {
@@ -101,6 +108,7 @@ impl App {
                 Ok((base, readers.log(key, after, count)?))
             })
             .await?;
+        let erased = events.iter().filter(|event| event.is_erased()).count();
         let (directory, conversation) = (self.directory().clone(), conversation.clone());
         let stretch = Stretch { directory, conversation, base, events };
         let written = tokio::task::spawn_blocking(move || history::archive(&folder, &stretch));
@@ -110,7 +118,8 @@ impl App {
         written.map_err(|Unwritten(path, why)| {
             let what = format!("{} cannot be written: {why}", path.display());
             Refusal::new(Code::Unavailable, format!("the archive: {what}"))
-        })
+        })?;
+        Ok(Some(erased))
     }
 }
 

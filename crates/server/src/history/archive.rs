@@ -43,11 +43,7 @@ pub(crate) fn archive(folder: &Path, stretch: &Stretch) -> Result<(), Unwritten>
         let path = path.to_owned();
         move |why| Unwritten(path, why)
     };
-    if !folder.is_dir() {
-        fs::create_dir_all(&folder).map_err(failed(&folder))?;
-        let above = folder.parent().unwrap_or(&folder);
-        sync_folder(above).map_err(failed(above))?;
-    }
+    make_folder(&folder).map_err(failed(&folder))?;
     // Names stand in the order of the log.
     let begins = format!("{:012}-", first.seq.0);
     let name = format!("{begins}{:012}.jsonl", last.seq.0);
@@ -62,6 +58,18 @@ pub(crate) fn archive(folder: &Path, stretch: &Stretch) -> Result<(), Unwritten>
         }
     }
     sync_folder(&folder).map_err(failed(&folder))
+}
+
+/// Makes it and what is missing above it, so that a crash does not take it away again.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
+    let above = above.unwrap_or(Path::new("."));
+    make_folder(above)?;
+    fs::create_dir(folder)?;
+    sync_folder(above)
 }
 
 fn sync_folder(folder: &Path) -> io::Result<()> {
