@@ -37,6 +37,8 @@ pub(super) const FIGURES: &[Figure] = &[
         .of("post.c64")
         .over_sample("sync normal", "post.full_vs_normal")
         .at_least(0.9),
+    Figure::ours("p99.alone", "us"),
+    Figure::ours("p99.beside_flood", "us").over("p99.alone").at_most(4.0),
     Figure::ours("deliver.s1.p50_us", "us")
         .over_sample("limit.fdatasync", "limit.fdatasync.p50_us")
         .at_most(2.5),

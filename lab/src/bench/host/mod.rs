@@ -2,11 +2,13 @@
 //!
 //! A post is 300 bytes of text that tells three members. `post.c1`, `post.c64` and `post.c256` go over 100
 //! channels, `post.hot_channel` over one. `post.c64.c2a` are 64 connections of the attention door with
-//! eight calls on their way each. What is compared with what, and which bound we set, is in
-//! [`figures`]; how each is taken, in the file of its name.
+//! eight calls on their way each. `p99.beside_flood` is what 20 quiet members wait beside one who floods.
+//! What is compared with what, and which bound we set, is in [`figures`]; how each is taken, in the file of
+//! its name.
 
 mod deliver;
 mod figures;
+mod flood;
 mod harness;
 mod idle;
 mod replay;
@@ -17,6 +19,7 @@ mod server;
 use std::time::Duration;
 
 use self::deliver::Audience;
+use self::flood::Beside;
 use self::rooms::{Crowds, Rooms};
 use self::rows::Rows;
 use self::server::Host;
@@ -74,6 +77,7 @@ struct Ours {
     few_rows: Option<Rows>,
     many_rows: Option<Rows>,
     crowds: Option<Crowds>,
+    beside: Option<Beside>,
 }
 
 impl Bench {
@@ -93,7 +97,7 @@ impl Bench {
             .then(Postgres::start)
             .and_then(|started| started.inspect_err(|why| absent(&names, why)).ok());
         absent(&["nats.sync_always", "nats.push"], &peers::nats_absence());
-        let groups = ["post.", "deliver.", "fanout.", "ambient.", "read50", "replay."];
+        let groups = ["post.", "p99.", "deliver.", "fanout.", "ambient.", "read50", "replay."];
         let ours = if groups.iter().any(|group| plan.wants_some(group)) {
             Some(Ours::prepare(plan, samples)?)
         } else {
@@ -214,6 +218,11 @@ impl Ours {
         } else {
             None
         };
+        let beside = if plan.wants_some("p99.") {
+            Beside::gather(&host).inspect_err(|why| samples.failed("p99", why)).ok()
+        } else {
+            None
+        };
         let mut filled = |names: &[&str], rows: u64| {
             if !names.iter().any(|name| plan.wants(name)) {
                 return None;
@@ -237,6 +246,7 @@ impl Ours {
             hundred,
             thousand,
             crowds,
+            beside,
             few_rows,
             many_rows,
         })
@@ -268,6 +278,10 @@ impl Ours {
         if let Some(crowds) = &mut self.crowds {
             take("ambient.us.roster_10", &mut || crowds.ambient(host, window, 10));
             take("ambient.us.roster_10000", &mut || crowds.ambient(host, window, 10_000));
+        }
+        if let Some(beside) = &mut self.beside {
+            take("p99.alone", &mut || beside.p99(host, window, false));
+            take("p99.beside_flood", &mut || beside.p99(host, window, true));
         }
         if let Some(one) = &mut self.one {
             take("deliver.s1.p50_us", &mut || Ok(median(&one.deliver(window)?)));
