@@ -1,16 +1,23 @@
 //! `cargo xtask bench NAME`: builds what is measured and what measures it, in release, and runs it.
 //!
 //! Standard output carries one JSON object per line and nothing else; progress goes to standard
-//! error. The figures and their names are explained in `lab/src/bench/mod.rs`.
+//! error. The figures and their names are explained in `lab/src/bench/mod.rs`, those of `attention` in
+//! `lab/rooms/src/main.rs`.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::{repo, step};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What to measure: `host`.
+    /// What to measure: `host`, or `attention`.
     name: String,
+    /// Of `attention`: the folder of annotated chat.
+    folder: Option<PathBuf>,
+    /// Of `attention`: prints each miss with its trace on standard error.
+    #[arg(long)]
+    explain: bool,
     /// The database under the host: `sqlite`, or `auto` for a PostgreSQL that the bench starts.
     #[arg(long, default_value = "sqlite")]
     database: String,
@@ -27,6 +34,9 @@ pub(crate) struct Options {
 
 /// Builds and runs one benchmark.
 pub(crate) fn run(options: &Options) -> Result<(), String> {
+    if options.name == "attention" {
+        return attention(options);
+    }
     step::build_release(&["chorus", "chorus-lab"])?;
     let mut command = Command::new(repo::release_binary("bench"));
     command
@@ -43,4 +53,16 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     }
     let status = command.status().map_err(|e| format!("bench: {e}"))?;
     if status.success() { Ok(()) } else { Err(format!("bench {}: {status}", options.name)) }
+}
+
+/// Replays a folder of annotated chat through the core's decisions; no host is needed for it.
+fn attention(options: &Options) -> Result<(), String> {
+    let Some(folder) = &options.folder else {
+        return Err("bench attention: name a folder of *.jsonl with annotated chat".to_owned());
+    };
+    step::build_release(&["chorus-rooms"])?;
+    let mut command = Command::new(repo::release_binary("chorus-rooms"));
+    command.arg(folder).args(options.explain.then_some("--explain"));
+    let status = command.status().map_err(|e| format!("bench: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("bench attention: {status}")) }
 }

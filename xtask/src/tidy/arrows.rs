@@ -9,7 +9,7 @@ use super::metadata::Metadata;
 use crate::repo;
 
 /// Each crate and the crates of the workspace it may use outside its tests.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("chorus-core", &[]),
     ("chorus-wire", &["chorus-core"]),
     ("chorus-store", &["chorus-core"]),
@@ -28,6 +28,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "chorus-server",
         ],
     ),
+    ("chorus-rooms", &["chorus-core"]),
     ("xtask", &[]),
 ];
 

@@ -140,6 +140,7 @@ impl Home {
         let (package, rest) = match parts.as_slice() {
             ["crates", "cli", rest @ ..] => ("chorus".to_owned(), rest),
             ["crates", name, rest @ ..] => (format!("chorus-{name}"), rest),
+            ["lab", "rooms", rest @ ..] => ("chorus-rooms".to_owned(), rest),
             ["lab", rest @ ..] => ("chorus-lab".to_owned(), rest),
             ["xtask", rest @ ..] => ("xtask".to_owned(), rest),
             _ => return None,
@@ -149,7 +150,7 @@ impl Home {
             rest.iter().map(|part| part.trim_end_matches(".rs").to_owned()).collect();
         let binary = match *kind {
             // A crate with a main.rs and no lib.rs is one binary of the package's own name.
-            "src" if matches!(package.as_str(), "chorus" | "xtask") => {
+            "src" if matches!(package.as_str(), "chorus" | "chorus-rooms" | "xtask") => {
                 format!("{package}::bin/{package}")
             }
             "src" => package,

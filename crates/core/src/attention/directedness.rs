@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::attention::intent::{asks_to_leave, is_urgent};
 use crate::attention::names::{Target, mentions};
 use crate::attention::policy::{self, Circumstances};
 use crate::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
 use crate::conversation::ConversationKind;
-use crate::ids::{MemberKey, RoleKey, StreamKey, Timestamp};
+use crate::ids::{MemberKey, RoleKey, StreamKey, ThreadKey, Timestamp};
 use crate::limits;
 use crate::member::{Directory, Member};
 use crate::room::{Line, Room};
@@ -51,6 +52,37 @@ pub struct Said<'a> {
     pub only: Option<&'a Arc<[MemberKey]>>,
     /// A person asks whoever it names to leave.
     pub leave: bool,
+}
+
+impl<'a> Said<'a> {
+    /// A person's message with nothing stated beside its text, read against what was said before on its line.
+    /// No time goes back: `at` is the room's own when the clock has been set back.
+    pub fn read(
+        room: &'a Room,
+        author: &'a Member,
+        thread: Option<ThreadKey>,
+        text: &'a str,
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            author,
+            text,
+            intent: room.intent_of(thread, author.key, text),
+            urgent: is_urgent(text),
+            at: at.max(room.head.last_at),
+            hop: 0,
+            thread: thread.and_then(|t| room.threads.get(&t)).map(|t| &**t),
+            stream: room.conversation.settings.stream,
+            before: room.lines.get(&thread),
+            replied_to: None,
+            recipient: None,
+            mentions: &[],
+            stated: None,
+            answers_ack: false,
+            only: None,
+            leave: !author.is_agent() && asks_to_leave(text),
+        }
+    }
 }
 
 /// Decides a message for everybody in the room. An ephemeral one is told to nobody whom it is not shown to.

@@ -6,7 +6,6 @@ use super::defer::end_for_others;
 use super::guard::Verdict;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
-use crate::attention::intent::{asks_to_leave, is_urgent};
 use crate::attention::{Attention, Directedness, Intent, Rule};
 use crate::claim::Claim;
 use crate::command::{Audience, Effect, Outcome, Post};
@@ -229,31 +228,18 @@ impl Run<'_> {
             }
             None => None,
         };
-        let text: &str = &post.message.text;
         let room = self.room(place.key);
-        let thread = self.thread(place.key, place.thread);
-        let mut attention = directedness::decide(
-            room,
-            self.ws.people(),
-            &Said {
-                author: me,
-                text,
-                intent: room.intent_of(place.thread, me.key, text),
-                urgent: is_urgent(text),
-                at: self.now.max(room.head.last_at),
-                hop: verdict.hop,
-                thread: thread.map(|t| &**t),
-                stream: room.conversation.settings.stream,
-                before: room.lines.get(&place.thread),
-                replied_to,
-                recipient: post.recipient,
-                mentions: &post.mentions,
-                stated: post.directedness,
-                answers_ack: verdict.answers_ack,
-                only,
-                leave: !me.is_agent() && asks_to_leave(text),
-            },
-        );
+        let said = Said {
+            hop: verdict.hop,
+            replied_to,
+            recipient: post.recipient,
+            mentions: &post.mentions,
+            stated: post.directedness,
+            answers_ack: verdict.answers_ack,
+            only,
+            ..Said::read(room, me, place.thread, &post.message.text, self.now)
+        };
+        let mut attention = directedness::decide(room, self.ws.people(), &said);
         self.note_spent(me, place.key, place.thread, &post.message, &mut attention);
         Ok(attention)
     }

@@ -1,0 +1,111 @@
+//! Attention measured on real rooms: the program behind `cargo xtask bench attention DIR`.
+//!
+//! It replays each file of a folder of annotated chat through the decisions of the core, message by message, each
+//! knowing what came before it and nothing else, and prints one JSON object a figure:
+//!
+//! ```json
+//! {"bench":"attention","set":"irc-ubuntu.dev","metric":"addressee.implicit","value":0.74,"unit":"share","target":0.8,"holds":false}
+//! ```
+//!
+//! A name with `.broadcast`, `.mention_only`, `.people` or `.plain` behind it is a baseline: everybody is told, whoever
+//! is named is told, what people did, a window that does not adapt.
+
+mod acts;
+mod lines;
+mod merge;
+mod replay;
+mod report;
+mod score;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use lines::{Chat, Set};
+use replay::{Cost, Replay};
+use report::Report;
+use score::{AGENTS, Played};
+
+#[derive(Parser)]
+struct Args {
+    /// A folder of `*.jsonl` with annotated chat.
+    folder: PathBuf,
+    /// Prints each miss with its trace on standard error.
+    #[arg(long)]
+    explain: bool,
+}
+
+/// What costs are taken of: so many lines of each conversation are enough.
+const TIMED_LINES: usize = 1_500;
+
+/// Seats of members who never speak, beside whom the same decision is taken again.
+const SILENT: usize = 1_000;
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("attention: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), String> {
+    let sets = lines::read(&args.folder)?;
+    let mut decided = HashMap::new();
+    for set in &sets {
+        eprintln!("{}: {} conversations", set.name, set.chats.len());
+        for chat in &set.chats {
+            let agents = chat.most_active(AGENTS).into_iter().collect();
+            let lines = Replay::new(&chat.authors, &agents, 0)?.play(&chat.heard);
+            decided.insert((set.name.clone(), chat.conv.clone()), lines);
+        }
+    }
+    for set in &sets {
+        let mut report = Report::new(&set.name, args.explain);
+        let played: Vec<Played<'_>> = set
+            .chats
+            .iter()
+            .filter_map(|chat| {
+                let decided = decided.get(&(set.name.clone(), chat.conv.clone()))?;
+                Some(Played { chat, agents: chat.most_active(AGENTS), decided })
+            })
+            .collect();
+        score::score(&played, &mut report);
+        merge::score(&played, &mut report);
+        acts::questions(&played, &mut report);
+        acts::labelled(&set.labelled, &sets, &decided, &mut report);
+        costs(set, &mut report)?;
+        report.print();
+    }
+    Ok(())
+}
+
+/// Mean time and allocations of a decision, and the allocations among a thousand more seats.
+fn costs(set: &Set, report: &mut Report) -> Result<(), String> {
+    let timed: Vec<&Chat> = set.chats.iter().filter(|chat| chat.heard.len() > 500).collect();
+    if timed.is_empty() {
+        return Ok(());
+    }
+    let mut taken = [Vec::new(), Vec::new()];
+    for chat in timed {
+        let agents: BTreeSet<usize> = chat.most_active(AGENTS).into_iter().collect();
+        let lines = &chat.heard[..chat.heard.len().min(TIMED_LINES)];
+        for (costs, silent) in taken.iter_mut().zip([0, SILENT]) {
+            costs.extend(Replay::new(&chat.authors, &agents, silent)?.costs(lines));
+        }
+    }
+    let mean = |costs: &[Cost], of: fn(&Cost) -> u64| {
+        costs.iter().map(of).sum::<u64>() as f64 / costs.len().max(1) as f64
+    };
+    let [usual, crowded] = &taken;
+    report.figure("decide_us", mean(usual, |c| c.nanos) / 1_000.0, "us");
+    report.figure("decide_us.crowded", mean(crowded, |c| c.nanos) / 1_000.0, "us");
+    report.figure("decide_allocations", mean(usual, |c| c.allocations), "allocations");
+    report.figure("decide_allocations.crowded", mean(crowded, |c| c.allocations), "allocations");
+    Ok(())
+}

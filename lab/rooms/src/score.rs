@@ -1,0 +1,226 @@
+//! Whom it is for: addressees, three-way directedness, and the turns that agents are given.
+//!
+//! How each figure is taken stands at its function; the definitions are those of the project's targets. A figure of
+//! the annotations themselves (what people did) carries the suffix `.people`.
+
+use std::collections::BTreeSet;
+
+use chorus_core::attention::{Directedness, Mode};
+
+use crate::lines::Chat;
+use crate::replay::Decided;
+use crate::report::{Report, share};
+
+/// So many of a conversation's authors are taken for agents.
+pub(crate) const AGENTS: usize = 10;
+
+/// A conversation with how each of its lines was decided.
+pub(crate) struct Played<'a> {
+    pub chat: &'a Chat,
+    pub agents: Vec<usize>,
+    pub decided: &'a [Option<Decided>],
+}
+
+/// One scored line.
+struct Line<'a> {
+    at: usize,
+    author: usize,
+    to: &'a [usize],
+    decided: &'a Decided,
+}
+
+impl Played<'_> {
+    /// The gold lines that carry `to`.
+    fn scored(&self) -> impl Iterator<Item = Line<'_>> {
+        self.chat.noted.iter().enumerate().filter_map(|(at, noted)| {
+            let to = noted.to.as_deref().filter(|_| noted.gold)?;
+            let decided = self.decided[at].as_ref()?;
+            Some(Line { at, author: self.chat.heard[at].author?, to, decided })
+        })
+    }
+}
+
+/// Who decides: the product, or a baseline.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Us,
+    MentionOnly,
+    Broadcast,
+    People,
+}
+
+impl Who {
+    const ALL: [Self; 4] = [Self::Us, Self::MentionOnly, Self::Broadcast, Self::People];
+
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Us => "",
+            Self::MentionOnly => ".mention_only",
+            Self::Broadcast => ".broadcast",
+            Self::People => ".people",
+        }
+    }
+}
+
+pub(crate) fn score(set: &[Played<'_>], report: &mut Report) {
+    if !set.iter().any(|played| played.scored().next().is_some()) {
+        return;
+    }
+    addressees(set, report);
+    directedness(set, report);
+    for who in Who::ALL {
+        turns(set, who, report);
+        open_questions(set, who, report);
+    }
+}
+
+/// A hit is a prediction in `to`, or none where `to` is empty.
+fn addressees(set: &[Played<'_>], report: &mut Report) {
+    for who in [Who::Us, Who::MentionOnly] {
+        let (mut all, mut implicit) = ((0, 0), (0, 0));
+        for played in set {
+            for line in played.scored() {
+                let predicted = match who {
+                    Who::Us => line.decided.addressee(),
+                    _ => line.decided.named.first().copied(),
+                };
+                let hit = predicted.map_or(line.to.is_empty(), |p| line.to.contains(&p));
+                count(&mut all, hit);
+                if !played.chat.noted[line.at].explicit {
+                    count(&mut implicit, hit);
+                }
+                if who == Who::Us && !hit {
+                    report.explain(played.chat, line.at, line.decided, line.to);
+                }
+            }
+        }
+        report.figure(&format!("addressee.all{}", who.suffix()), share(all.0, all.1), "share");
+        report.figure(
+            &format!("addressee.implicit{}", who.suffix()),
+            share(implicit.0, implicit.1),
+            "share",
+        );
+    }
+}
+
+fn count(of: &mut (usize, usize), hit: bool) {
+    of.0 += usize::from(hit);
+    of.1 += 1;
+}
+
+/// Of an agent that is not the author: 0 to me, 1 to somebody else, 2 to nobody.
+fn class(to: &[usize], agent: usize) -> usize {
+    match to {
+        [] => 2,
+        _ if to.contains(&agent) => 0,
+        _ => 1,
+    }
+}
+
+/// Over each line and each agent that is not its author. A knock that the flow of talk is the reason of says "to me"
+/// as a turn does: what it is unsure of is what that costs, not who is meant.
+fn directedness(set: &[Played<'_>], report: &mut Report) {
+    for who in [Who::Us, Who::MentionOnly, Who::Broadcast] {
+        let mut table = [[0usize; 3]; 3];
+        for played in set {
+            for line in played.scored() {
+                for agent in played.agents.iter().copied().filter(|a| *a != line.author) {
+                    let predicted = match who {
+                        Who::Us => ours(line.decided, agent),
+                        Who::MentionOnly => class(&line.decided.named, agent),
+                        _ => 0,
+                    };
+                    table[class(line.to, agent)][predicted] += 1;
+                }
+            }
+        }
+        let f1 = |c: usize| {
+            let predicted: usize = (0..3).map(|gold| table[gold][c]).sum();
+            f1(table[c][c], predicted, table[c].iter().sum())
+        };
+        let total: usize = table.iter().flatten().sum();
+        let right: usize = (0..3).map(|c| table[c][c]).sum();
+        let name = |metric: &str| format!("directedness.{metric}{}", who.suffix());
+        report.figure(&name("accuracy"), share(right, total), "share");
+        report.figure(&name("macro_f1"), (f1(0) + f1(1) + f1(2)) / 3.0, "f1");
+        report.figure(&name("to_me_f1"), f1(0), "f1");
+    }
+}
+
+fn ours(decided: &Decided, agent: usize) -> usize {
+    match decided.of(agent).directedness {
+        Directedness::ToMe | Directedness::ToMyRole => 0,
+        Directedness::ToOther => 1,
+        Directedness::Ambient => 2,
+    }
+}
+
+/// The harmonic mean of precision and recall.
+pub(crate) fn f1(right: usize, predicted: usize, wanted: usize) -> f64 {
+    if predicted + wanted == 0 { 0.0 } else { 2.0 * right as f64 / (predicted + wanted) as f64 }
+}
+
+/// Whether the agent is given a turn, and whether it is knocked for.
+fn given(decided: &Decided, who: Who, to: &[usize], agent: usize) -> (bool, bool) {
+    match who {
+        Who::Us => {
+            let mode = decided.of(agent).mode;
+            (matches!(mode, Mode::Immediate | Mode::Buffered), mode == Mode::Notify)
+        }
+        Who::MentionOnly => (decided.named.contains(&agent), false),
+        Who::Broadcast => (true, false),
+        Who::People => (to.contains(&agent), false),
+    }
+}
+
+/// Full injections for a hundred scored lines. Recall and precision are over directed pairs of line and agent.
+fn turns(set: &[Played<'_>], who: Who, report: &mut Report) {
+    let (mut lines, mut turns, mut knocks, mut right, mut wanted) = (0, 0, 0, 0, 0);
+    for played in set {
+        for line in played.scored() {
+            lines += 1;
+            for agent in played.agents.iter().copied().filter(|a| *a != line.author) {
+                let (turn, knock) = given(line.decided, who, line.to, agent);
+                let directed = line.to.contains(&agent);
+                turns += usize::from(turn);
+                knocks += usize::from(knock);
+                right += usize::from(turn && directed);
+                wanted += usize::from(directed);
+            }
+        }
+    }
+    let name = |metric: &str| format!("{metric}{}", who.suffix());
+    let hundred = |n: usize| 100.0 * share(n, lines);
+    report.figure(&name("turns.per_100"), hundred(turns), "turns/100 lines");
+    report.figure(&name("turns.recall"), share(right, wanted), "share");
+    report.figure(&name("turns.precision"), share(right, turns), "share");
+    report.figure(&name("knocks.per_100"), hundred(knocks), "knocks/100 lines");
+}
+
+/// A gold line that asks and is directed at nobody: how many distinct agents are given a turn for it, and the share
+/// that got one. Of people: how many distinct others were noted to have answered it.
+fn open_questions(set: &[Played<'_>], who: Who, report: &mut Report) {
+    let (mut questions, mut responders, mut answered) = (0, 0, 0);
+    for played in set {
+        for line in played.scored().filter(|line| line.to.is_empty() && line.decided.asks) {
+            let agents = played.agents.iter().copied().filter(|a| *a != line.author);
+            let count = match who {
+                Who::People => people_who_answered(played.chat, line.at, line.author),
+                _ => agents.filter(|a| given(line.decided, who, line.to, *a).0).count(),
+            };
+            questions += 1;
+            responders += count;
+            answered += usize::from(count > 0);
+        }
+    }
+    let name = |metric: &str| format!("{metric}{}", who.suffix());
+    report.figure(&name("responders.per_question"), share(responders, questions), "agents");
+    report.figure(&name("answered.per_question"), share(answered, questions), "share");
+}
+
+fn people_who_answered(chat: &Chat, at: usize, author: usize) -> usize {
+    let seq = chat.noted[at].seq;
+    let answers = chat.noted.iter().enumerate().filter(|(_, noted)| noted.answers.contains(&seq));
+    let who: BTreeSet<usize> = answers.filter_map(|(at, _)| chat.heard[at].author).collect();
+    who.iter().filter(|a| **a != author).count()
+}
