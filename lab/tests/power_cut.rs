@@ -13,7 +13,7 @@ use chorus_core::event::{Event, Idempotency, Message};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
 use chorus_core::member::{MemberFields, MemberKind};
 use chorus_lab::lossy::{self, Disk};
-use chorus_store::{Line, ManualClock, Options, Page, Start, Sync, Writer, doctor, open};
+use chorus_store::{Line, ManualClock, Options, Page, Place, Start, Sync, Writer, doctor, open};
 
 /// Power cuts of one disk, on one folder that lives through all of them.
 const CUTS: u64 = 12;
@@ -213,7 +213,8 @@ fn check(folder: &Path, vfs: &str, options: &Options, answered: &Answered) -> Re
             other => return Err(format!("event {} is there as {other:?}", event.seq)),
         }
     }
-    let report = doctor(folder, Some(vfs)).map_err(|e| e.to_string())?;
+    let place = Place::Folder { data: folder.to_owned(), vfs: Some(vfs.to_owned()) };
+    let report = doctor(&place).map_err(|e| e.to_string())?;
     match report.problems.first() {
         Some(problem) => Err(problem.to_string()),
         None => Ok(()),

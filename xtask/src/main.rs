@@ -1,12 +1,13 @@
 //! The one tool of a developer: `cargo xtask run | test | tidy | bench`.
 //!
-//! It has no dependency on any crate of Chorus, so that it builds in seconds and runs when nothing
-//! else compiles. Everything it checks, CI checks, and the other way round: `.ci/run` is
+//! It depends on no crate of Chorus but the one that starts a PostgreSQL, which depends on none, so that it
+//! builds in seconds and runs when nothing else compiles. Everything it checks, CI checks, and the other way round: `.ci/run` is
 //! `cargo xtask test`.
 
 mod bench;
 mod contract;
 mod pages;
+mod postgres;
 mod repo;
 mod step;
 mod test;

@@ -11,6 +11,8 @@ use std::fs;
 use std::process::Stdio;
 use std::time::Duration;
 
+use chorus_cluster::{Cluster, Durability};
+
 use crate::{repo, step};
 
 /// The pages whose commands are run.
@@ -54,7 +56,10 @@ pub(crate) fn follow() -> Result<(), String> {
         let binaries = repo::release_binary("chorus");
         let binaries = binaries.parent().unwrap_or(&binaries);
         let path = std::env::var("PATH").unwrap_or_default();
+        // README makes databases too, as its reader does, on a PostgreSQL that is there.
+        let cluster = Cluster::start(Durability::Quick, &[])?;
         let mut bash = step::command("bash", &["-c", &script]);
+        bash.env("PGHOST", cluster.socket()).env("PGUSER", "chorus");
         bash.current_dir(&folder)
             .env("PATH", format!("{}:{path}", binaries.display()))
             .env("CHORUS_LISTEN", "127.0.0.1:0")

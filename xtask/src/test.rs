@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::{contract, pages, repo, step, tidy};
+use crate::{contract, pages, postgres, repo, step, tidy};
 
 /// `demo --check` plays its script in seconds; a hang in it must not cost CI its time.
 const DEMO_LIMIT: Duration = Duration::from_secs(180);
@@ -14,11 +14,13 @@ const DEMO_LIMIT: Duration = Duration::from_secs(180);
 type Check = fn() -> Result<(), String>;
 
 /// What every run checks.
-const QUICK: [(&str, Check); 5] = [
+const QUICK: [(&str, Check); 7] = [
     ("format", format),
     ("tidy", || tidy::run(false)),
     ("clippy", clippy),
+    ("PostgreSQL is there", postgres::install),
     ("tests", tests),
+    ("tests on PostgreSQL", || if nextest()? { postgres::tests() } else { Ok(()) }),
     ("doctests", doctests),
 ];
 

@@ -19,6 +19,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use chorus_core::error::Refusal;
 use chorus_core::ids::Prefix;
+use chorus_store::postgres::{Address, AddressError};
 use chorus_store::{OpenError, Options, Readers, Writer};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -83,6 +84,8 @@ pub struct Running {
 /// Why the host did not start.
 #[derive(Debug)]
 pub enum StartError {
+    /// Where the database is to be.
+    Address(AddressError),
     Store(OpenError),
     Keys(KeysError),
     /// The certificate or its key.
@@ -108,6 +111,7 @@ pub enum StartError {
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Address(why) => why.fmt(f),
             Self::Store(why) => why.fmt(f),
             Self::Keys(why) => why.fmt(f),
             Self::Tls(why) => why.fmt(f),
@@ -132,7 +136,13 @@ impl Host {
         let draw = Draw::default();
         let uid = draw.uid(config.clock.now()).map_err(StartError::First)?;
         let digest = &config.settings.digest;
+        let database = config.database.as_deref().map(Address::read).transpose();
+        let database = database.map_err(StartError::Address)?.map(Arc::new);
+        let key_folder = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
+        first::must_be_whole(&config.data, &key_folder, database.is_none())?;
         let options = Options {
+            may_begin: database.is_none() || !config.data.join(OPERATOR_FILE).exists(),
+            database,
             sync: config.sync,
             batching: !config.dangerous_no_batching,
             slower_sync: config.dangerous_slow_sync,
@@ -143,8 +153,7 @@ impl Host {
             keep: config.settings.retention.keep,
             ..Options::new(&config.data, uid)
         };
-        let key_folder = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
-        first::must_be_whole(&config.data, &key_folder)?;
+        let place = options.place();
         let store = chorus_store::open(options).map_err(StartError::Store)?;
         let keys =
             Keys::open(&key_folder).map_err(StartError::Keys)?.in_epoch(store.tenant().epoch);
@@ -216,6 +225,7 @@ impl Host {
             typing: Default::default(),
             drain: Default::default(),
             data: config.data.clone(),
+            place,
             copying: Default::default(),
             budgets: config.settings.budget.budgets(),
             retention: Retention {

@@ -1,7 +1,8 @@
 //! How many posts a second the writer takes: 64 callers, each sending its next post when its last was
 //! answered, into channels of one person and three agents that are all named.
 //!
-//! `cargo run --release -p chorus-store --example post_rate [SECONDS] [CHANNELS]`
+//! `cargo run --release -p chorus-store --example post_rate [SECONDS] [CHANNELS]`; with `CHORUS_RATE_DATABASE` on a
+//! PostgreSQL, by its URL, or `auto` for one that is started.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,12 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use chorus_cluster::{Cluster, Durability};
 use chorus_core::command::{Authority, By, Command, Drawn, Outcome, Post};
 use chorus_core::conversation::{ConversationKind, Settings, Visibility};
 use chorus_core::error::Refusal;
 use chorus_core::event::{Idempotency, Message};
 use chorus_core::ids::{MemberKey, Uid};
 use chorus_core::member::{MemberFields, MemberKind};
+use chorus_store::postgres::Address;
 use chorus_store::{Options, SystemClock, Writer, open};
 
 const CALLERS: usize = 64;
@@ -31,7 +34,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .display()
             .to_string()
     }));
-    let store = open(Options::new(&folder, Uid(1)))?;
+    let mut options = Options::new(&folder, Uid(1));
+    let mut cluster = None;
+    if let Ok(url) = std::env::var("CHORUS_RATE_DATABASE") {
+        let url = match url.as_str() {
+            "auto" => {
+                let sizes = ["-c", "shared_buffers=256MB", "-c", "max_wal_size=4GB"];
+                cluster.insert(Cluster::start(Durability::Durable, &sizes)?).url("postgres")
+            }
+            _ => url,
+        };
+        options.database = Some(Arc::new(Address::read(&url)?));
+    }
+    let on_disk = options.database.is_none();
+    let store = open(options)?;
     let (writer, _readers) = store.start(Arc::new(SystemClock), Box::new(drop))?;
     let rooms = people_and_rooms(&writer, channels)?;
     let posts = Arc::new(AtomicU64::new(0));
@@ -46,10 +62,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{rate:.0} posts/s, {} commands a batch", stats.commands / stats.batches.max(1));
     println!("{} us a commit", stats.commit_us / stats.commits.max(1));
     writer.stop();
-    println!(
-        "{} bytes on disk a post",
-        std::fs::metadata(folder.join("chorus.db"))?.len() / count.max(1)
-    );
+    if on_disk {
+        let bytes = std::fs::metadata(folder.join("chorus.db"))?.len();
+        println!("{} bytes on disk a post", bytes / count.max(1));
+    }
     std::fs::remove_dir_all(folder)?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Everything above this file speaks of tables, rows and values; an engine gives [`Db`]. Statements keep to
 //! the SQL that SQLite and PostgreSQL share: `$1` parameters numbered in the order in which they first
 //! stand, upserts by primary key, no engine's own functions. A table's columns are listed once, in its
-//! [`Table`]; the prepared loop of SQLite is made from that list, as one statement over arrays can be.
+//! [`Table`]; the prepared loop of SQLite is made from that list, and PostgreSQL's one statement over arrays.
 
 use std::fmt;
 use std::path::Path;
@@ -20,6 +20,9 @@ pub enum Error {
     Engine(String),
     /// There is no space left to write in. What was under way is as if it had never begun.
     Full(String),
+    /// The connection is gone. What was under way is as if it had never begun; of a commit that was under
+    /// way it is unknown until [`Db::recover`] says.
+    Lost(String),
     /// A row that no version of this program writes.
     Corrupt(String),
 }
@@ -35,6 +38,7 @@ impl fmt::Display for Error {
         match self {
             Self::Engine(why) => write!(f, "the database failed: {why}"),
             Self::Full(why) => write!(f, "the disk is full: {why}"),
+            Self::Lost(why) => write!(f, "the database cannot be reached: {why}"),
             Self::Corrupt(what) => write!(f, "the database is damaged: {what}"),
         }
     }
@@ -190,8 +194,32 @@ fn unfit(column: usize, expected: &str) -> Error {
     Error::corrupt(format!("column {column} is not {expected}"))
 }
 
+/// What becomes of one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RowChange {
+    /// It is new; one with the same key is an error.
+    Insert,
+    /// It takes the place of the one with its key, if there is one.
+    Put,
+    /// The one with this key goes, if there is one.
+    Remove,
+}
+
+/// What became of a commit that was under way when the connection was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// There was none, or nothing of it is there.
+    Undone,
+    Committed,
+}
+
 /// One connection to the engine.
 pub trait Db: Send {
+    /// Changes one row, now or at the latest when [`Db::flush`] says that it is done; what is read sees it. The
+    /// values are those of all columns, or of the key when the row goes.
+    fn change(&self, table: &'static Table, how: RowChange, values: &[Value<'_>]) -> Result<()>;
+    /// All changes are made when it returns; before a commit, so that a change that fails is known by itself.
+    fn flush(&self) -> Result<()>;
     /// Runs a statement that gives no rows; says how many rows it changed.
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize>;
     /// Runs a statement and shows its rows one by one.
@@ -207,6 +235,11 @@ pub trait Db: Send {
     fn begin_reading(&self) -> Result<()>;
     /// On disk when it returns. What a failure has left behind is unknown: it is never tried again.
     fn commit(&self) -> Result<()>;
+    /// Whether the connection is gone, and [`Db::recover`] is what there is to do.
+    fn is_lost(&self) -> bool;
+    /// Connects again after [`Error::Lost`], and says what became of the commit that was under way. `Lost` again
+    /// when it cannot yet; another error when it never will.
+    fn recover(&self) -> Result<Fate>;
     fn rollback(&self) -> Result<()>;
     /// Writes the file anew, with nothing in it but the rows; outside of a transaction.
     fn compact(&self) -> Result<()>;
@@ -259,13 +292,13 @@ impl dyn Db + '_ {
     /// A new row; one with the same key is an error.
     pub fn insert(&self, table: &'static Table, values: &[Value<'_>]) -> Result<()> {
         debug_assert_eq!(values.len(), table.columns.len(), "{}", table.name);
-        self.execute(table.sql().insert.as_str(), values).map(drop)
+        self.change(table, RowChange::Insert, values)
     }
 
     /// A row in the place of the one with its key, if there is one.
     pub fn put(&self, table: &'static Table, values: &[Value<'_>]) -> Result<()> {
         debug_assert_eq!(values.len(), table.columns.len(), "{}", table.name);
-        self.execute(table.sql().put.as_str(), values).map(drop)
+        self.change(table, RowChange::Put, values)
     }
 
     /// The row with this key.
@@ -282,7 +315,7 @@ impl dyn Db + '_ {
     /// Removes the row with this key.
     pub fn remove(&self, table: &'static Table, key: &[Value<'_>]) -> Result<()> {
         debug_assert_eq!(key.len(), table.key, "{}", table.name);
-        self.execute(table.sql().remove.as_str(), key).map(drop)
+        self.change(table, RowChange::Remove, key)
     }
 }
 
@@ -313,6 +346,15 @@ impl Table {
     /// `SELECT` of all columns, without a condition.
     pub fn select(&self) -> &str {
         &self.sql().select
+    }
+
+    /// The statement that changes one row.
+    pub fn statement(&self, how: RowChange) -> &str {
+        match how {
+            RowChange::Insert => &self.sql().insert,
+            RowChange::Put => &self.sql().put,
+            RowChange::Remove => &self.sql().remove,
+        }
     }
 
     /// The columns, each with the table's alias before it.

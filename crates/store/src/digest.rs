@@ -41,12 +41,12 @@ pub(crate) fn put_text(
     key: ConversationKey,
     written: &Written,
 ) -> Result<()> {
-    let sql = "INSERT OR REPLACE INTO digest_text
-        (workspace, conversation, through, member, after, text)
+    let sql = "INSERT INTO digest_text (workspace, conversation, through, member, after, text)
         SELECT $1, $2, $3, $4, $5, $6 WHERE NOT EXISTS (
             SELECT 1 FROM message WHERE workspace = $1 AND conversation = $2
                 AND seq > $5 AND seq <= $3 AND deleted_at IS NOT NULL
-        )";
+        ) ON CONFLICT (workspace, conversation, through, member)
+            DO UPDATE SET after = excluded.after, text = excluded.text";
     let values = [
         workspace.into(),
         key.0.into(),

@@ -1,13 +1,13 @@
 //! A workspace's history on its way out and in: read as of one moment, and written event by event.
 //!
 //! Invariant: neither takes more memory the longer a log is. [`Reading`] gives pages; [`Writing`] keeps one
-//! room and commits every thousand rows, into a folder that has its name only once [`Writing::finish`] was
-//! called. What an imported log says is taken on its hashes alone: projections are made by the core's own
-//! replay, and nothing in it is owed any more.
+//! room and writes every thousand rows, into a folder that has its name only once [`Writing::finish`] was
+//! called, or into an empty database as one transaction. What an imported log says is taken on its hashes
+//! alone: projections are made by the core's own replay, and nothing in it is owed any more.
+
+mod target;
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chorus_core::command::Mark;
@@ -22,11 +22,12 @@ use chorus_core::thread::Thread;
 
 use crate::backup::{BackupError, Result};
 use crate::db::{self, Db, Error};
-use crate::sqlite::{Folder, Sqlite};
+use crate::sqlite::Folder;
 use crate::{
-    Sync, Tenant, backup, base, conversation, directory, event, gone, mark, message, open, schema,
-    thread,
+    Place, Tenant, base, conversation, directory, event, gone, mark, message, open, schema, thread,
 };
+
+use target::Target;
 
 /// Events read at a time, and rows of one commit.
 const PAGE: usize = 1_000;
@@ -51,20 +52,21 @@ pub struct Part {
     pub base: Option<Base>,
 }
 
-/// A data folder being read, with a host on it or without.
+/// A place being read, with a host on it or without.
 pub struct Reading {
     db: Box<dyn Db>,
     workspace: i64,
 }
 
 impl Reading {
-    pub fn open(data: &Path) -> Result<Self> {
-        let file = Folder::database_in(data);
-        if !file.is_file() {
+    pub fn open(place: &Place) -> Result<Self> {
+        if let Place::Folder { data, .. } = place
+            && !Folder::database_in(data).is_file()
+        {
             return Err(BackupError::Folder(format!("{} holds no database", data.display())));
         }
-        let db: Box<dyn Db> = Box::new(Sqlite::reader(&file, None)?);
-        schema::check(&*db, schema::SQLITE).map_err(|why| BackupError::Folder(why.to_string()))?;
+        let db = place.examiner()?;
+        schema::check(&*db, place.schema()).map_err(|why| BackupError::Folder(why.to_string()))?;
         Ok(Self { db, workspace: 0 })
     }
 
@@ -134,10 +136,9 @@ impl Erased {
     }
 }
 
-/// A data folder being made out of a history.
+/// A data folder or a database being made out of a history.
 pub struct Writing {
-    data: PathBuf,
-    partial: PathBuf,
+    target: Target,
     db: Option<Box<dyn Db>>,
     tenant: Tenant,
     directory: Directory,
@@ -165,28 +166,21 @@ fn unfit<T>(why: impl Into<String>) -> std::result::Result<T, Refused> {
 }
 
 impl Writing {
-    /// Begins a folder that must not be there or be empty, beside its place. `tenant` has no key yet.
-    pub fn begin(data: &Path, tenant: Tenant, now: Timestamp) -> Result<Self> {
-        backup::must_be_empty(data)?;
-        let partial = backup::beside(data);
-        let io = |error| BackupError::Io { path: partial.clone(), error };
-        // What an interrupted one has left is nobody's.
-        if partial.exists() {
-            fs::remove_dir_all(&partial).map_err(io)?;
-        }
-        // Made as a host makes it; the lock is let go, since nobody starts on a folder of this name.
-        let folder = Folder::hold(&partial);
-        let folder = folder.map_err(|e| BackupError::Open(crate::OpenError::Folder(e)))?;
-        let db: Box<dyn Db> = Box::new(Sqlite::writer(&folder.database(), None, Sync::Full)?);
-        schema::migrate(&*db, schema::SQLITE, now)
+    /// Begins a folder that must not be there or be empty, beside its place, or a database that must be empty.
+    /// `tenant` has no key yet.
+    pub fn begin(place: &Place, tenant: Tenant, now: Timestamp) -> Result<Self> {
+        let (target, db) = Target::begin(place)?;
+        schema::migrate(&*db, place.schema(), now)
             .map_err(|why| BackupError::Folder(why.to_string()))?;
+        if directory::tenant(&*db)?.is_some() {
+            return Err(BackupError::Folder(format!("{place} holds a workspace already")));
+        }
+        db.begin()?;
         let tenant = Tenant { key: 1, epoch: 1, ..tenant };
         directory::add_tenant(&*db, &tenant, now)?;
-        db.begin()?;
-        let (data, directory) = (data.to_owned(), Directory::default());
+        let directory = Directory::default();
         Ok(Self {
-            data,
-            partial,
+            target,
             db: Some(db),
             tenant,
             directory,
@@ -392,12 +386,10 @@ impl Writing {
         self.rows = 0;
         self.write_room()?;
         let db = self.db()?;
-        db.commit()?;
-        db.housekeep(false)?;
-        Ok(db.begin()?)
+        Ok(self.target.rest(db)?)
     }
 
-    /// All is written: the folder gets its name.
+    /// All is written: the folder gets its name, or the transaction is committed.
     pub fn finish(mut self) -> std::result::Result<(), Refused> {
         if let Some(lead) = self.tenant.lead {
             self.known(lead)?;
@@ -405,14 +397,13 @@ impl Writing {
         if let Some(db) = self.db.take() {
             db.commit()?;
         }
-        backup::settle(&self.partial, &self.data).map_err(Refused::Failed)
+        self.target.settle().map_err(Refused::Failed)
     }
 }
 
 impl Drop for Writing {
     fn drop(&mut self) {
         drop(self.db.take());
-        // Gone when it was finished; what is left over is removed by the next try too.
-        let _ = fs::remove_dir_all(&self.partial);
+        self.target.clear();
     }
 }

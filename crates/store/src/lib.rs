@@ -5,11 +5,12 @@
 //! answers; an answer that was given is on disk. [`Readers`] see committed state and never feed a
 //! decision. [`doctor`] replays everything and says what does not fit.
 //!
-//! Reading order: [`db`] is the seam to an engine, [`schema`] and [`sqlite`] the first one; then a file for
-//! each family of tables; then the writer, the readers and the doctor.
+//! Reading order: [`db`] is the seam to an engine, [`schema`], [`sqlite`] and [`postgres`] what stands behind it, and
+//! [`Place`] which of them; then a file for each family of tables; then the writer, the readers and the doctor.
 
 pub mod clock;
 pub mod db;
+pub mod postgres;
 pub mod schema;
 pub mod sqlite;
 
@@ -22,6 +23,7 @@ mod event;
 mod mark;
 mod message;
 mod open;
+mod place;
 mod row;
 mod stamps;
 mod thread;
@@ -44,6 +46,7 @@ pub use audit::{AuditHead, AuditPlace};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use directory::Tenant;
 pub use doctor::doctor;
+pub use place::Place;
 pub use reader::{Line, Page, Readers, Start, StoredEntry, Trace};
 pub use store::{OpenError, Options, Store, Sync, open};
 pub use writer::{Commit, Health, Reply, Sink, Stats, Writer};

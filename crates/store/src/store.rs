@@ -1,4 +1,4 @@
-//! Opening a data folder, and starting the writer over it.
+//! Opening a data folder and its database, and starting the writer over it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,12 +16,13 @@ use chorus_core::workspace::Workspace;
 use crate::clock::{Clock, SystemClock};
 use crate::db::{Db, Error};
 use crate::facts::Stored;
+use crate::postgres::{Address, Postgres};
 use crate::reader::Readers;
 use crate::schema::{self, Mismatch};
 use crate::sqlite::{Folder, FolderError, Sqlite};
 use crate::stamps::Stamps;
 use crate::writer::{self, Sink, Writer};
-use crate::{Tenant, conversation, directory};
+use crate::{Place, Tenant, conversation, directory};
 
 /// When a commit counts as done, and when its commands are answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,12 +41,16 @@ pub enum Sync {
 pub struct Options {
     /// The data folder; made when there is none.
     pub data: PathBuf,
+    /// The database, when it is not a file in the folder.
+    pub database: Option<Arc<Address>>,
     pub sync: Sync,
     /// Off: one commit a command. For comparisons.
     pub batching: bool,
     /// How much longer each commit takes, as on a disk that syncs so slowly. For comparisons.
     pub slower_sync: Duration,
-    /// The workspace's public id and name, when the folder is empty.
+    /// Whether a place that holds no workspace gets one. Else it is taken for the wrong place.
+    pub may_begin: bool,
+    /// The workspace's public id and name, when the place is empty.
     pub workspace: Uid,
     pub name: String,
     /// What agents may say without a person, where a conversation has no budget of its own.
@@ -64,9 +69,11 @@ impl Options {
     pub fn new(data: &Path, workspace: Uid) -> Self {
         Self {
             data: data.to_owned(),
+            database: None,
             sync: Sync::Full,
             batching: true,
             slower_sync: Duration::ZERO,
+            may_begin: true,
             workspace,
             name: "default".to_owned(),
             budgets: Budgets::default(),
@@ -76,22 +83,30 @@ impl Options {
             vfs: None,
         }
     }
+
+    /// Where the workspace is kept.
+    pub fn place(&self) -> Place {
+        match &self.database {
+            Some(address) => Place::Postgres(address.clone()),
+            None => Place::Folder { data: self.data.clone(), vfs: self.vfs.clone() },
+        }
+    }
 }
 
 /// Why a data folder cannot be used.
 #[derive(Debug)]
 pub enum OpenError {
     Folder(FolderError),
-    Schema { folder: PathBuf, why: Mismatch },
-    Database { folder: PathBuf, why: Error },
+    Schema { place: Place, why: Mismatch },
+    Database { place: Place, why: Error },
 }
 
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(error) => error.fmt(f),
-            Self::Schema { folder, why } => write!(f, "{}: {why}", folder.display()),
-            Self::Database { folder, why } => write!(f, "{}: {why}", folder.display()),
+            Self::Schema { place, why } => write!(f, "{place}: {why}"),
+            Self::Database { place, why } => write!(f, "{place}: {why}"),
         }
     }
 }
@@ -110,14 +125,34 @@ pub struct Store {
 /// Opens the folder, brings its schema up to date, and makes the workspace when it is empty.
 pub fn open(options: Options) -> Result<Store, OpenError> {
     let folder = Folder::hold(&options.data).map_err(OpenError::Folder)?;
-    let now = SystemClock.now();
-    let database = |why| OpenError::Database { folder: options.data.clone(), why };
-    let db = Sqlite::writer(&folder.database(), options.vfs.as_deref(), options.sync);
-    let db: Box<dyn Db> = Box::new(db.map_err(database)?);
-    schema::migrate(&*db, schema::SQLITE, now)
-        .map_err(|why| OpenError::Schema { folder: options.data.clone(), why })?;
+    let (now, place) = (SystemClock.now(), options.place());
+    let database = |why| OpenError::Database { place: place.clone(), why };
+    let migrate = |db: &dyn Db| {
+        let migrated = schema::migrate(db, place.schema(), now);
+        migrated.map_err(|why| OpenError::Schema { place: place.clone(), why })
+    };
+    let db: Box<dyn Db> = match &options.database {
+        None => {
+            let file = folder.database().map_err(OpenError::Folder)?;
+            let db = Sqlite::writer(&file, options.vfs.as_deref(), options.sync);
+            let db = db.map_err(database)?;
+            migrate(&db)?;
+            Box::new(db)
+        }
+        Some(address) => {
+            folder.must_have_no_database().map_err(OpenError::Folder)?;
+            let db = Postgres::writer(address, options.sync).map_err(database)?;
+            migrate(&db)?;
+            db.enlist().map_err(database)?;
+            Box::new(db)
+        }
+    };
     let tenant = match directory::tenant(&*db).map_err(database)? {
         Some(tenant) => tenant,
+        None if !options.may_begin => {
+            let why = "it holds no workspace, and this data folder was a host's: is it the right database?";
+            return Err(database(Error::Engine(why.to_owned())));
+        }
         None => {
             let (uid, name) = (options.workspace, options.name.as_str().into());
             let tenant = Tenant { key: 1, uid, name, epoch: 1, lead: None };
@@ -155,10 +190,10 @@ impl Store {
         sink: Box<dyn Sink>,
     ) -> Result<(Writer, Readers), OpenError> {
         let Self { options, folder, db, tenant, directory } = self;
-        let why = |why| OpenError::Database { folder: options.data.clone(), why };
+        let place = options.place();
+        let why = |why| OpenError::Database { place: place.clone(), why };
         let stamps = Arc::new(Stamps::default());
-        let readers =
-            Readers::new(folder.database(), options.vfs.clone(), tenant.key, stamps.clone());
+        let readers = Readers::new(place.clone(), tenant.key, stamps.clone());
         let (workspace, damaged) =
             revive(&*db, &tenant, directory, &options, clock.now()).map_err(why)?;
         let audit = crate::audit::head(&*db, tenant.key).map_err(why)?;

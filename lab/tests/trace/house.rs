@@ -51,7 +51,7 @@ impl House {
     pub(crate) async fn stop_and_examine(self) {
         let Self { running, folder, .. } = self;
         running.stop().await;
-        let report = chorus_store::doctor(folder.path(), None).unwrap();
+        let report = chorus_store::doctor(&chorus_store::Place::folder(folder.path())).unwrap();
         assert!(report.is_clean(), "{:#?}", report.problems);
         println!(
             "doctor: {} events in {} conversations, nothing wrong",

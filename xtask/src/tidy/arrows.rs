@@ -9,7 +9,7 @@ use super::metadata::Metadata;
 use crate::repo;
 
 /// Each crate and the crates of the workspace it may use outside its tests.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("chorus-core", &[]),
     ("chorus-wire", &["chorus-core"]),
     ("chorus-store", &["chorus-core"]),
@@ -20,6 +20,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     (
         "chorus-lab",
         &[
+            "chorus-cluster",
             "chorus-core",
             "chorus-wire",
             "chorus-store",
@@ -28,8 +29,10 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "chorus-server",
         ],
     ),
+    ("chorus-cluster", &[]),
     ("chorus-rooms", &["chorus-core"]),
-    ("xtask", &[]),
+    // It starts the PostgreSQL that tests share; that crate is a page of the standard library.
+    ("xtask", &["chorus-cluster"]),
 ];
 
 /// All that the core takes from elsewhere: hashing, and maps whose snapshots are cheap. What is added here
@@ -39,7 +42,7 @@ const CORE_TAKES: [&str; 2] = ["rpds", "sha2"];
 /// Crates that only the named members may use outside their tests.
 const ROOMS: [(&str, &[&str]); 4] = [
     ("rusqlite", &["chorus-store", "chorus-harness", "chorus-lab"]),
-    ("postgres", &["chorus-store", "chorus-lab"]),
+    ("tokio-postgres", &["chorus-store", "chorus-lab"]),
     ("axum", &["chorus-server", "chorus-lab"]),
     (
         "serde",

@@ -47,7 +47,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
     if args.verify {
-        return doctor::run(doctor::Args {}, context).await;
+        return doctor::run(doctor::Args::default(), context).await;
     }
     let client = context.target.client()?;
     let query = ListAudit {

@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 
 use chorus_core::error::Code;
 use chorus_core::ids::Timestamp;
+use chorus_server::Place;
 use chorus_server::backup::{self, BackupError, Manifest};
 use serde_json::{Value, json};
 
 use super::Context;
+use super::serve::Database;
 use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::print::date;
@@ -60,6 +62,11 @@ async fn make(partial: &Path, keys: &[(String, Vec<u8>)], context: &Context) -> 
         client.backup(|bytes| file.write_all(bytes)).await?.map_err(|e| at(partial, e))?;
         file.sync_all().map_err(|e| at(partial, e))?;
     } else {
+        let (place, _) = Database::default().place(context)?;
+        if let Place::Postgres(address) = place {
+            let elsewhere = Failure::new(Code::Conflict, format!("the workspace is in {address}"));
+            return Err(elsewhere.next("back that up with pg_dump, or by its archive"));
+        }
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
         backup::take(&context.target.data()?, partial, now).map_err(failure)?;
     }

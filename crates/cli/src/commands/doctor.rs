@@ -1,31 +1,33 @@
 //! `chorus doctor`: replays every log and compares, walks the chains, and checks what must always hold.
 //! It reads the folder itself, so that it works beside a running host and without one.
 
-use std::path::Path;
-
 use chorus_core::error::Code;
-use chorus_server::{Report, verify};
+use chorus_server::{Place, Report, verify};
 use serde_json::{Value, json};
 
 use super::Context;
+use super::serve::Database;
 use crate::failure::{Failure, Result};
 use crate::print::line;
 
-#[derive(clap::Args, Debug)]
-pub(crate) struct Args {}
+#[derive(clap::Args, Debug, Default)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    database: Database,
+}
 
-pub(crate) async fn run(_: Args, context: &Context) -> Result {
-    let data = context.target.data()?;
-    if !data.is_dir() {
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let (place, data) = args.database.place(context)?;
+    if matches!(place, Place::Folder { .. }) && !data.is_dir() {
         let none =
             Failure::new(Code::NotFound, format!("there is no data folder {}", data.display()));
         return Err(none.next("name one with --data DIR"));
     }
-    let report = verify(&data).map_err(|e| Failure::here("cannot examine", e))?;
+    let report = verify(&place, &data).map_err(|e| Failure::here("cannot examine", e))?;
     if context.print.json {
         context.print.json(&as_json(&report))?;
     } else {
-        context.print.text(&as_text(&report, &data))?;
+        context.print.text(&as_text(&report, &place))?;
     }
     match report.problems.len() {
         0 => Ok(()),
@@ -50,13 +52,9 @@ fn as_json(report: &Report) -> Value {
     })
 }
 
-fn as_text(report: &Report, data: &Path) -> String {
-    let looked = format!(
-        "{}: {} conversation(s), {} event(s)",
-        data.display(),
-        report.conversations,
-        report.events
-    );
+fn as_text(report: &Report, place: &Place) -> String {
+    let looked =
+        format!("{place}: {} conversation(s), {} event(s)", report.conversations, report.events);
     match report.problems.len() {
         0 => format!("{looked}: all is well"),
         n => {

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use chorus_core::error::Code;
 use chorus_core::ids::Timestamp;
-use chorus_server::{backup, history};
+use chorus_server::{Place, backup, history};
 use serde_json::{Value, json};
 
 use super::Context;
 use super::backup::{at, beside, failure, sync_folder};
+use super::serve::Database;
 use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::print::line;
@@ -27,6 +28,8 @@ pub(crate) struct Args {
     /// Where the keys are, when not in the data folder; an export is signed
     #[arg(long, env = "CHORUS_KEYS", value_name = "DIR")]
     keys: Option<PathBuf>,
+    #[command(flatten)]
+    database: Database,
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
@@ -59,8 +62,8 @@ async fn make(partial: &Path, args: &Args, context: &Context) -> Result<Value> {
         let client = context.target.client()?;
         client.export(|bytes| out.write_all(bytes)).await?.map_err(|e| at(partial, e))?;
     } else {
-        let data = context.target.data()?;
-        if !data.join("chorus.db").is_file() {
+        let (place, data) = args.database.place(context)?;
+        if matches!(place, Place::Folder { .. }) && !data.join("chorus.db").is_file() {
             let none = format!("{} holds no database", data.display());
             return Err(Failure::new(Code::NotFound, none).next("name a data folder with --data"));
         }
@@ -68,7 +71,7 @@ async fn make(partial: &Path, args: &Args, context: &Context) -> Result<Value> {
         let sign = history::Signing::open(&keys.unwrap_or_else(|| data.join("keys")));
         let sign = sign.map_err(|e| Failure::here("cannot sign", e))?;
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-        history::export(&data, &sign, now, &mut out)
+        history::export(&place, &sign, now, &mut out)
             .map_err(|e| Failure::new(Code::Unavailable, format!("no export was made: {e}")))?;
     }
     let file = out.into_inner().map_err(|e| at(partial, e.into_error()))?;

@@ -10,7 +10,7 @@ use chorus_server::config::redaction::Redaction;
 use chorus_server::config::telemetry::{LogFormat, Telemetry};
 use chorus_server::files;
 use chorus_server::redact::Lines;
-use chorus_server::{Config, Host, Running};
+use chorus_server::{Address, Config, Host, Place, Running};
 use sd_notify::NotifyState;
 use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -26,6 +26,8 @@ pub(crate) struct Args {
     /// Address and port [env: CHORUS_LISTEN] [default: 127.0.0.1:7600]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
+    #[command(flatten)]
+    database: Database,
     /// How others reach the host: https://chorus.example [env: CHORUS_PUBLIC_URL]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
@@ -43,6 +45,37 @@ pub(crate) struct Args {
     /// Milliseconds that each commit takes longer, to compare with a slow disk
     #[arg(long, default_value_t = 0, value_name = "MS", hide_default_value = true)]
     dangerous_slow_sync_ms: u64,
+}
+
+/// Where the workspace is kept, when not in the data folder.
+#[derive(clap::Args, Debug, Default)]
+pub(crate) struct Database {
+    /// A PostgreSQL database: postgres://USER@HOST/NAME [env: CHORUS_DATABASE_URL]
+    #[arg(long, value_name = "URL")]
+    database: Option<String>,
+}
+
+impl Database {
+    /// What the flag, else the settings say; and the data folder.
+    pub(crate) fn place(&self, context: &Context) -> Result<(Place, PathBuf)> {
+        let flags = self.flag().into_iter().collect();
+        let settings = context.target.settings(flags)?.map_err(mistaken)?.settings;
+        let data = settings.basics.data;
+        let place = match settings.database.url {
+            None => Place::folder(&data),
+            Some(url) => {
+                let address = Address::read(&url.0).map_err(|e| Failure::usage(e.to_string()))?;
+                Place::Postgres(Arc::new(address))
+            }
+        };
+        Ok((place, data))
+    }
+
+    /// As the settings take it.
+    fn flag(&self) -> Option<(String, String, String)> {
+        let url = self.database.clone().filter(|url| !url.is_empty())?;
+        Some(("database.url".to_owned(), url, "--database".to_owned()))
+    }
 }
 
 /// Any setting as a flag.
@@ -107,6 +140,7 @@ fn tell_the_manager(states: &[NotifyState<'_>]) {
 /// `chorus.toml`, then `CHORUS_*`, then flags.
 fn settings(args: &Args, context: &Context) -> Result<Settings> {
     let mut flags = args.set.flags();
+    flags.extend(args.database.flag());
     let keys = args.keys.as_ref().map(|keys| keys.display().to_string());
     let truth = |given: bool| given.then(|| "true".to_owned());
     for (path, flag, value) in [

@@ -172,6 +172,9 @@ impl Run<'_> {
             let most = limits::DESCRIPTION_BYTES;
             return Err(Refusal::invalid(format!("a reason has at most {most} bytes")).into());
         }
+        if reason.as_ref().is_some_and(|r| r.contains('\0')) {
+            return Err(Refusal::invalid("a reason has no NUL character").into());
+        }
         match approval.standing(self.now) {
             Standing::Waiting => {}
             Standing::Expired => {

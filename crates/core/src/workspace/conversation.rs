@@ -203,6 +203,9 @@ fn check_settings(settings: &Settings) -> Result<(), Refusal> {
                 format!("a {what} has at most {max} bytes"),
             ));
         }
+        if text.contains('\0') {
+            return Err(Refusal::invalid(format!("a {what} has no NUL character")));
+        }
     }
     Ok(())
 }

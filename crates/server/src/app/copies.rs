@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use chorus_core::error::{Code, Refusal};
-use chorus_store::backup;
+use chorus_store::{Place, backup};
 use tokio::sync::{mpsc, oneshot};
 
 use super::App;
@@ -29,10 +29,10 @@ impl App {
     ) -> Result<mpsc::Receiver<io::Result<Bytes>>, Refusal> {
         caller.must_operate()?;
         let (tell, told) = mpsc::channel(PIECES);
-        let (data, sign, now) = (self.data.clone(), self.auth.signing(), self.now());
+        let (place, sign, now) = (self.place.clone(), self.auth.signing(), self.now());
         tokio::task::spawn_blocking(move || {
             let mut out = BufWriter::with_capacity(PIECE, Pieces(tell.clone()));
-            if let Err(error) = history::export(&data, &sign, now, &mut out) {
+            if let Err(error) = history::export(&place, &sign, now, &mut out) {
                 tracing::error!(%error, "an export broke off");
                 // The reader sees an answer without an end, and no last line.
                 let _ = tell.blocking_send(Err(io::Error::other(error)));
@@ -44,6 +44,12 @@ impl App {
     /// A sealed backup, open to be read; its file has no name any more, so that nothing of it stays.
     pub(crate) async fn back_up(&self, caller: &Caller) -> Result<File, Refusal> {
         caller.must_operate()?;
+        if let Place::Postgres(_) = self.place {
+            return Err(Refusal::new(
+                Code::Conflict,
+                "the workspace is in PostgreSQL: back that up, with pg_dump or by its archive",
+            ));
+        }
         let _alone = self.copying.try_lock().map_err(|_| {
             Refusal::new(Code::Conflict, "another backup is being made; wait for its end")
         })?;

@@ -169,7 +169,8 @@ impl App {
                 after: digest.after,
                 through: digest.through,
                 member,
-                text: text.as_str().into(),
+                // No engine keeps this character in a text.
+                text: text.replace('\0', "").into(),
             };
             let keep = Command::KeepDigest { conversation: conversation.uid, written };
             self.submit(By::host(), keep).await?;

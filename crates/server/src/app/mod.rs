@@ -50,7 +50,7 @@ use chorus_core::command::{By, Command, Outcome};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{Timestamp, Uid};
 use chorus_core::member::Directory;
-use chorus_store::{Clock, Readers, Writer};
+use chorus_store::{Clock, Place, Readers, Writer};
 use chorus_wire::attention::descriptors::Tool;
 use tokio::sync::oneshot;
 
@@ -99,6 +99,8 @@ pub(crate) struct App {
     pub(crate) drain: Arc<drain::Drain>,
     /// The data folder, where a backup is made.
     pub(crate) data: PathBuf,
+    /// Where the workspace is kept.
+    pub(crate) place: Place,
     /// Held while one is made.
     pub(crate) copying: tokio::sync::Mutex<()>,
     pub(crate) budgets: Budgets,

@@ -14,6 +14,7 @@ pub mod approvals;
 pub mod audit;
 pub mod basics;
 pub mod budget;
+pub mod database;
 pub mod deadlines;
 pub mod digest;
 pub mod issuers;
@@ -41,6 +42,8 @@ pub const PORT: u16 = 7600;
 pub struct Config {
     /// The folder with the database, the keys and the operator's token; made when it is not there.
     pub data: PathBuf,
+    /// The URL of the database, when it is not in the folder.
+    pub database: Option<String>,
     /// The folder with the keys, when it is not `keys` in the data folder.
     pub keys: Option<PathBuf>,
     /// Port 0 takes any free one.
@@ -84,6 +87,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             data: PathBuf::from("chorus-data"),
+            database: None,
             keys: None,
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT),
             public_url: None,
@@ -110,6 +114,7 @@ impl Config {
         let sync = if basics.dangerous_sync_normal { Sync::DangerousNormal } else { Sync::Full };
         Self {
             data: basics.data,
+            database: settings.database.url.clone().map(|url| url.0),
             keys: basics.keys,
             listen: basics.listen,
             public_url: basics.public_url,

@@ -6,6 +6,7 @@ use super::approvals::Approvals;
 use super::audit::Audit;
 use super::basics::Basics;
 use super::budget::Budget;
+use super::database::Database;
 use super::deadlines::Deadlines;
 use super::digest::Digest;
 use super::issuers::Issuer;
@@ -78,6 +79,7 @@ macro_rules! settings {
 
 settings! {
     basics: Basics,
+    database: Database,
     limits: Limits,
     redaction: Redaction,
     digest: Digest,

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::path::Path;
 
 use chorus_core::conversation::{Conversation, Keep};
 use chorus_core::event::Event;
@@ -10,6 +9,7 @@ use chorus_core::ids::{ConversationKey, Prefix, Timestamp};
 use chorus_core::member::Member;
 use chorus_core::packed::{self, Coded};
 use chorus_core::room::Base;
+use chorus_store::Place;
 use chorus_store::backup::BackupError;
 use chorus_store::history::{Erased, Part, Reading, Snapshot};
 use sha2::{Digest, Sha256};
@@ -58,14 +58,14 @@ impl From<io::Error> for ExportError {
 
 type Result<T> = std::result::Result<T, ExportError>;
 
-/// Writes the history of a data folder, with a host on it or without, as of one moment.
+/// Writes the history that a place holds, with a host on it or without, as of one moment.
 pub fn export(
-    data: &Path,
+    place: &Place,
     sign: &Signing,
     now: Timestamp,
     out: &mut dyn Write,
 ) -> Result<Exported> {
-    let mut reading = Reading::open(data)?;
+    let mut reading = Reading::open(place)?;
     let snapshot = reading.snapshot()?;
     let header = header(&snapshot, sign, now)?;
     out.write_all(&header)?;

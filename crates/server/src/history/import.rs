@@ -3,7 +3,6 @@
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
-use std::path::Path;
 use std::sync::Arc;
 
 use chorus_core::command::Mark;
@@ -17,9 +16,9 @@ use chorus_core::member::{Member, Role, Session, Stream};
 use chorus_core::packed::{self, Coded};
 use chorus_core::room::Head;
 use chorus_core::thread::Thread;
-use chorus_store::Tenant;
 use chorus_store::backup::BackupError;
 use chorus_store::history::{Part, Refused, Writing};
+use chorus_store::{Place, Tenant};
 use sha2::{Digest, Sha256};
 
 use super::line::{self, Bytes, Counts, Line};
@@ -89,11 +88,11 @@ impl From<Refused> for Bad {
     }
 }
 
-/// Makes the folder `data`, which must not be there or be empty, of an export. With `signed_by`, only one
+/// Fills a place of an export: a folder that must not be there or be empty, or an empty database. With `signed_by`, only one
 /// that was signed with this key.
 pub fn import(
     from: &mut dyn BufRead,
-    data: &Path,
+    place: &Place,
     signed_by: Option<&str>,
     now: Timestamp,
 ) -> Result<Imported, Wrong> {
@@ -104,7 +103,7 @@ pub fn import(
         Ok(_) => return Err(lines.wrong("an export begins with its header".into())),
         Err(why) => return Err(lines.wrong(why)),
     };
-    let begun = begin(&header, data, signed_by, now);
+    let begun = begin(&header, place, signed_by, now);
     let mut writing = begun.map_err(|bad| lines.bad(bad))?;
     let mut state = State { counts: Counts::default(), digest: Sha256::new(), part: None, rank: 0 };
     loop {
@@ -130,7 +129,7 @@ pub fn import(
 
 fn begin(
     header: &line::Header,
-    data: &Path,
+    place: &Place,
     signed_by: Option<&str>,
     now: Timestamp,
 ) -> Result<Writing, Bad> {
@@ -147,7 +146,7 @@ fn begin(
         epoch: 1,
         lead: header.lead.map(MemberKey),
     };
-    Writing::begin(data, tenant, now).map_err(Bad::Failed)
+    Writing::begin(place, tenant, now).map_err(Bad::Failed)
 }
 
 fn base64_of(bytes: &Bytes) -> String {

@@ -19,7 +19,11 @@ const RENEW_BEFORE_MS: i64 = 180 * 24 * 3_600_000;
 
 /// A folder that a host has lived on still has its database and its keys. New ones in their place would be a
 /// workspace without a past, or one that knows nobody's token, and nobody would have been told.
-pub(super) fn must_be_whole(data: &Path, keys: &Path) -> Result<(), StartError> {
+pub(super) fn must_be_whole(
+    data: &Path,
+    keys: &Path,
+    has_database: bool,
+) -> Result<(), StartError> {
     if !data.join(OPERATOR_FILE).exists() {
         return Ok(());
     }
@@ -31,6 +35,7 @@ pub(super) fn must_be_whole(data: &Path, keys: &Path) -> Result<(), StartError> 
         Err(StartError::Lost(why))
     };
     match std::fs::metadata(data.join("chorus.db")) {
+        _ if !has_database => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return lost("its database chorus.db is gone");
         }

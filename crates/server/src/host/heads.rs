@@ -11,8 +11,8 @@ use std::time::Duration;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Hash;
 use chorus_core::ids::{Prefix, Uid};
-use chorus_store::OpenError;
 use chorus_store::doctor::{Problem, Recorded, Report, check_heads, doctor};
+use chorus_store::{OpenError, Place};
 use chorus_wire::rest::audit::{Head, SignedHeads};
 use tokio::sync::watch;
 
@@ -57,9 +57,9 @@ async fn record(app: &App, data: &Path) -> Result<(), Refusal> {
     write_private(&file, &text).map_err(failed)
 }
 
-/// The doctor's report, and whether what was signed on earlier days is still there.
-pub fn verify(data: &Path) -> Result<Report, OpenError> {
-    let mut report = doctor(data, None)?;
+/// The doctor's report on a place, and whether what was signed on earlier days in its data folder is still there.
+pub fn verify(place: &Place, data: &Path) -> Result<Report, OpenError> {
+    let mut report = doctor(place)?;
     let mut recorded = Vec::new();
     let files = fs::read_dir(data.join(FOLDER)).into_iter().flatten().flatten();
     for file in files.map(|file| file.path()).filter(|p| p.extension().is_some_and(|e| e == "json"))
@@ -72,7 +72,7 @@ pub fn verify(data: &Path) -> Result<Report, OpenError> {
             }
         }
     }
-    report.problems.extend(check_heads(data, None, &recorded)?);
+    report.problems.extend(check_heads(place, &recorded)?);
     Ok(report)
 }
 

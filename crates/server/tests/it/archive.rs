@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use chorus_core::conversation::Keep;
 use chorus_server::history::{Signing, export, import};
-use chorus_server::verify;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{House, START};
+use crate::house::{House, START, place, verify};
 use crate::retention::{DAY, days, metric, set, show, sound, texts};
 
 /// The files of the archive, by name, each with its lines.
@@ -157,13 +156,15 @@ async fn a_trimmed_conversation_is_exported_and_imported_and_goes_on() {
 
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
     let mut lines = Vec::new();
-    export(folder.path(), &sign, now, &mut lines).unwrap();
-    let place = tempfile::tempdir().unwrap();
-    let data = place.path().join("data");
-    import(&mut &lines[..], &data, None, now).unwrap();
-    assert_eq!(verify(&data).unwrap().problems, []);
+    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    let folders = tempfile::tempdir().unwrap();
+    let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
+    let data = imported.path().to_owned();
+    fs::remove_dir(&data).unwrap();
+    import(&mut &lines[..], &place(&data), None, now).unwrap();
+    assert_eq!(verify(&data).problems, []);
     let mut again = Vec::new();
-    export(&data, &sign, now, &mut again).unwrap();
+    export(&place(&data), &sign, now, &mut again).unwrap();
     assert_eq!(again, lines, "what was imported is what was exported");
 
     // A base that is not the one the log follows from is refused.
@@ -172,12 +173,9 @@ async fn a_trimmed_conversation_is_exported_and_imported_and_goes_on() {
     let hash = hash.split('"').next().unwrap();
     let other =
         text.replacen(hash, &"A".repeat(43).to_string().clone(), 1).replacen("A\"", "A=\"", 1);
-    let wrong = import(&mut other.as_bytes(), &place.path().join("wrong"), None, now);
+    let wrong = import(&mut other.as_bytes(), &place(&folders.path().join("wrong")), None, now);
     assert!(wrong.unwrap_err().to_string().contains("hash"));
 
-    let imported = tempfile::TempDir::new_in(place.path()).unwrap();
-    fs::remove_dir(imported.path()).unwrap();
-    fs::rename(&data, imported.path()).unwrap();
     let house = House::open_in(imported, now).await;
     assert_eq!(house.get(&house.operator(), "/v1/channels").await.ok(), kept);
     let ann = house.token("ann").await;

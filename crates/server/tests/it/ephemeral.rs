@@ -159,7 +159,7 @@ async fn who_is_not_named_sees_no_trace_of_it_at_any_door() {
     assert!(!all.contains("zq-"), "{all}");
     let House { running, folder, .. } = house;
     running.stop().await;
-    let report = chorus_store::doctor(folder.path(), None).unwrap();
+    let report = crate::house::doctor(folder.path());
     assert!(report.is_clean(), "{:?}", report.problems);
 }
 

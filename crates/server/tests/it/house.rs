@@ -1,10 +1,11 @@
 //! A running host with a room in it, and what tests do to it.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use chorus_core::ids::Timestamp;
-use chorus_server::{Config, Host, Running};
+use chorus_server::{Address, Config, Host, Place, Report, Running};
 use chorus_store::{Clock, ManualClock};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -22,6 +23,23 @@ pub(crate) struct House {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) folder: TempDir,
     http: reqwest::Client,
+}
+
+/// Where the workspace of a house's folder is.
+pub(crate) fn place(folder: &Path) -> Place {
+    match chorus_cluster::under_test(folder).unwrap() {
+        None => Place::folder(folder),
+        Some(url) => Place::Postgres(Arc::new(Address::read(&url).unwrap())),
+    }
+}
+
+/// What the doctor and the signed heads say of a house's folder.
+pub(crate) fn verify(folder: &Path) -> Report {
+    chorus_server::verify(&place(folder), folder).unwrap()
+}
+
+pub(crate) fn doctor(folder: &Path) -> Report {
+    chorus_store::doctor(&place(folder)).unwrap()
 }
 
 /// An answer: status and body.
@@ -66,6 +84,7 @@ impl House {
         let mut config = Config {
             listen: "127.0.0.1:0".parse().unwrap(),
             clock: clock.clone(),
+            database: chorus_cluster::under_test(folder.path()).unwrap(),
             ..Config::on(folder.path())
         };
         set(&mut config);

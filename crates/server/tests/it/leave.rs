@@ -47,7 +47,7 @@ async fn an_agent_leaves_when_asked_and_comes_back_when_named() {
         (&why["told"][0]["member"], &why["told"][0]["reason"]),
         (&json!("bot"), &json!("left"))
     );
-    let report = chorus_store::doctor(house.folder.path(), None).unwrap();
+    let report = crate::house::doctor(house.folder.path());
     assert!(report.is_clean(), "{:?}", report.problems);
 
     house.say(&ann, &room, "@bot can you come back?").await;

@@ -85,7 +85,7 @@ async fn a_direct_conversation_of_agents_pauses_after_fifty_and_a_person_lets_it
     assert_eq!(more, 50);
     let House { running, folder, .. } = house;
     running.stop().await;
-    let report = chorus_store::doctor(folder.path(), None).unwrap();
+    let report = crate::house::doctor(folder.path());
     assert!(report.is_clean(), "{:?}", report.problems);
 }
 

@@ -2,11 +2,10 @@
 //! afterwards is whole.
 
 use chorus_core::conversation::Keep;
-use chorus_server::verify;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{House, START};
+use crate::house::{House, START, verify};
 
 pub(crate) const DAY: i64 = 24 * 3_600_000;
 
@@ -40,7 +39,7 @@ pub(crate) async fn metric(house: &House, name: &str) -> String {
 pub(crate) async fn sound(house: House) -> tempfile::TempDir {
     let House { running, folder, .. } = house;
     running.stop().await;
-    assert_eq!(verify(folder.path()).unwrap().problems, []);
+    assert_eq!(verify(folder.path()).problems, []);
     folder
 }
 

@@ -23,8 +23,8 @@ use crate::sqlite::{Folder, Sqlite};
 use crate::store::OpenError;
 use crate::{Sync, directory};
 
-pub use restore::restore;
 pub(crate) use restore::{beside, must_be_empty, settle};
+pub use restore::{put_back, restore};
 
 /// The form of the `backup` table. A program refuses one it does not know.
 const FORMAT: u8 = 1;
@@ -89,9 +89,9 @@ pub fn take(data: &Path, to: &Path, now: Timestamp) -> Result<()> {
     if !file.is_file() {
         return Err(BackupError::Folder(format!("{} holds no database", data.display())));
     }
-    let folder = Folder::hold(data).map_err(|e| BackupError::Open(OpenError::Folder(e)))?;
+    let _held = Folder::hold(data).map_err(|e| BackupError::Open(OpenError::Folder(e)))?;
     make(to)?;
-    let copied = Sqlite::writer(&folder.database(), None, Sync::Full)
+    let copied = Sqlite::writer(&file, None, Sync::Full)
         .and_then(|db| db.copy_to(to, &mut || true).map(drop))
         .map_err(BackupError::from);
     let sealed = copied.and_then(|()| seal(to, now));
@@ -161,7 +161,7 @@ pub fn check(file: &Path) -> Result<Manifest> {
     if get("format")?.as_deref() != Some(&[FORMAT]) {
         return Err(named("the backup is of a newer program: use that one".to_owned()));
     }
-    let version = schema::check(db, schema::SQLITE).map_err(|why| match why {
+    let version = schema::check(db, &schema::SQLITE).map_err(|why| match why {
         Mismatch::Database(error) => unfit(error),
         other => named(other.to_string()),
     })?;
@@ -174,8 +174,12 @@ pub fn check(file: &Path) -> Result<Manifest> {
         return Err(named(format!("the backup is damaged: {why}")));
     }
     // The doctor reads what the newest schema has; an older one is brought up to it when a host starts.
-    let is_newest = schema::SQLITE.last().is_some_and(|step| step.number == version);
-    let report = if is_newest { doctor::examine(db).map_err(unfit)? } else { Report::default() };
+    let is_newest = schema::SQLITE.version() == version;
+    let report = if is_newest {
+        doctor::examine(db, &schema::SQLITE).map_err(unfit)?
+    } else {
+        Report::default()
+    };
     if let Some(problem) = report.problems.first() {
         let count = report.problems.len();
         return Err(named(format!("{count} problem(s) in it, the first: {problem}")));

@@ -5,10 +5,15 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chorus_core::ids::Prefix;
 
 use super::{BackupError, Manifest, Result, check, io_at, keys, sync};
 use crate::db::Db;
+use crate::postgres::{Address, Postgres};
 use crate::sqlite::{Folder, Sqlite};
+use crate::{directory, schema};
 
 /// Makes the folder `data`, which must not be there or be empty, out of a backup.
 ///
@@ -28,6 +33,21 @@ pub fn restore(file: &Path, data: &Path) -> Result<Manifest> {
         let _ = fs::remove_dir_all(&beside);
     }
     made.map(|()| manifest)
+}
+
+/// A PostgreSQL database was put back to an earlier time by its own means: the turns of its earlier life are void, as
+/// those of a folder that [`restore`] made. Gives the workspace's public id.
+pub fn put_back(address: &Arc<Address>) -> Result<String> {
+    let db = Postgres::writer(address, crate::Sync::Full)?;
+    let db: &dyn Db = &db;
+    schema::check(db, &schema::POSTGRES).map_err(|why| BackupError::Folder(why.to_string()))?;
+    let none = || BackupError::Folder(format!("{address}: it holds no workspace"));
+    let tenant = directory::tenant(db)?.ok_or_else(none)?;
+    db.execute(
+        "UPDATE workspace SET epoch = epoch + 1 WHERE workspace = $1",
+        &[tenant.key.into()],
+    )?;
+    Ok(tenant.uid.show(Prefix::Workspace))
 }
 
 fn fill(file: &Path, folder: &Path) -> Result<()> {

@@ -1,15 +1,12 @@
 //! Ends of chains that were written down elsewhere: what stood there then must stand there now.
 
-use std::path::Path;
-
 use chorus_core::event::{EventRef, Hash};
 use chorus_core::ids::{Seq, Uid};
 
 use super::Problem;
 use crate::db::{Db, Result};
-use crate::sqlite::{Folder, Sqlite};
 use crate::store::OpenError;
-use crate::{audit, base, conversation, directory, event};
+use crate::{Place, audit, base, conversation, directory, event};
 
 /// Where a chain ended when it was written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +21,10 @@ pub struct Recorded {
 }
 
 /// Which of the recorded ends are not there any more.
-pub fn check_heads(
-    data: &Path,
-    vfs: Option<&str>,
-    recorded: &[Recorded],
-) -> Result<Vec<Problem>, OpenError> {
-    let database = |why| OpenError::Database { folder: data.to_owned(), why };
-    let db = Sqlite::reader(&Folder::database_in(data), vfs).map_err(database)?;
-    look(&db, recorded).map_err(database)
+pub fn check_heads(place: &Place, recorded: &[Recorded]) -> Result<Vec<Problem>, OpenError> {
+    let database = |why| OpenError::Database { place: place.clone(), why };
+    let db = place.examiner().map_err(database)?;
+    look(&*db, recorded).map_err(database)
 }
 
 fn look(db: &dyn Db, recorded: &[Recorded]) -> Result<Vec<Problem>> {

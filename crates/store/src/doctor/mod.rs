@@ -12,15 +12,14 @@ mod open;
 mod projection;
 
 use std::fmt;
-use std::path::Path;
 
 use chorus_core::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::member::Directory;
 
 use crate::db::{Db, Error, Result};
-use crate::sqlite::{Folder, Sqlite};
+use crate::schema::{self, Schema};
 use crate::store::OpenError;
-use crate::{Tenant, conversation, directory, schema};
+use crate::{Place, Tenant, conversation, directory};
 
 pub use heads::{Recorded, check_heads};
 
@@ -59,17 +58,16 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Examines a data folder; `vfs` is the file layer it was written through, when not the system's.
-pub fn doctor(data: &Path, vfs: Option<&str>) -> Result<Report, OpenError> {
-    let database = |why| OpenError::Database { folder: data.to_owned(), why };
-    let file = Folder::database_in(data);
-    let db: Box<dyn Db> = Box::new(Sqlite::reader(&file, vfs).map_err(database)?);
-    schema::check(&*db, schema::SQLITE)
-        .map_err(|why| OpenError::Schema { folder: data.to_owned(), why })?;
-    examine(&*db).map_err(database)
+/// Examines what is kept in a place.
+pub fn doctor(place: &Place) -> Result<Report, OpenError> {
+    let database = |why| OpenError::Database { place: place.clone(), why };
+    let db = place.examiner().map_err(database)?;
+    schema::check(&*db, place.schema())
+        .map_err(|why| OpenError::Schema { place: place.clone(), why })?;
+    examine(&*db, place.schema()).map_err(database)
 }
 
-pub(crate) fn examine(db: &dyn Db) -> Result<Report> {
+pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
     let mut report = Report::default();
     for what in db.check_file()? {
         report.problems.push(Problem { conversation: None, seq: None, what });
@@ -103,7 +101,7 @@ pub(crate) fn examine(db: &dyn Db) -> Result<Report> {
         }
     }
     // A folder of the first version has no such log until a host has opened it.
-    if schema::check(db, schema::SQLITE).is_ok_and(|version| version > 1) {
+    if schema::check(db, schema).is_ok_and(|version| version >= schema.audited_since) {
         db.begin_reading()?;
         let looked = audit::look(db, tenant.key, &mut report);
         db.rollback()?;

@@ -8,7 +8,6 @@ mod entries;
 mod pool;
 mod trail;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use chorus_core::audit::Record;
@@ -24,7 +23,7 @@ use chorus_core::thread::Thread;
 use crate::audit::{AuditHead, AuditPlace};
 use crate::db::{Db, Result};
 use crate::stamps::Stamps;
-use crate::{audit, base, conversation, digest, event, mark, open, thread};
+use crate::{Place, audit, base, conversation, digest, event, mark, open, thread};
 
 pub use entries::{Line, Page, Start, StoredEntry};
 use pool::Pool;
@@ -39,13 +38,8 @@ pub struct Readers {
 }
 
 impl Readers {
-    pub(crate) fn new(
-        file: PathBuf,
-        vfs: Option<String>,
-        workspace: i64,
-        stamps: Arc<Stamps>,
-    ) -> Self {
-        Self { pool: Arc::new(Pool::new(file, vfs)), workspace, stamps }
+    pub(crate) fn new(place: Place, workspace: i64, stamps: Arc<Stamps>) -> Self {
+        Self { pool: Arc::new(Pool::new(place)), workspace, stamps }
     }
 
     /// Moves with every commit that changes something of the room, before that commit is answered. What is

@@ -1,17 +1,15 @@
 //! A few connections that only read, shared by everybody who asks.
 
-use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use crate::db::{Db, Result};
-use crate::sqlite::Sqlite;
+use crate::Place;
+use crate::db::{Db, Error, Result};
 
 /// Connections kept; a read takes well under a millisecond, so few serve many.
 const CONNECTIONS: usize = 4;
 
 pub(super) struct Pool {
-    file: PathBuf,
-    vfs: Option<String>,
+    place: Place,
     state: Mutex<State>,
     returned: Condvar,
 }
@@ -23,34 +21,55 @@ struct State {
 }
 
 impl Pool {
-    pub(super) fn new(file: PathBuf, vfs: Option<String>) -> Self {
-        Self { file, vfs, state: Mutex::default(), returned: Condvar::new() }
+    pub(super) fn new(place: Place) -> Self {
+        Self { place, state: Mutex::default(), returned: Condvar::new() }
     }
 
     /// Reads under one connection, as of one moment.
     pub(super) fn read<T>(&self, read: impl FnOnce(&dyn Db) -> Result<T>) -> Result<T> {
-        let db = self.take()?;
-        let guard = Taken { pool: self, db: Some(db) };
+        let guard = self.begin()?;
         let Some(db) = guard.db.as_deref() else { unreachable!("it is given back on drop") };
-        db.begin_reading()?;
         let found = read(db);
         db.rollback()?;
         found
     }
 
-    fn take(&self) -> Result<Box<dyn Db>> {
+    /// A connection with a transaction begun. Those that were lost while they were idle are thrown away.
+    fn begin(&self) -> Result<Taken<'_>> {
+        loop {
+            let (db, fresh) = self.take()?;
+            let guard = Taken { pool: self, db: Some(db) };
+            match guard.db.as_deref().map_or(Ok(()), |db| db.begin_reading()) {
+                Err(Error::Lost(_)) if !fresh => {}
+                begun => return begun.map(|()| guard),
+            }
+        }
+    }
+
+    /// A connection, and whether it was made just now.
+    fn take(&self) -> Result<(Box<dyn Db>, bool)> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(db) = state.idle.pop() {
-                return Ok(db);
+                return Ok((db, false));
             }
             if state.made < CONNECTIONS {
-                let db = Sqlite::reader(&self.file, self.vfs.as_deref())?;
                 state.made += 1;
-                return Ok(Box::new(db));
+                drop(state);
+                return self.make().map(|db| (db, true));
             }
             state = self.returned.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+impl Pool {
+    /// Connecting may take its time: nobody is kept waiting for it.
+    fn make(&self) -> Result<Box<dyn Db>> {
+        self.place.reader().inspect_err(|_| {
+            self.state.lock().unwrap_or_else(PoisonError::into_inner).made -= 1;
+            self.returned.notify_one();
+        })
     }
 }
 

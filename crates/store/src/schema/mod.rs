@@ -22,12 +22,55 @@ pub struct Migration {
     pub sql: &'static str,
 }
 
-/// The steps on SQLite, in order. A step that was released is never changed: another is added.
-pub const SQLITE: &[Migration] = &[
-    Migration { number: 1, name: "rooms", sql: include_str!("sqlite_0001.sql") },
-    Migration { number: 2, name: "first weeks", sql: include_str!("sqlite_0002.sql") },
-    Migration { number: 3, name: "many months", sql: include_str!("sqlite_0003.sql") },
-];
+/// The steps of one engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Schema {
+    /// Makes the table in which steps are noted, when it is not there.
+    table: &'static str,
+    /// In order. A step that was released is never changed: another is added.
+    pub steps: &'static [Migration],
+    /// The first version with an audit log.
+    pub(crate) audited_since: u32,
+}
+
+pub const SQLITE: Schema = Schema {
+    table: "CREATE TABLE IF NOT EXISTS migration (
+    number INTEGER NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    checksum BLOB NOT NULL,
+    applied_at INTEGER NOT NULL
+)",
+    steps: &[
+        Migration { number: 1, name: "rooms", sql: include_str!("sqlite_0001.sql") },
+        Migration { number: 2, name: "first weeks", sql: include_str!("sqlite_0002.sql") },
+        Migration { number: 3, name: "many months", sql: include_str!("sqlite_0003.sql") },
+    ],
+    audited_since: 2,
+};
+
+pub const POSTGRES: Schema = Schema {
+    table: "CREATE TABLE IF NOT EXISTS migration (
+    number BIGINT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    checksum BYTEA NOT NULL,
+    applied_at BIGINT NOT NULL
+)",
+    steps: &[Migration { number: 1, name: "rooms", sql: include_str!("postgres_0001.sql") }],
+    audited_since: 1,
+};
+
+impl Schema {
+    /// As a program of an older version knew it.
+    #[must_use]
+    pub fn up_to(self, version: usize) -> Self {
+        Self { steps: &self.steps[..version.min(self.steps.len())], ..self }
+    }
+
+    /// The newest version.
+    pub(crate) fn version(&self) -> u32 {
+        self.steps.last().map_or(0, |step| step.number)
+    }
+}
 
 /// Why the schema is not what this program can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,25 +108,18 @@ impl fmt::Display for Mismatch {
     }
 }
 
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (
-    number INTEGER NOT NULL PRIMARY KEY,
-    name TEXT NOT NULL,
-    checksum BLOB NOT NULL,
-    applied_at INTEGER NOT NULL
-)";
-
 /// The version whose program left copies of rows where pages were split: the file is written anew once, so that
 /// an erasure finds all there is.
 const LEFT_COPIES: u32 = 1;
 
 /// Brings the database to the newest step, each in a transaction of its own.
-pub fn migrate(db: &dyn Db, steps: &[Migration], now: Timestamp) -> Result<(), Mismatch> {
-    db.execute(TABLE, &[])?;
-    let applied = check(db, steps)?;
-    if applied == LEFT_COPIES && steps.len() > 1 {
+pub fn migrate(db: &dyn Db, schema: &Schema, now: Timestamp) -> Result<(), Mismatch> {
+    db.execute(schema.table, &[])?;
+    let applied = check(db, schema)?;
+    if applied == LEFT_COPIES && schema.version() > 1 {
         db.compact()?;
     }
-    for step in steps.iter().filter(|s| s.number > applied) {
+    for step in schema.steps.iter().filter(|s| s.number > applied) {
         db.begin()?;
         let done = apply(db, step, now);
         match done {
@@ -98,13 +134,13 @@ pub fn migrate(db: &dyn Db, steps: &[Migration], now: Timestamp) -> Result<(), M
 }
 
 /// The newest step the database has, after checking that all of them are ours.
-pub fn check(db: &dyn Db, steps: &[Migration]) -> Result<u32, Mismatch> {
+pub fn check(db: &dyn Db, schema: &Schema) -> Result<u32, Mismatch> {
     let applied = db.all("SELECT number, checksum FROM migration ORDER BY number", &[], |row| {
         Ok((row.int::<u32>(0)?, row.blob(1)?.to_vec()))
     })?;
-    let known = steps.last().map_or(0, |s| s.number);
+    let known = schema.version();
     for (number, found) in &applied {
-        let step = steps.iter().find(|s| s.number == *number);
+        let step = schema.steps.iter().find(|s| s.number == *number);
         let step = step.ok_or(Mismatch::Newer { found: *number, known })?;
         if found[..] != checksum(step)[..] {
             return Err(Mismatch::Changed { number: *number });

@@ -1,10 +1,13 @@
 //! What the schema says and what the statements say is the same.
 #![allow(clippy::unwrap_used)]
 
+use std::sync::Arc;
+
 use chorus_core::ids::Timestamp;
 
-use super::{Migration, Mismatch, SQLITE, migrate};
+use super::{Migration, Mismatch, POSTGRES, SQLITE, Schema, migrate};
 use crate::db::{Db, Table};
+use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 use crate::{approval, conversation, directory, event, mark, message, open, thread};
 
@@ -42,12 +45,39 @@ fn fresh() -> (tempfile::TempDir, Box<dyn Db>) {
     (folder, Box::new(db))
 }
 
+/// Other steps than the program's.
+fn of(steps: &'static [Migration]) -> Schema {
+    Schema { steps, ..SQLITE }
+}
+
 #[test]
 fn every_table_has_the_columns_and_the_key_its_statements_name() {
     let (_folder, db) = fresh();
-    migrate(&*db, SQLITE, Timestamp(1)).unwrap();
+    migrate(&*db, &SQLITE, Timestamp(1)).unwrap();
+    check_tables(&*db, "pragma_table_info(", "cid", "sqlite_schema WHERE type = 'table'", 1);
+}
+
+#[test]
+fn every_table_is_the_same_on_postgresql() {
+    let address = Arc::new(Address::read(&chorus_cluster::schema().unwrap()).unwrap());
+    let db: &dyn Db = &Postgres::writer(&address, crate::Sync::Full).unwrap();
+    migrate(db, &POSTGRES, Timestamp(1)).unwrap();
+    db.execute(KEYS, &[]).unwrap();
+    // The hosts that have had the database are none of a folder's business.
+    check_tables(db, "keys(", "place", "pg_tables WHERE schemaname = current_schema()", 2);
+}
+
+/// What `pragma_table_info` says, of PostgreSQL: a column's name, its place in the key or 0, and its place.
+const KEYS: &str = "CREATE FUNCTION keys(of text) RETURNS TABLE (name text, pk bigint, place bigint)
+    LANGUAGE sql AS $$
+        SELECT attname::text, COALESCE(array_position(indkey::int[], attnum::int) + 1, 0)::bigint, attnum::bigint
+        FROM pg_attribute LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary
+        WHERE attrelid = of::regclass AND attnum > 0
+    $$";
+
+fn check_tables(db: &dyn Db, info: &str, place: &str, tables: &str, others: usize) {
     for table in TABLES {
-        let sql = format!("SELECT name, pk FROM pragma_table_info('{}') ORDER BY cid", table.name);
+        let sql = format!("SELECT name, pk FROM {info}'{}') ORDER BY {place}", table.name);
         let columns =
             db.all(&sql, &[], |row| Ok((row.text(0)?.to_owned(), row.int::<usize>(1)?))).unwrap();
         let names: Vec<_> = columns.iter().map(|(name, _)| name.as_str()).collect();
@@ -56,10 +86,10 @@ fn every_table_has_the_columns_and_the_key_its_statements_name() {
         assert_eq!(key, (1..=table.key).collect::<Vec<_>>(), "{}", table.name);
         assert!(columns[table.key..].iter().all(|(_, pk)| *pk == 0), "{}", table.name);
     }
-    let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table'";
-    let count: Option<usize> = db.one(sql, &[], |row| row.int(0)).unwrap();
+    let sql = format!("SELECT count(*) FROM {tables}");
+    let count: Option<usize> = db.one(&sql, &[], |row| row.int(0)).unwrap();
     // The texts of digests have statements of their own.
-    assert_eq!(count, Some(TABLES.len() + 1));
+    assert_eq!(count, Some(TABLES.len() + others));
 }
 
 #[test]
@@ -72,23 +102,30 @@ fn every_key_starts_with_the_workspace() {
 #[test]
 fn migrations_are_applied_once_and_in_order() {
     let (_folder, db) = fresh();
-    let one = Migration { number: 1, name: "one", sql: "CREATE TABLE a (x INTEGER);\n" };
-    let two = Migration { number: 2, name: "two", sql: "INSERT INTO a VALUES (7);\n" };
-    migrate(&*db, &[one], Timestamp(1)).unwrap();
-    migrate(&*db, &[one, two], Timestamp(2)).unwrap();
-    migrate(&*db, &[one, two], Timestamp(3)).unwrap();
+    const ONE: Migration =
+        Migration { number: 1, name: "one", sql: "CREATE TABLE a (x INTEGER);\n" };
+    const TWO: Migration = Migration { number: 2, name: "two", sql: "INSERT INTO a VALUES (7);\n" };
+    const CHANGED: Migration = Migration { sql: "CREATE TABLE b (x INTEGER);\n", ..ONE };
+    migrate(&*db, &of(&[ONE]), Timestamp(1)).unwrap();
+    migrate(&*db, &of(&[ONE, TWO]), Timestamp(2)).unwrap();
+    migrate(&*db, &of(&[ONE, TWO]), Timestamp(3)).unwrap();
     assert_eq!(db.all("SELECT x FROM a", &[], |row| row.int::<u8>(0)).unwrap(), [7]);
-    let changed = Migration { sql: "CREATE TABLE b (x INTEGER);\n", ..one };
-    assert_eq!(migrate(&*db, &[changed, two], Timestamp(4)), Err(Mismatch::Changed { number: 1 }));
-    assert_eq!(migrate(&*db, &[one], Timestamp(4)), Err(Mismatch::Newer { found: 2, known: 1 }));
+    let changed = migrate(&*db, &of(&[CHANGED, TWO]), Timestamp(4));
+    assert_eq!(changed, Err(Mismatch::Changed { number: 1 }));
+    let newer = migrate(&*db, &of(&[ONE]), Timestamp(4));
+    assert_eq!(newer, Err(Mismatch::Newer { found: 2, known: 1 }));
 }
 
 #[test]
 fn a_migration_that_fails_leaves_nothing() {
     let (_folder, db) = fresh();
-    let sql = "CREATE TABLE a (x INTEGER);\nCREATE TABLE a (x INTEGER);\n";
-    let broken = Migration { number: 1, name: "broken", sql };
-    assert!(matches!(migrate(&*db, &[broken], Timestamp(1)), Err(Mismatch::Database(_))));
+    const BROKEN: Migration = Migration {
+        number: 1,
+        name: "broken",
+        sql: "CREATE TABLE a (x INTEGER);\nCREATE TABLE a (x INTEGER);\n",
+    };
+    let broken = migrate(&*db, &of(&[BROKEN]), Timestamp(1));
+    assert!(matches!(broken, Err(Mismatch::Database(_))));
     let tables =
         db.all("SELECT name FROM sqlite_schema WHERE name = 'a'", &[], |_| Ok(())).unwrap();
     assert!(tables.is_empty());
@@ -98,7 +135,7 @@ fn a_migration_that_fails_leaves_nothing() {
 #[test]
 fn a_folder_of_the_first_version_counts_what_agents_said_unattended() {
     let (_folder, db) = fresh();
-    migrate(&*db, &SQLITE[..1], Timestamp(1)).unwrap();
+    migrate(&*db, &SQLITE.up_to(1), Timestamp(1)).unwrap();
     let put = |sql: &str| db.execute(sql, &[]).unwrap();
     put("INSERT INTO head VALUES (1, 1, 9, x'00', 1, 9, 1)");
     put("INSERT INTO thread VALUES (1, 1, 3, x'01', NULL, 't', 2, 1, NULL, 3, x'00', 1, 1)");
@@ -121,7 +158,7 @@ fn a_folder_of_the_first_version_counts_what_agents_said_unattended() {
                 x'00', x'00')"
         ));
     }
-    migrate(&*db, SQLITE, Timestamp(2)).unwrap();
+    migrate(&*db, &SQLITE, Timestamp(2)).unwrap();
     let count = |table: &str| {
         db.one(&format!("SELECT unattended FROM {table}"), &[], |row| row.int::<u32>(0)).unwrap()
     };

@@ -23,6 +23,8 @@ pub struct Folder {
 pub enum FolderError {
     /// Another process holds the folder.
     Held(PathBuf),
+    /// It has a database of its own, and another was asked for.
+    HasDatabase(PathBuf),
     Io {
         path: PathBuf,
         error: std::io::Error,
@@ -35,6 +37,12 @@ impl fmt::Display for FolderError {
             Self::Held(path) => write!(
                 f,
                 "{} is in use by another running host; stop that one, or use another folder",
+                path.display()
+            ),
+            Self::HasDatabase(path) => write!(
+                f,
+                "{} has a database of its own, chorus.db, and another was asked for; to move what is in it, \
+                 export it and import that, and then move chorus.db away",
                 path.display()
             ),
             Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
@@ -55,13 +63,23 @@ impl Folder {
             Err(TryLockError::WouldBlock) => return Err(FolderError::Held(path.to_owned())),
             Err(TryLockError::Error(error)) => return Err(io(error)),
         }
-        // The files that SQLite makes beside this one get its mode.
-        private_file(&Self::database_in(path)).map_err(io)?;
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
-    pub fn database(&self) -> PathBuf {
-        Self::database_in(&self.path)
+    /// The file of the database; made when there is none.
+    pub fn database(&self) -> Result<PathBuf, FolderError> {
+        let file = Self::database_in(&self.path);
+        // The files that SQLite makes beside this one get its mode.
+        private_file(&file).map_err(|error| FolderError::Io { path: self.path.clone(), error })?;
+        Ok(file)
+    }
+
+    /// Nobody keeps a database in it: its database is elsewhere.
+    pub fn must_have_no_database(&self) -> Result<(), FolderError> {
+        match Self::database_in(&self.path).exists() {
+            true => Err(FolderError::HasDatabase(self.path.clone())),
+            false => Ok(()),
+        }
     }
 
     /// Whether there is space for more than a row or two: as much is written as a few batches need, and

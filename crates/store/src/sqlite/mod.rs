@@ -16,7 +16,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 
 use crate::Sync;
-use crate::db::{Db, Error, Result, Row, Value};
+use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
 
 pub use folder::{Folder, FolderError};
 
@@ -115,6 +115,14 @@ impl Sqlite {
 }
 
 impl Db for Sqlite {
+    fn change(&self, table: &'static Table, how: RowChange, values: &[Value<'_>]) -> Result<()> {
+        self.execute(table.statement(how), values).map(drop)
+    }
+
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
         let mut statement = self.connection.prepare_cached(sql).map_err(engine)?;
         bind(&mut statement, values)?;
@@ -154,6 +162,14 @@ impl Db for Sqlite {
             return Ok(());
         }
         self.execute("ROLLBACK", &[]).map(drop)
+    }
+
+    fn is_lost(&self) -> bool {
+        false
+    }
+
+    fn recover(&self) -> Result<Fate> {
+        Ok(Fate::Undone)
     }
 
     fn compact(&self) -> Result<()> {

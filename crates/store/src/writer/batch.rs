@@ -195,6 +195,11 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Whatever the engine has put aside is written: what fails, fails before the commit.
+    pub(super) fn flush(&mut self) -> Result<(), Error> {
+        if self.trace.began { self.db.flush() } else { Ok(()) }
+    }
+
     fn begin(&mut self) -> Result<(), Error> {
         if !self.trace.began {
             self.db.begin()?;

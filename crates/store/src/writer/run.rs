@@ -3,6 +3,7 @@
 //! A batch that fails, by a statement or by a panic, is rolled back and each of its commands is run by
 //! itself, so that one of them cannot take the others with it. A commit that fails ends the writer.
 
+mod away;
 pub(super) mod copy;
 mod recover;
 mod space;
@@ -59,8 +60,10 @@ pub(super) struct Run {
     more_due: bool,
     /// The latest time there was, to see that the clock was set back.
     latest: Timestamp,
-    /// When it was last tried whether the disk has space again, while it has none.
-    full: Option<Timestamp>,
+    /// Why no work is done for the time being.
+    pause: Option<Pause>,
+    /// A batch of which it is not known whether it was committed.
+    unknown: Option<away::Unknown>,
     ledger: Ledger,
     /// Something was erased, and the files still hold it.
     unscrubbed: bool,
@@ -75,8 +78,30 @@ pub(super) struct Run {
 struct Broken {
     code: Code,
     why: String,
-    /// The disk has no space: it is nobody's own failure.
-    full: bool,
+    /// No work can be done for now: it is nobody's own failure.
+    pause: Option<Hindrance>,
+}
+
+/// What keeps all work from being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hindrance {
+    /// The disk has no space.
+    Full,
+    /// The database cannot be reached.
+    Away,
+}
+
+/// No work is done until it was tried again, which was last done at `tried`.
+#[derive(Clone, Copy, Debug)]
+enum Pause {
+    Full {
+        tried: Timestamp,
+    },
+    Away {
+        tried: Timestamp,
+        /// How long it is let alone before the next try, in milliseconds.
+        rest: i64,
+    },
 }
 
 impl Run {
@@ -99,7 +124,8 @@ impl Run {
             resting: BTreeMap::new(),
             fired_at: None,
             more_due: false,
-            full: None,
+            pause: None,
+            unknown: None,
             ledger: Ledger::new(setup.audit),
             // A process that ended between an erasure and its scrubbing leaves that to this one.
             unscrubbed: true,
@@ -116,6 +142,7 @@ impl Run {
             Ok(Err(error)) => format!("writing failed, and what is on disk is unknown: {error}"),
             Err(_) => "the writer ended by a bug".to_owned(),
         };
+        self.give_up();
         for job in shared.queue.close(why.clone()) {
             job.answer(Err(Refusal::new(Code::Unavailable, why.clone())));
         }
@@ -162,8 +189,8 @@ impl Run {
     /// How long until time changes something; none when it never will.
     fn until_due(&self) -> Option<Duration> {
         let now = self.clock.now();
-        if let Some(tried) = self.full {
-            let ms = self.next_look(tried, now);
+        if let Some(pause) = self.pause {
+            let ms = pause.left(now);
             return Some(Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
         }
         if self.more_due {
@@ -183,10 +210,12 @@ impl Run {
     /// Runs what waits, and the timers that are due, under one commit. An error ends the writer.
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let now = self.clock.now();
-        match self.has_space(now).and_then(|space| if space { self.revive(now) } else { Ok(()) }) {
+        self.see_whether_lost(now);
+        match self.goes_on(now).and_then(|goes_on| if goes_on { self.revive(now) } else { Ok(()) })
+        {
             Err(error) => return refuse_all(jobs, error),
-            Ok(()) if self.full.is_some() => {
-                self.refuse_for_space(jobs);
+            Ok(()) if self.pause.is_some() => {
+                self.refuse_for_now(jobs);
                 return Ok(());
             }
             Ok(()) => {}
@@ -203,7 +232,7 @@ impl Run {
         }
         match self.decide(&jobs, TIMERS, now) {
             Ok(answers) => self.finish(jobs, answers),
-            Err(broken) if broken.full => self.out_of_space(jobs, &broken.why),
+            Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, jobs, &why),
             Err(broken) => self.one_by_one(jobs, &broken, now),
         }
     }
@@ -251,17 +280,22 @@ impl Run {
                 jobs.iter().map(|job| Todo { by: job.by, command: &job.command, drawn: job.drawn });
             let answers = batch.run(todo)?;
             batch.audit(ledger)?;
+            batch.flush()?;
             Ok(answers)
         }));
         match decided {
             Ok(Ok(answers)) => Ok(answers),
             Ok(Err(error)) => {
-                let full = matches!(error, Error::Full(_));
-                Err(Broken { code: Code::Unavailable, why: error.to_string(), full })
+                let pause = match error {
+                    Error::Full(_) => Some(Hindrance::Full),
+                    _ if self.db.is_lost() => Some(Hindrance::Away),
+                    _ => None,
+                };
+                Err(Broken { code: Code::Unavailable, why: error.to_string(), pause })
             }
             Err(_) => {
                 let why = "a decision failed by a bug".into();
-                Err(Broken { code: Code::Internal, why, full: false })
+                Err(Broken { code: Code::Internal, why, pause: None })
             }
         }
     }
@@ -276,12 +310,24 @@ impl Run {
             self.commit(0)?;
         } else {
             match self.commit(answers.len()) {
-                Err(error @ Error::Full(_)) => return self.out_of_space(jobs, &error.to_string()),
+                Err(error @ Error::Full(_)) => {
+                    return self.stand_still(Hindrance::Full, jobs, &error.to_string());
+                }
+                Err(error @ Error::Lost(_)) => {
+                    self.park(jobs, answers, &error.to_string());
+                    return Ok(());
+                }
                 Err(error) => return refuse_all(jobs, error),
                 Ok(()) => {}
             }
             answer(jobs, answers);
         }
+        self.hand_out();
+        Ok(())
+    }
+
+    /// What was committed is noted, and its effects go on their way.
+    fn hand_out(&mut self) {
         self.ledger.committed(&mut self.trace);
         self.ages.grew(self.trace.loaded);
         for key in &self.trace.rooms {
@@ -291,7 +337,6 @@ impl Run {
         if !effects.is_empty() && catch_unwind(AssertUnwindSafe(|| (self.sink)(effects))).is_err() {
             tracing::error!("handing out the effects of a batch failed by a bug");
         }
-        Ok(())
     }
 
     fn commit(&mut self, commands: usize) -> Result<(), Error> {
@@ -304,15 +349,20 @@ impl Run {
         if !self.slower_sync.is_zero() {
             std::thread::sleep(self.slower_sync);
         }
-        self.trace.began = false;
-        self.unscrubbed |= self.trace.erases;
-        self.trace.rooms.iter().for_each(|room| self.stamps.moved(*room));
+        self.committed();
         let (began, ended) = (before, Instant::now());
         *lock(&self.shared.commit) = Some(Commit { began, ended, commands });
         let took = u64::try_from((ended - began).as_micros()).unwrap_or(u64::MAX);
         self.shared.counters.commits.fetch_add(1, Ordering::Relaxed);
         self.shared.counters.commit_us.fetch_add(took, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The batch is on disk.
+    fn committed(&mut self) {
+        self.trace.began = false;
+        self.unscrubbed |= self.trace.erases;
+        self.trace.rooms.iter().for_each(|room| self.stamps.moved(*room));
     }
 }
 

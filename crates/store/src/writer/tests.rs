@@ -11,9 +11,10 @@ use chorus_core::event::Message;
 use chorus_core::ids::{MemberKey, Seq, Timestamp, Uid};
 use chorus_core::member::{MemberFields, MemberKind};
 
-use crate::db::{Db, Error, Result, Row, Value};
+use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
+use crate::postgres::Address;
 use crate::reader::{Line, Page, Readers, Start};
-use crate::{ManualClock, Options, Writer, doctor, open};
+use crate::{ManualClock, Options, Place, Writer, doctor, open};
 
 /// A database that fails on purpose: at a row whose bytes hold `BROKEN`, by panicking at one that holds
 /// `PANIC`, and at every commit once it is told to.
@@ -28,6 +29,10 @@ struct Faulty {
 
 impl Db for Faulty {
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
+        self.db.execute(sql, values)
+    }
+
+    fn change(&self, table: &'static Table, how: RowChange, values: &[Value<'_>]) -> Result<()> {
         let holds = |word: &[u8]| {
             values.iter().any(|v| match v {
                 Value::Blob(bytes) => bytes.windows(word.len()).any(|w| w == word),
@@ -39,8 +44,9 @@ impl Db for Faulty {
             return Err(Error::Engine("it broke".to_owned()));
         }
         let pending_fails = Value::Int(self.pending_fails.load(Ordering::SeqCst));
-        assert!(!sql.starts_with("INSERT INTO pending") || values[1] != pending_fails, "a timer");
-        self.db.execute(sql, values)
+        let pending = table.name == "pending" && how == RowChange::Put;
+        assert!(!pending || values[1] != pending_fails, "a timer");
+        self.db.change(table, how, values)
     }
 
     fn query(
@@ -54,6 +60,18 @@ impl Db for Faulty {
 
     fn begin(&self) -> Result<()> {
         self.db.begin()
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.db.flush()
+    }
+
+    fn is_lost(&self) -> bool {
+        self.db.is_lost()
+    }
+
+    fn recover(&self) -> Result<Fate> {
+        self.db.recover()
     }
 
     fn begin_reading(&self) -> Result<()> {
@@ -100,7 +118,8 @@ impl Db for Faulty {
 }
 
 struct Ground {
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
+    place: Place,
     writer: Writer,
     readers: Readers,
     commit_fails: Arc<AtomicBool>,
@@ -117,7 +136,10 @@ impl Ground {
         let commit_fails = Arc::new(AtomicBool::new(false));
         let full = Arc::new(AtomicBool::new(false));
         let pending_fails = Arc::new(AtomicI64::new(0));
-        let store = open(Options::new(folder.path(), Uid(1))).unwrap();
+        let url = chorus_cluster::under_test(folder.path()).unwrap();
+        let database = url.map(|url| Arc::new(Address::read(&url).unwrap()));
+        let options = Options { database, ..Options::new(folder.path(), Uid(1)) };
+        let (place, store) = (options.place(), open(options).unwrap());
         let (commit, pending) = (commit_fails.clone(), pending_fails.clone());
         let no_space = full.clone();
         let faulty =
@@ -126,8 +148,18 @@ impl Ground {
         let clock = Arc::new(ManualClock::new(Timestamp(1_000)));
         let (writer, readers) = store.start(clock.clone(), Box::new(drop)).unwrap();
         let (room, next) = (Uid(0), AtomicU64::new(100));
-        let mut ground =
-            Self { folder, writer, readers, commit_fails, full, pending_fails, clock, room, next };
+        let mut ground = Self {
+            _folder: folder,
+            place,
+            writer,
+            readers,
+            commit_fails,
+            full,
+            pending_fails,
+            clock,
+            room,
+            next,
+        };
         for (id, kind) in [("person", MemberKind::Human), ("ada", MemberKind::Agent)] {
             let fields = MemberFields::default();
             let command = Command::AddMember { id: id.into(), kind, fields };
@@ -251,7 +283,7 @@ fn a_command_that_breaks_takes_no_other_with_it() {
         let next = ground.post_together(&["five"]);
         assert!(next[0].is_ok(), "the room is in order again: {next:?}");
         ground.writer.stop();
-        let report = doctor(ground.folder.path(), None).unwrap();
+        let report = doctor(&ground.place).unwrap();
         assert_eq!(report.problems, []);
     }
 }
@@ -307,7 +339,7 @@ fn a_full_disk_refuses_and_goes_on_when_there_is_space() {
     assert_eq!(ground.texts(), ["@ada one", "six"]);
     assert_eq!(ground.pending(), [1], "what was owed before is owed, and its row is written now");
     ground.writer.stop();
-    assert_eq!(doctor(ground.folder.path(), None).unwrap().problems, []);
+    assert_eq!(doctor(&ground.place).unwrap().problems, []);
 }
 
 #[test]
@@ -331,5 +363,5 @@ fn a_room_whose_timers_fail_holds_up_no_other() {
     ground.pass(60_000);
     assert_eq!(ground.pending(), [1, 2, 2], "it has rested, and is tried again");
     ground.writer.stop();
-    assert_eq!(doctor(ground.folder.path(), None).unwrap().problems, []);
+    assert_eq!(doctor(&ground.place).unwrap().problems, []);
 }

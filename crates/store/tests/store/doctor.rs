@@ -1,15 +1,11 @@
 //! The doctor finds each kind of damage and names where it is; and nothing where there is none.
 
-use std::path::Path;
-
 use chorus_core::command::{Command, OpenThread, Outcome};
 use chorus_core::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::reaction::Signal;
 use chorus_core::thread::ThreadKind;
-use chorus_store::doctor;
-use rusqlite::Connection;
 
-use crate::ground::{ADA, BOB, Ground, by, person};
+use crate::ground::{ADA, BOB, Ground, by, damage, doctor, person};
 
 /// A folder with a bit of everything in it, stopped.
 fn lived_in() -> (tempfile::TempDir, ConversationKey) {
@@ -46,15 +42,10 @@ fn lived_in() -> (tempfile::TempDir, ConversationKey) {
     (folder, room.key)
 }
 
-fn damage(folder: &Path, sql: &str) {
-    let changed = Connection::open(folder.join("chorus.db")).unwrap().execute(sql, []).unwrap();
-    assert!(changed > 0, "it damaged nothing: {sql}");
-}
-
 #[test]
 fn a_folder_in_order_has_nothing_wrong() {
     let (folder, _) = lived_in();
-    let report = doctor(folder.path(), None).unwrap();
+    let report = doctor(folder.path());
     assert_eq!(report.problems, []);
     assert_eq!(report.conversations, 1);
     assert!(report.events >= 8, "{report:?}");
@@ -64,7 +55,7 @@ fn a_folder_in_order_has_nothing_wrong() {
 fn a_running_host_can_be_examined() {
     let (folder, _) = lived_in();
     let ground = Ground::at(folder.path(), Timestamp(1_100_000));
-    assert_eq!(doctor(folder.path(), None).unwrap().problems, []);
+    assert_eq!(doctor(folder.path()).problems, []);
     ground.writer.stop();
 }
 
@@ -106,7 +97,7 @@ fn each_kind_of_damage_is_found_where_it_is() {
     ] {
         let (folder, key) = lived_in();
         damage(folder.path(), sql);
-        let report = doctor(folder.path(), None).unwrap();
+        let report = doctor(folder.path());
         let found = report.problems.iter().find(|p| {
             let here = seq.is_none_or(|seq| p.seq == Some(Seq(seq)));
             here && p.to_string().contains(word)

@@ -10,7 +10,10 @@ use chorus_core::error::Refusal;
 use chorus_core::event::{Idempotency, Message};
 use chorus_core::ids::{MemberKey, SessionKey, Timestamp, Uid};
 use chorus_core::member::{MemberFields, MemberKind};
-use chorus_store::{ManualClock, Options, Readers, Writer, open};
+use chorus_store::doctor::Report;
+use chorus_store::postgres::Address;
+use chorus_store::{ManualClock, Options, Place, Readers, Writer, open};
+use rusqlite::Connection;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -18,6 +21,62 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 pub(crate) const PERSON: MemberKey = MemberKey(1);
 pub(crate) const ADA: MemberKey = MemberKey(2);
 pub(crate) const BOB: MemberKey = MemberKey(3);
+
+/// A workspace of these tests, in the folder itself or where `CHORUS_TEST_ENGINE` says.
+pub(crate) fn options(folder: &Path) -> Options {
+    let url = chorus_cluster::under_test(folder).unwrap();
+    let database = url.map(|url| Arc::new(Address::read(&url).unwrap()));
+    Options { database, ..Options::new(folder, Uid(0xab)) }
+}
+
+/// A folder whose workspace is what a crash would leave of another's now: what is committed.
+pub(crate) fn as_crashed(folder: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    match chorus_cluster::under_test(folder).unwrap() {
+        None => {
+            for name in ["chorus.db", "chorus.db-wal"] {
+                let _ = std::fs::copy(folder.join(name), copy.path().join(name));
+            }
+        }
+        Some(from) => {
+            let to = chorus_cluster::under_test(copy.path()).unwrap().unwrap();
+            let from = from.rsplit("%3D").next().unwrap();
+            let sql = format!(
+                "DO $$ DECLARE t text; BEGIN
+                    FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = '{from}' LOOP
+                        EXECUTE format('CREATE TABLE %I (LIKE {from}.%I INCLUDING ALL)', t, t);
+                        EXECUTE format('INSERT INTO %I SELECT * FROM {from}.%I', t, t);
+                    END LOOP;
+                END $$"
+            );
+            chorus_cluster::sql_at(&to, &sql).unwrap();
+        }
+    }
+    copy
+}
+
+pub(crate) fn place(folder: &Path) -> Place {
+    options(folder).place()
+}
+
+pub(crate) fn doctor(folder: &Path) -> Report {
+    chorus_store::doctor(&place(folder)).unwrap()
+}
+
+/// Changes rows behind the store's back.
+pub(crate) fn damage(folder: &Path, sql: &str) {
+    match chorus_cluster::under_test(folder).unwrap() {
+        None => {
+            let db = Connection::open(folder.join("chorus.db")).unwrap();
+            assert!(db.execute(sql, []).unwrap() > 0, "it changed nothing: {sql}");
+        }
+        Some(url) => {
+            let sql = sql.replace("x'", "'\\x").replace("AS BLOB", "AS BYTEA");
+            let changed = format!("{sql} RETURNING 1");
+            assert!(!chorus_cluster::sql_at(&url, &changed).unwrap().is_empty(), "{sql}");
+        }
+    }
+}
 
 pub(crate) struct Ground {
     pub(crate) writer: Writer,
@@ -28,11 +87,11 @@ pub(crate) struct Ground {
 
 impl Ground {
     pub(crate) fn open(folder: &Path) -> Self {
-        Self::with(Options::new(folder, Uid(0xab)), Timestamp(1_000_000))
+        Self::with(options(folder), Timestamp(1_000_000))
     }
 
     pub(crate) fn at(folder: &Path, at: Timestamp) -> Self {
-        Self::with(Options::new(folder, Uid(0xab)), at)
+        Self::with(options(folder), at)
     }
 
     pub(crate) fn with(options: Options, at: Timestamp) -> Self {

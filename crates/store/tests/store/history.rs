@@ -1,7 +1,5 @@
 //! Whatever people and agents do, and whenever the host stops, what is kept is in order.
 
-use std::path::Path;
-
 use chorus_core::attention::Directedness;
 use chorus_core::command::{By, Command, Effect, OpenThread, Outcome, Post, SettingsPatch};
 use chorus_core::conversation::{Conversation, Participation};
@@ -11,31 +9,30 @@ use chorus_core::event::{EventRef, Message, Reason};
 use chorus_core::ids::{MemberKey, Seq, SessionKey, Timestamp, Uid};
 use chorus_core::reaction::Signal;
 use chorus_core::thread::{ThreadKind, ThreadStatus};
-use chorus_store::doctor;
 
-use crate::ground::{ADA, BOB, Ground, PERSON, by, person};
+use crate::ground::{ADA, BOB, Ground, PERSON, as_crashed, by, doctor, person};
 
 const STEPS: usize = 400;
 
 #[test]
 fn every_history_leaves_the_folder_in_order() {
     for seed in 1..=6 {
-        let folder = tempfile::tempdir().unwrap();
-        let mut story = Story::begin(folder.path(), seed);
+        let mut story = Story::begin(seed);
         for step in 0..STEPS {
             story.step();
             if step % 97 == 96 {
-                story = story.restart(folder.path(), step % 2 == 0);
+                story = story.restart(step % 2 == 0);
             }
         }
         story.ground.writer.stop();
-        let report = doctor(folder.path(), None).unwrap();
+        let report = doctor(story.folder.path());
         assert_eq!(report.problems, [], "seed {seed}");
         assert!(report.events > 100, "seed {seed}: {report:?}");
     }
 }
 
 struct Story {
+    folder: tempfile::TempDir,
     ground: Ground,
     coin: u64,
     rooms: Vec<std::sync::Arc<Conversation>>,
@@ -46,8 +43,9 @@ struct Story {
 }
 
 impl Story {
-    fn begin(folder: &Path, seed: u64) -> Self {
-        let ground = Ground::open(folder);
+    fn begin(seed: u64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let ground = Ground::open(folder.path());
         let rooms = vec![ground.settle(), ground.channel("other")];
         let name = "crew".to_owned();
         ground.ask(person(), Command::AddRole { name }).unwrap();
@@ -56,26 +54,28 @@ impl Story {
             ground.ask(person(), Command::SetRoleMember { role, member, on: true }).unwrap();
         }
         let (events, threads, sessions, offers) = Default::default();
-        Self { ground, coin: seed * 0x9e37_79b9 + 1, rooms, events, threads, sessions, offers }
+        Self {
+            folder,
+            ground,
+            coin: seed * 0x9e37_79b9 + 1,
+            rooms,
+            events,
+            threads,
+            sessions,
+            offers,
+        }
     }
 
-    /// Stops and goes on; or goes on from a copy of the files as they are, as a crash leaves them.
-    fn restart(self, folder: &Path, crash: bool) -> Self {
-        let copy = tempfile::tempdir().unwrap();
-        let files = ["chorus.db", "chorus.db-wal"];
-        if crash {
-            files.iter().for_each(|f| drop(std::fs::copy(folder.join(f), copy.path().join(f))));
-        }
+    /// Stops and goes on; or goes on from what a crash would leave.
+    fn restart(self, crash: bool) -> Self {
+        let copy = crash.then(|| as_crashed(self.folder.path()));
         self.ground.writer.stop();
         let now = chorus_store::Clock::now(&*self.ground.clock).plus(700);
         drop(self.ground);
-        if crash {
-            let _ = std::fs::remove_file(folder.join("chorus.db-shm"));
-            files.iter().for_each(|f| drop(std::fs::copy(copy.path().join(f), folder.join(f))));
-        }
-        assert_eq!(doctor(folder, None).unwrap().problems, [], "crash: {crash}");
-        let ground = Ground::at(folder, Timestamp(now.0));
-        Self { ground, sessions: Vec::new(), offers: Vec::new(), ..self }
+        let folder = copy.unwrap_or(self.folder);
+        assert_eq!(doctor(folder.path()).problems, [], "crash: {crash}");
+        let ground = Ground::at(folder.path(), Timestamp(now.0));
+        Self { folder, ground, sessions: Vec::new(), offers: Vec::new(), ..self }
     }
 
     fn toss(&mut self, sides: usize) -> usize {

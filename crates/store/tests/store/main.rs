@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod audit;
-mod backup;
 mod doctor;
 mod erase;
-mod folder;
 mod ground;
 mod history;
+mod postgres;
 mod reading;
 mod restart;
+mod sqlite;

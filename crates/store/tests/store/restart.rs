@@ -5,7 +5,7 @@ use chorus_core::error::Code;
 use chorus_core::ids::{Seq, Timestamp};
 use chorus_store::{Line, Page, Start};
 
-use crate::ground::{ADA, Ground, logged, person, post};
+use crate::ground::{ADA, Ground, as_crashed, logged, person, post};
 
 // covers: ATT-7, ATT-101
 #[test]
@@ -64,11 +64,7 @@ fn what_is_owed_is_owed_after_a_crash() {
     let ground = Ground::open(folder.path());
     let room = ground.settle();
     ground.say(room.uid, "@ada what is the time?");
-    // A copy of the folder as it is now is what a crash leaves: nothing was flushed for it.
-    let copy = tempfile::tempdir().unwrap();
-    for name in ["chorus.db", "chorus.db-wal"] {
-        std::fs::copy(folder.path().join(name), copy.path().join(name)).unwrap();
-    }
+    let copy = as_crashed(folder.path());
     ground.writer.stop();
 
     let ground = Ground::at(copy.path(), Timestamp(1_010_000));

@@ -33,7 +33,7 @@ impl Run {
                 return refuse_all(jobs.collect(), error);
             }
         }
-        if self.full.is_some() {
+        if self.pause.is_some() {
             return Ok(());
         }
         self.revive(now)?;
@@ -42,13 +42,13 @@ impl Run {
 
     fn alone(&mut self, job: Job, now: Timestamp) -> Result<(), Error> {
         let job = vec![job];
-        if self.full.is_some() {
-            self.refuse_for_space(job);
+        if self.pause.is_some() {
+            self.refuse_for_now(job);
             return Ok(());
         }
         match self.decide(&job, 0, now) {
             Ok(answers) => self.finish(job, answers),
-            Err(broken) if broken.full => self.out_of_space(job, &broken.why),
+            Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, job, &why),
             Err(broken) => {
                 tracing::error!(why = broken.why, command = ?job[0].command, "a command failed");
                 let undone = self.undo();
@@ -61,11 +61,13 @@ impl Run {
     fn fire_one_by_one(&mut self, now: Timestamp) -> Result<(), Error> {
         for _ in 0..TIMERS {
             let next = self.workspace.next_due_in();
-            let due = self.is_due(now) && self.full.is_none();
+            let due = self.is_due(now) && self.pause.is_none();
             let Some(room) = next.filter(|_| due) else { break };
             match self.decide(&[], 1, now) {
                 Ok(answers) => self.finish(Vec::new(), answers)?,
-                Err(broken) if broken.full => self.out_of_space(Vec::new(), &broken.why)?,
+                Err(Broken { pause: Some(by), why, .. }) => {
+                    self.stand_still(by, Vec::new(), &why)?
+                }
                 Err(broken) => {
                     self.undo()?;
                     self.rest(room, &broken.why, now);
@@ -79,7 +81,11 @@ impl Run {
     pub(super) fn undo(&mut self) -> Result<(), Error> {
         let trace = std::mem::take(&mut self.trace);
         if trace.began {
-            self.db.rollback()?;
+            match self.db.rollback() {
+                // Nothing of it is there.
+                Err(Error::Lost(_)) | Ok(()) => {}
+                Err(error) => return Err(error),
+            }
         }
         let mut rooms = trace.rooms;
         rooms.extend(self.workspace.touched());
@@ -93,7 +99,7 @@ impl Run {
     pub(super) fn revive(&mut self, now: Timestamp) -> Result<(), Error> {
         let rested = self.resting.iter().filter(|(_, until)| **until <= now).map(|(key, _)| *key);
         self.missing.extend(rested.collect::<Vec<_>>());
-        while self.full.is_none()
+        while self.pause.is_none()
             && let Some(key) = self.missing.pop_first()
         {
             self.resting.remove(&key);
@@ -106,6 +112,11 @@ impl Run {
                 Ok(Some(room)) => self.workspace.admit(room),
                 // It was made in the batch that came to nothing.
                 Ok(None) => continue,
+                Err(error) if self.db.is_lost() => {
+                    self.missing.insert(key);
+                    self.mark_away(&error.to_string());
+                    return Ok(());
+                }
                 Err(error) => {
                     self.rest(key, &error.to_string(), now);
                     continue;
@@ -113,7 +124,9 @@ impl Run {
             }
             match self.decide(&[], 0, now) {
                 Ok(answers) => self.finish(Vec::new(), answers)?,
-                Err(broken) if broken.full => self.out_of_space(Vec::new(), &broken.why)?,
+                Err(Broken { pause: Some(by), why, .. }) => {
+                    self.stand_still(by, Vec::new(), &why)?
+                }
                 Err(broken) => {
                     self.undo()?;
                     self.rest(key, &broken.why, now);

@@ -8,43 +8,70 @@
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Timestamp;
 
-use super::{Job, Run, answer};
+use super::{Hindrance, Job, Pause, Run, answer, away};
 use crate::db::Error;
 
 /// How often it is looked whether there is space again, in milliseconds.
 const LOOK_MS: i64 = 500;
 
+impl Pause {
+    /// Milliseconds until it is tried again. A clock that was set back does not put it off.
+    pub(super) fn left(self, now: Timestamp) -> i64 {
+        let (tried, rest) = match self {
+            Self::Full { tried } => (tried, LOOK_MS),
+            Self::Away { tried, rest } => (tried, rest),
+        };
+        if now < tried { 0 } else { (rest - now.since(tried)).max(0) }
+    }
+}
+
 impl Run {
-    /// Takes back what the batch did, and refuses its commands and all that come until there is space.
-    pub(super) fn out_of_space(&mut self, jobs: Vec<Job>, why: &str) -> Result<(), Error> {
+    /// Takes back what the batch did, and refuses its commands and all that come until it was tried again.
+    pub(super) fn stand_still(
+        &mut self,
+        by: Hindrance,
+        jobs: Vec<Job>,
+        why: &str,
+    ) -> Result<(), Error> {
         let undone = self.undo();
-        self.mark_full(why);
-        self.refuse_for_space(jobs);
+        match by {
+            Hindrance::Full => self.mark_full(why),
+            Hindrance::Away => self.mark_away(why),
+        }
+        self.refuse_for_now(jobs);
         undone
     }
 
     pub(super) fn mark_full(&mut self, why: &str) {
-        if self.full.replace(self.clock.now()).is_none() {
+        if self.pause.replace(Pause::Full { tried: self.clock.now() }).is_none() {
             tracing::error!(why, "there is no space left; commands are refused until there is");
         }
         self.shared.trouble(Some(format!("{why}; make space, and work goes on by itself")));
     }
 
-    pub(super) fn refuse_for_space(&self, jobs: Vec<Job>) {
+    pub(super) fn refuse_for_now(&self, jobs: Vec<Job>) {
+        if matches!(self.pause, Some(Pause::Away { .. })) {
+            return away::refuse(jobs);
+        }
         let why = "the disk is full and nothing of this was written; try again when there is space";
         let refused = jobs.iter().map(|_| Err(Refusal::new(Code::Unavailable, why))).collect();
         answer(jobs, refused);
     }
 
-    /// Whether work can be done. While the disk is full it is tried, by a file that goes
-    /// again and then by a row that stays as it is.
-    pub(super) fn has_space(&mut self, now: Timestamp) -> Result<bool, Error> {
-        let Some(tried) = self.full else { return Ok(true) };
-        if self.next_look(tried, now) > 0 {
-            return Ok(false);
+    /// Whether work can be done. While it cannot, it is tried again from time to time.
+    pub(super) fn goes_on(&mut self, now: Timestamp) -> Result<bool, Error> {
+        match self.pause {
+            None => Ok(true),
+            Some(pause) if pause.left(now) > 0 => Ok(false),
+            Some(Pause::Full { .. }) => self.has_space(now),
+            Some(Pause::Away { rest, .. }) => self.come_back(rest, now),
         }
+    }
+
+    /// Tried by a file that goes again and then by a row that stays as it is.
+    fn has_space(&mut self, now: Timestamp) -> Result<bool, Error> {
         if !self.folder.has_space() {
-            self.full = Some(now);
+            self.pause = Some(Pause::Full { tried: now });
             return Ok(false);
         }
         self.db.begin()?;
@@ -53,21 +80,20 @@ impl Run {
         match written.and_then(|_| self.db.commit()) {
             Ok(()) => {
                 tracing::info!("there is space again");
-                self.full = None;
+                self.pause = None;
                 self.shared.trouble(None);
                 Ok(true)
             }
             Err(Error::Full(_)) => {
-                self.full = Some(now);
+                self.pause = Some(Pause::Full { tried: now });
                 self.db.rollback()?;
+                Ok(false)
+            }
+            Err(Error::Lost(why)) => {
+                self.mark_away(&why);
                 Ok(false)
             }
             Err(error) => Err(error),
         }
-    }
-
-    /// Milliseconds until it is tried again. A clock that was set back does not put it off.
-    pub(super) fn next_look(&self, tried: Timestamp, now: Timestamp) -> i64 {
-        if now < tried { 0 } else { (LOOK_MS - now.since(tried)).max(0) }
     }
 }

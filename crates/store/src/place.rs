@@ -1,0 +1,61 @@
+//! Where a workspace is kept, and how it is reached there.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::db::{Db, Result};
+use crate::postgres::{Address, Postgres};
+use crate::schema::{self, Schema};
+use crate::sqlite::{Folder, Sqlite};
+
+/// A file in a data folder, or a database that others run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    Folder {
+        data: PathBuf,
+        /// Another file layer of SQLite's than the system's, by its registered name. For tests.
+        vfs: Option<String>,
+    },
+    Postgres(Arc<Address>),
+}
+
+impl Place {
+    pub fn folder(data: &Path) -> Self {
+        Self::Folder { data: data.to_owned(), vfs: None }
+    }
+
+    pub(crate) fn schema(&self) -> &'static Schema {
+        match self {
+            Self::Folder { .. } => &schema::SQLITE,
+            Self::Postgres(_) => &schema::POSTGRES,
+        }
+    }
+
+    /// A connection for reads that somebody waits for.
+    pub(crate) fn reader(&self) -> Result<Box<dyn Db>> {
+        Ok(match self {
+            Self::Folder { data, vfs } => {
+                Box::new(Sqlite::reader(&Folder::database_in(data), vfs.as_deref())?)
+            }
+            Self::Postgres(address) => Box::new(Postgres::reader(address)?),
+        })
+    }
+
+    /// A connection for a look at everything, however long it takes.
+    pub(crate) fn examiner(&self) -> Result<Box<dyn Db>> {
+        match self {
+            Self::Folder { .. } => self.reader(),
+            Self::Postgres(address) => Ok(Box::new(Postgres::examiner(address)?)),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder { data, .. } => data.display().fmt(f),
+            Self::Postgres(address) => address.fmt(f),
+        }
+    }
+}

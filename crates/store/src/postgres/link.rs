@@ -1,0 +1,167 @@
+//! One connection while it lasts: how it is made, what is set on it, and its prepared statements.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::future::Future;
+use std::time::Duration;
+
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Client, NoTls, Statement};
+
+use super::address::Address;
+use super::fault;
+use super::thread::{handle, wait};
+use super::tls;
+use crate::Sync;
+use crate::db::{Error, Result, RowChange};
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// The one writer of a host.
+    Write(Sync),
+    /// Reads that somebody waits for.
+    Read,
+    /// Reads of everything: a doctor's, or an export's.
+    Examine,
+}
+
+/// The longest a statement of a batch or of a read may take.
+const STATEMENT: Duration = Duration::from_secs(30);
+/// The longest one of a read of everything, or of a migration, may be silent.
+const LONG: Duration = Duration::from_secs(3_600);
+/// How much longer than the server we wait for its word.
+const GRACE: Duration = Duration::from_secs(5);
+/// Oldest version that is known to have all that is used (`pg_current_xact_id`, HOT pruning of dead rows).
+const VERSION: i32 = 13;
+
+pub(super) struct Link {
+    pub(super) client: Client,
+    prepared: RefCell<HashMap<String, Statement>>,
+    /// Those that change many rows of a table.
+    pub(super) arrays: RefCell<HashMap<(&'static str, RowChange), Statement>>,
+    /// How long an answer may take.
+    limit: Duration,
+    /// The server's process for it, and since when: with both it can be ended and no other.
+    pub(super) backend: (i32, String),
+}
+
+impl Link {
+    pub(super) fn open(address: &Address, what: Use) -> Result<Self> {
+        let mut config = address.config.clone();
+        if config.get_application_name().is_none() {
+            config.application_name(match what {
+                Use::Write(_) => "chorus writer",
+                Use::Read => "chorus reader",
+                Use::Examine => "chorus",
+            });
+        }
+        let patience = config.get_connect_timeout().copied().unwrap_or_default() + GRACE;
+        let encrypted = match config.get_ssl_mode() {
+            SslMode::Disable => None,
+            _ => Some(tls::connector(&address.tls)?),
+        };
+        let connected = handle()?.spawn(async move {
+            Ok::<_, tokio_postgres::Error>(match encrypted {
+                None => {
+                    let (client, connection) = config.connect(NoTls).await?;
+                    tokio::spawn(connection);
+                    client
+                }
+                Some(tls) => {
+                    let (client, connection) = config.connect(tls).await?;
+                    tokio::spawn(connection);
+                    client
+                }
+            })
+        });
+        let client = match wait(connected, patience) {
+            None => return Err(Error::Lost("it does not answer".to_owned())),
+            Some(Err(_)) => return Err(Error::Lost("connecting was given up".to_owned())),
+            Some(Ok(Err(why))) => return Err(fault::connecting(&why, address)),
+            Some(Ok(Ok(client))) => client,
+        };
+        let limit = if what == Use::Examine { LONG } else { STATEMENT } + GRACE;
+        let backend = (0, String::new());
+        let (prepared, arrays) = (RefCell::default(), RefCell::default());
+        let mut link = Self { client, prepared, arrays, limit, backend };
+        link.run(&settings(what))?;
+        link.look()?;
+        Ok(link)
+    }
+
+    /// Waits for an answer. One that does not come in time is taken for a lost connection.
+    pub(super) fn wait<T>(
+        &self,
+        answer: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
+    ) -> Result<T> {
+        match wait(answer, self.limit) {
+            Some(answer) => answer.map_err(|why| fault::statement(&why)),
+            None => Err(Error::Lost("it does not answer".to_owned())),
+        }
+    }
+
+    /// Runs statements that give nothing and take nothing.
+    pub(super) fn run(&self, sql: &str) -> Result<()> {
+        self.wait(self.client.batch_execute(sql))
+    }
+
+    /// The prepared statement of this text.
+    pub(super) fn prepare(&self, sql: &str) -> Result<Statement> {
+        if let Some(known) = self.prepared.borrow().get(sql) {
+            return Ok(known.clone());
+        }
+        let statement = self.wait(self.client.prepare(sql))?;
+        self.prepared.borrow_mut().insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    /// Whether this server can be used at all.
+    fn look(&mut self) -> Result<()> {
+        let sql = "SELECT current_setting('server_encoding'), current_setting('server_version_num')::int,
+            pg_backend_pid(), (SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid())";
+        let row = self.wait(self.client.query_one(sql, &[]))?;
+        let read = |why: tokio_postgres::Error| fault::statement(&why);
+        let encoding: String = row.try_get(0).map_err(read)?;
+        let version: i32 = row.try_get::<_, i32>(1).map_err(read)? / 10_000;
+        self.backend = (row.try_get(2).map_err(read)?, row.try_get(3).map_err(read)?);
+        if encoding != "UTF8" {
+            return Err(Error::Engine(format!(
+                "its encoding is {encoding} and must be UTF8; make one with createdb -E UTF8 -T template0"
+            )));
+        }
+        if version < VERSION {
+            return Err(Error::Engine(format!(
+                "it is PostgreSQL {version} and must be {VERSION} or newer"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Every statement reaches its rows by a key, so that its plan is known without statistics: what a planner
+/// would choose instead, on old counts, is turned off.
+fn settings(what: Use) -> String {
+    let mut settings = "SET client_min_messages = warning; SET jit = off; SET enable_seqscan = off;
+        SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+        SET plan_cache_mode = force_generic_plan;"
+        .to_owned();
+    if what != Use::Examine {
+        let ms = STATEMENT.as_millis();
+        settings.push_str(&format!(
+            "SET statement_timeout = {ms}; SET lock_timeout = {ms};
+            SET idle_in_transaction_session_timeout = {};",
+            2 * ms
+        ));
+    }
+    match what {
+        // A server may be set up to answer first.
+        Use::Write(Sync::Full | Sync::DangerousAnswerFirst) => settings.push_str(
+            "SELECT set_config('synchronous_commit', 'on', false)
+                WHERE current_setting('synchronous_commit') = 'off';",
+        ),
+        Use::Write(Sync::DangerousNormal) => settings.push_str("SET synchronous_commit = off;"),
+        Use::Read | Use::Examine => {}
+    }
+    settings
+}

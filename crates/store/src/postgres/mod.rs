@@ -1,0 +1,291 @@
+//! PostgreSQL as an engine: many hosts' worth of rows in a database that others run.
+//!
+//! Invariant: what a batch changes is put aside, one row a key, and written with one statement a table before
+//! anything is read, and before the commit ([`Db::flush`]). Statements are sent without waiting for the one
+//! before: a batch is two round trips, its rows and its commit. A commit whose answer is lost is asked after
+//! by the number of its transaction (design section 3, "The store").
+//!
+//! One host has a database: its writer's connection holds a lock, which ends with that connection. Whether
+//! another host wrote between two connections of ours is told by the number in `host`.
+
+mod address;
+mod buffer;
+mod fault;
+mod link;
+mod passfile;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod tls;
+mod value;
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::Sync;
+use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
+use buffer::Buffer;
+use link::{Link, Use};
+
+pub use address::{Address, AddressError};
+
+/// One connection to the database.
+pub struct Postgres {
+    address: Arc<Address>,
+    what: Use,
+    link: RefCell<Link>,
+    state: Cell<State>,
+    /// A statement of the transaction failed: nothing of it can be committed.
+    failed: Cell<bool>,
+    /// The connection is of no more use.
+    lost: Cell<bool>,
+    /// Rows are being shown: the connection is not free for another statement.
+    showing: Cell<bool>,
+    buffer: RefCell<Buffer>,
+    /// The number of the transaction that writes, once it has written.
+    number: RefCell<Option<String>>,
+    /// Of a commit whose answer was lost.
+    unknown: RefCell<Option<String>>,
+    /// Which of the database's hosts this is, counted as they came.
+    host: Cell<i64>,
+}
+
+/// Whether a transaction is under way. It begins with its first statement, in the same message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    None,
+    Wanted(&'static str),
+    Open,
+}
+
+const WRITING: &str = "BEGIN";
+const READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// The lock of a database's one host: this number is ours, the other the schema's.
+const LOCK: i32 = 0x0c40_5a05;
+
+impl Postgres {
+    /// The one connection that writes. Refused while another host has the database.
+    pub fn writer(address: &Arc<Address>, sync: Sync) -> Result<Self> {
+        let this = Self::open(address, Use::Write(sync))?;
+        if !this.hold()? {
+            return Err(Error::Engine(
+                "it is in use by another running host; stop that one, or use another database"
+                    .into(),
+            ));
+        }
+        Ok(this)
+    }
+
+    /// A connection for reads that somebody waits for.
+    pub fn reader(address: &Arc<Address>) -> Result<Self> {
+        Self::open(address, Use::Read)
+    }
+
+    /// A connection for a look at everything, however long it takes.
+    pub fn examiner(address: &Arc<Address>) -> Result<Self> {
+        Self::open(address, Use::Examine)
+    }
+
+    fn open(address: &Arc<Address>, what: Use) -> Result<Self> {
+        Ok(Self {
+            address: address.clone(),
+            what,
+            link: RefCell::new(Link::open(address, what)?),
+            state: Cell::new(State::None),
+            failed: Cell::new(false),
+            lost: Cell::new(false),
+            showing: Cell::new(false),
+            buffer: RefCell::default(),
+            number: RefCell::default(),
+            unknown: RefCell::default(),
+            host: Cell::new(0),
+        })
+    }
+
+    /// Takes the lock; false when another connection has it.
+    fn hold(&self) -> Result<bool> {
+        let sql = "SELECT pg_try_advisory_lock($1, hashtext(current_schema()))::int";
+        let db: &dyn Db = self;
+        Ok(db.one(sql, &[i64::from(LOCK).into()], |row| row.flag(0))?.unwrap_or(false))
+    }
+
+    /// Counts this host among those that the database has had.
+    pub(crate) fn enlist(&self) -> Result<()> {
+        let sql = "INSERT INTO host (workspace, number) VALUES (1, 1)
+            ON CONFLICT (workspace) DO UPDATE SET number = host.number + 1 RETURNING number";
+        let db: &dyn Db = self;
+        self.host.set(db.one(sql, &[], |row| row.int(0))?.unwrap_or(0));
+        Ok(())
+    }
+
+    /// Ends the transaction in memory.
+    fn reset(&self) {
+        self.state.set(State::None);
+        self.failed.set(false);
+        self.buffer.borrow_mut().take();
+        self.number.take();
+    }
+
+    fn gone(&self) -> Error {
+        self.lost.set(true);
+        Error::Lost("the connection was closed".to_owned())
+    }
+}
+
+impl Db for Postgres {
+    fn change(&self, table: &'static Table, how: RowChange, values: &[Value<'_>]) -> Result<()> {
+        if self.buffer.borrow().stands_in_the_way(table, how) {
+            self.flush()?;
+        }
+        self.buffer.borrow_mut().keep(table, how, values);
+        // Outside of a transaction nothing says when it ends.
+        if self.state.get() == State::None { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.write_rows()
+    }
+
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
+        self.flush()?;
+        let link = self.link.borrow();
+        let statement = self.noting(link.prepare(sql))?;
+        let run = link.client.execute_raw(&statement, values);
+        let changed = self.send(&link, run)?;
+        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+    }
+
+    fn query(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        self.flush()?;
+        self.show(sql, values, each)
+    }
+
+    fn begin(&self) -> Result<()> {
+        self.want(WRITING)
+    }
+
+    fn begin_reading(&self) -> Result<()> {
+        self.want(READING)
+    }
+
+    fn commit(&self) -> Result<()> {
+        self.flush()?;
+        let open = self.state.get() == State::Open;
+        if self.failed.get() {
+            // PostgreSQL would answer that it is done, and have rolled back.
+            return Err(Error::Engine("a statement of the transaction failed".to_owned()));
+        }
+        if !open {
+            self.reset();
+            return Ok(());
+        }
+        let mut number = self.number.take();
+        if number.is_none() {
+            let link = self.link.borrow();
+            number = self.noting(link.wait(rows::number(&link, true)))?;
+        }
+        self.reset();
+        let done = self.link.borrow().run("COMMIT");
+        // Whatever it answers: only the transaction's number tells what became of it.
+        done.map_err(|error| {
+            self.lost.set(true);
+            *self.unknown.borrow_mut() = number;
+            Error::Lost(error.to_string())
+        })
+    }
+
+    fn rollback(&self) -> Result<()> {
+        let open = self.state.get() == State::Open;
+        self.reset();
+        let link = self.link.borrow();
+        if link.client.is_closed() {
+            return Err(self.gone());
+        }
+        if open { self.noting(link.run("ROLLBACK")) } else { Ok(()) }
+    }
+
+    fn is_lost(&self) -> bool {
+        self.lost.get() || self.link.borrow().client.is_closed()
+    }
+
+    fn recover(&self) -> Result<Fate> {
+        self.reset();
+        self.lost.set(true);
+        let before = self.link.borrow().backend.clone();
+        // Whatever is wrong, a password that was changed or a server that begins: whoever runs it puts it right.
+        let opened = Link::open(&self.address, self.what);
+        *self.link.borrow_mut() = opened.map_err(|error| Error::Lost(error.to_string()))?;
+        let db: &dyn Db = self;
+        // A connection that broke on the way may live on at its other end, with the lock.
+        let end = "SELECT pg_terminate_backend(pid)::int FROM pg_stat_activity
+            WHERE pid = $1 AND backend_start::text = $2";
+        let (process, since) = (i64::from(before.0), before.1);
+        db.query(end, &[process.into(), since.as_str().into()], &mut |_| Ok(()))?;
+        if !self.hold()? {
+            return Err(Error::Lost("another connection holds it".to_owned()));
+        }
+        let number: Option<i64> =
+            db.one("SELECT max(number) FROM host", &[], |row| row.maybe_int(0))?.flatten();
+        if number.unwrap_or(0) != self.host.get() {
+            return Err(Error::Engine("another host has taken the database over".to_owned()));
+        }
+        let Some(unknown) = self.unknown.borrow().clone() else {
+            self.lost.set(false);
+            return Ok(Fate::Undone);
+        };
+        let status = "SELECT pg_xact_status($1::text::xid8)";
+        let status = db.one(status, &[unknown.as_str().into()], |row| {
+            Ok(row.maybe_text(0)?.unwrap_or_default().to_owned())
+        })?;
+        let fate = match status.as_deref() {
+            Some("committed") => Fate::Committed,
+            Some("aborted") => Fate::Undone,
+            Some("in progress") => return Err(Error::Lost("a commit is under way".to_owned())),
+            _ => {
+                let why = format!("nobody knows whether transaction {unknown} was committed");
+                return Err(Error::Engine(why));
+            }
+        };
+        self.unknown.take();
+        self.lost.set(false);
+        Ok(fate)
+    }
+
+    /// What is dead is cleared away by the server itself.
+    fn compact(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What was overwritten is gone from the rows; the server's dead rows, its log and its backups are the
+    /// business of whoever runs it (docs/operations.md).
+    fn thoroughly(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        work()
+    }
+
+    fn scrub(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn housekeep(&self, _: bool) -> Result<()> {
+        Ok(())
+    }
+
+    /// Its pages are not ours to look at.
+    fn check_file(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    fn copy_to(&self, _: &Path, _: &mut dyn FnMut() -> bool) -> Result<bool> {
+        Err(Error::Engine(
+            "a PostgreSQL database is backed up by pg_dump, or by its own means".into(),
+        ))
+    }
+}

@@ -1,0 +1,102 @@
+//! A database that cannot be reached: everybody is told so, and work goes on when it can be again.
+//!
+//! Invariant: what was refused meanwhile has written nothing. A batch whose commit was under way is answered only
+//! when the database has said what became of it; its rooms and its effects wait as long. Rooms in memory stay
+//! right: nobody else has written, or the engine says that another host has, which ends this writer.
+
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::Timestamp;
+
+use super::{Job, Pause, Run, answer};
+use crate::db::{Error, Fate};
+use crate::writer::queue::Answer;
+
+/// How soon it is tried again, in milliseconds: at first, and when that has failed for a while.
+const SOON_MS: i64 = 100;
+const LATER_MS: i64 = 3_000;
+
+/// A batch whose commit may be done.
+pub(super) struct Unknown {
+    jobs: Vec<Job>,
+    answers: Vec<Answer>,
+}
+
+impl Run {
+    /// The commit's answer did not come: nobody is told anything yet.
+    pub(super) fn park(&mut self, jobs: Vec<Job>, answers: Vec<Answer>, why: &str) {
+        self.unknown = Some(Unknown { jobs, answers });
+        self.mark_away(why);
+    }
+
+    pub(super) fn mark_away(&mut self, why: &str) {
+        tracing::error!(why, "the database is away; commands are refused until it is back");
+        self.pause = Some(Pause::Away { tried: self.clock.now(), rest: SOON_MS });
+        self.tell_away(why);
+    }
+
+    fn tell_away(&self, why: &str) {
+        let why = format!("the database is away: {why}; when it is back, work goes on by itself");
+        self.shared.trouble(Some(why));
+    }
+
+    /// A connection that was lost while nobody needed it is made anew before anybody is refused.
+    pub(super) fn see_whether_lost(&mut self, now: Timestamp) {
+        if self.pause.is_none() && self.db.is_lost() {
+            self.mark_away("the connection was closed");
+            self.pause = Some(Pause::Away { tried: now, rest: 0 });
+        }
+    }
+
+    /// Connects again, and ends what was under way. False while it cannot be.
+    pub(super) fn come_back(&mut self, rest: i64, now: Timestamp) -> Result<bool, Error> {
+        match self.db.recover() {
+            Err(Error::Lost(why)) => {
+                let rest = (rest * 2).clamp(SOON_MS, LATER_MS);
+                self.pause = Some(Pause::Away { tried: now, rest });
+                self.tell_away(&why);
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+            Ok(fate) => {
+                tracing::info!("the database is back");
+                self.pause = None;
+                self.shared.trouble(None);
+                self.resolve(fate)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn resolve(&mut self, fate: Fate) -> Result<(), Error> {
+        let Some(Unknown { jobs, answers }) = self.unknown.take() else { return Ok(()) };
+        match fate {
+            Fate::Committed => {
+                self.committed();
+                answer(jobs, answers);
+                self.hand_out();
+                Ok(())
+            }
+            Fate::Undone => {
+                let undone = self.undo();
+                refuse(jobs);
+                undone
+            }
+        }
+    }
+
+    /// The writer ends, and it is still unknown.
+    pub(super) fn give_up(&mut self) {
+        let Some(Unknown { jobs, .. }) = self.unknown.take() else { return };
+        for job in jobs {
+            let why = "it is unknown whether this was written: the database is away";
+            job.answer(Err(Refusal::new(Code::Unavailable, why)));
+        }
+    }
+}
+
+/// Nothing of these was written.
+pub(super) fn refuse(jobs: Vec<Job>) {
+    let why = "the database cannot be reached and nothing of this was written; try again";
+    let refused = jobs.iter().map(|_| Err(Refusal::new(Code::Unavailable, why))).collect();
+    answer(jobs, refused);
+}

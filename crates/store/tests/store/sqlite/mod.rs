@@ -1,0 +1,6 @@
+//! What a data folder's one file is: only on SQLite.
+
+mod audit;
+mod backup;
+mod folder;
+mod scrub;
