@@ -75,6 +75,8 @@ pub enum Standing {
 }
 
 impl Standing {
+    pub const ALL: [Self; 4] = [Self::Waiting, Self::Approved, Self::Denied, Self::Expired];
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Delivery, State};
-use crate::attention::{Attention, Rule};
+use super::{Delivery, Disposition, State};
+use crate::attention::{Attention, Directedness, Rule};
 use crate::claim::Claim;
 use crate::event::Event;
 use crate::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
@@ -84,6 +84,16 @@ impl Open {
 
     pub fn delivery_mut(&mut self, member: MemberKey) -> Option<&mut Delivery> {
         self.deliveries.iter_mut().find(|d| d.member == member)
+    }
+
+    /// A role mention, or an event somebody claimed, is answered by exactly one: whether another has, and
+    /// `member` was not asked beside it.
+    pub fn is_answered_for_role(&self, member: MemberKey) -> bool {
+        let of_role = |d: &&Delivery| matches!(d.decision.rule, Rule::RoleMention | Rule::Claimed);
+        let others = self.deliveries.iter().filter(|d| d.member != member).filter(of_role);
+        let mine = self.delivery(member).map(|d| d.decision.directedness);
+        let mut ended = others.map(|d| d.disposition());
+        mine != Some(Directedness::ToMe) && ended.any(|how| how == Some(Disposition::Responded))
     }
 
     /// Whether nothing of it is open any more, so that its receipt can be written.

@@ -97,7 +97,7 @@ impl Run<'_> {
             let answered = d.disposition() == Some(Disposition::Responded);
             d.member != me && (has_it || answered)
         });
-        if held && !addressed {
+        if (held && !addressed) || open.is_answered_for_role(me) {
             return Err(claimed_by_other().into());
         }
         Ok(())
@@ -182,6 +182,14 @@ impl Run<'_> {
         self.settle_if_done(at);
         Ok(())
     }
+}
+
+/// The delivery of a member who answers what it was not told of: its reply takes the claim.
+pub(super) fn taken_by_reply(member: MemberKey, fence: u32) -> Delivery {
+    let mut delivery = Delivery::new(&Told { member, decision: claimed_decision() });
+    delivery.fence = fence;
+    delivery.attempt = 1;
+    delivery
 }
 
 fn claimed_decision() -> Decision {

@@ -188,7 +188,7 @@ fn judge(
             return Err(claimed_by_other());
         }
     }
-    if !addressed && answered_for_role(cause, sender) {
+    if cause.open.as_ref().is_some_and(|open| open.is_answered_for_role(sender)) {
         return Err(claimed_by_other());
     }
     let holds = claim.is_some_and(|c| c.holder == sender);
@@ -217,16 +217,6 @@ fn judge(
         hop: cause.hop.saturating_add(1),
         answers_ack: false,
         takes_claim: directedness != Directedness::ToMe,
-    })
-}
-
-/// A role mention, or an event somebody claimed, is answered by exactly one.
-fn answered_for_role(cause: &Cause, sender: MemberKey) -> bool {
-    let mut deliveries = cause.open.iter().flat_map(|o| &o.deliveries);
-    deliveries.any(|d| {
-        d.member != sender
-            && matches!(d.decision.rule, Rule::RoleMention | Rule::Claimed)
-            && d.disposition() == Some(Disposition::Responded)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::claim::taken_by_reply;
 use super::defer::end_for_others;
 use super::guard::Verdict;
 use super::{Result, Run};
@@ -262,6 +263,10 @@ impl Run<'_> {
             let fence =
                 open.claim.map_or(1, |c| if c.holder == me.key { c.fence } else { c.fence + 1 });
             open.claim = Some(Claim::new(me.key, fence, true, now));
+            if open.delivery(me.key).is_none() {
+                // That it has answered must be known when the claim is gone: nobody else answers after it.
+                open.deliveries.push(taken_by_reply(me.key, fence));
+            }
         }
         let outcome =
             if verdict.answers_ack { Disposition::Acknowledged } else { Disposition::Responded };

@@ -153,9 +153,21 @@ impl World {
         if temper == Temper::Rude {
             self.be_rude(offer.member);
         }
+        if matches!(temper, Temper::Rude | Temper::Grateful | Temper::Chatty) {
+            self.grab(offer.member);
+        }
         if times == 0 {
             let disposition = if must { Disposition::Failed } else { Disposition::Ignored };
             let _ = self.run(by, Command::Dispose { event: event.uid, disposition, note: None });
+        }
+    }
+
+    /// Claims one of the newest messages of people, whoever has it already.
+    fn grab(&mut self, member: MemberKey) {
+        let newest = self.human_posts.len().saturating_sub(1 + self.dice(3) as usize);
+        let Some(event) = self.human_posts.get(newest).copied() else { return };
+        if let Err(refusal) = self.run(self.by(member), Command::Claim { event }) {
+            *self.refusals.entry(refusal.code).or_default() += 1;
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chorus_core::attention::Policy;
+use chorus_core::attention::{Policy, Rule};
+use chorus_core::error::Code;
 use chorus_core::event::{Change, Event};
 use chorus_core::ids::{ConversationKey, Timestamp};
 use chorus_core::limits;
@@ -31,6 +32,12 @@ impl World {
         self.check_obligations();
     }
 
+    /// A room in which nobody gets in another's way shows little.
+    pub(crate) fn check_contention(&self) {
+        let refused = self.refusals.get(&Code::ClaimedByOther);
+        assert!(refused.is_some(), "nobody wanted what another held: {}", self.summary());
+    }
+
     fn check_event(&self, event: &Event) {
         let Some(attention) = &event.attention else { return };
         let agent = self.ws.directory().is_agent(event.actor);
@@ -54,8 +61,11 @@ impl World {
     /// A role mention is answered by exactly one of the role.
     fn check_roles(&self) {
         for (at, event) in &self.log.events {
+            // In a direct conversation everybody is asked, whatever role is named.
+            let told = event.attention.iter().flat_map(|attention| &attention.told);
+            let of_role = told.into_iter().any(|t| t.decision.rule == Rule::RoleMention);
             let Change::Posted(message) = &event.change else { continue };
-            if !message.text.starts_with("@helpers") {
+            if !of_role || !message.text.starts_with("@helpers") {
                 continue;
             }
             let answered: BTreeSet<_> = self

@@ -34,6 +34,7 @@ fn ten_thousand_messages_hold_every_invariant() {
         world.play(10_000);
         world.rest();
         world.check_end();
+        world.check_contention();
         eprintln!("seed {seed}: {}", world.summary());
     }
 }

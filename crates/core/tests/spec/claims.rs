@@ -144,6 +144,27 @@ fn until_it_is_accepted_another_of_the_role_may_take_it_over() {
     house.post(other, say).expect("it has the claim");
 }
 
+// covers: ATT-86, ATT-90
+#[test]
+fn nobody_claims_or_answers_what_one_of_the_role_has_answered_without_being_asked() {
+    let mut house = House::new();
+    let (event, selected) = asked(&mut house);
+    let knock = house.offer(selected);
+    let mut others = AGENTS.into_iter().filter(|m| *m != selected);
+    let (quick, late) = (others.next().expect("another"), others.next().expect("a third"));
+    let answer = |house: &House| Say::to(house.ops, "found it").answering(event);
+    let say = answer(&house);
+    house.post(quick, say).expect("not accepted yet");
+    assert_eq!(house.disposition(event, quick), Some(Disposition::Responded));
+    for member in [selected, late] {
+        assert_eq!(code(house.claim(member, event)), Code::ClaimedByOther);
+        let say = answer(&house);
+        let second = code(house.post(member, say));
+        assert!(matches!(second, Code::ClaimedByOther | Code::StaleTurn), "{second:?}");
+    }
+    assert!(house.reply(&knock, "I'm on it").is_err());
+}
+
 // covers: ATT-89
 #[test]
 fn claiming_gives_the_content_and_a_reply_takes_the_claim() {
