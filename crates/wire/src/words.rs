@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use chorus_core::approval::Standing;
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::command::Authority;
 use chorus_core::conversation::{ConversationKind, Participation, Visibility};
@@ -60,6 +61,7 @@ word! {
     Priority: "priority",
     Reason: "reason",
     Signal: "signal",
+    Standing: "approval state",
     ThreadKind: "thread type",
     ThreadStatus: "thread status",
 }

@@ -1,6 +1,6 @@
 //! `chorus approve`: what agents may do only once a person has agreed, and agreeing to it or not.
 
-use chorus_wire::rest::approvals::{Approval, Decision, ListApprovals, State};
+use chorus_wire::rest::approvals::{Approval, Decision, ListApprovals};
 
 use super::Context;
 use crate::failure::Result;
@@ -34,7 +34,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let decided = client.decide_approval(&id, &decision).await?;
     context.print.show(&decided, |one| match &one.event_id {
         Some(event) => format!("approved: {} has said it as {event}", line(&one.agent)),
-        None => format!("{} for {}", word(one.state), line(&one.agent)),
+        None => format!("{} for {}", one.state.name(), line(&one.agent)),
     })
 }
 
@@ -54,14 +54,5 @@ fn row(one: &Approval) -> Vec<String> {
         (_, None, Some(arguments)) => format!("{} {}", one.tool, line(&arguments.to_string())),
         (_, None, None) => one.tool.clone(),
     };
-    vec![one.id.clone(), line(&one.agent), word(one.state).to_owned(), what, date(one.expires_at)]
-}
-
-fn word(state: State) -> &'static str {
-    match state {
-        State::Waiting => "waiting",
-        State::Approved => "approved",
-        State::Denied => "denied",
-        State::Expired => "expired",
-    }
+    vec![one.id.clone(), line(&one.agent), one.state.name().to_owned(), what, date(one.expires_at)]
 }

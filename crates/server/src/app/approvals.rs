@@ -6,7 +6,7 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Prefix;
 use chorus_core::limits;
 use chorus_wire::attention::descriptors::Tool;
-use chorus_wire::rest::approvals::{self as rest, Approvals, Decision, ListApprovals, State};
+use chorus_wire::rest::approvals::{self as rest, Approvals, Decision, ListApprovals};
 use chorus_wire::{canonical, jsonrpc};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -125,12 +125,7 @@ impl App {
         let (source, decided) = (approval.source.as_ref(), approval.decided.as_ref());
         rest::Approval {
             id: approval.uid.show(Prefix::Approval),
-            state: match approval.standing(self.now()) {
-                Standing::Waiting => State::Waiting,
-                Standing::Approved => State::Approved,
-                Standing::Denied => State::Denied,
-                Standing::Expired => State::Expired,
-            },
+            state: approval.standing(self.now()),
             agent: view::id(&directory, approval.member),
             created_at: approval.at,
             expires_at: approval.expires,

@@ -1,8 +1,13 @@
 //! `/v1/approvals`: what agents may do only once a person has agreed (design section 5, "Approvals").
 
+use std::borrow::Cow;
+
+use chorus_core::approval::Standing;
 use chorus_core::ids::Timestamp;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+
+use crate::words;
 
 /// Query of `GET /v1/approvals`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -12,13 +17,17 @@ pub struct ListApprovals {
     pub all: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    Waiting,
-    Approved,
-    Denied,
-    Expired,
+/// How an approval stands, under the name that it has in the document.
+struct State;
+
+impl JsonSchema for State {
+    fn schema_name() -> Cow<'static, str> {
+        "State".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        words::As::<Standing>::json_schema(generator)
+    }
 }
 
 /// `GET /v1/approvals`, the oldest first.
@@ -31,7 +40,9 @@ pub struct Approvals {
 pub struct Approval {
     /// `apr_…`
     pub id: String,
-    pub state: State,
+    #[serde(with = "words::one")]
+    #[schemars(with = "State")]
+    pub state: Standing,
     /// Member id of the agent that asks.
     pub agent: String,
     #[serde(with = "crate::time::iso")]
