@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chorus_core::approval::{Approval, Decided, Source};
 use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
+use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Seq, Timestamp, Uid};
 use chorus_core::packed;
 
 use crate::db::{Db, Error, Result, Row, Table};
@@ -92,12 +92,16 @@ fn read(row: &dyn Row) -> Result<Approval> {
         }),
         None => None,
     };
+    let uid = uid(row, 1)?;
+    let asked = packed::read_asked(row.blob(14)?).map_err(|_| {
+        Error::corrupt(format!("the approval {} cannot be read", uid.show(Prefix::Approval)))
+    })?;
     Ok(Approval {
-        uid: uid(row, 1)?,
+        uid,
         at: Timestamp(row.int(2)?),
         expires: Timestamp(row.int(3)?),
         member: MemberKey(row.int(4)?),
-        asked: packed::read_asked(row.blob(14)?).map_err(Error::from)?,
+        asked,
         source,
         decided,
     })

@@ -4,7 +4,7 @@
 //! and it goes with the message.
 
 use chorus_core::digest::{Digest, Written};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp};
 use chorus_core::packed;
 
 use crate::db::{Db, Error, Result, Table};
@@ -68,6 +68,34 @@ pub(crate) fn forget_texts(
     let sql = "DELETE FROM digest_text WHERE workspace = $1 AND conversation = $2
         AND after < $3 AND through >= $3";
     db.execute(sql, &[workspace.into(), key.0.into(), message.0.into()]).map(drop)
+}
+
+/// Every digest of a conversation, oldest first, with the end and the time it is filed under; none where the
+/// row cannot be read.
+pub(crate) fn all(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Vec<(Seq, Timestamp, Option<Digest>)>> {
+    let sql =
+        format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY through", DIGEST.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], |row| {
+        let digest = packed::read_digest(row.blob(4)?).ok();
+        Ok((Seq(row.int(2)?), Timestamp(row.int(3)?), digest))
+    })
+}
+
+/// What commands wrote, without the words: whose it is, and of which stretch.
+pub(crate) fn texts(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Vec<(MemberKey, Seq, Seq)>> {
+    let sql = "SELECT member, after, through FROM digest_text
+        WHERE workspace = $1 AND conversation = $2 ORDER BY through, member";
+    db.all(sql, &[workspace.into(), key.0.into()], |row| {
+        Ok((MemberKey(row.int(0)?), Seq(row.int(1)?), Seq(row.int(2)?)))
+    })
 }
 
 /// The digests of a member in a conversation, newest first, each with what was written of it.

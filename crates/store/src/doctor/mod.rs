@@ -5,7 +5,9 @@
 //! made again. What is not in the log, open events and receipts, is checked by its invariants (design
 //! section 3, "The log"). Works on a stopped folder and beside a running host.
 
+mod approvals;
 mod audit;
+mod digests;
 mod heads;
 mod log;
 mod open;
@@ -103,7 +105,8 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
     // A folder of the first version has no such log until a host has opened it.
     if schema::check(db, schema).is_ok_and(|version| version >= schema.audited_since) {
         db.begin_reading()?;
-        let looked = audit::look(db, tenant.key, &mut report);
+        let looked = audit::look(db, tenant.key, &mut report)
+            .and_then(|()| approvals::look(db, tenant.key, &everybody, &mut report));
         db.rollback()?;
         looked?;
     }
@@ -139,6 +142,7 @@ impl<'a> Look<'a> {
         };
         let Some(replayed) = look.replay(&stored)? else { return Ok(()) };
         look.compare(&stored, &head, &replayed.room)?;
+        look.check_digests(&replayed.room)?;
         look.check_open(&head, &replayed.told)
     }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod audit;
+mod beside;
 mod doctor;
 mod erase;
 mod ground;

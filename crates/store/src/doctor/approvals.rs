@@ -1,0 +1,74 @@
+//! What waits for a person, and what was decided: that it is of somebody, comes from where it says, and keeps no
+//! words once it was decided.
+
+use chorus_core::approval::{Approval, Asked};
+use chorus_core::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::member::Directory;
+use chorus_core::packed;
+
+use super::{Problem, Report};
+use crate::db::{Db, Error, Result};
+use crate::{base, conversation, event};
+
+pub(super) fn look(
+    db: &dyn Db,
+    workspace: i64,
+    everybody: &Directory,
+    report: &mut Report,
+) -> Result<()> {
+    for approval in everybody.approvals.values() {
+        let mut found = |what: &str| {
+            let what = format!("the approval {}: {what}", approval.uid.show(Prefix::Approval));
+            let conversation = approval.source.as_ref().map(|s| s.at.conversation);
+            let seq = approval.source.as_ref().map(|s| s.at.seq);
+            report.problems.push(Problem { conversation, seq, what });
+        };
+        let decided = approval.decided.as_ref();
+        if everybody.member(approval.member).is_none() {
+            found("it is of a member who is not there");
+        }
+        if decided.is_some_and(|d| everybody.member(d.by).is_none()) {
+            found("a member who is not there has decided it");
+        }
+        if approval.expires < approval.at || decided.is_some_and(|d| d.at < approval.at) {
+            found("it ended before it was asked for");
+        }
+        if decided.is_some()
+            && packed::asked(&approval.emptied().asked) != packed::asked(&approval.asked)
+        {
+            found("it is decided and keeps what was to be said");
+        }
+        if !comes_from_there(db, workspace, approval)? {
+            found("it does not come from the event that it names");
+        }
+        if let Asked::Send { to, post } = &approval.asked
+            && !is_conversation(db, workspace, *to, post.conversation)?
+        {
+            found("it goes to a conversation that is not there");
+        }
+    }
+    Ok(())
+}
+
+fn comes_from_there(db: &dyn Db, workspace: i64, approval: &Approval) -> Result<bool> {
+    let Some(source) = &approval.source else { return Ok(true) };
+    let event = match event::get(db, workspace, source.at) {
+        // Said where its conversation is looked at.
+        Err(Error::Corrupt(_)) => return Ok(true),
+        event => event?,
+    };
+    let here = match event {
+        Some(event) => event.uid == source.event,
+        // What waits holds the log, and what is decided does not.
+        None => base::get(db, workspace, source.at.conversation)?
+            .is_some_and(|base| source.at.seq <= base.seq),
+    };
+    Ok(here && is_conversation(db, workspace, source.at.conversation, source.conversation)?)
+}
+
+fn is_conversation(db: &dyn Db, workspace: i64, key: ConversationKey, uid: Uid) -> Result<bool> {
+    match conversation::get(db, workspace, key) {
+        Err(Error::Corrupt(_)) => Ok(true),
+        found => Ok(found?.is_some_and(|found| found.uid == uid)),
+    }
+}

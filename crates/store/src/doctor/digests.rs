@@ -1,0 +1,59 @@
+//! Digests, which are not in the log: that they account for it in a row, and hold no words that are gone.
+
+use std::collections::BTreeMap;
+
+use chorus_core::digest::Digest;
+use chorus_core::ids::Seq;
+use chorus_core::room::Room;
+
+use super::Look;
+use crate::db::Result;
+use crate::digest;
+
+impl Look<'_> {
+    pub(super) fn check_digests(&mut self, replayed: &Room) -> Result<()> {
+        let end = replayed.head.seq;
+        let mut accounted = Seq(0);
+        let mut known: BTreeMap<Seq, Digest> = BTreeMap::new();
+        for (through, at, digest) in digest::all(self.db, self.workspace, self.key)? {
+            let Some(digest) = digest else {
+                self.found(Some(through), "the digest up to here cannot be read");
+                continue;
+            };
+            if (digest.through, digest.at) != (through, at) {
+                self.found(Some(through), "the digest up to here is filed as another");
+            }
+            if digest.after < accounted || digest.after >= digest.through || digest.through > end {
+                self.found(Some(through), "the digest up to here is of no stretch of its own");
+            }
+            let inside = |seq: &Seq| *seq > digest.after && *seq <= digest.through;
+            let calls = digest.members.iter().flat_map(|part| &part.calls);
+            if !digest.statuses.iter().chain(&digest.asks).chain(calls).all(inside) {
+                self.found(Some(through), "the digest up to here names what is not in its stretch");
+            }
+            if digest.members.iter().any(|part| self.directory.member(part.member).is_none()) {
+                self.found(Some(through), "the digest up to here is of a member who is not there");
+            }
+            accounted = accounted.max(digest.through);
+            known.insert(through, digest);
+        }
+        if let Some(mark) = digest::mark(self.db, self.workspace, self.key)?
+            && (mark > end || mark < accounted)
+        {
+            self.found(Some(mark), "digests account for the log up to another event than is noted");
+        }
+        for (member, after, through) in digest::texts(self.db, self.workspace, self.key)? {
+            let of = known.get(&through).filter(|digest| digest.after == after);
+            if of.and_then(|digest| digest.part(member)).is_none() {
+                let what = format!("a text of member {member} is of no digest of theirs");
+                self.found(Some(through), what);
+            }
+            let mut gone = replayed.messages.iter().filter(|(seq, _)| **seq > after);
+            if gone.any(|(seq, state)| *seq <= through && state.deleted_at.is_some()) {
+                let what = format!("a text of member {member} is made of words that are gone");
+                self.found(Some(through), what);
+            }
+        }
+        Ok(())
+    }
+}

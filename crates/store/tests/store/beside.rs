@@ -1,0 +1,123 @@
+//! The doctor looks at what is not in the log and is neither owed: digests, and what waits for a person.
+
+use std::sync::Arc;
+
+use chorus_core::command::{By, Command, Outcome, Post};
+use chorus_core::conversation::{ConversationKind, Participation, Settings, Visibility};
+use chorus_core::digest::Written;
+use chorus_core::ids::{Seq, Uid};
+use chorus_core::limits;
+
+use crate::ground::{ADA, BOB, Ground, damage, doctor, logged, person, post};
+
+/// A folder with two digests, a text written of the second, and two approvals, one of them denied.
+fn followed_and_asked() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle();
+    let seat = Command::SetSeat {
+        conversation: room.uid,
+        member: ADA,
+        participation: Participation::AlwaysListen,
+    };
+    ground.ask(person(), seat).unwrap();
+    let first = ground.say(room.uid, "the build is green");
+    ground.pass(limits::DIGEST_MS);
+    let gone = ground.say(room.uid, "this is to be forgotten");
+    ground.ask(person(), Command::Delete { message: gone.event.uid }).unwrap();
+    let last = ground.say(room.uid, "who looks at the deploy?");
+    ground.pass(limits::DIGEST_MS);
+    let written = Written {
+        after: Seq(first.event.seq.0),
+        through: last.event.seq,
+        member: ADA,
+        text: "a build".into(),
+    };
+    // Of the second there is nothing: a message of it was deleted.
+    let kept = Command::KeepDigest { conversation: room.uid, written: written.clone() };
+    ground.ask(By::host(), kept).unwrap();
+    let before = Written { after: Seq(first.event.seq.0 - 1), through: first.event.seq, ..written };
+    let kept = Command::KeepDigest { conversation: room.uid, written: before };
+    ground.ask(By::host(), kept).unwrap();
+    let pair = pair(&ground);
+    let asked = logged(ground.ask(person(), post(pair, "tell the others", None)).unwrap());
+    for key in [1, 2] {
+        let Command::Post(said) = post(room.uid, "the merger is off", Some(key)) else { panic!() };
+        let said = Post { in_reply_to: Some(asked.event.uid), ..*said };
+        let held = ground.ask(crate::ground::by(BOB), Command::Post(Box::new(said))).unwrap();
+        let Outcome::Held(approval) = held else { panic!("{held:?}") };
+        if key == 2 {
+            let (approval, approved, reason) = (approval.uid, false, None);
+            ground.ask(person(), Command::DecideApproval { approval, approved, reason }).unwrap();
+        }
+    }
+    ground.writer.stop();
+    folder
+}
+
+/// The person's and bob's own.
+fn pair(ground: &Ground) -> Uid {
+    let settings = Settings {
+        title: "pair".into(),
+        description: "".into(),
+        purpose: "".into(),
+        visibility: Visibility::Private,
+        stream: None,
+        archived: false,
+        lead: None,
+        agent_budget: None,
+        keep: None,
+    };
+    let (kind, members) = (ConversationKind::Dm, vec![BOB]);
+    let made = ground.ask(person(), Command::CreateConversation { kind, settings, members });
+    match made.unwrap() {
+        Outcome::Conversation(made) => Arc::unwrap_or_clone(made).uid,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_stands_beside_the_log_is_looked_at_too() {
+    let folder = followed_and_asked();
+    assert_eq!(doctor(folder.path()).problems, []);
+    for (sql, words) in [
+        ("UPDATE digest SET packed = x'ff'", "the digest up to here cannot be read"),
+        ("UPDATE digest SET at = at + 1", "filed as another"),
+        ("UPDATE digest SET through = through + 100", "filed as another"),
+        (
+            "UPDATE digest SET packed = (SELECT packed FROM digest ORDER BY through LIMIT 1)",
+            "no stretch of its own",
+        ),
+        ("UPDATE digested SET seq = seq + 100", "account for the log up to another"),
+        ("UPDATE digested SET seq = 1", "account for the log up to another"),
+        ("UPDATE digest_text SET member = 3", "of no digest of theirs"),
+        ("UPDATE digest_text SET after = after - 1", "of no digest of theirs"),
+        (
+            "INSERT INTO digest_text SELECT workspace, conversation,
+                (SELECT max(through) FROM digest), member, through, text FROM digest_text",
+            "made of words that are gone",
+        ),
+        ("UPDATE approval SET packed = x'ff'", "cannot be read"),
+        ("UPDATE approval SET member = 9", "of a member who is not there"),
+        (
+            "UPDATE approval SET decided_by = 9 WHERE approved = 0",
+            "a member who is not there has decided it",
+        ),
+        ("UPDATE approval SET expires = at - 1", "ended before it was asked for"),
+        (
+            "UPDATE approval SET approved = 1, decided_by = 1, decided_at = at WHERE approved IS NULL",
+            "keeps what was to be said",
+        ),
+        ("UPDATE approval SET source_seq = 1", "does not come from the event"),
+        (
+            "UPDATE approval SET source_room = x'00000000000000000000000000000000'",
+            "does not come from the event",
+        ),
+    ] {
+        let folder = followed_and_asked();
+        damage(folder.path(), sql);
+        let problems = doctor(folder.path()).problems;
+        let found = problems.iter().any(|problem| problem.to_string().contains(words));
+        assert!(found, "{sql}: {problems:#?}");
+    }
+}
