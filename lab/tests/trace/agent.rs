@@ -102,7 +102,9 @@ impl Agent {
     ) -> Self {
         let mut request = format!("ws://{addr}/v1/c2a").into_client_request().unwrap();
         request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
-        let (socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
+        // Without Nagle's wait: a call after an acknowledgement would take 40 ms of nothing.
+        let connected = tokio_tungstenite::connect_async_with_config(request, None, true).await;
+        let (socket, _) = connected.unwrap();
         let mut agent = Self { socket, heard: VecDeque::new(), next: 1, memory, chance, diligent };
         let session = agent.memory.session.as_ref().map_or(json!({}), |id| json!({"id": id}));
         let params = json!({
@@ -157,6 +159,12 @@ impl Agent {
         if self.memory.done.contains(&event) {
             return Ok(());
         }
+        let said = params["content"][0]["text"].as_str().unwrap_or_default();
+        if let Some((item, room)) = said.strip_prefix("Can you pass on ").and_then(pass_on)
+            && self.carry(&event, item, room).await?
+        {
+            return Ok(());
+        }
         let mood = if self.diligent { 19 } else { self.chance.below(20) };
         match (params["attention"]["policy"].as_str().unwrap_or_default(), mood) {
             // Says nothing: overdue in the end.
@@ -169,7 +177,11 @@ impl Agent {
                 let done = json!({"inReplyTo": event, "signal": "done"});
                 self.tool("chat.react", done).await?;
             }
-            ("must_respond", _) => self.reply(params, &event, &params["turn"]["token"]).await?,
+            ("must_respond", _) => {
+                if !self.reply(params, &event, &params["turn"]["token"]).await? {
+                    return Ok(());
+                }
+            }
             // Two agents that talk to each other need no help from a third.
             ("may_respond", 0..=9) if params["author"]["kind"] == "human" => {
                 let claimed = self.tool("chat.claim", json!({"eventId": event})).await?;
@@ -191,13 +203,32 @@ impl Agent {
         Ok(())
     }
 
-    /// Answers under the key that each of its runs would use.
-    async fn reply(&mut self, params: &Value, event: &str, turn: &Value) -> Result<(), Gone> {
+    /// Carries what was said in private to a room. False when that was denied: then it is answered where it
+    /// was said.
+    async fn carry(&mut self, event: &str, item: &str, room: &str) -> Result<bool, Gone> {
+        let args = json!({
+            "target": {"conversation": room},
+            "inReplyTo": event,
+            "idempotencyKey": format!("carry:{event}"),
+            "visibility": "channel",
+            "directedness": "to_other",
+            "text": format!("I am to pass on {item}."),
+        });
+        let given = self.tool("chat.send_message", args).await?;
+        let code = &given["result"]["structuredContent"]["error"]["code"];
+        assert_ne!(given["result"]["isError"], json!(false), "nobody was asked: {given}");
+        Ok(code == "APPROVAL_REQUIRED")
+    }
+
+    /// Answers under the key that each of its runs would use. False when its line is paused: it is offered
+    /// again when that goes on.
+    async fn reply(&mut self, params: &Value, event: &str, turn: &Value) -> Result<bool, Gone> {
+        let dm = params["conversation"]["kind"] == "dm";
         let args = json!({
             "target": {"conversation": params["conversation"]["id"]},
             "inReplyTo": event,
             "idempotencyKey": format!("reply:{event}:1"),
-            "visibility": "channel",
+            "visibility": if dm { "dm" } else { "channel" },
             "directedness": "to_other",
             "text": "I have looked at it, and it is as it should be.",
             "turn": turn,
@@ -207,7 +238,8 @@ impl Agent {
             // The answer was lost, it thinks.
             self.tool("chat.send_message", args).await?;
         }
-        Ok(())
+        let code = &given["result"]["structuredContent"]["error"]["code"];
+        Ok(code != "REPLY_BUDGET_SPENT")
     }
 
     async fn tool(&mut self, name: &str, arguments: Value) -> Result<Value, Gone> {
@@ -242,4 +274,9 @@ impl Agent {
             }
         }
     }
+}
+
+/// "item 7 to ch_1?" as what is to be passed on, and where.
+fn pass_on(said: &str) -> Option<(&str, &str)> {
+    said.strip_suffix('?')?.split_once(" to ")
 }

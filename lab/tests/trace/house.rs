@@ -1,6 +1,7 @@
 //! The host in this process, restarted on its folder, and calls of its REST door.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use chorus_core::command::{By, Command, Drawn};
 use chorus_core::ids::{Timestamp, Uid};
@@ -51,11 +52,14 @@ impl House {
     pub(crate) async fn stop_and_examine(self) {
         let Self { running, folder, .. } = self;
         running.stop().await;
+        let began = Instant::now();
         let report = chorus_store::doctor(&chorus_store::Place::folder(folder.path())).unwrap();
         assert!(report.is_clean(), "{:#?}", report.problems);
         println!(
-            "doctor: {} events in {} conversations, nothing wrong",
-            report.events, report.conversations
+            "doctor: {} events in {} conversations, nothing wrong, {:.1} s",
+            report.events,
+            report.conversations,
+            began.elapsed().as_secs_f64()
         );
     }
 
@@ -105,14 +109,15 @@ impl House {
             }
             let answer = request.send().await.unwrap();
             let status = answer.status().as_u16();
-            if status == 429 {
+            let bytes = answer.bytes().await.unwrap();
+            let body: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+            if body["error"]["code"] == "RATE_LIMITED" {
                 // Too much at once, in the team's time: let some of it pass.
                 self.clock.advance(1_000);
                 self.running.tick();
                 continue;
             }
-            let bytes = answer.bytes().await.unwrap();
-            return (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null));
+            return (status, body);
         }
     }
 
@@ -130,7 +135,11 @@ impl House {
     }
 
     pub(crate) async fn token(&self, member: &str) -> String {
-        let new = json!({"agent": member, "role": "worker", "ttl_s": 60 * 24 * 3_600});
+        self.token_of(member, "worker").await
+    }
+
+    pub(crate) async fn token_of(&self, member: &str, role: &str) -> String {
+        let new = json!({"agent": member, "role": role, "ttl_s": 60 * 24 * 3_600});
         let made = self.must(self.operator(), "POST", "/v1/tokens", Some(&new)).await;
         made["token"].as_str().unwrap().to_owned()
     }

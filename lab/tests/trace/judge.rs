@@ -1,13 +1,14 @@
 //! What must hold in the end, read through the doors as anybody reads.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
 
 use crate::house::House;
-use crate::people::{Left, Said};
+use crate::people::{Left, People, Said};
+use crate::rare::Rare;
 
 /// Questions to the host at the same time.
 const ASKED: usize = 32;
@@ -22,6 +23,12 @@ pub(crate) struct Verdict {
     overdue: usize,
     open: usize,
     replies: usize,
+    ephemeral: usize,
+    digests: usize,
+    carried: usize,
+    denied: usize,
+    /// Events of each type.
+    kinds: BTreeMap<String, usize>,
     pub(crate) wrong: Vec<String>,
 }
 
@@ -31,7 +38,8 @@ impl fmt::Display for Verdict {
         write!(
             f,
             "{messages} messages ({edited} edited, {erased} erased), {replies} replies; {owed} answers owed: \
-             {answered} settled, {overdue} overdue, {open} open"
+             {answered} settled, {overdue} overdue, {open} open; {} ephemeral, {} digests, {} approved, {} denied; {:?}",
+            self.ephemeral, self.digests, self.carried, self.denied, self.kinds
         )
     }
 }
@@ -48,33 +56,131 @@ impl Verdict {
         ] {
             assert!(count >= least, "only {count} {what} in {messages} messages");
         }
+        let rare = messages as usize / 5_000;
+        let of_kind = |kind: &str| self.kinds.get(kind).copied().unwrap_or_default();
+        for (what, count) in [
+            ("ephemeral messages", self.ephemeral),
+            ("digests", self.digests),
+            ("approved messages", self.carried),
+            ("denied messages", self.denied),
+            ("withdrawals", of_kind("member_withdrew")),
+            ("words to go on", of_kind("continued")),
+            ("erased", of_kind("message_erased")),
+            ("deleted", of_kind("message_deleted")),
+            ("edited", of_kind("message_edited")),
+            ("reactions", of_kind("reaction_set")),
+        ] {
+            assert!(count >= rare.max(1), "only {count} {what} in {messages} messages");
+        }
     }
 }
 
-pub(crate) async fn judge(house: &House, said: &[Said]) -> Verdict {
+pub(crate) async fn judge(house: &House, people: &People, rare: &Rare) -> Verdict {
+    let said = &people.plan().said;
+    let auditor = people.auditor();
     let mut verdict = Verdict { messages: said.len(), ..Verdict::default() };
     let mut logs: HashMap<String, Vec<Value>> = HashMap::new();
     let rooms: HashSet<&String> = said.iter().map(|said| &said.room).collect();
     for room in rooms {
-        logs.insert(room.clone(), log(house, room).await);
+        logs.insert(room.clone(), log(house, auditor, room).await);
+        kinds(house, auditor, room, &mut verdict).await;
+    }
+    for room in people.rooms() {
+        let seen = log(house, house.operator(), room).await;
+        shown_to_few(said, room, &seen, &mut verdict);
+    }
+    carried_once(rare, &logs, &mut verdict);
+    for (room, token) in people.followed() {
+        digests_in_a_row(house, &room, &token, &mut verdict).await;
     }
     every_message_once(said, &logs, &mut verdict);
     nobody_answered_twice(&logs, &mut verdict);
-    nothing_owed_forgotten(house, said, &mut verdict).await;
+    nothing_owed_forgotten(house, auditor, said, &mut verdict).await;
     verdict
 }
 
 /// All messages of a room, and of its threads.
-async fn log(house: &House, room: &str) -> Vec<Value> {
+async fn log(house: &House, token: &str, room: &str) -> Vec<Value> {
     let (mut all, mut after) = (Vec::new(), 0);
     loop {
         let path = format!("/v1/messages?conversation={room}&after_seq={after}&limit=200");
-        let mut page = house.must(house.operator(), "GET", &path, None).await;
+        let mut page = house.must(token, "GET", &path, None).await;
         let messages = page["messages"].as_array_mut().map(std::mem::take).unwrap_or_default();
         after = messages.last().map_or(after, |m| m["seq"].as_u64().unwrap());
         all.extend(messages);
         if page["has_more"] != Value::Bool(true) {
             return all;
+        }
+    }
+}
+
+/// What happened, by type.
+async fn kinds(house: &House, token: &str, room: &str, verdict: &mut Verdict) {
+    let mut after = 0;
+    loop {
+        let path = format!("/v1/events?conversation={room}&after={after}&limit=200");
+        let page = house.must(token, "GET", &path, None).await;
+        for event in page["events"].as_array().into_iter().flatten() {
+            let kind = event["type"].as_str().unwrap().to_owned();
+            *verdict.kinds.entry(kind).or_default() += 1;
+            after = event["seq"].as_u64().unwrap();
+        }
+        if page["has_more"] != Value::Bool(true) {
+            return;
+        }
+    }
+}
+
+/// Who is not named by an ephemeral message does not see it.
+fn shown_to_few(said: &[Said], room: &str, seen: &[Value], verdict: &mut Verdict) {
+    let shown: HashSet<_> = seen.iter().filter_map(|m| m["event_id"].as_str()).collect();
+    for said in said.iter().filter(|said| said.room == room) {
+        verdict.ephemeral += usize::from(said.ephemeral);
+        if said.ephemeral == shown.contains(&*said.event) {
+            verdict.wrong.push(format!("{said:?} is shown to everybody, or to nobody"));
+        }
+    }
+}
+
+/// What a person approved stands once; what was denied, or forgotten, nowhere.
+fn carried_once(rare: &Rare, logs: &HashMap<String, Vec<Value>>, verdict: &mut Verdict) {
+    let mut found: HashMap<&str, usize> = HashMap::new();
+    for text in logs.values().flatten().filter_map(|message| message["text"].as_str()) {
+        // An agent's other words wait too where its turn is of something private.
+        if text.starts_with("I am to pass on") || rare.decided.contains_key(text) {
+            *found.entry(text).or_default() += 1;
+        }
+    }
+    for (text, approved) in &rare.decided {
+        let times = found.remove(&**text).unwrap_or_default();
+        if times != usize::from(*approved) {
+            verdict.wrong.push(format!("{text:?}, approved: {approved}, stands {times} times"));
+        }
+        verdict.carried += times;
+        verdict.denied += usize::from(!approved);
+    }
+    for text in found.keys() {
+        verdict.wrong.push(format!("nobody was asked for {text:?}"));
+    }
+}
+
+/// A follower's digests account for the log in stretches that follow each other.
+async fn digests_in_a_row(house: &House, room: &str, token: &str, verdict: &mut Verdict) {
+    let mut before = u64::MAX >> 1;
+    loop {
+        let path = format!("/v1/digests?conversation={room}&before={before}&limit=100");
+        let page = house.must(token, "GET", &path, None).await;
+        let digests = page["digests"].as_array().cloned().unwrap_or_default();
+        if digests.is_empty() {
+            return;
+        }
+        for digest in digests {
+            let (after, through) = (&digest["after_seq"], &digest["through_seq"]);
+            let [after, through] = [after, through].map(|seq| seq.as_u64().unwrap());
+            if after >= through || through >= before {
+                verdict.wrong.push(format!("digests overlap before {before}: {digest}"));
+            }
+            (before, verdict.digests) = (after + 1, verdict.digests + 1);
         }
     }
 }
@@ -123,12 +229,17 @@ fn nobody_answered_twice(logs: &HashMap<String, Vec<Value>>, verdict: &mut Verdi
 }
 
 /// Whatever somebody had to answer came to an end, or stands in the list of what is open or overdue.
-async fn nothing_owed_forgotten(house: &House, said: &[Said], verdict: &mut Verdict) {
+async fn nothing_owed_forgotten(
+    house: &House,
+    auditor: &str,
+    said: &[Said],
+    verdict: &mut Verdict,
+) {
     let mut listed = HashSet::new();
     for state in ["open", "dead"] {
         for agent in said.iter().flat_map(|said| &said.owed).collect::<HashSet<_>>() {
             let path = format!("/v1/deliveries?state={state}&member={agent}");
-            let all = house.must(house.operator(), "GET", &path, None).await;
+            let all = house.must(auditor, "GET", &path, None).await;
             for delivery in all["deliveries"].as_array().into_iter().flatten() {
                 listed.insert(delivery["id"].as_str().unwrap_or_default().to_owned());
             }
@@ -137,7 +248,7 @@ async fn nothing_owed_forgotten(house: &House, said: &[Said], verdict: &mut Verd
     let whys =
         stream::iter(said.iter().filter(|said| !said.owed.is_empty())).map(|said| async move {
             let path = format!("/v1/events/{}/attention", said.event);
-            (said, house.must(house.operator(), "GET", &path, None).await)
+            (said, house.must(auditor, "GET", &path, None).await)
         });
     let mut whys = whys.buffer_unordered(ASKED);
     while let Some((said, why)) = whys.next().await {
@@ -151,7 +262,9 @@ async fn nothing_owed_forgotten(house: &House, said: &[Said], verdict: &mut Verd
             match state {
                 Some("settled") => verdict.answered += 1,
                 Some("dead") if in_list => verdict.overdue += 1,
-                Some("waiting" | "offered" | "accepted") if in_list => verdict.open += 1,
+                Some("waiting" | "offered" | "accepted" | "deferred") if in_list => {
+                    verdict.open += 1
+                }
                 other => verdict.wrong.push(format!("{member} owes {}: {other:?}", said.event)),
             }
         }

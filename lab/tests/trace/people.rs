@@ -13,6 +13,8 @@ const AGENTS: [&str; 6] = ["scout", "smith", "tester", "writer", "ops", "planner
 const ROLES: [(&str, [&str; 3]); 2] =
     [("builders", ["smith", "tester", "ops"]), ("thinkers", ["scout", "planner", "writer"])];
 const CHANNELS: usize = 20;
+/// Who follows which channels, and is told of them in digests.
+const FOLLOWED: [(usize, &str); 4] = [(0, "hugo"), (1, "hugo"), (2, "grace"), (0, "planner")];
 
 /// Chance that a seed repeats.
 #[derive(Clone, Debug)]
@@ -50,9 +52,12 @@ pub(crate) struct Said {
     pub(crate) seq: u64,
     pub(crate) room: String,
     author: usize,
-    sent: Value,
+    /// The request, as JSON.
+    sent: Box<str>,
     pub(crate) text: String,
     pub(crate) left: Left,
+    /// Shown to a few.
+    pub(crate) ephemeral: bool,
     /// Agents told that they must answer.
     pub(crate) owed: Vec<String>,
 }
@@ -67,6 +72,9 @@ pub(crate) struct People {
     rooms: Vec<String>,
     /// A thread in each room.
     threads: Vec<String>,
+    /// Direct conversations of a person and an agent.
+    pairs: Vec<(usize, String)>,
+    auditor: String,
     chance: Chance,
     posted: u64,
     plan: Plan,
@@ -113,8 +121,80 @@ impl People {
             threads.push(made["id"].as_str().or(made["thread_id"].as_str()).unwrap().to_owned());
             rooms.push(room);
         }
-        let chance = Chance::new(seed);
-        Self { tokens, agents, rooms, threads, chance, posted: 0, plan: Plan { said: Vec::new() } }
+        let mut pairs = Vec::new();
+        for (person, agent) in AGENTS.into_iter().enumerate() {
+            let new = json!({"title": "a pair", "kind": "dm", "members": [agent]});
+            let made = house.must(&tokens[person], "POST", "/v1/channels", Some(&new)).await;
+            pairs.push((person, made["id"].as_str().unwrap().to_owned()));
+        }
+        for (room, member) in FOLLOWED {
+            let path = format!("/v1/channels/{}/members/{member}", rooms[room]);
+            let seat = json!({"participation": "always_listen"});
+            house.must(&op, "PUT", &path, Some(&seat)).await;
+        }
+        let auditor = house.token_of("auditor", "auditor").await;
+        let (chance, posted, plan) = (Chance::new(seed), 0, Plan { said: Vec::new() });
+        Self { tokens, agents, rooms, threads, pairs, auditor, chance, posted, plan }
+    }
+
+    /// Reads everything.
+    pub(crate) fn auditor(&self) -> &str {
+        &self.auditor
+    }
+
+    /// The digests of each channel that a person follows: the channel and the person's token.
+    pub(crate) fn followed(&self) -> Vec<(String, String)> {
+        let person = |member| PEOPLE.iter().position(|person| *person == member);
+        let of_people = FOLLOWED.into_iter().filter_map(|(room, m)| Some((room, person(m)?)));
+        of_people.map(|(room, at)| (self.rooms[room].clone(), self.tokens[at].clone())).collect()
+    }
+
+    pub(crate) fn draw(&mut self, end: u64) -> u64 {
+        self.chance.below(end)
+    }
+
+    pub(crate) fn draw_room(&mut self) -> usize {
+        self.chance.below(CHANNELS as u64) as usize
+    }
+
+    pub(crate) fn room(&self, at: usize) -> &str {
+        &self.rooms[at]
+    }
+
+    pub(crate) fn thread(&self, at: usize) -> &str {
+        &self.threads[at]
+    }
+
+    pub(crate) fn somebody(&self) -> &str {
+        &self.tokens[0]
+    }
+
+    /// These words of somebody in a room's thread.
+    pub(crate) fn words_in(&self, room: usize, text: &str) -> (usize, Value) {
+        let body = json!({
+            "conversation": self.rooms[room], "thread": self.threads[room], "text": text,
+            "idempotency_key": format!("{text}:{}", self.plan.said.len()),
+        });
+        (0, body)
+    }
+
+    /// Tells an agent in private what it is to carry to a channel.
+    pub(crate) async fn confide(&mut self, house: &House) {
+        let pair = self.chance.below(self.pairs.len() as u64) as usize;
+        let room = self.draw_room();
+        let (author, conversation) = self.pairs[pair].clone();
+        let (number, to) = (self.plan.said.len(), &self.rooms[room]);
+        let body = json!({
+            "conversation": conversation, "text": format!("Can you pass on item {number} to {to}?"),
+            "idempotency_key": format!("private:{number}"),
+        });
+        self.say(house, (author, body)).await;
+    }
+
+    /// Says it, by itself.
+    pub(crate) async fn say(&mut self, house: &House, (author, body): (usize, Value)) {
+        let posted = house.must(&self.tokens[author], "POST", "/v1/messages", Some(&body)).await;
+        self.remember(author, &body, &posted);
     }
 
     pub(crate) fn agents(&self) -> &[(String, String)] {
@@ -125,8 +205,23 @@ impl People {
         self.posted
     }
 
-    pub(crate) fn into_plan(self) -> Plan {
-        self.plan
+    /// Bytes that the plan takes in this process's memory, about.
+    pub(crate) fn remembered(&self) -> usize {
+        let of = |said: &Said| {
+            let texts = said.event.len() + said.room.len() + said.text.len() + said.sent.len();
+            let owed = said.owed.iter().map(|member| size_of::<String>() + member.len());
+            // Each piece has a header of the allocator's, and is rounded up.
+            size_of::<Said>() + texts + owed.sum::<usize>() + 4 * 16
+        };
+        self.plan.said.iter().map(of).sum()
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(crate) fn rooms(&self) -> &[String] {
+        &self.rooms
     }
 
     /// How much longer than usual nobody speaks: meetings, and the end of the day.
@@ -159,23 +254,28 @@ impl People {
             }
         }
         for ((author, body), posted) in posts.into_iter().zip(sent) {
-            assert_eq!(posted["duplicate"], json!(false), "{body}");
-            let must = |told: &&Value| told["policy"] == "must_respond";
-            let owed = posted["told"].as_array().into_iter().flatten().filter(must);
-            let owed = owed.map(|told| told["member"].as_str().unwrap_or_default().to_owned());
-            let owed = owed.filter(|member| AGENTS.contains(&&**member)).collect();
-            self.plan.said.push(Said {
-                event: posted["event_id"].as_str().unwrap().to_owned(),
-                seq: posted["seq"].as_u64().unwrap(),
-                room: body["conversation"].as_str().unwrap().to_owned(),
-                author,
-                text: body["text"].as_str().unwrap().to_owned(),
-                sent: body,
-                left: Left::Standing,
-                owed,
-            });
-            self.posted += 1;
+            self.remember(author, &body, &posted);
         }
+    }
+
+    fn remember(&mut self, author: usize, body: &Value, posted: &Value) {
+        assert_eq!(posted["duplicate"], json!(false), "{body}");
+        let must = |told: &&Value| told["policy"] == "must_respond";
+        let owed = posted["told"].as_array().into_iter().flatten().filter(must);
+        let owed = owed.map(|told| told["member"].as_str().unwrap_or_default().to_owned());
+        let owed = owed.filter(|member| AGENTS.contains(&&**member)).collect();
+        self.plan.said.push(Said {
+            event: posted["event_id"].as_str().unwrap().to_owned(),
+            seq: posted["seq"].as_u64().unwrap(),
+            room: body["conversation"].as_str().unwrap().to_owned(),
+            author,
+            text: body["text"].as_str().unwrap().to_owned(),
+            sent: body.to_string().into(),
+            left: Left::Standing,
+            ephemeral: body["visibility"] == "ephemeral",
+            owed,
+        });
+        self.posted += 1;
     }
 
     /// Who says what where.
@@ -185,7 +285,10 @@ impl People {
         let place = chance.below(CHANNELS as u64) as usize;
         let number = self.plan.said.len() as u64 * 1_000 + chance.below(1_000);
         let (agent, role) = (*chance.of(&AGENTS), chance.of(&ROLES).0);
+        let another = PEOPLE[(author + 1) % PEOPLE.len()];
+        let ephemeral = chance.below(30) == 0;
         let text = match chance.below(40) {
+            _ if chance.below(200) == 0 => format!("@{agent} please leave this channel."),
             0..=4 => format!("@{agent} can you check item {number}?"),
             5 => format!("@{role} who takes item {number}?"),
             6 => format!("@{agent} thanks for item {number}!"),
@@ -199,7 +302,10 @@ impl People {
             "text": text,
             "idempotency_key": format!("{author}:{number}:{}", self.posted + chance.below(u64::MAX >> 12)),
         });
-        if chance.below(6) == 0 {
+        if ephemeral {
+            body["visibility"] = json!("ephemeral");
+            body["only"] = json!([agent, another]);
+        } else if chance.below(6) == 0 {
             body["thread"] = json!(self.threads[place]);
         }
         (author, body)
@@ -216,15 +322,17 @@ impl People {
             }
             let at = before - 1 - self.chance.below(back as u64) as usize;
             let said = &self.plan.said[at];
-            if said.left != Left::Standing || !taken.insert(at) {
+            let private = !self.rooms.contains(&said.room) || said.text.starts_with("@chorus");
+            if said.left != Left::Standing || private || !taken.insert(at) {
                 continue;
             }
             let act = match self.chance.below(16) {
                 0..=4 => Act::Edit(format!("{} (corrected)", said.text)),
                 5..=6 => Act::Delete,
                 7 => Act::Erase,
-                8..=12 => Act::React(self.chance.of::<&str>(&["agree", "seen", "done"])),
-                _ => Act::Repeat,
+                // Keys are remembered for a day: half of that has so many messages.
+                13..=15 if before - at < 7_200 => Act::Repeat,
+                _ => Act::React(self.chance.of::<&str>(&["agree", "seen", "done"])),
             };
             acts.push((at, act));
         }
@@ -244,14 +352,17 @@ async fn perform(house: &House, tokens: &[String], said: &Said, act: &Act) {
         }
         Act::Erase => {
             let reason = json!({"reason": "secret"});
-            house.must(house.operator(), "POST", &format!("{path}/erase"), Some(&reason)).await;
+            // The operator is shown what everybody is.
+            let by = if said.ephemeral { token } else { house.operator() };
+            house.must(by, "POST", &format!("{path}/erase"), Some(&reason)).await;
         }
         Act::React(signal) => {
             let path = format!("{path}/reactions/{signal}");
             house.must(token, "PUT", &path, Some(&json!({}))).await;
         }
         Act::Repeat => {
-            let again = house.must(token, "POST", "/v1/messages", Some(&said.sent)).await;
+            let sent: Value = serde_json::from_str(&said.sent).unwrap();
+            let again = house.must(token, "POST", "/v1/messages", Some(&sent)).await;
             assert_eq!(again["duplicate"], json!(true), "{}", said.sent);
             assert_eq!(again["event_id"], json!(said.event));
         }
