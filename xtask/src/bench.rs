@@ -18,6 +18,15 @@ pub(crate) struct Options {
     /// Of `attention`: prints each miss with its trace on standard error.
     #[arg(long)]
     explain: bool,
+    /// Of `attention`: rules of the flow of talk to leave out.
+    #[arg(long, value_delimiter = ',')]
+    without: Vec<String>,
+    /// Of `attention`: scores each room with weights that all the others give.
+    #[arg(long)]
+    cross: bool,
+    /// Of `attention`: prints the weights that the rooms give.
+    #[arg(long)]
+    fit: bool,
     /// The database under the host: `sqlite`, or `auto` for a PostgreSQL that the bench starts.
     #[arg(long, default_value = "sqlite")]
     database: String,
@@ -62,7 +71,12 @@ fn attention(options: &Options) -> Result<(), String> {
     };
     step::build_release(&["chorus-rooms"])?;
     let mut command = Command::new(repo::release_binary("chorus-rooms"));
-    command.arg(folder).args(options.explain.then_some("--explain"));
+    let flags =
+        [(options.explain, "--explain"), (options.cross, "--cross"), (options.fit, "--fit")];
+    command.arg(folder).args(flags.iter().filter(|(on, _)| *on).map(|(_, flag)| flag));
+    if !options.without.is_empty() {
+        command.args(["--without", &options.without.join(",")]);
+    }
     let status = command.status().map_err(|e| format!("bench: {e}"))?;
     if status.success() { Ok(()) } else { Err(format!("bench attention: {status}")) }
 }

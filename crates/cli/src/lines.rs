@@ -162,11 +162,20 @@ pub(crate) fn why(why: &Why) -> String {
     if let Some(cause) = &why.cause {
         text.push_str(&format!("said in the turn of {cause}\n"));
     }
+    if let Some(flow) = &why.flow {
+        let (member, because) = (line(&flow.member), flow.because.join(", "));
+        text.push_str(&format!("probably for {member}, {} %: {because}\n", flow.confidence));
+    }
     text.push_str(&table(
         &["MEMBER", "DIRECTEDNESS", "POLICY", "MODE", "BECAUSE", "WHAT CAME OF IT"],
         &rows,
     ));
-    text.push_str(&the_rest(why.rest, why.told.is_empty()));
+    let rest = the_rest(why.rest, why.told.is_empty());
+    // Who is probably meant may be the one who was told.
+    text.push_str(&match why.flow {
+        Some(_) => rest.replace("somebody else is named", "somebody else is probably meant"),
+        None => rest,
+    });
     if let Some(holder) = &why.claimed_by {
         text.push_str(&format!("\nclaimed by {}", line(holder)));
     }

@@ -150,6 +150,7 @@ impl Host {
             budgets: config.settings.budget.budgets(),
             digests: digest.enabled.then(|| digest.every.ms()),
             approvals: config.settings.approvals.rules(),
+            flow: config.settings.attention.settings(),
             keep: config.settings.retention.keep,
             ..Options::new(&config.data, uid)
         };

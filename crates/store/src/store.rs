@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chorus_core::approval::Rules;
+use chorus_core::attention::flow;
 use chorus_core::budget::Budgets;
 use chorus_core::conversation::Keep;
 use chorus_core::ids::{ConversationKey, Uid};
@@ -59,6 +60,8 @@ pub struct Options {
     pub digests: Option<i64>,
     /// What waits for a person.
     pub approvals: Rules,
+    /// How the flow of talk is read.
+    pub flow: flow::Settings,
     /// How long conversations are kept that say nothing of it themselves.
     pub keep: Keep,
     /// Another file layer of SQLite's than the system's, by its registered name. For tests.
@@ -79,6 +82,7 @@ impl Options {
             budgets: Budgets::default(),
             digests: Some(chorus_core::limits::DIGEST_MS),
             approvals: Rules::default(),
+            flow: flow::Settings::default(),
             keep: Keep::default(),
             vfs: None,
         }
@@ -226,7 +230,8 @@ fn revive(
 ) -> Result<(Workspace, BTreeSet<ConversationKey>), Error> {
     let last = conversation::last_key(db, tenant.key)?;
     let workspace = Workspace::new(directory, last);
-    let mut workspace = workspace.with_budgets(options.budgets).with_approvals(options.approvals);
+    let workspace = workspace.with_budgets(options.budgets).with_approvals(options.approvals);
+    let mut workspace = workspace.with_flow(options.flow);
     workspace.set_digests(options.digests);
     workspace.set_keep(options.keep);
     let directory = workspace.directory().clone();

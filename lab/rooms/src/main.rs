@@ -11,6 +11,7 @@
 //! is named is told, what people did, a window that does not adapt.
 
 mod acts;
+mod fit;
 mod lines;
 mod merge;
 mod replay;
@@ -23,6 +24,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use chorus_core::attention::flow::{Clue, Clues, Settings};
 use clap::Parser;
 use lines::{Chat, Set};
 use replay::{Cost, Replay};
@@ -36,6 +38,15 @@ struct Args {
     /// Prints each miss with its trace on standard error.
     #[arg(long)]
     explain: bool,
+    /// Rules of the flow of talk to leave out, to see what they are worth.
+    #[arg(long, value_delimiter = ',')]
+    without: Vec<String>,
+    /// Fits the weights of the flow anew for each room from all the others, and scores it on that one.
+    #[arg(long)]
+    cross: bool,
+    /// Fits the weights of the flow from all rooms, and prints the table instead of figures.
+    #[arg(long)]
+    fit: bool,
 }
 
 /// What costs are taken of: so many lines of each conversation are enough.
@@ -56,13 +67,23 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<(), String> {
     let sets = lines::read(&args.folder)?;
+    let off = args.without.iter().map(|name| clue(name)).collect::<Result<Vec<_>, _>>()?;
+    let off = off.into_iter().fold(Clues::NONE, Clues::with);
+    let usual = Settings { off, ..Settings::default() };
+    if args.fit {
+        println!("{}", fit::table(&fit::fit(&fit::rooms(&sets), off)?));
+        return Ok(());
+    }
+    let settings = if args.cross { fit::crossed(&sets, off)? } else { fit::Crossed::new() };
     let mut decided = HashMap::new();
     for set in &sets {
         eprintln!("{}: {} conversations", set.name, set.chats.len());
         for chat in &set.chats {
+            let place = (set.name.clone(), chat.conv.clone());
+            let flow = settings.get(&place).copied().unwrap_or(usual);
             let agents = chat.most_active(AGENTS).into_iter().collect();
-            let lines = Replay::new(&chat.authors, &agents, 0)?.play(&chat.heard);
-            decided.insert((set.name.clone(), chat.conv.clone()), lines);
+            let lines = Replay::new(&chat.authors, &agents, 0, flow)?.play(&chat.heard);
+            decided.insert(place, lines);
         }
     }
     for set in &sets {
@@ -79,14 +100,21 @@ fn run(args: &Args) -> Result<(), String> {
         merge::score(&played, &mut report);
         acts::questions(&played, &mut report);
         acts::labelled(&set.labelled, &sets, &decided, &mut report);
-        costs(set, &mut report)?;
+        costs(set, usual, &mut report)?;
         report.print();
     }
     Ok(())
 }
 
+fn clue(name: &str) -> Result<Clue, String> {
+    Clue::from_name(name).ok_or_else(|| {
+        let known = Clue::ALL.map(Clue::name).join(", ");
+        format!("no rule of the flow is called '{name}'; there are {known}")
+    })
+}
+
 /// Mean time and allocations of a decision, and the allocations among a thousand more seats.
-fn costs(set: &Set, report: &mut Report) -> Result<(), String> {
+fn costs(set: &Set, flow: Settings, report: &mut Report) -> Result<(), String> {
     let timed: Vec<&Chat> = set.chats.iter().filter(|chat| chat.heard.len() > 500).collect();
     if timed.is_empty() {
         return Ok(());
@@ -96,7 +124,7 @@ fn costs(set: &Set, report: &mut Report) -> Result<(), String> {
         let agents: BTreeSet<usize> = chat.most_active(AGENTS).into_iter().collect();
         let lines = &chat.heard[..chat.heard.len().min(TIMED_LINES)];
         for (costs, silent) in taken.iter_mut().zip([0, SILENT]) {
-            costs.extend(Replay::new(&chat.authors, &agents, silent)?.costs(lines));
+            costs.extend(Replay::new(&chat.authors, &agents, silent, flow)?.costs(lines));
         }
     }
     let mean = |costs: &[Cost], of: fn(&Cost) -> u64| {

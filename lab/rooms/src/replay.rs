@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chorus_core::attention::directedness::{self, People, Said};
+use chorus_core::attention::flow::{self, Saying, Weighed};
 use chorus_core::attention::intent::asks_question;
 use chorus_core::attention::names::{Target, mentions};
 use chorus_core::attention::{Attention, Decision, Directedness};
@@ -47,6 +48,7 @@ pub(crate) struct Replay {
     speakers: Vec<Arc<Member>>,
     granted: HashMap<MemberKey, Timestamp>,
     running: HashMap<MemberKey, usize>,
+    flow: flow::Settings,
 }
 
 /// Every decision is timed so often.
@@ -63,6 +65,7 @@ impl Replay {
         authors: &[String],
         agents: &BTreeSet<usize>,
         silent: usize,
+        flow: flow::Settings,
     ) -> Result<Self, String> {
         let mut directory = Directory::default();
         let mut speakers = Vec::new();
@@ -83,12 +86,41 @@ impl Replay {
             let joined = Change::Joined { member, participation };
             log(&mut room, member, Timestamp(0), None, joined);
         }
-        Ok(Self { room, directory, speakers, granted: HashMap::new(), running: HashMap::new() })
+        Ok(Self {
+            room,
+            directory,
+            speakers,
+            granted: HashMap::new(),
+            running: HashMap::new(),
+            flow,
+        })
     }
 
     /// Decides every line that somebody said; the others are none.
     pub(crate) fn play(&mut self, lines: &[Heard]) -> Vec<Option<Decided>> {
         lines.iter().map(|line| self.say(line, false).map(|(decided, _)| decided)).collect()
+    }
+
+    /// Says every line, and gives what the flow weighs of each before it is said.
+    pub(crate) fn weigh(
+        &mut self,
+        lines: &[Heard],
+        mut seen: impl FnMut(usize, &Decided, &Weighed),
+    ) {
+        for (at, line) in lines.iter().enumerate() {
+            let Some(author) = line.author.filter(|_| line.said) else { continue };
+            let saying = Saying {
+                author: key(author),
+                thread: None,
+                at: Timestamp(line.at.unwrap_or_default()).max(self.room.head.last_at),
+                text: &line.text,
+            };
+            let handle = |m: MemberKey| self.directory.member(m).map(|m| &*m.handle);
+            let weighed = flow::weigh(&self.room.talk, &saying, self.flow.off, handle);
+            if let Some((decided, _)) = self.say(line, false) {
+                seen(at, &decided, &weighed);
+            }
+        }
     }
 
     /// What each decision costs.
@@ -126,8 +158,12 @@ impl Replay {
 
     /// The decision of the product.
     fn decide(&self, author: &Member, text: &str, at: Timestamp) -> Attention {
-        let people =
-            People { directory: &self.directory, granted: &self.granted, running: &self.running };
+        let people = People {
+            directory: &self.directory,
+            granted: &self.granted,
+            running: &self.running,
+            flow: self.flow,
+        };
         directedness::decide(&self.room, people, &Said::read(&self.room, author, None, text, at))
     }
 
@@ -158,6 +194,9 @@ impl Decided {
 
     /// The one whom it is taken to be for: the first who is told that it is for them.
     pub(crate) fn addressee(&self) -> Option<usize> {
+        if let Some(meant) = self.attention.meant {
+            return Some(meant.member.0 as usize - 1);
+        }
         let meant = |d: &Decision| d.directedness == Directedness::ToMe;
         let told = self.attention.told.iter().find(|told| meant(&told.decision))?;
         Some(told.member.0 as usize - 1)

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use chorus_core::attention::flow::Settings;
 use chorus_core::packed;
 use serde_json::Value;
 
@@ -38,7 +39,8 @@ fn room(text: &str) -> Chat {
 
 fn decisions(chat: &Chat) -> Vec<Option<Vec<u8>>> {
     let agents: BTreeSet<usize> = chat.most_active(2).into_iter().collect();
-    let played = Replay::new(&chat.authors, &agents, 0).unwrap().play(&chat.heard);
+    let played =
+        Replay::new(&chat.authors, &agents, 0, Settings::default()).unwrap().play(&chat.heard);
     played.iter().map(|d| d.as_ref().map(|d| packed::attention(&d.attention))).collect()
 }
 
@@ -66,7 +68,8 @@ fn decisions_know_nothing_of_what_comes_later() {
     // The agents are chosen by who is most active in all of the log, so they are given here.
     let play = |chat: &Chat| {
         let agents = BTreeSet::from([0, 1]);
-        let played = Replay::new(&chat.authors, &agents, 0).unwrap().play(&chat.heard);
+        let played =
+            Replay::new(&chat.authors, &agents, 0, Settings::default()).unwrap().play(&chat.heard);
         played.iter().map(|d| d.as_ref().map(|d| d.attention.clone())).collect::<Vec<_>>()
     };
     assert_eq!(play(&whole)[..4], play(&begun)[..]);
@@ -75,7 +78,9 @@ fn decisions_know_nothing_of_what_comes_later() {
 #[test]
 fn figures_are_taken_as_defined() {
     let chat = room(ROOM);
-    let decided = Replay::new(&chat.authors, &BTreeSet::new(), 0).unwrap().play(&chat.heard);
+    let decided = Replay::new(&chat.authors, &BTreeSet::new(), 0, Settings::default())
+        .unwrap()
+        .play(&chat.heard);
     let mut report = Report::new("room", false);
     score(&[Played { chat: &chat, agents: vec![0, 1], decided: &decided }], &mut report);
     let figure = |name: &str| {

@@ -4,20 +4,18 @@
 //! considered"), so that a message costs what its audience costs and not what its roster costs.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use crate::attention::intent::{asks_to_leave, is_urgent};
+use crate::attention::flow::{self, Meant, Saying};
 use crate::attention::names::{Target, mentions};
 use crate::attention::policy::{self, Circumstances};
-use crate::attention::{
-    Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
-};
+use crate::attention::{Attention, Decision, Directedness, Mode, Policy, Priority, Rule, Told};
 use crate::conversation::ConversationKind;
-use crate::ids::{MemberKey, RoleKey, StreamKey, ThreadKey, Timestamp};
+use crate::ids::{MemberKey, RoleKey, Timestamp};
 use crate::limits;
-use crate::member::{Directory, Member};
-use crate::room::{Line, Room};
-use crate::thread::Thread;
+use crate::member::Directory;
+use crate::room::Room;
+
+pub use super::said::Said;
 
 /// The people a decision chooses among: who there is, who is connected, who was chosen when.
 #[derive(Clone, Copy)]
@@ -27,62 +25,8 @@ pub struct People<'a> {
     pub granted: &'a HashMap<MemberKey, Timestamp>,
     /// Turns each member is running.
     pub running: &'a HashMap<MemberKey, usize>,
-}
-
-/// A message as attention sees it.
-pub struct Said<'a> {
-    pub author: &'a Member,
-    pub text: &'a str,
-    pub intent: Intent,
-    pub urgent: bool,
-    pub at: Timestamp,
-    pub hop: u8,
-    pub thread: Option<&'a Thread>,
-    pub stream: Option<StreamKey>,
-    /// The newest message before it on the same line.
-    pub before: Option<&'a Line>,
-    pub replied_to: Option<MemberKey>,
-    pub recipient: Option<MemberKey>,
-    pub mentions: &'a [MemberKey],
-    /// What the sender stated; lowers an obligation, never raises it.
-    pub stated: Option<Directedness>,
-    /// It answers an `ack_only` event.
-    pub answers_ack: bool,
-    /// Whom an ephemeral message is shown to.
-    pub only: Option<&'a Arc<[MemberKey]>>,
-    /// A person asks whoever it names to leave.
-    pub leave: bool,
-}
-
-impl<'a> Said<'a> {
-    /// A person's message with nothing stated beside its text, read against what was said before on its line.
-    /// No time goes back: `at` is the room's own when the clock has been set back.
-    pub fn read(
-        room: &'a Room,
-        author: &'a Member,
-        thread: Option<ThreadKey>,
-        text: &'a str,
-        at: Timestamp,
-    ) -> Self {
-        Self {
-            author,
-            text,
-            intent: room.intent_of(thread, author.key, text),
-            urgent: is_urgent(text),
-            at: at.max(room.head.last_at),
-            hop: 0,
-            thread: thread.and_then(|t| room.threads.get(&t)).map(|t| &**t),
-            stream: room.conversation.settings.stream,
-            before: room.lines.get(&thread),
-            replied_to: None,
-            recipient: None,
-            mentions: &[],
-            stated: None,
-            answers_ack: false,
-            only: None,
-            leave: !author.is_agent() && asks_to_leave(text),
-        }
-    }
+    /// How the flow of talk is read.
+    pub flow: flow::Settings,
 }
 
 /// Decides a message for everybody in the room. An ephemeral one is told to nobody whom it is not shown to.
@@ -99,7 +43,7 @@ fn decide_openly(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention 
     let agent = said.author.is_agent();
     if agent && said.answers_ack {
         let (intent, rest) = (said.intent, Directedness::Ambient);
-        return Attention { intent, rest, told: Vec::new(), only: None };
+        return Attention { intent, rest, told: Vec::new(), only: None, meant: None };
     }
     if agent && said.hop >= limits::HOP_END {
         return end_of_chain(room, people.directory, said);
@@ -107,12 +51,15 @@ fn decide_openly(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention 
     let named = Named::read(room, people.directory, said);
     let mut candidates = Candidates::new(room, people, said, &named);
     candidates.collect();
-    let rest = if said.only.is_some() || named.anybody() {
+    let guessed = candidates.meant;
+    let caused = said.caused_by.filter(|m| agent && *m != said.author.key);
+    let meant = guessed.or_else(|| caused.map(Meant::surely));
+    let rest = if said.only.is_some() || named.anybody() || guessed.is_some() {
         Directedness::ToOther
     } else {
         Directedness::Ambient
     };
-    Attention { intent: said.intent, rest, told: candidates.told, only: None }
+    Attention { intent: said.intent, rest, told: candidates.told, only: None, meant }
 }
 
 /// The answer of everybody who has none of their own.
@@ -127,7 +74,7 @@ pub fn for_the_rest(attention: &Attention, participates: bool) -> Decision {
 fn end_of_chain(room: &Room, directory: &Directory, said: &Said<'_>) -> Attention {
     let told = word_to_a_person(room, directory, Rule::HopLimit);
     let told = told.into_iter().collect();
-    Attention { intent: said.intent, rest: Directedness::Ambient, told, only: None }
+    Attention { intent: said.intent, rest: Directedness::Ambient, told, only: None, meant: None }
 }
 
 /// The line has used its no-human budget up with this message: a person is told, besides whom it is for.
@@ -163,14 +110,19 @@ struct Named {
     roles: Vec<RoleKey>,
     /// Whether they were named beside the text, as recipient.
     recipient: Option<MemberKey>,
+    /// The text addresses somebody, and be it the author or who is not here.
+    addresses: bool,
 }
 
 impl Named {
     fn read(room: &Room, directory: &Directory, said: &Said<'_>) -> Self {
-        let mut named = Self { members: Vec::new(), roles: Vec::new(), recipient: None };
+        let mut named =
+            Self { members: Vec::new(), roles: Vec::new(), recipient: None, addresses: false };
+        named.addresses = said.text.trim_start().starts_with(['@', '＠']);
         let present = |m: &MemberKey| room.roster.contains_key(m);
         named.recipient = said.recipient.filter(present);
         for mention in mentions(said.text, &directory.names) {
+            named.addresses = true;
             match mention.target {
                 Target::Member(m) if present(&m) && !named.members.contains(&m) => {
                     named.members.push(m);
@@ -201,11 +153,12 @@ struct Candidates<'a> {
     said: &'a Said<'a>,
     named: &'a Named,
     told: Vec<Told>,
+    meant: Option<Meant>,
 }
 
 impl<'a> Candidates<'a> {
     fn new(room: &'a Room, people: People<'a>, said: &'a Said<'a>, named: &'a Named) -> Self {
-        Self { room, people, said, named, told: Vec::new() }
+        Self { room, people, said, named, told: Vec::new(), meant: None }
     }
 
     /// The rules, in the order of design section 5; the first that speaks for a member settles it.
@@ -245,6 +198,7 @@ impl<'a> Candidates<'a> {
         }
         self.add_continued();
         self.add_thread();
+        self.add_flow();
         let listeners: Vec<_> = self.room.listeners.iter().copied().collect();
         for member in listeners {
             self.add(member, Rule::AlwaysListen);
@@ -260,11 +214,37 @@ impl<'a> Candidates<'a> {
             && !self.said.author.is_agent();
         let Some(attention) = before.attention.as_ref().filter(|_| goes_on) else { return };
         for told in &attention.told {
-            let meant = told.decision.directedness == Directedness::ToMe
-                && told.decision.policy == Policy::MustRespond;
-            if meant {
+            if is_meant(&told.decision) && told.decision.policy == Policy::MustRespond {
                 self.add(told.member, Rule::Continuation);
             }
+        }
+    }
+
+    /// Nothing says whom a person means: the flow of talk does. An agent says whom it answers by its cause.
+    fn add_flow(&mut self) {
+        let said = self.said;
+        let says_so = said.replied_to.is_some() || self.told.iter().any(|t| is_meant(&t.decision));
+        if said.author.is_agent() || says_so || self.named.addresses {
+            return;
+        }
+        let saying = Saying {
+            author: said.author.key,
+            thread: said.thread.map(|t| t.key),
+            at: said.at,
+            text: said.text,
+        };
+        let directory = self.people.directory;
+        let present = |m: MemberKey| {
+            let member = directory.member(m).filter(|_| self.room.roster.contains_key(&m));
+            member.filter(|m| !m.removed).map(|m| &*m.handle)
+        };
+        let settings = self.people.flow;
+        let guess = || flow::guess(&self.room.talk, &saying, settings, present);
+        let Some(meant) = said.flowed.unwrap_or_else(guess) else { return };
+        self.meant = Some(meant);
+        if directory.is_agent(meant.member) && meant.confidence >= settings.likely {
+            let sure = meant.confidence >= settings.sure;
+            self.add(meant.member, if sure { Rule::Flow } else { Rule::FlowLikely });
         }
     }
 
@@ -393,6 +373,7 @@ fn directedness(rule: Rule) -> Directedness {
         | Rule::Reply
         | Rule::ThreadOfTwo
         | Rule::Continuation
+        | Rule::Flow
         | Rule::EditedAfterResponse
         | Rule::Reaction
         | Rule::AskedToLeave
@@ -402,6 +383,7 @@ fn directedness(rule: Rule) -> Directedness {
         | Rule::ThreadOwner
         | Rule::StreamOwner
         | Rule::ThreadParticipant
+        | Rule::FlowLikely
         | Rule::Claimed
         | Rule::HopLimit
         | Rule::BudgetSpent => Directedness::ToMyRole,
@@ -410,6 +392,10 @@ fn directedness(rule: Rule) -> Directedness {
             Directedness::Ambient
         }
     }
+}
+
+fn is_meant(decision: &Decision) -> bool {
+    decision.directedness == Directedness::ToMe
 }
 
 /// A sender who says that nobody in particular is meant takes the obligation away.

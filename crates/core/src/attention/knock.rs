@@ -71,6 +71,7 @@ fn place(rule: Rule) -> &'static str {
         Rule::ThreadOwner => " in a thread you own",
         Rule::StreamOwner => " in a stream you own",
         Rule::ThreadParticipant => " in a thread you take part in",
+        Rule::Flow | Rule::FlowLikely => " that is probably to you",
         Rule::AlwaysListen => " in a conversation you listen to",
         Rule::Escalated => " that nobody has answered",
         Rule::DirectMessage | Rule::Recipient => " to you",

@@ -7,8 +7,10 @@ pub mod names;
 mod prose;
 
 pub mod directedness;
+pub mod flow;
 pub mod intent;
 pub mod policy;
+mod said;
 mod words;
 
 pub mod compose;
@@ -18,6 +20,7 @@ pub mod knock;
 use std::sync::Arc;
 
 use crate::ids::MemberKey;
+use flow::Meant;
 
 /// Is this event aimed at this member? (C2A "Directedness".)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,6 +137,10 @@ pub enum Rule {
     StreamOwner,
     /// The member takes part in the thread.
     ThreadParticipant,
+    /// The flow of talk points at the member, as surely as a name does.
+    Flow,
+    /// The flow of talk points at the member, more likely than at anybody else.
+    FlowLikely,
     /// The member listens to everything in this conversation.
     AlwaysListen,
     /// Nobody is addressed.
@@ -159,7 +166,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::DirectMessage,
         Self::Recipient,
         Self::Mention,
@@ -173,6 +180,8 @@ impl Rule {
         Self::ThreadOwner,
         Self::StreamOwner,
         Self::ThreadParticipant,
+        Self::Flow,
+        Self::FlowLikely,
         Self::AlwaysListen,
         Self::Unaddressed,
         Self::EditedAfterResponse,
@@ -201,6 +210,8 @@ impl Rule {
             Self::ThreadOwner => "thread_owner",
             Self::StreamOwner => "stream_owner",
             Self::ThreadParticipant => "thread_participant",
+            Self::Flow => "flow",
+            Self::FlowLikely => "flow_likely",
             Self::AlwaysListen => "always_listen",
             Self::Unaddressed => "unaddressed",
             Self::EditedAfterResponse => "edited_after_response",
@@ -246,6 +257,8 @@ pub struct Attention {
     /// Of an ephemeral message, and of what is about one: whom it is shown to, its author among them. None:
     /// to everybody who may see the conversation.
     pub only: Option<Arc<[MemberKey]>>,
+    /// Whom the flow of talk says it is for, where the message itself does not.
+    pub meant: Option<Meant>,
 }
 
 impl Attention {

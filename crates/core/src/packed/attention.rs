@@ -1,11 +1,14 @@
 //! Who was told of an event, packed: a few bytes a told member, and two for everybody else.
 
 use super::{Coded, Corrupt, Reader, Result, Writer};
+use crate::attention::flow::{Clues, Meant};
 use crate::attention::{Attention, Decision, Intent, Told};
 use crate::ids::MemberKey;
 
 /// Set in the first byte when the list of whom it is shown to follows; codes of intents are below it.
 const WITH_ONLY: u8 = 0x80;
+/// Set in it when whom the flow of talk says it is for stands after that.
+const WITH_MEANT: u8 = 0x40;
 
 pub fn attention(attention: &Attention) -> Vec<u8> {
     let mut out = Writer::with_room(8 + 12 * attention.told.len());
@@ -22,11 +25,18 @@ pub fn read_attention(bytes: &[u8]) -> Result<Attention> {
 
 pub(super) fn put_attention(out: &mut Writer, attention: &Attention) {
     let only = attention.only.as_deref();
-    out.byte(attention.intent.code() | if only.is_some() { WITH_ONLY } else { 0 });
+    let flag = |on: bool, flag: u8| if on { flag } else { 0 };
+    let flags = flag(only.is_some(), WITH_ONLY) | flag(attention.meant.is_some(), WITH_MEANT);
+    out.byte(attention.intent.code() | flags);
     out.code(attention.rest);
     if let Some(only) = only {
         out.number(only.len() as u64);
         only.iter().for_each(|member| out.number(member.0.into()));
+    }
+    if let Some(meant) = attention.meant {
+        out.number(meant.member.0.into());
+        out.byte(meant.confidence);
+        out.number(meant.because.0.into());
     }
     out.number(attention.told.len() as u64);
     for told in &attention.told {
@@ -37,7 +47,7 @@ pub(super) fn put_attention(out: &mut Writer, attention: &Attention) {
 
 pub(super) fn get_attention(reader: &mut Reader<'_>) -> Result<Attention> {
     let first = reader.byte()?;
-    let intent = Intent::from_code(first & !WITH_ONLY).ok_or(Corrupt)?;
+    let intent = Intent::from_code(first & !(WITH_ONLY | WITH_MEANT)).ok_or(Corrupt)?;
     let rest = reader.code()?;
     let only = match first & WITH_ONLY {
         0 => None,
@@ -47,12 +57,23 @@ pub(super) fn get_attention(reader: &mut Reader<'_>) -> Result<Attention> {
             Some(only.collect::<Result<_>>()?)
         }
     };
+    let meant = match first & WITH_MEANT {
+        0 => None,
+        _ => Some(get_meant(reader)?),
+    };
     let count = reader.count()?;
     let told = (0..count).map(|_| {
         let member = MemberKey(reader.small()?);
         Ok(Told { member, decision: get_decision(reader)? })
     });
-    Ok(Attention { intent, rest, told: told.collect::<Result<_>>()?, only })
+    Ok(Attention { intent, rest, told: told.collect::<Result<_>>()?, only, meant })
+}
+
+fn get_meant(reader: &mut Reader<'_>) -> Result<Meant> {
+    let member = MemberKey(reader.small()?);
+    let confidence = reader.byte()?;
+    let because = reader.small::<u16>()?;
+    Ok(Meant { member, confidence, because: Clues(because) })
 }
 
 pub(super) fn put_decision(out: &mut Writer, decision: &Decision) {

@@ -72,6 +72,8 @@ coded!(Rule {
     AskedToLeave = 30,
     Left = 31,
     BudgetSpent = 22,
+    Flow = 32,
+    FlowLikely = 33,
 });
 coded!(Disposition {
     Responded = 1,

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
+use crate::attention::flow::{Clues, Meant};
 use crate::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
@@ -155,8 +156,11 @@ fn decided() -> impl Strategy<Value = Attention> {
     let intents = intents.into_iter().chain([Status, Statement]).collect::<Vec<_>>();
     let told = (member(), decision()).prop_map(|(member, decision)| Told { member, decision });
     let only = option::of(vec(member(), 0..4).prop_map(Arc::from));
-    let all = (select(intents), directedness(), vec(told, 0..5), only);
-    all.prop_map(|(intent, rest, told, only)| Attention { intent, rest, told, only })
+    let meant = (member(), 0..=100u8, 0..1u16 << 14).prop_map(|(member, confidence, because)| {
+        Meant { member, confidence, because: Clues(because) }
+    });
+    let all = (select(intents), directedness(), vec(told, 0..5), only, option::of(meant));
+    all.prop_map(|(intent, rest, told, only, meant)| Attention { intent, rest, told, only, meant })
 }
 
 fn state() -> impl Strategy<Value = State> {

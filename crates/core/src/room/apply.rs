@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::attention::Attention;
+use crate::attention::flow::Utterance;
 use crate::attention::intent::{Before, intent};
 use crate::attention::{Intent, Rule};
 use crate::command::MessageState;
@@ -280,6 +281,10 @@ impl Room {
             self.tail.pop_front();
         }
         self.tail.push_back(event.clone());
+        let oldest = self.tail.front().map_or(event.seq, |oldest| oldest.seq);
+        while self.talk.front().is_some_and(|said| said.seq < oldest) {
+            self.talk.pop_front();
+        }
     }
 
     fn go_on(&mut self, event: &Arc<Event>, message: &Message) {
@@ -296,6 +301,7 @@ impl Room {
         // What is said next is read against what everybody has read.
         if event.only().is_none() {
             self.lines.insert(event.thread, line);
+            self.talk.push_back(Utterance::of(event, &message.text));
         }
         if event.cause.is_none() && event.hop == 1 && event.thread.is_none() {
             while self.autonomous.front().is_some_and(|(_, at)| event.at.since(*at) > HOUR_MS) {

@@ -96,6 +96,7 @@ impl Room {
         let through = base.seq;
         self.head.base = through;
         self.tail.retain(|event| event.seq > through);
+        self.talk.retain(|said| said.seq > through);
         self.lines.retain(|_, line| line.seq > through);
         self.closed.retain(|open| open.seq > through);
         self.messages.retain(|seq, _| *seq > through);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::attention::flow::heard::Heard;
 use crate::event::Event;
 use crate::ids::Seq;
 use crate::room::Room;
@@ -24,6 +25,9 @@ impl Room {
             if events.contains(&event.seq) {
                 *event = Arc::new(event.erased());
             }
+        }
+        for said in self.talk.iter_mut().filter(|said| events.contains(&said.seq)) {
+            said.heard = Heard::default();
         }
         for line in self.lines.values_mut().filter(|l| l.seq == message) {
             line.text = "".into();

@@ -13,6 +13,7 @@ mod open;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
+use crate::attention::flow::Talk;
 use crate::attention::{Attention, Intent};
 use crate::command::{Mark, MessageState};
 use crate::conversation::{Conversation, Participation};
@@ -68,6 +69,8 @@ pub struct Room {
     pub lines: HashMap<Option<ThreadKey>, Line>,
     /// The newest events, oldest first.
     pub tail: VecDeque<Arc<Event>>,
+    /// What was said among them, as the flow of talk is read.
+    pub talk: Talk,
     /// Events somebody still owes something for, or holds a claim on.
     pub open: BTreeMap<Seq, Open>,
     /// How events that closed lately ended, newest last; the rest is in receipts.
@@ -208,6 +211,7 @@ impl Room {
             threads: HashMap::new(),
             lines: HashMap::new(),
             tail: VecDeque::new(),
+            talk: Talk::new(),
             open: BTreeMap::new(),
             closed: VecDeque::new(),
             messages: HashMap::new(),

@@ -146,6 +146,7 @@ impl Run<'_> {
                 rest: Directedness::ToOther,
                 told: vec![Told { member: author, decision }],
                 only: message.event.only().cloned(),
+                meant: None,
             })
         })
     }
@@ -266,6 +267,8 @@ impl Run<'_> {
                 answers_ack: false,
                 only: event.only(),
                 leave: false,
+                caused_by: None,
+                flowed: Some(event.attention.as_ref().and_then(|a| a.meant)),
             },
         );
         let again = edited_after_response(attention.intent, &author, hop);
@@ -323,7 +326,7 @@ fn edited_after_response(intent: Intent, author: &Member, hop: u8) -> Decision {
 pub(super) fn hidden_as(message: &Event) -> Option<Arc<Attention>> {
     let only = message.only()?.clone();
     let (intent, rest, told) = (Intent::Statement, Directedness::ToOther, Vec::new());
-    Some(Arc::new(Attention { intent, rest, told, only: Some(only) }))
+    Some(Arc::new(Attention { intent, rest, told, only: Some(only), meant: None }))
 }
 
 /// A knock that leaves it to the member whether to act.

@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use crate::approval::{self};
 use crate::attention::directedness::People;
+use crate::attention::flow;
 use crate::budget::Budgets;
 use crate::command::{Authority, By, Command, Drawn, Effect, Facts, Outcome, Unavailable};
 use crate::conversation::{Conversation, ConversationKind, Keep};
@@ -87,6 +88,7 @@ pub struct Workspace {
     last_session: u32,
     last_conversation: u64,
     budgets: Budgets,
+    flow: flow::Settings,
     /// Rooms that came back with clocks that do not stand as their lines do.
     to_review: BTreeSet<ConversationKey>,
     changes: Changes,
@@ -105,6 +107,11 @@ impl Workspace {
     /// With other budgets for agents than the usual.
     pub fn with_budgets(self, budgets: Budgets) -> Self {
         Self { budgets, ..self }
+    }
+
+    /// With another reading of the flow of talk than the usual.
+    pub fn with_flow(self, flow: flow::Settings) -> Self {
+        Self { flow, ..self }
     }
 
     /// With other rules for approvals than the usual.
@@ -366,7 +373,12 @@ impl Workspace {
     }
 
     fn people(&self) -> People<'_> {
-        People { directory: &self.directory, granted: &self.granted, running: &self.running }
+        People {
+            directory: &self.directory,
+            granted: &self.granted,
+            running: &self.running,
+            flow: self.flow,
+        }
     }
 
     /// Brings the indexes in step with an event's deliveries after they changed.

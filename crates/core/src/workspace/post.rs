@@ -220,7 +220,7 @@ impl Run<'_> {
         if self.check_host_word(me, &post.message)? {
             let intent = Intent::Statement;
             let (rest, only) = (Directedness::Ambient, only.cloned());
-            return Ok(Attention { intent, rest, told: Vec::new(), only });
+            return Ok(Attention { intent, rest, told: Vec::new(), only, meant: None });
         }
         let replied_to = match place.reply_to() {
             Some(seq) => {
@@ -229,9 +229,15 @@ impl Run<'_> {
             }
             None => None,
         };
+        let cause = verdict.cause.filter(|c| me.is_agent() && c.conversation == place.key);
+        let caused_by = match cause.filter(|_| replied_to.is_none()) {
+            Some(cause) => self.recall_kept(cause)?.map(|recalled| recalled.event.actor),
+            None => None,
+        };
         let room = self.room(place.key);
         let said = Said {
             hop: verdict.hop,
+            caused_by,
             replied_to,
             recipient: post.recipient,
             mentions: &post.mentions,
@@ -358,6 +364,7 @@ impl Run<'_> {
                         rest: Directedness::Ambient,
                         told: Vec::new(),
                         only: None,
+                        meant: None,
                     })
                 };
                 let attention = recalled.event.attention.clone().unwrap_or_else(none);

@@ -47,6 +47,7 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
         let again = Room::restore(parts, world.ws.directory(), world.now);
         assert_eq!(again.head, room.head);
         assert_eq!(again.roster, room.roster);
+        assert_eq!(again.talk, room.talk, "the next message is read against the same talk");
         let owed = |room: &Room| {
             let open = room.open.values();
             let all =

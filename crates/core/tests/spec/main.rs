@@ -16,6 +16,7 @@ mod delivery;
 mod digests;
 mod edits;
 mod failures;
+mod flow;
 mod leave;
 mod owed;
 mod pauses;

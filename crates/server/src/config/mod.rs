@@ -11,6 +11,7 @@ pub mod section;
 pub mod settings;
 
 pub mod approvals;
+pub mod attention;
 pub mod audit;
 pub mod basics;
 pub mod budget;

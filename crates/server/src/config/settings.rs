@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::approvals::Approvals;
+use super::attention::Attention;
 use super::audit::Audit;
 use super::basics::Basics;
 use super::budget::Budget;
@@ -82,6 +83,7 @@ settings! {
     database: Database,
     limits: Limits,
     redaction: Redaction,
+    attention: Attention,
     digest: Digest,
     deadlines: Deadlines,
     budget: Budget,

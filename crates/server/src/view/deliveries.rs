@@ -1,11 +1,12 @@
 //! Deliveries, their receipts, and why a member was told.
 
+use chorus_core::attention::flow::Clues;
 use chorus_core::delivery::{self, Open, State};
 use chorus_core::event::Event;
 use chorus_core::ids::{Prefix, Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_wire::attention::entry::Told;
-use chorus_wire::rest::attention::{Receipt, ToldReceipt, Why};
+use chorus_wire::rest::attention::{Flow, Receipt, ToldReceipt, Why};
 use chorus_wire::rest::claims::Claim;
 use chorus_wire::rest::deliveries::{self, Delivery};
 
@@ -126,6 +127,11 @@ pub(crate) fn why(
         cause: cause.map(|uid| uid.show(Prefix::Event)),
         claimed_by: claim.map(|c| id(directory, c.holder)),
         paused,
+        flow: attention.meant.filter(|m| m.because != Clues::NONE).map(|meant| Flow {
+            member: id(directory, meant.member),
+            confidence: meant.confidence,
+            because: meant.because.iter().map(|clue| clue.name().to_owned()).collect(),
+        }),
         told,
     })
 }

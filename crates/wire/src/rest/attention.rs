@@ -51,7 +51,21 @@ pub struct Why {
     /// Whether agents pause on its line of talk now: their clocks stand still, and they are told nothing.
     #[serde(default)]
     pub paused: bool,
+    /// Whom the flow of talk says it is for, where the message itself names nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Flow>,
     pub told: Vec<ToldReceipt>,
+}
+
+/// A guess from the flow of talk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Flow {
+    /// Member id of whom it is probably for.
+    pub member: String,
+    /// How sure that is, in percent.
+    pub confidence: u8,
+    /// The rules that spoke for it (`docs/attention.md`).
+    pub because: Vec<String>,
 }
 
 /// Who was told, and what came of it.

@@ -6,7 +6,7 @@ use chorus_core::error::Code;
 use chorus_core::event::MessageKind;
 use chorus_core::ids::Timestamp;
 use chorus_core::member::MemberKind;
-use chorus_wire::rest::attention::{Receipt, Told, ToldReceipt, Why};
+use chorus_wire::rest::attention::{Flow, Receipt, Told, ToldReceipt, Why};
 use chorus_wire::rest::body;
 use chorus_wire::rest::channels::{ChannelPatch, NewChannel, SeatPut};
 use chorus_wire::rest::claims::NewClaim;
@@ -203,6 +203,11 @@ fn answers() {
         cause: None,
         claimed_by: None,
         paused: false,
+        flow: Some(Flow {
+            member: "scout".into(),
+            confidence: 71,
+            because: vec!["answer".into(), "lately".into()],
+        }),
         told: vec![ToldReceipt {
             told: told(),
             deadline_ms: Some(300_000),

@@ -1,0 +1,195 @@
+//! What the flow of talk hears in a text: a few marks and some words, in a few dozen bytes.
+//!
+//! Only the first [`BYTES`] and [`WORDS`] are heard, so that a megabyte costs what a line does. The words are English;
+//! in another language nothing of it is found but question marks, names and words that come again, and the structure
+//! of the talk decides.
+
+/// So much of a text is heard.
+const BYTES: usize = 1_024;
+/// Words of one text that are kept to be found again.
+const WORDS: usize = 12;
+/// Longer words than this carry a subject, shorter ones mostly grammar.
+const SUBJECT_LETTERS: usize = 3;
+
+/// One text, as heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    pub asks: bool,
+    /// "you", "your".
+    pub second_person: bool,
+    pub thanks: bool,
+    pub greets: bool,
+    /// It begins as an answer does: "yes", "no", "ah", "well".
+    pub assents: bool,
+    /// "anyone", "guys".
+    pub to_all: bool,
+    /// "help", "trying", "error".
+    pub wants_help: bool,
+    /// How many words it has, 255 at most.
+    pub length: u8,
+    words: [u32; WORDS],
+    kept: u8,
+    /// A bit for each kept word, so that most that are not kept are told by one look.
+    bits: u64,
+}
+
+impl Heard {
+    pub fn of(text: &str) -> Self {
+        let mut heard = Self::default();
+        for piece in beginning(text).split_whitespace() {
+            let is_link = piece.contains("://") || piece.starts_with("www.");
+            heard.asks |= !is_link && piece.contains(['?', '？', '؟', '⁇', '\u{37e}', '՞']);
+            if !is_link {
+                words(piece).for_each(|word| heard.word(word));
+            }
+        }
+        heard
+    }
+
+    fn word(&mut self, word: &str) {
+        let key = hash(word);
+        let first = self.length == 0;
+        self.length = self.length.saturating_add(1);
+        self.second_person |= SECOND.contains(&key);
+        self.thanks |= THANKS.contains(&key);
+        self.greets |= first && GREETINGS.contains(&key);
+        self.assents |= first && ASSENT.contains(&key);
+        self.to_all |= ALL.contains(&key);
+        self.wants_help |= HELP.contains(&key);
+        let subject = word.len() > SUBJECT_LETTERS && !GRAMMAR.contains(&key);
+        if subject && usize::from(self.kept) < WORDS && !self.says(key) {
+            self.words[usize::from(self.kept)] = key;
+            self.kept += 1;
+            self.bits |= 1 << (key % 64);
+        }
+    }
+
+    fn says(&self, key: u32) -> bool {
+        self.bits & (1 << (key % 64)) != 0 && self.words[..usize::from(self.kept)].contains(&key)
+    }
+
+    /// How many words are kept.
+    pub fn kept(&self) -> u32 {
+        u32::from(self.kept)
+    }
+
+    /// Which of this text's words stand in the other, one bit a word.
+    pub fn shared(&self, other: &Self) -> u32 {
+        let words = self.words[..usize::from(self.kept)].iter().enumerate();
+        words.filter(|(_, word)| other.says(**word)).map(|(n, _)| 1 << n).sum()
+    }
+}
+
+/// Where a text names somebody in passing, without a sign or a mark of address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    Not,
+    Within,
+    /// It is the last word: "what do you think, scout?".
+    Last,
+}
+
+/// The words of a text, in which handles are looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Spoken {
+    words: [u32; SPOKEN],
+    count: usize,
+    /// There were more than are kept.
+    goes_on: bool,
+}
+
+/// A handle further back in a text is not found in passing.
+const SPOKEN: usize = 64;
+
+impl Spoken {
+    pub fn of(text: &str) -> Self {
+        let mut spoken = Self { words: [0; SPOKEN], count: 0, goes_on: false };
+        for word in words(beginning(text)) {
+            if spoken.count == SPOKEN {
+                spoken.goes_on = true;
+                break;
+            }
+            spoken.words[spoken.count] = hash(word);
+            spoken.count += 1;
+        }
+        spoken
+    }
+
+    /// Whether the handle stands in the text as a word of its own.
+    pub fn names(&self, handle: &str) -> Passing {
+        let key = hash(handle);
+        match self.words[..self.count].iter().rposition(|word| *word == key) {
+            Some(at) if at + 1 == self.count && !self.goes_on => Passing::Last,
+            Some(_) => Passing::Within,
+            None => Passing::Not,
+        }
+    }
+}
+
+/// As much of a text as is heard.
+fn beginning(text: &str) -> &str {
+    let mut end = text.len().min(BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '_' | '-' | '.');
+    let pieces = text.split(move |c| !is_part(c)).map(|w| w.trim_matches(['.', '-', '\'']));
+    pieces.filter(|word| !word.is_empty())
+}
+
+/// FNV-1a over the lower-case bytes. Two words that meet in it share a word too many, which decides nothing alone.
+const fn hash(word: &str) -> u32 {
+    let bytes = word.as_bytes();
+    let mut hash = 0x811c_9dc5_u32;
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at].to_ascii_lowercase() as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    hash
+}
+
+const fn hashes<const N: usize>(words: [&str; N]) -> [u32; N] {
+    let mut all = [0; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = hash(words[at]);
+        at += 1;
+    }
+    all
+}
+
+static SECOND: [u32; 10] =
+    hashes(["you", "u", "your", "ur", "yours", "you're", "youre", "you'll", "you've", "yourself"]);
+static THANKS: [u32; 9] =
+    hashes(["thanks", "thank", "thx", "thanx", "thnx", "tnx", "ty", "cheers", "thankyou"]);
+static GREETINGS: [u32; 9] =
+    hashes(["hi", "hello", "hey", "hiya", "yo", "howdy", "morning", "greetings", "helo"]);
+static ASSENT: [u32; 32] = hashes([
+    "yes", "yeah", "yep", "yup", "no", "nope", "nah", "ya", "sure", "right", "ok", "okay", "k",
+    "correct", "true", "exactly", "ah", "oh", "lol", "haha", "heh", "hmm", "indeed", "well", "but",
+    "so", "and", "because", "it's", "that's", "then", "ahh",
+]);
+static ALL: [u32; 9] = hashes([
+    "anyone",
+    "anybody",
+    "someone",
+    "somebody",
+    "everyone",
+    "everybody",
+    "guys",
+    "folks",
+    "all",
+]);
+static HELP: [u32; 8] =
+    hashes(["help", "problem", "question", "trying", "install", "error", "issue", "problems"]);
+static GRAMMAR: [u32; 34] = hashes([
+    "this", "that", "with", "have", "just", "what", "from", "there", "don't", "dont", "like",
+    "will", "would", "then", "they", "know", "about", "some", "when", "does", "need", "your",
+    "it's", "that's", "yeah", "thanks", "okay", "here", "been", "them", "than", "also", "well",
+    "i'm",
+]);

@@ -1,0 +1,126 @@
+//! The signs by which the flow of talk is read, the rule that each belongs to, and what it weighs.
+//!
+//! A weight is in log-odds: what the sign adds to one person, or to nobody, against the others. `cargo xtask bench
+//! attention DIR --fit` finds the weights ([`super::weights`]) from annotated rooms.
+
+/// A rule of the flow: it can be switched off, and is named where a guess is explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Clue {
+    /// Who spoke lately is meant sooner than who has long been silent.
+    Lately,
+    /// Who has addressed me since I last spoke gets an answer.
+    Answer,
+    /// I go on with whom I was talking to, or with nobody.
+    OwnLine,
+    /// Who talks with whom, how often and how exclusively.
+    Exchange,
+    /// Who spoke right before me.
+    JustBefore,
+    /// Who has asked the room and was not answered.
+    OpenQuestion,
+    /// Words that somebody's talk and this text share.
+    SharedWords,
+    /// A handle in the text that is no address.
+    Passing,
+    /// The first words of somebody who was silent are for the room.
+    FirstWords,
+    /// "you" has somebody in mind.
+    SecondPerson,
+    /// "anyone", "guys": for all.
+    ToAll,
+    /// Thanks and greetings.
+    Courtesy,
+    /// What begins with "yes", "no" or "ah" answers somebody.
+    Assent,
+    /// What asks, how long it is.
+    Shape,
+}
+
+impl Clue {
+    pub const ALL: [Self; 14] = [
+        Self::Lately,
+        Self::Answer,
+        Self::OwnLine,
+        Self::Exchange,
+        Self::JustBefore,
+        Self::OpenQuestion,
+        Self::SharedWords,
+        Self::Passing,
+        Self::FirstWords,
+        Self::SecondPerson,
+        Self::ToAll,
+        Self::Courtesy,
+        Self::Assent,
+        Self::Shape,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lately => "lately",
+            Self::Answer => "answer",
+            Self::OwnLine => "own_line",
+            Self::Exchange => "exchange",
+            Self::JustBefore => "just_before",
+            Self::OpenQuestion => "open_question",
+            Self::SharedWords => "shared_words",
+            Self::Passing => "passing",
+            Self::FirstWords => "first_words",
+            Self::SecondPerson => "second_person",
+            Self::ToAll => "to_all",
+            Self::Courtesy => "courtesy",
+            Self::Assent => "assent",
+            Self::Shape => "shape",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|clue| clue.name() == name)
+    }
+}
+
+/// Some of the rules of the flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clues(pub u16);
+
+impl Clues {
+    pub const NONE: Self = Self(0);
+
+    pub fn with(self, clue: Clue) -> Self {
+        Self(self.0 | 1 << clue as u16)
+    }
+
+    pub fn has(self, clue: Clue) -> bool {
+        self.0 & (1 << clue as u16) != 0
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = Clue> {
+        Clue::ALL.into_iter().filter(move |clue| self.has(*clue))
+    }
+}
+
+/// Makes the list of signs, their rules and their weights in one place.
+macro_rules! signs {
+    ($($sign:ident: $clue:ident, $weight:literal;)+) => {
+        /// What is known of one candidate, or of "nobody", before a message is weighed.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Sign { $($sign),+ }
+
+        /// How many signs there are.
+        pub const SIGNS: usize = [$(Sign::$sign),+].len();
+
+        impl Sign {
+            pub const ALL: [Self; SIGNS] = [$(Self::$sign),+];
+
+            pub fn clue(self) -> Clue {
+                match self { $(Self::$sign => Clue::$clue),+ }
+            }
+
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$sign => stringify!($sign)),+ }
+            }
+        }
+
+        /// What each sign weighs.
+        pub const WEIGHTS: [f32; SIGNS] = [$($weight),+];
+    };
+}

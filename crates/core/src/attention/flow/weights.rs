@@ -1,0 +1,84 @@
+//! The weights of the flow of talk: `cargo xtask bench attention DIR --fit` prints this table anew.
+//!
+//! Found from the annotated lines of fifteen rooms of IRC. What a rule is worth is what `--without` it costs.
+
+use super::signs::Clue;
+
+signs! {
+    NobodyAtAll: Shape, 0.28;
+    NobodyAsks: Shape, 0.32;
+    NobodyLong: Shape, 0.75;
+    NobodyShort: Shape, -0.15;
+    NobodyHelp: Shape, 0.98;
+    NobodyNew: FirstWords, 0.34;
+    NobodyNewAsks: FirstWords, 0.68;
+    NobodyNewGreets: FirstWords, 0.82;
+    NobodyNewToAll: FirstWords, 0.76;
+    NobodyToAll: ToAll, 0.53;
+    NobodySecond: SecondPerson, -0.81;
+    NobodyGreets: Courtesy, 0.82;
+    NobodyThanks: Courtesy, -0.10;
+    NobodyAssents: Assent, -0.97;
+    NobodyBefore: OwnLine, 0.95;
+    NobodyBeforeAge: OwnLine, -0.47;
+    NobodyBeforeLines: OwnLine, -0.06;
+    NobodyBeforeAddressed: OwnLine, -0.46;
+    SomebodyBeforeAge: OwnLine, -0.13;
+    NobodyAddressed: Answer, -0.72;
+    NobodyAddressedAge: Answer, -0.02;
+    Silent: Lately, -3.30;
+    SpokeAge: Lately, -2.09;
+    SpokeLines: Lately, -3.29;
+    SpokeAsks: Lately, 0.12;
+    OpenQuestion: OpenQuestion, 0.20;
+    OpenQuestionLines: OpenQuestion, -0.79;
+    SpokeToNobody: Exchange, 0.02;
+    SpokeToOther: Exchange, -0.43;
+    Before: JustBefore, -0.36;
+    BeforeToOther: JustBefore, -0.15;
+    BeforeAssent: JustBefore, 0.56;
+    BeforeSecond: JustBefore, -0.03;
+    BeforeAsks: JustBefore, -0.20;
+    BeforeShort: JustBefore, 0.60;
+    BeforeNew: JustBefore, 0.25;
+    BeforeToNobody: JustBefore, 0.25;
+    ToMe: Answer, 0.50;
+    ToMeAge: Answer, -0.13;
+    ToMeLines: Answer, -0.10;
+    ToMeLatest: Answer, 0.52;
+    Unanswered: Answer, -0.09;
+    UnansweredOnly: Answer, -0.04;
+    UnansweredAsks: Answer, 0.66;
+    UnansweredNamed: Answer, 0.84;
+    UnansweredFirst: Answer, 0.29;
+    UnansweredAssent: Assent, -0.00;
+    ToMeNamed: Answer, 0.59;
+    ToMeTheirLast: Answer, 0.23;
+    FromMe: Exchange, 1.31;
+    FromMeAge: Exchange, -0.41;
+    FromMeLines: Exchange, -0.65;
+    GoesOn: OwnLine, 0.94;
+    GoesOnAge: OwnLine, -0.56;
+    GoesOnLines: OwnLine, -1.16;
+    GoesOnAsks: OwnLine, 0.15;
+    GoesOnToAll: ToAll, -0.01;
+    GoesOnNamed: OwnLine, 0.70;
+    BothWays: Exchange, -0.99;
+    Exchanges: Exchange, 0.60;
+    MineToOthers: Exchange, 0.09;
+    TheirsToOthers: Exchange, -0.07;
+    Named: Passing, 2.92;
+    NamedLast: Passing, 1.59;
+    SharesOne: SharedWords, 0.94;
+    SharesTwo: SharedWords, 0.50;
+    SharesPart: SharedWords, 1.04;
+    Second: SecondPerson, 0.81;
+    ThanksToMe: Courtesy, 0.90;
+    ThanksNotToMe: Courtesy, -0.70;
+    AssentToMe: Assent, 0.25;
+    AsksThem: Shape, -0.32;
+    Stranger: FirstWords, -0.37;
+    ToAllThem: ToAll, -0.53;
+    GreetsThem: Courtesy, -0.82;
+    GreetsBack: Courtesy, 0.47;
+}

@@ -1,0 +1,167 @@
+//! Messages that name nobody, and the flow of talk that says whom they are for.
+
+use chorus_core::attention::flow::{Clue, Clues, Settings};
+use chorus_core::attention::{Decision, Directedness, Mode, Policy, Rule};
+use chorus_core::ids::{MemberKey, Timestamp, Uid};
+use chorus_core::member::MemberKind;
+
+use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER};
+
+/// Alice has asked scout something, and scout has answered.
+fn talking(house: &mut House) -> Uid {
+    house.says(ALICE, "@scout how is the build?");
+    let offer = house.take(SCOUT);
+    let answer = house.reply(&offer, "the build is red since noon").expect("scout was asked");
+    house.pass(20_000);
+    answer
+}
+
+fn decision(house: &House, event: Uid, member: MemberKey) -> Option<Decision> {
+    house.decision(event, member)
+}
+
+// covers: ATT-194
+#[test]
+fn a_question_in_a_talk_of_two_is_for_the_other() {
+    let mut house = House::new();
+    talking(&mut house);
+    let event = house.says(ALICE, "and do you know which test it is?");
+    let told = decision(&house, event, SCOUT).expect("scout is told");
+    assert_eq!((told.rule, told.directedness), (Rule::Flow, Directedness::ToMe));
+    assert_eq!((told.policy, told.mode), (Policy::MustRespond, Mode::Buffered));
+    let attention = house.attention(event);
+    let meant = attention.meant.expect("a guess");
+    assert_eq!(meant.member, SCOUT);
+    assert!(meant.because.has(Clue::Answer), "{:?}", meant.because.iter().collect::<Vec<_>>());
+    assert_eq!(attention.rest, Directedness::ToOther);
+    assert_eq!(decision(&house, event, WRITER), None);
+    // What it means it means for who comes later too, and nobody's first words are for scout.
+    house.pass(600_000);
+    let other = house.says(BOB, "morning everyone, is anyone here for lunch?");
+    assert_eq!(decision(&house, other, SCOUT), None);
+}
+
+// covers: ATT-194
+#[test]
+fn a_guess_that_is_not_sure_is_a_knock_and_a_poor_one_nothing() {
+    for (sure, likely, rule) in
+        [(100, 1, Some(Rule::FlowLikely)), (100, 100, None), (1, 1, Some(Rule::Flow))]
+    {
+        let mut house = House::new();
+        house.ws = std::mem::take(&mut house.ws).with_flow(Settings {
+            sure,
+            likely,
+            ..Settings::default()
+        });
+        talking(&mut house);
+        let event = house.says(ALICE, "and do you know which test it is?");
+        let told = decision(&house, event, SCOUT);
+        assert_eq!(told.map(|d| d.rule), rule, "{sure} {likely}");
+        if rule == Some(Rule::FlowLikely) {
+            let knock = (Directedness::ToMyRole, Policy::MayRespond, Mode::Notify);
+            assert_eq!(told.map(|d| (d.directedness, d.policy, d.mode)), Some(knock));
+        }
+    }
+}
+
+// covers: ATT-195
+#[test]
+fn a_name_always_wins_and_agents_are_not_guessed_at() {
+    let mut house = House::new();
+    house.add_member("elsewhere", MemberKind::Agent);
+    for text in ["@reviewer and which test is it?", "reviewer: which test is it?"] {
+        talking(&mut house);
+        let event = house.says(ALICE, text);
+        assert_eq!(decision(&house, event, SCOUT), None, "{text}");
+        assert!(decision(&house, event, REVIEWER).is_some(), "{text}");
+        assert_eq!(house.attention(event).meant, None, "{text}");
+    }
+    for text in ["@elsewhere which test is it?", "@nobody which test is it?"] {
+        talking(&mut house);
+        let event = house.says(ALICE, text);
+        assert_eq!(house.attention(event).told, [], "{text}");
+    }
+    let answer = talking(&mut house);
+    let event = house.post(BOB, Say::to(house.ops, "which test?").answering(answer));
+    let event = event.expect("people may speak");
+    assert_eq!(decision(&house, event, SCOUT).map(|d| d.rule), Some(Rule::Reply));
+    assert_eq!(house.attention(event).meant, None);
+    // An agent's message is for whom it answers, whatever the flow.
+    let attention = house.attention(answer);
+    assert!(attention.meant.is_none_or(|m| m.member == ALICE && m.because == Clues::NONE));
+}
+
+// covers: ATT-196
+#[test]
+fn rules_of_the_flow_can_be_switched_off_one_by_one_and_all_at_once() {
+    let all = Clue::ALL.into_iter().fold(Clues::NONE, Clues::with);
+    let ask = |settings: Settings| {
+        let mut house = House::new();
+        house.ws = std::mem::take(&mut house.ws).with_flow(settings);
+        talking(&mut house);
+        let event = house.says(ALICE, "and do you know which test it is?");
+        house.attention(event).meant
+    };
+    assert_eq!(ask(Settings { on: false, ..Settings::default() }), None);
+    for clue in Clue::ALL {
+        let off = Clues::NONE.with(clue);
+        let without = ask(Settings { off, ..Settings::default() });
+        assert!(without.is_none_or(|m| !m.because.has(clue)), "{}", clue.name());
+    }
+    // With no rule everybody is as likely as nobody.
+    let meant = ask(Settings { off: all, ..Settings::default() });
+    assert!(meant.is_none_or(|m| m.confidence <= 50 && m.because == Clues::NONE));
+}
+
+// covers: ATT-197
+#[test]
+fn an_edit_is_for_whom_the_message_was_for() {
+    let mut house = House::new();
+    talking(&mut house);
+    let event = house.says(ALICE, "and do you know which test it is?");
+    let meant = house.attention(event).meant;
+    house.says(BOB, "@writer the page is ready");
+    let edit = house.edit(ALICE, event, "and do you know which tests these are?").expect("her own");
+    assert_eq!(house.attention(edit).meant, meant);
+}
+
+// covers: ATT-198
+#[test]
+fn any_text_is_decided_in_bounded_time() {
+    let mut house = House::new();
+    talking(&mut house);
+    let long = "scout, you know? ".repeat(60_000);
+    let texts = [
+        "",
+        " ",
+        "🙂",
+        "🙂🙂🙂",
+        "scout",
+        "@",
+        "?",
+        "\u{202e}tuocs@ hello",
+        "سكاوت هل يعمل؟",
+        "ѕсоut: ok?",
+        "שלום @scout 你好 scout",
+        "\0\u{7f}",
+        "e\u{301}\u{301}\u{301}",
+        &"@scout ".repeat(1_000),
+        &long[..16_000],
+        &"a".repeat(16_000),
+        &"? ".repeat(8_000),
+        &"\u{1f9d1}\u{200d}".repeat(2_000),
+    ];
+    for (n, text) in texts.iter().enumerate() {
+        // The clock goes to and fro.
+        house.now = Timestamp(house.now.0 + [90_000, -3_600_000, 0][n % 3]);
+        let said = house.post(ALICE, Say::to(house.ops, text));
+        if let Ok(event) = said {
+            let meant = house.attention(event).meant;
+            assert!(meant.is_none_or(|m| m.confidence <= 100), "{text:.40}");
+        }
+    }
+    // What doors refuse for its size alone is heard in bounded time too.
+    let megabytes = "scout, you know? ".repeat(500_000);
+    let heard = chorus_core::attention::flow::heard::Heard::of(&megabytes);
+    assert!(heard.asks && heard.second_person && heard.length < 255);
+}

@@ -1,0 +1,43 @@
+//! `[attention]`.
+
+use chorus_core::attention::flow::{self, Clue, Clues};
+
+use super::section::section;
+
+section! {
+    /// Whom a message is for that names nobody: the flow of talk is read (`docs/attention.md`).
+    Attention ["attention"] {
+        /// Whether the flow of talk is read at all; else only names, replies and threads say whom a message is for.
+        flow: bool = true;
+        /// Rules of the flow that are switched off, as `shared_words`.
+        without: Vec<String> = Vec::new();
+        /// From so many percent on, a guess is as good as a name: the agent must answer.
+        sure: u32 = u32::from(flow::SURE), 1 => 100;
+        /// From so many percent on, the agent is told of the message and may answer.
+        likely: u32 = u32::from(flow::LIKELY), 1 => 100;
+    }
+    check |attention| {
+        let known = Clue::ALL.map(Clue::name).join(", ");
+        let unknown = attention.without.iter().filter(|name| Clue::from_name(name).is_none());
+        let unknown = unknown.map(|name| ("without", format!("{name:?} is no rule of the flow; there are {known}")));
+        let mut wrong: Vec<_> = unknown.collect();
+        if attention.likely > attention.sure {
+            wrong.push(("likely", "what is sure is likely too: at most `sure`".to_owned()));
+        }
+        wrong
+    };
+}
+
+impl Attention {
+    pub fn settings(&self) -> flow::Settings {
+        let off = self.without.iter().filter_map(|name| Clue::from_name(name));
+        let percent = |n: u32| u8::try_from(n).unwrap_or(100);
+        flow::Settings {
+            on: self.flow,
+            off: off.fold(Clues::NONE, Clues::with),
+            sure: percent(self.sure),
+            likely: percent(self.likely),
+            ..flow::Settings::default()
+        }
+    }
+}
