@@ -140,11 +140,12 @@ impl Follower {
         if !self.app.still_valid(&self.caller) {
             return Err(Refusal::not_found("member"));
         }
-        self.app.place(&self.caller, self.conversation.uid).await?;
         self.gone_times = self.app.gone.times();
         let viewer = self.caller.viewer();
         let (logged, more, upto) =
             self.app.logged(viewer, &self.conversation, self.cursor, PAGE).await?;
+        // Looked at after reading: who was shut out meanwhile is not shown what was said then.
+        self.app.place(&self.caller, self.conversation.uid).await?;
         self.cursor = upto;
         self.behind = more;
         for event in self.app.show_events(&logged) {
