@@ -23,6 +23,7 @@ mod value;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crate::Sync;
 use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
@@ -66,15 +67,23 @@ const READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// The lock of a database's one host: this number is ours, the other the schema's.
 const LOCK: i32 = 0x0c40_5a05;
 
+/// How long the server may take to see that a host has ended which had the lock, and how often we look.
+const LET_GO: Duration = Duration::from_secs(3);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
 impl Postgres {
     /// The one connection that writes. Refused while another host has the database.
     pub fn writer(address: &Arc<Address>, sync: Sync) -> Result<Self> {
         let this = Self::open(address, Use::Write(sync))?;
-        if !this.hold()? {
-            return Err(Error::Engine(
-                "it is in use by another running host; stop that one, or use another database"
-                    .into(),
-            ));
+        let until = Instant::now() + LET_GO;
+        while !this.hold()? {
+            if Instant::now() >= until {
+                return Err(Error::Engine(
+                    "it is in use by another running host; stop that one, or use another database"
+                        .into(),
+                ));
+            }
+            std::thread::sleep(LOOK_AGAIN);
         }
         Ok(this)
     }
