@@ -50,7 +50,8 @@ pub(crate) struct Connection {
     id: u64,
     pub session: SessionKey,
     pub member: MemberKey,
-    offers: mpsc::Sender<Outgoing>,
+    /// Boxed, since an empty queue has room for 32 of them set aside, for each of ten thousand connections.
+    offers: mpsc::Sender<Box<Outgoing>>,
     notes: mpsc::Sender<Note>,
     lagging: AtomicBool,
     /// Why it must end, once it must.
@@ -63,7 +64,7 @@ pub(crate) struct Connection {
 
 /// The receiving side, held by the task that writes to the socket.
 pub(crate) struct Queues {
-    pub offers: mpsc::Receiver<Outgoing>,
+    pub offers: mpsc::Receiver<Box<Outgoing>>,
     pub notes: mpsc::Receiver<Note>,
 }
 
@@ -128,7 +129,7 @@ impl Connections {
 impl Connection {
     /// Puts an offer into the queue; when it is full the connection is behind.
     pub(crate) fn offer(&self, outgoing: Outgoing) {
-        if self.offers.try_send(outgoing).is_err() {
+        if self.offers.try_send(Box::new(outgoing)).is_err() {
             self.lagging.store(true, Ordering::Relaxed);
         }
     }

@@ -140,7 +140,7 @@ impl Run {
                     }
                 }
                 Some(note) = self.queues.notes.recv() => self.note(note).await?,
-                Some(offer) = self.queues.offers.recv(), if room => self.offer_after_notes(offer).await?,
+                Some(offer) = self.queues.offers.recv(), if room => self.offer_after_notes(*offer).await?,
                 _ = ping.tick() => self.ping().await?,
                 () = &mut expiry => self.check_token()?,
                 () = connection.token_in_doubt() => self.check_token()?,
@@ -167,7 +167,7 @@ impl Run {
                 let span = self.app.traces.offer(&offer);
                 self.offer(Outgoing { shared, offer, span }).await?;
             } else if let Ok(outgoing) = self.queues.offers.try_recv() {
-                self.offer_after_notes(outgoing).await?;
+                self.offer_after_notes(*outgoing).await?;
             } else {
                 break;
             }
