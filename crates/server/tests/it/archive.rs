@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::house::{House, START, place, verify};
-use crate::retention::{DAY, days, metric, set, show, sound, texts};
+use crate::retention::{DAY, days, set, show, sound, texts};
 
 /// The files of the archive, by name, each with its lines.
 fn archived(folder: &Path) -> Vec<(String, Vec<Value>)> {
@@ -95,16 +95,16 @@ async fn what_cannot_be_archived_is_kept() {
     let ann = house.token("ann").await;
     house.say(&ann, &room, "long ago").await;
     set(&house, &room, json!({"keep": "1d"})).await;
-    assert_eq!(metric(&house, "chorus_retention_failing").await, "0");
+    assert_eq!(house.metric("chorus_retention_failing").await, 0);
     days(&house, 2).await;
     let ann = house.token("ann").await;
-    assert_eq!(metric(&house, "chorus_retention_failing").await, "1");
+    assert_eq!(house.metric("chorus_retention_failing").await, 1);
     assert_eq!(show(&house, &room).await.get("base_seq"), None);
     let page = house.get(&ann, &format!("/v1/messages?conversation={room}")).await.ok();
     assert_eq!(texts(&page), ["long ago"]);
     fs::remove_file(&archive).unwrap();
     house.running.drop_old().await;
-    assert_eq!(metric(&house, "chorus_retention_failing").await, "0");
+    assert_eq!(house.metric("chorus_retention_failing").await, 0);
     assert!(show(&house, &room).await["base_seq"].is_u64());
     assert_eq!(archived(&archive.join(&room)).len(), 1);
     sound(house).await;

@@ -23,20 +23,7 @@ async fn of_pace(hello_within: Duration, dead_after: Duration) -> House {
 }
 
 /// Sessions that the host holds for connected.
-async fn connected(house: &House) -> usize {
-    let text = house.request(reqwest::Method::GET, "/metrics").bearer_auth(house.operator());
-    let text = text.send().await.unwrap().text().await.unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix("chorus_connections "));
-    line.unwrap().trim().parse().unwrap()
-}
-
-async fn until_connected(house: &House, count: usize) {
-    let began = Instant::now();
-    while connected(house).await != count {
-        assert!(began.elapsed() < PATIENCE, "{} are connected", connected(house).await);
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
+const CONNECTED: &str = "chorus_connections";
 
 /// A WebSocket made by hand: what comes after the answer to its upgrade is bytes.
 async fn raw(house: &House, token: &str) -> TcpStream {
@@ -95,12 +82,12 @@ async fn very_many_come_at_once_and_go_at_once_and_talk_goes_on() {
     let mut other = house.connect(&house.token("other").await).await;
     let coming = join_all((0..CROWD).map(|_| house.connect(&token)));
     let (crowd, _) = tokio::join!(coming, house.say(&ann, &room, "while they come"));
-    until_connected(&house, CROWD + 1).await;
+    house.until_metric(CONNECTED, CROWD as u64 + 1).await;
     drop(crowd);
     house.say(&ann, &room, "@other while they go").await;
     let event = other.take().await;
     other.reply(&event, "I am still here").await.unwrap();
-    until_connected(&house, 1).await;
+    house.until_metric(CONNECTED, 1).await;
     // Nothing of them is left but their log: a run that cannot be resumed is forgotten.
     let sessions = house.get(&house.operator(), "/v1/sessions").await.ok();
     let live = sessions["sessions"].as_array().unwrap().iter();
@@ -115,10 +102,10 @@ async fn a_peer_that_vanishes_is_given_up_and_its_work_waits_for_the_next() {
     let (ann, token) = (house.token("ann").await, house.token("bot").await);
     let mut gone = raw(&house, &token).await;
     introduce(&mut gone).await;
-    until_connected(&house, 1).await;
+    house.until_metric(CONNECTED, 1).await;
     house.say(&ann, &room, "@bot are you there?").await;
     // Its end stays open and says nothing any more, not even to a ping.
-    until_connected(&house, 0).await;
+    house.until_metric(CONNECTED, 0).await;
     let mut back = house.connect(&token).await;
     let event = back.take().await;
     back.reply(&event, "now I am").await.unwrap();
@@ -169,7 +156,7 @@ async fn a_peer_that_never_reads_is_cut_and_holds_no_memory() {
     let event = other.take().await;
     other.reply(&event, "all is well").await.unwrap();
     let began = Instant::now();
-    while connected(&house).await > 1 {
+    while house.metric(CONNECTED).await > 1 {
         assert!(began.elapsed() < PATIENCE, "it is still connected");
         // The one that is well answers pings while it waits.
         let _ = tokio::time::timeout(Duration::from_millis(50), other.frame()).await;
@@ -205,7 +192,7 @@ async fn garbage_ends_the_connection_that_it_came_on_and_no_other() {
             assert!(is_cut(&mut bad).await, "{what}, introduced: {introduced}");
         }
     }
-    until_connected(&house, 1).await;
+    house.until_metric(CONNECTED, 1).await;
     house.say(&ann, &room, "@other still there?").await;
     let event = good.take().await;
     good.reply(&event, "yes").await.unwrap();

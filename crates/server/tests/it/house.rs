@@ -155,6 +155,23 @@ impl House {
         format!("{}{path}", self.running.url)
     }
 
+    /// What `/metrics` says under a name, labels and all.
+    pub(crate) async fn metric(&self, name: &str) -> u64 {
+        let metrics = self.get(&self.operator(), "/metrics").await.ok();
+        let mut lines = metrics.as_str().unwrap().lines();
+        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value.unwrap_or_else(|| panic!("{name}: {metrics}")).parse().unwrap()
+    }
+
+    /// Waits until that metric is so much.
+    pub(crate) async fn until_metric(&self, name: &str, count: u64) {
+        let began = std::time::Instant::now();
+        while self.metric(name).await != count {
+            assert!(began.elapsed() < PATIENCE, "{name} is {}", self.metric(name).await);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     pub(crate) async fn get(&self, token: &str, path: &str) -> Answer {
         self.send(token, Method::GET, path, None).await
     }

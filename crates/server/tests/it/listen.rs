@@ -50,21 +50,7 @@ fn whole(answer: &[u8]) -> bool {
     body.len() >= length.parse().unwrap()
 }
 
-async fn metric(house: &House, name: &str) -> u64 {
-    let metrics = house.get(&house.operator(), "/metrics").await.ok();
-    let line = metrics.as_str().unwrap().lines().find_map(|line| line.strip_prefix(name));
-    line.unwrap_or_else(|| panic!("{name}: {metrics}")).trim().parse().unwrap()
-}
-
-async fn until(house: &House, name: &str, count: u64) {
-    let began = Instant::now();
-    while metric(house, name).await != count {
-        assert!(began.elapsed() < PATIENCE, "{name} is {}", metric(house, name).await);
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-const OPEN: &str = "chorus_open_connections ";
+const OPEN: &str = "chorus_open_connections";
 
 fn cut(why: &str) -> String {
     format!("chorus_cut_connections_total{{why=\"{why}\"}}")
@@ -73,7 +59,7 @@ fn cut(why: &str) -> String {
 /// The host has three places, and this test's client one of them.
 async fn full_house(set: impl FnOnce(&mut Limits), why: &str, status: &str, code: &str) {
     let house = house(set).await;
-    assert_eq!(metric(&house, OPEN).await, 1);
+    assert_eq!(house.metric(OPEN).await, 1);
     let (mut first, mut second) = (open(&house).await, open(&house).await);
     assert!(ask(&mut first).await.starts_with("HTTP/1.1 200"));
     assert!(ask(&mut second).await.starts_with("HTTP/1.1 200"));
@@ -86,9 +72,9 @@ async fn full_house(set: impl FnOnce(&mut Limits), why: &str, status: &str, code
     assert!(is_cut(&mut third).await);
     // Those who were there go on, and a place that was left is free.
     assert!(ask(&mut first).await.starts_with("HTTP/1.1 200"));
-    assert_eq!(metric(&house, &cut(why)).await, 1);
+    assert_eq!(house.metric(&cut(why)).await, 1);
     drop(second);
-    until(&house, OPEN, 2).await;
+    house.until_metric(OPEN, 2).await;
     assert!(ask(&mut open(&house).await).await.starts_with("HTTP/1.1 200"));
 }
 
@@ -116,14 +102,14 @@ async fn very_many_past_the_limit_hurt_nobody_who_is_there() {
     for _ in 0..500 {
         crowd.push(open(&house).await);
     }
-    until(&house, &cut("limit"), 500).await;
-    assert_eq!(metric(&house, OPEN).await, 2);
+    house.until_metric(&cut("limit"), 500).await;
+    assert_eq!(house.metric(OPEN).await, 2);
     bot.call("ping", json!({})).await.unwrap();
     for stream in &mut crowd {
         assert!(is_cut(stream).await, "nobody is kept waiting at the door");
     }
     drop(bot);
-    until(&house, OPEN, 1).await;
+    house.until_metric(OPEN, 1).await;
 }
 
 // covers: OPS-126
@@ -132,7 +118,7 @@ async fn a_head_that_does_not_come_is_not_waited_for() {
     let house = house(|l| l.header_time = SOON).await;
     let mut silent = open(&house).await;
     assert!(is_cut(&mut silent).await, "nothing was said");
-    until(&house, &cut("headers"), 1).await;
+    house.until_metric(&cut("headers"), 1).await;
     // A byte now and then does not help; nor does a request before it.
     let mut slow = open(&house).await;
     ask(&mut slow).await;
@@ -150,7 +136,7 @@ async fn a_head_that_does_not_come_is_not_waited_for() {
         () = drip => {}
         ended = read.read(&mut rest) => assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?}"),
     }
-    until(&house, &cut("headers"), 2).await;
+    house.until_metric(&cut("headers"), 2).await;
 }
 
 // covers: OPS-126
@@ -163,7 +149,7 @@ async fn a_connection_idles_longer_than_a_head_may_take_and_not_for_ever() {
     assert!(tokio::time::timeout(LONG, idle.read(&mut more)).await.is_err(), "it was ended");
     ask(&mut idle).await;
     assert!(is_cut(&mut idle).await);
-    assert_eq!(metric(&house, &cut("headers")).await, 0, "to idle is no fault");
+    assert_eq!(house.metric(&cut("headers")).await, 0, "to idle is no fault");
 }
 
 // covers: OPS-64, OPS-126
@@ -209,6 +195,6 @@ async fn who_asks_and_does_not_read_is_cut_off() {
     let ask = b"GET /v1/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(200);
     // The host stops to take what it is asked when it cannot answer.
     let _ = tokio::time::timeout(PATIENCE, greedy.write_all(&ask)).await;
-    until(&house, &cut("not_reading"), 1).await;
-    until(&house, OPEN, 1).await;
+    house.until_metric(&cut("not_reading"), 1).await;
+    house.until_metric(OPEN, 1).await;
 }

@@ -29,13 +29,6 @@ pub(crate) fn texts(page: &Value) -> Vec<&str> {
     messages.iter().map(|m| m["text"].as_str().unwrap_or("-")).collect()
 }
 
-pub(crate) async fn metric(house: &House, name: &str) -> String {
-    let text = house.get("", "/metrics").await.body;
-    let text = text.as_str().unwrap();
-    let line = text.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap();
-    line.split(' ').next_back().unwrap().to_owned()
-}
-
 pub(crate) async fn sound(house: House) -> tempfile::TempDir {
     let House { running, folder, .. } = house;
     running.stop().await;
@@ -109,7 +102,7 @@ async fn what_is_old_goes_and_what_is_left_is_whole() {
     let path = format!("/v1/messages/{}", later["event_id"].as_str().unwrap());
     let edited = house.send(&ann, Method::PATCH, &path, Some(json!({"text": "later still"}))).await;
     assert_eq!(edited.ok()["text"], "later still");
-    assert_eq!(metric(&house, "chorus_dropped_events_total").await, base.to_string());
+    assert_eq!(house.metric("chorus_dropped_events_total").await, base);
 
     let audit = house.get(&op, "/v1/audit?kind=history_dropped").await.ok();
     let entry = &audit["entries"][0];

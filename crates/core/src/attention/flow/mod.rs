@@ -1,8 +1,9 @@
 //! The flow of talk: whom a message that names nobody is most likely for.
 //!
 //! In real chat most messages name nobody, and their readers still know whom they are for: whoever was being
-//! talked with, whoever asked, whoever spoke right before. [`guess`] weighs everybody who took part in the last
-//! newest [`TAIL`](crate::room::TAIL) events of the line, and nobody, by the signs of [`signs`]; each sign belongs to a named rule.
+//! talked with, whoever asked, whoever spoke right before. [`guess`] weighs everybody who took part in the line
+//! among the room's newest [`TAIL`](crate::room::TAIL) events, and nobody, by the signs of [`signs`]; each sign
+//! belongs to a named rule.
 //!
 //! Invariant: what is weighed is a function of the room's newest events alone, so that a room restored from its log
 //! guesses as the one before it did. Whom a message was taken to be for is stored with it, and not guessed again.
