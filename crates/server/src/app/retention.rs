@@ -52,10 +52,12 @@ impl App {
             }
             Ok(old)
         });
+        let mut failed = Ok(());
         for conversation in old.await? {
-            self.drop_old_of(&conversation).await?;
+            // One that is damaged keeps no other from its turn.
+            failed = failed.and(self.drop_old_of(&conversation).await);
         }
-        Ok(())
+        failed
     }
 
     async fn drop_old_of(&self, conversation: &Arc<Conversation>) -> Result<(), Refusal> {
