@@ -13,6 +13,10 @@ use chorus_core::command::Unavailable;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::packed::Corrupt;
 
+/// The target of the trace events that say each statement: every time it is run, or once a connection where it is
+/// prepared for good. Tests read along (`lab/statements`).
+pub(crate) const TRACE: &str = "chorus_store::sql";
+
 /// What an engine could not do, or what it gave back that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {

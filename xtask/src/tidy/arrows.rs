@@ -9,7 +9,7 @@ use super::metadata::Metadata;
 use crate::repo;
 
 /// Each crate and the crates of the workspace it may use outside its tests.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("chorus-core", &[]),
     ("chorus-wire", &["chorus-core"]),
     ("chorus-store", &["chorus-core"]),
@@ -31,6 +31,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ),
     ("chorus-cluster", &[]),
     ("chorus-rooms", &["chorus-core"]),
+    ("chorus-statements", &[]),
     // It starts the PostgreSQL that tests share; that crate is a page of the standard library.
     ("xtask", &["chorus-cluster"]),
 ];

@@ -88,6 +88,7 @@ impl House {
             ..Config::on(folder.path())
         };
         set(&mut config);
+        chorus_statements::watch();
         let running = Host::start(config).await.unwrap();
         Self { running, clock, folder, http: reqwest::Client::new() }
     }

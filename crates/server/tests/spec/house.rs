@@ -37,6 +37,7 @@ pub struct Agent {
 
 impl House {
     pub async fn open() -> Self {
+        chorus_statements::watch();
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::on(folder.path());
         config.listen.set_port(0);

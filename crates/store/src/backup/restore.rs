@@ -13,7 +13,7 @@ use super::{BackupError, Manifest, Result, check, io_at, keys, sync};
 use crate::db::Db;
 use crate::postgres::{Address, Postgres};
 use crate::sqlite::{Folder, Sqlite};
-use crate::{directory, schema};
+use crate::{Tenant, directory, schema};
 
 /// Makes the folder `data`, which must not be there or be empty, out of a backup.
 ///
@@ -42,12 +42,18 @@ pub fn put_back(address: &Arc<Address>) -> Result<String> {
     let db: &dyn Db = &db;
     schema::check(db, &schema::POSTGRES).map_err(|why| BackupError::Folder(why.to_string()))?;
     let none = || BackupError::Folder(format!("{address}: it holds no workspace"));
-    let tenant = directory::tenant(db)?.ok_or_else(none)?;
-    db.execute(
-        "UPDATE workspace SET epoch = epoch + 1 WHERE workspace = $1",
-        &[tenant.key.into()],
-    )?;
+    let tenant = next_epoch(db)?.ok_or_else(none)?;
     Ok(tenant.uid.show(Prefix::Workspace))
+}
+
+/// The workspace begins another epoch: turns of the one before are over.
+fn next_epoch(db: &dyn Db) -> Result<Option<Tenant>> {
+    let tenant = directory::tenant(db)?;
+    if let Some(tenant) = &tenant {
+        let sql = "UPDATE workspace SET epoch = epoch + 1 WHERE workspace = $1";
+        db.execute(sql, &[tenant.key.into()])?;
+    }
+    Ok(tenant)
 }
 
 fn fill(file: &Path, folder: &Path) -> Result<()> {
@@ -61,7 +67,7 @@ fn fill(file: &Path, folder: &Path) -> Result<()> {
     let db: &dyn Db = &db;
     let secrets = keys(db)?;
     db.begin()?;
-    db.execute("UPDATE workspace SET epoch = epoch + 1", &[])?;
+    next_epoch(db)?;
     db.execute("DROP TABLE backup", &[])?;
     db.commit()?;
     sync(&database)?;

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::future::Future;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use tokio_postgres::config::SslMode;
@@ -13,7 +15,7 @@ use super::fault;
 use super::thread::{handle, wait};
 use super::tls;
 use crate::Sync;
-use crate::db::{Error, Result, RowChange};
+use crate::db::{Error, Result, RowChange, TRACE};
 
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,35 @@ pub(super) struct Link {
     limit: Duration,
     /// The server's process for it, and since when: with both it can be ended and no other.
     pub(super) backend: (i32, String),
+}
+
+/// How long a writer waits for a connection that is being made anew: everybody waits with it.
+const MOMENT: Duration = Duration::from_millis(250);
+
+/// A connection on its way.
+pub(super) struct Dialing(Receiver<Result<Link>>);
+
+impl Dialing {
+    pub(super) fn begin(address: Arc<Address>, what: Use) -> Result<Self> {
+        let (made, wanted) = mpsc::channel();
+        let thread = std::thread::Builder::new().name("postgres dial".to_owned());
+        // Nobody may want it any more; then it is closed.
+        let dial = move || drop(made.send(Link::open(&address, what)));
+        let begun = thread.spawn(dial);
+        begun.map_err(|why| Error::Lost(format!("no thread for a connection: {why}")))?;
+        Ok(Self(wanted))
+    }
+
+    /// What came of it; none when it is not there within a moment.
+    pub(super) fn take(&self) -> Option<Result<Link>> {
+        match self.0.recv_timeout(MOMENT) {
+            Ok(made) => Some(made),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                Some(Err(Error::Lost("connecting was given up".to_owned())))
+            }
+        }
+    }
 }
 
 impl Link {
@@ -111,6 +142,7 @@ impl Link {
         if let Some(known) = self.prepared.borrow().get(sql) {
             return Ok(known.clone());
         }
+        tracing::trace!(target: TRACE, sql);
         let statement = self.wait(self.client.prepare(sql))?;
         self.prepared.borrow_mut().insert(sql.to_owned(), statement.clone());
         Ok(statement)

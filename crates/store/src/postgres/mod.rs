@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use crate::Sync;
 use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
 use buffer::Buffer;
-use link::{Link, Use};
+use link::{Dialing, Link, Use};
 
 pub use address::{Address, AddressError};
 
@@ -37,6 +37,8 @@ pub struct Postgres {
     address: Arc<Address>,
     what: Use,
     link: RefCell<Link>,
+    /// The next one, while it is on its way.
+    dialing: RefCell<Option<Dialing>>,
     state: Cell<State>,
     /// A statement of the transaction failed: nothing of it can be committed.
     failed: Cell<bool>,
@@ -103,6 +105,7 @@ impl Postgres {
             address: address.clone(),
             what,
             link: RefCell::new(Link::open(address, what)?),
+            dialing: RefCell::default(),
             state: Cell::new(State::None),
             failed: Cell::new(false),
             lost: Cell::new(false),
@@ -128,6 +131,22 @@ impl Postgres {
         let db: &dyn Db = self;
         self.host.set(db.one(sql, &[], |row| row.int(0))?.unwrap_or(0));
         Ok(())
+    }
+
+    /// A new connection, when there is one within a moment; else it goes on being made until the next call.
+    fn dial(&self) -> Result<Link> {
+        let dialing = match self.dialing.take() {
+            Some(dialing) => dialing,
+            None => Dialing::begin(self.address.clone(), self.what)?,
+        };
+        match dialing.take() {
+            None => {
+                *self.dialing.borrow_mut() = Some(dialing);
+                Err(Error::Lost("it does not answer yet".to_owned()))
+            }
+            // Whatever is wrong, a password that was changed or a server that begins: whoever runs it puts it right.
+            Some(made) => made.map_err(|error| Error::Lost(error.to_string())),
+        }
     }
 
     /// Ends the transaction in memory.
@@ -229,9 +248,7 @@ impl Db for Postgres {
         self.reset();
         self.lost.set(true);
         let before = self.link.borrow().backend.clone();
-        // Whatever is wrong, a password that was changed or a server that begins: whoever runs it puts it right.
-        let opened = Link::open(&self.address, self.what);
-        *self.link.borrow_mut() = opened.map_err(|error| Error::Lost(error.to_string()))?;
+        *self.link.borrow_mut() = self.dial()?;
         let db: &dyn Db = self;
         // A connection that broke on the way may live on at its other end, with the lock.
         let end = "SELECT pg_terminate_backend(pid)::int FROM pg_stat_activity
@@ -241,8 +258,9 @@ impl Db for Postgres {
         if !self.hold()? {
             return Err(Error::Lost("another connection holds it".to_owned()));
         }
-        let number: Option<i64> =
-            db.one("SELECT max(number) FROM host", &[], |row| row.maybe_int(0))?.flatten();
+        let number: Option<i64> = db
+            .one("SELECT number FROM host WHERE workspace = 1", &[], |row| row.maybe_int(0))?
+            .flatten();
         if number.unwrap_or(0) != self.host.get() {
             return Err(Error::Engine("another host has taken the database over".to_owned()));
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chorus_core::ids::Timestamp;
 
 use super::{Migration, Mismatch, POSTGRES, SQLITE, Schema, migrate};
-use crate::db::{Db, Table};
+use crate::db::{Db, Row, Table};
 use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 use crate::{approval, conversation, directory, event, mark, message, open, thread};
@@ -45,9 +45,16 @@ fn fresh() -> (tempfile::TempDir, Box<dyn Db>) {
     (folder, Box::new(db))
 }
 
-/// Other steps than the program's.
-fn of(steps: &'static [Migration]) -> Schema {
-    Schema { steps, ..SQLITE }
+fn fresh_on_postgres() -> Box<dyn Db> {
+    let address = Arc::new(Address::read(&chorus_cluster::schema().unwrap()).unwrap());
+    Box::new(Postgres::writer(&address, crate::Sync::Full).unwrap())
+}
+
+/// Does it with an empty database of each engine, and its schema.
+fn on_each(check: impl Fn(&dyn Db, Schema)) {
+    let (_folder, db) = fresh();
+    check(&*db, SQLITE);
+    check(&*fresh_on_postgres(), POSTGRES);
 }
 
 #[test]
@@ -59,8 +66,7 @@ fn every_table_has_the_columns_and_the_key_its_statements_name() {
 
 #[test]
 fn every_table_is_the_same_on_postgresql() {
-    let address = Arc::new(Address::read(&chorus_cluster::schema().unwrap()).unwrap());
-    let db: &dyn Db = &Postgres::writer(&address, crate::Sync::Full).unwrap();
+    let db = &*fresh_on_postgres();
     migrate(db, &POSTGRES, Timestamp(1)).unwrap();
     db.execute(KEYS, &[]).unwrap();
     // The hosts that have had the database are none of a folder's business.
@@ -92,43 +98,76 @@ fn check_tables(db: &dyn Db, info: &str, place: &str, tables: &str, others: usiz
     assert_eq!(count, Some(TABLES.len() + others));
 }
 
+/// Each index with its first column, as the engine has it.
+const INDEXES: &str = "SELECT t.name, i.name, COALESCE(c.name, 'no column')
+    FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
+    WHERE t.type = 'table' AND c.seqno = 0
+    UNION ALL SELECT t.name, 'its key', c.name FROM sqlite_schema t, pragma_table_info(t.name) c
+    WHERE t.type = 'table' AND c.pk = 1";
+const INDEXES_OF_POSTGRES: &str =
+    "SELECT t.relname::text, i.relname::text, COALESCE(a.attname, 'no column')::text
+    FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
+    LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = x.indkey[0] AND a.attnum > 0
+    WHERE t.relnamespace = current_schema()::regnamespace";
+
 #[test]
-fn every_key_starts_with_the_workspace() {
-    for table in TABLES.iter().filter(|t| t.name != "migration") {
-        assert_eq!(table.columns[0], "workspace", "{}", table.name);
+fn every_index_starts_with_the_workspace() {
+    let (_folder, db) = fresh();
+    migrate(&*db, &SQLITE, Timestamp(1)).unwrap();
+    check_indexes(&*db, INDEXES);
+}
+
+#[test]
+fn every_index_on_postgresql_starts_with_the_workspace() {
+    let db = &*fresh_on_postgres();
+    migrate(db, &POSTGRES, Timestamp(1)).unwrap();
+    check_indexes(db, INDEXES_OF_POSTGRES);
+}
+
+fn check_indexes(db: &dyn Db, sql: &str) {
+    let read = |row: &dyn Row| Ok([0, 1, 2].map(|n| row.text(n).unwrap().to_owned()));
+    let found = db.all(sql, &[], read).unwrap();
+    for [table, index, first] in found.iter().filter(|[table, ..]| table != "migration") {
+        assert_eq!(first, "workspace", "{index} of {table}");
+    }
+    for table in TABLES {
+        assert!(found.iter().any(|[of, ..]| of == table.name), "{} has no key", table.name);
     }
 }
 
 #[test]
 fn migrations_are_applied_once_and_in_order() {
-    let (_folder, db) = fresh();
     const ONE: Migration =
-        Migration { number: 1, name: "one", sql: "CREATE TABLE a (x INTEGER);\n" };
+        Migration { number: 1, name: "one", sql: "CREATE TABLE a (x BIGINT);\n" };
     const TWO: Migration = Migration { number: 2, name: "two", sql: "INSERT INTO a VALUES (7);\n" };
-    const CHANGED: Migration = Migration { sql: "CREATE TABLE b (x INTEGER);\n", ..ONE };
-    migrate(&*db, &of(&[ONE]), Timestamp(1)).unwrap();
-    migrate(&*db, &of(&[ONE, TWO]), Timestamp(2)).unwrap();
-    migrate(&*db, &of(&[ONE, TWO]), Timestamp(3)).unwrap();
-    assert_eq!(db.all("SELECT x FROM a", &[], |row| row.int::<u8>(0)).unwrap(), [7]);
-    let changed = migrate(&*db, &of(&[CHANGED, TWO]), Timestamp(4));
-    assert_eq!(changed, Err(Mismatch::Changed { number: 1 }));
-    let newer = migrate(&*db, &of(&[ONE]), Timestamp(4));
-    assert_eq!(newer, Err(Mismatch::Newer { found: 2, known: 1 }));
+    const CHANGED: Migration = Migration { sql: "CREATE TABLE b (x BIGINT);\n", ..ONE };
+    on_each(|db, schema| {
+        let of = |steps| Schema { steps, ..schema };
+        migrate(db, &of(&[ONE]), Timestamp(1)).unwrap();
+        migrate(db, &of(&[ONE, TWO]), Timestamp(2)).unwrap();
+        migrate(db, &of(&[ONE, TWO]), Timestamp(3)).unwrap();
+        assert_eq!(db.all("SELECT x FROM a", &[], |row| row.int::<u8>(0)).unwrap(), [7]);
+        let changed = migrate(db, &of(&[CHANGED, TWO]), Timestamp(4));
+        assert_eq!(changed, Err(Mismatch::Changed { number: 1 }));
+        let newer = migrate(db, &of(&[ONE]), Timestamp(4));
+        assert_eq!(newer, Err(Mismatch::Newer { found: 2, known: 1 }));
+    });
 }
 
 #[test]
 fn a_migration_that_fails_leaves_nothing() {
-    let (_folder, db) = fresh();
     const BROKEN: Migration = Migration {
         number: 1,
         name: "broken",
-        sql: "CREATE TABLE a (x INTEGER);\nCREATE TABLE a (x INTEGER);\n",
+        sql: "CREATE TABLE a (x BIGINT);\nCREATE TABLE a (x BIGINT);\n",
     };
-    let broken = migrate(&*db, &of(&[BROKEN]), Timestamp(1));
-    assert!(matches!(broken, Err(Mismatch::Database(_))));
-    let tables =
-        db.all("SELECT name FROM sqlite_schema WHERE name = 'a'", &[], |_| Ok(())).unwrap();
-    assert!(tables.is_empty());
+    on_each(|db, schema| {
+        let broken = migrate(db, &Schema { steps: &[BROKEN], ..schema }, Timestamp(1));
+        assert!(matches!(broken, Err(Mismatch::Database(_))));
+        let noted = db.all("SELECT number FROM migration", &[], |_| Ok(())).unwrap();
+        assert!(noted.is_empty());
+        assert!(db.execute("CREATE TABLE a (x BIGINT)", &[]).is_ok(), "it is not there");
+    });
 }
 
 /// A log as the first version left it: its counts of unattended messages are made by the migration.

@@ -16,7 +16,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 
 use crate::Sync;
-use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
+use crate::db::{Db, Error, Fate, Result, Row, RowChange, TRACE, Table, Value};
 
 pub use folder::{Folder, FolderError};
 
@@ -124,6 +124,7 @@ impl Db for Sqlite {
     }
 
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
+        tracing::trace!(target: TRACE, sql);
         let mut statement = self.connection.prepare_cached(sql).map_err(engine)?;
         bind(&mut statement, values)?;
         statement.raw_execute().map_err(engine)
@@ -135,6 +136,7 @@ impl Db for Sqlite {
         values: &[Value<'_>],
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
+        tracing::trace!(target: TRACE, sql);
         let mut statement = self.connection.prepare_cached(sql).map_err(engine)?;
         bind(&mut statement, values)?;
         let mut rows = statement.raw_query();

@@ -95,6 +95,7 @@ impl Ground {
     }
 
     pub(crate) fn with(options: Options, at: Timestamp) -> Self {
+        chorus_statements::watch();
         let clock = Arc::new(ManualClock::new(at));
         let effects = Arc::new(Mutex::new(Vec::new()));
         let kept = effects.clone();

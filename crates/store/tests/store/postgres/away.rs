@@ -18,9 +18,9 @@ use super::{ground, problems};
 use crate::ground::{ADA, Ground, drawn, person, post};
 
 /// A server that was told to end, or begins, takes this long at most.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-fn texts(ground: &Ground, room: Uid) -> Vec<String> {
+pub(super) fn texts(ground: &Ground, room: Uid) -> Vec<String> {
     let conversation = ground.readers.conversation(room).unwrap().unwrap().key;
     let page = Page { conversation, line: Line::Messages, start: Start::After(Seq(0)), limit: 99 };
     let (entries, _) = ground.readers.entries(&page).unwrap().unwrap();
@@ -28,7 +28,7 @@ fn texts(ground: &Ground, room: Uid) -> Vec<String> {
 }
 
 /// Says it until it is said, with one key: as a client does.
-fn insist(ground: &Ground, room: Uid, text: &str, key: u8) {
+pub(super) fn insist(ground: &Ground, room: Uid, text: &str, key: u8) {
     let until = Instant::now() + PATIENCE;
     loop {
         match ground.ask(person(), post(room, text, Some(key))) {
@@ -130,13 +130,20 @@ fn a_host_that_was_replaced_while_it_was_away_lets_go() {
 const PASS: u8 = 0;
 const CUT_BEFORE: u8 = 1;
 const CUT_AFTER: u8 = 2;
+/// Everything is cut, and who connects anew waits for an answer.
+const HANG: u8 = 3;
 
 /// A wire that can be cut at a commit.
 fn wire(socket: &Path, server: &Path, how: Arc<AtomicU8>) {
     let listener = UnixListener::bind(socket).unwrap();
     let server = server.to_owned();
     std::thread::spawn(move || {
+        let mut hanging = Vec::new();
         for client in listener.incoming() {
+            if how.load(Ordering::SeqCst) == HANG {
+                hanging.push(client);
+                continue;
+            }
             let (client, server) = (client.unwrap(), UnixStream::connect(&server).unwrap());
             let (mut up, mut down) = (client.try_clone().unwrap(), server.try_clone().unwrap());
             let (to, how) = (server.try_clone().unwrap(), how.clone());
@@ -144,6 +151,16 @@ fn wire(socket: &Path, server: &Path, how: Arc<AtomicU8>) {
             std::thread::spawn(move || carry(&mut down, client, &AtomicU8::new(PASS)));
         }
     });
+}
+
+/// A cluster, how it is reached over a wire, and what that does.
+fn wired(between: &Path) -> (Cluster, String, Arc<AtomicU8>) {
+    let cluster = Cluster::start(Durability::Durable, &[]).unwrap();
+    let how = Arc::new(AtomicU8::new(PASS));
+    let name = ".s.PGSQL.5432";
+    wire(&between.join(name), &cluster.socket().join(name), how.clone());
+    let host = between.display().to_string().replace('/', "%2F");
+    (cluster, format!("postgres://chorus@{host}/postgres"), how)
 }
 
 fn carry(from: &mut UnixStream, mut to: UnixStream, how: &AtomicU8) {
@@ -166,13 +183,8 @@ fn carry(from: &mut UnixStream, mut to: UnixStream, how: &AtomicU8) {
 
 #[test]
 fn a_commit_whose_answer_is_lost_is_answered_as_it_ended() {
-    let cluster = Cluster::start(Durability::Durable, &[]).unwrap();
     let between = tempfile::tempdir().unwrap();
-    let how = Arc::new(AtomicU8::new(PASS));
-    let name = ".s.PGSQL.5432";
-    wire(&between.path().join(name), &cluster.socket().join(name), how.clone());
-    let host = between.path().display().to_string().replace('/', "%2F");
-    let url = format!("postgres://chorus@{host}/postgres");
+    let (cluster, url, how) = wired(between.path());
     let folder = tempfile::tempdir().unwrap();
     let ground = ground(folder.path(), &url);
     let room = ground.settle();
@@ -211,6 +223,31 @@ fn a_commit_whose_answer_is_lost_is_answered_as_it_ended() {
     assert_eq!(texts(&ground, room.uid), ["@ada once?"]);
     ground.writer.stop();
     assert_eq!(problems(&cluster.url("postgres")), []);
+}
+
+#[test]
+fn nobody_waits_for_a_server_that_takes_connections_and_does_not_answer() {
+    let between = tempfile::tempdir().unwrap();
+    let (cluster, url, how) = wired(between.path());
+    let folder = tempfile::tempdir().unwrap();
+    let ground = ground(folder.path(), &url);
+    let room = ground.settle();
+    how.store(HANG, Ordering::SeqCst);
+    let cut = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+        WHERE application_name LIKE 'chorus %'";
+    cluster.sql("postgres", cut).unwrap();
+    let began = Instant::now();
+    for _ in 0..5 {
+        let refused = ground.ask(person(), post(room.uid, "meanwhile", None)).unwrap_err();
+        assert_eq!(refused.code, Code::Unavailable);
+        ground.clock.advance(3_000);
+    }
+    assert!(ground.writer.health().reason.unwrap().contains("does not answer"));
+    // A connection is given up after ten seconds; nobody waited for one.
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    let began = Instant::now();
+    ground.writer.stop();
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }
 
 /// Asks while the answer waits for the database to be back.

@@ -2,6 +2,8 @@
 
 mod away;
 mod refused;
+mod tls;
+mod trouble;
 
 use std::path::Path;
 use std::sync::Arc;

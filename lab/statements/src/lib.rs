@@ -1,0 +1,82 @@
+//! Watches the statements that tests send to a database: none may cross a workspace.
+//!
+//! The store says each statement as a trace event just before the engine has it, so that what is looked at is
+//! what is sent, by every test, on both engines. A statement that reaches rows of a table without saying of which
+//! workspace ends the process, and so its test. What is said here is checked with a parser of SQL, not by its words.
+
+mod check;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+pub use check::crosses;
+
+/// The target of the store's trace events.
+const TARGET: &str = "chorus_store::sql";
+
+/// Watches from here on, in this process; more calls change nothing.
+///
+/// Without a word about it where tests have a subscriber of their own, which then sees the statements instead.
+pub fn watch() {
+    // An error says that somebody watches already.
+    let _ = tracing::subscriber::set_global_default(Watch::default());
+}
+
+/// Ends the process with the first statement that crosses a workspace.
+#[derive(Default)]
+struct Watch {
+    /// Statements that were looked at: each is sent many times.
+    seen: Mutex<BTreeSet<String>>,
+}
+
+impl Watch {
+    fn look(&self, sql: &str) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.contains(sql) {
+            return;
+        }
+        if let Some(why) = crosses(sql) {
+            eprintln!("a statement crosses workspaces: {why}\n{sql}");
+            // A panic would be caught by whoever keeps the writer alive.
+            std::process::abort();
+        }
+        seen.insert(sql.to_owned());
+    }
+}
+
+impl Subscriber for Watch {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == TARGET
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut Sql(self));
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+/// The field `sql` of an event.
+struct Sql<'a>(&'a Watch);
+
+impl Visit for Sql<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "sql" {
+            self.0.look(value);
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
+}
