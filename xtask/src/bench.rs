@@ -27,7 +27,8 @@ pub(crate) struct Options {
     /// Of `attention`: prints the weights that the rooms give.
     #[arg(long)]
     fit: bool,
-    /// The database under the host: `sqlite`, or `auto` for a PostgreSQL that the bench starts.
+    /// The database under the host: `sqlite`, `auto` for a PostgreSQL that the bench starts, or the URL of one in
+    /// which it may make schemas.
     #[arg(long, default_value = "sqlite")]
     database: String,
     /// Interleaved rounds; a figure is the median of them.

@@ -10,7 +10,7 @@
 //! {"bench":"peer","metric":"nats.sync_always","absent":true,"reason":"…"}
 //! ```
 //!
-//! `min` and `max` are the ratio's where there is a ratio, else the value's. Where lower is better the
+//! A line of ours on PostgreSQL says `"database":"postgres"`. `min` and `max` are the ratio's where there is a ratio, else the value's. Where lower is better the
 //! line says `"cost":true`. `target` is the bound we set ourselves, and `holds` whether it was met. A peer
 //! that the machine has not is a line with `absent`, and never a pass. All durable work is on disk before
 //! it is acknowledged, the peers' too.
@@ -31,7 +31,7 @@ use std::time::Duration;
 pub struct Plan {
     /// The release binary of Chorus.
     pub chorus: PathBuf,
-    /// The database under the host.
+    /// The database under the host: `sqlite`, `auto` for a PostgreSQL started here, or a PostgreSQL's URL.
     pub database: String,
     /// Interleaved rounds.
     pub rounds: usize,
@@ -65,8 +65,10 @@ impl Plan {
 /// An unknown name or database, and any measurement that failed: the others are printed all the same.
 pub fn run(name: &str, plan: &Plan) -> Result<(), String> {
     match (name, plan.database.as_str()) {
-        ("host", "sqlite") => host::run(plan),
-        ("host", other) => Err(format!("no host on the database {other} yet")),
+        ("host", "sqlite") => host::run(plan, None),
+        ("host", "auto") => host::run(plan, Some(peers::Base::start()?)),
+        ("host", url) if url.contains("://") => host::run(plan, Some(peers::Base::at(url))),
+        ("host", other) => Err(format!("a database is sqlite, auto or postgres://…, not {other}")),
         _ => Err("there is only `host`".to_owned()),
     }
 }

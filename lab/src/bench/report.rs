@@ -17,6 +17,7 @@ pub(crate) struct Samples {
 }
 
 /// One line of the report.
+#[derive(Clone, Copy)]
 pub(crate) struct Figure {
     /// `host`, or `peer` for what is only compared with.
     bench: &'static str,
@@ -45,6 +46,11 @@ impl Figure {
     pub(crate) const fn of(mut self, sample: &'static str) -> Self {
         self.sample = sample;
         self
+    }
+
+    /// Whether it is compared with one of these.
+    pub(crate) fn is_against(&self, names: &[&str]) -> bool {
+        self.versus.is_some_and(|(name, _)| names.contains(&name))
     }
 
     /// Compared with the sample of that name.
@@ -125,15 +131,18 @@ impl Samples {
         self.failures
     }
 
-    /// Prints the lines that there are samples for.
-    pub(crate) fn print(&self, figures: &[Figure]) {
+    /// Prints the lines that there are samples for; ours with the database they are of.
+    pub(crate) fn print(&self, figures: &[Figure], database: Option<&str>) {
         for (name, reason) in &self.absent {
             println!(
                 "{}",
                 json!({"bench": "peer", "metric": name, "absent": true, "reason": reason})
             );
         }
-        for line in figures.iter().filter_map(|figure| self.line(figure)) {
+        for mut line in figures.iter().filter_map(|figure| self.line(figure)) {
+            if let Some(database) = database.filter(|_| line["bench"] == "host") {
+                line["database"] = json!(database);
+            }
             println!("{line}");
         }
     }

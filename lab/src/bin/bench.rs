@@ -14,7 +14,7 @@ struct Args {
     /// The release binary of Chorus.
     #[arg(long)]
     chorus: PathBuf,
-    /// The database under the host: `sqlite`, or `auto` for a PostgreSQL started here.
+    /// The database under the host: `sqlite`, `auto` for a PostgreSQL started here, or a PostgreSQL's URL.
     #[arg(long, default_value = "sqlite")]
     database: String,
     /// Interleaved rounds; a figure is the median of them.

@@ -13,6 +13,7 @@ pub(super) const FIGURES: &[Figure] = &[
     Figure::peer("redis.lua_always.c1", "posts/s"),
     Figure::peer("redis.lua_always", "posts/s"),
     Figure::peer("postgres.function", "posts/s"),
+    Figure::peer("postgres.function.hot", "posts/s"),
     Figure::peer("postgres.statements", "posts/s"),
     Figure::ours("post.c1", "posts/s").over("limit.fdatasync").at_least(0.5),
     Figure::ours("post.c1", "posts/s").over_sample("redis.lua_always", "redis.lua_always.c1"),
@@ -72,3 +73,28 @@ pub(super) const FIGURES: &[Figure] = &[
     Figure::ours("rss_idle_mib", "MiB").at_most(25.0),
     Figure::ours("bytes_per_post", "KiB").at_most(12.0),
 ];
+
+/// On PostgreSQL: nobody is measured against the disk or another kind of server, but against the same server asked
+/// directly.
+pub(super) fn on_postgres() -> Vec<Figure> {
+    let elsewhere = [
+        "limit.fdatasync",
+        "redis.lua_always",
+        "nats.sync_always",
+        "nats.push",
+        "postgres.function",
+        "postgres.statements",
+    ];
+    let ours = [
+        Figure::ours("post.c1", "posts/s"),
+        Figure::ours("post.c64", "posts/s").over("postgres.function").at_least(1.5),
+        Figure::ours("post.c64.c2a", "posts/s").over("postgres.function"),
+        Figure::ours("post.hot_channel", "posts/s")
+            .over_sample("postgres.function on one channel", "postgres.function.hot")
+            .at_least(5.0),
+        Figure::ours("deliver.s1.p50_us", "us"),
+        Figure::ours("deliver.s100.p50_us", "us"),
+    ];
+    let others = FIGURES.iter().filter(|figure| !figure.is_against(&elsewhere)).copied();
+    others.chain(ours).collect()
+}

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::harness::Harness;
 use super::rooms::{Rooms, token};
-use super::server::Host;
+use super::server::{Host, Hosts};
 use crate::bench::report::Samples;
 use crate::bench::{Plan, load, talk};
 
@@ -32,18 +32,18 @@ struct Connected {
 }
 
 /// Takes every measurement of this file that was asked for.
-pub(super) fn measure(plan: &Plan, samples: &mut Samples) {
+pub(super) fn measure(plan: &Plan, hosts: Hosts<'_>, samples: &mut Samples) {
     let names = ["conn.idle_kib", "conn.open_10000_s", "conn.close_10000_s", "cpu_idle_percent"];
     if !names.iter().any(|name| plan.wants(name)) {
         return;
     }
-    if let Err(why) = taken(plan, samples) {
+    if let Err(why) = taken(plan, hosts, samples) {
         let name = names.into_iter().find(|name| plan.wants(name)).unwrap_or(names[0]);
         samples.failed(name, &why);
     }
 }
 
-fn taken(plan: &Plan, samples: &mut Samples) -> Result<(), String> {
+fn taken(plan: &Plan, hosts: Hosts<'_>, samples: &mut Samples) -> Result<(), String> {
     let mut keep = |name: &str, value: f64| {
         if plan.wants(name) {
             samples.add(name, value);
@@ -51,7 +51,7 @@ fn taken(plan: &Plan, samples: &mut Samples) -> Result<(), String> {
     };
     let agents = if plan.is_quick() { AGENTS / 20 } else { AGENTS };
     enough_files(agents as u64 + SPARE_FILES)?;
-    let host = Host::start(&plan.chorus, &[])?;
+    let host = hosts.start(&[])?;
     let tokens = members(&host, agents)?;
     settle(&host);
     let before = host.resident_mib();

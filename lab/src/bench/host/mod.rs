@@ -22,9 +22,9 @@ use self::deliver::Audience;
 use self::flood::Beside;
 use self::rooms::{Crowds, Rooms};
 use self::rows::Rows;
-use self::server::Host;
+use self::server::{Host, Hosts};
 use super::Plan;
-use super::peers::{self, Hello, Postgres, Redis, Syncs};
+use super::peers::{self, Base, Hello, Postgres, Redis, Syncs};
 use super::report::{Samples, median};
 
 /// Rows of the large log.
@@ -37,9 +37,10 @@ const HOUR_OF_EVENTS: u64 = 360_000;
 const STARTS: usize = 5;
 
 /// Measures everything asked for and prints the lines.
-pub(super) fn run(plan: &Plan) -> Result<(), String> {
+pub(super) fn run(plan: &Plan, base: Option<Base>) -> Result<(), String> {
     let mut samples = Samples::default();
-    let mut bench = Bench::prepare(plan, &mut samples)?;
+    let hosts = Hosts { chorus: &plan.chorus, base: base.as_ref() };
+    let mut bench = Bench::prepare(plan, hosts, &mut samples)?;
     eprintln!("warm-up");
     bench.round(plan, plan.window / 5, &mut samples);
     samples.start_over();
@@ -47,8 +48,11 @@ pub(super) fn run(plan: &Plan) -> Result<(), String> {
         eprintln!("round {round} of {}", plan.rounds);
         bench.round(plan, plan.window, &mut samples);
     }
-    bench.once(plan, &mut samples);
-    samples.print(figures::FIGURES);
+    bench.once(plan, hosts, &mut samples);
+    match base {
+        None => samples.print(figures::FIGURES, None),
+        Some(_) => samples.print(&figures::on_postgres(), Some("postgres")),
+    }
     match samples.failures() {
         failures if failures.is_empty() => Ok(()),
         failures => Err(failures.join("; ")),
@@ -81,7 +85,7 @@ struct Ours {
 }
 
 impl Bench {
-    fn prepare(plan: &Plan, samples: &mut Samples) -> Result<Self, String> {
+    fn prepare(plan: &Plan, hosts: Hosts<'_>, samples: &mut Samples) -> Result<Self, String> {
         let mut absent = |names: &[&str], why: &str| {
             for name in names {
                 samples.absent(name, why);
@@ -92,14 +96,19 @@ impl Bench {
             .then(Redis::start)
             .and_then(|started| started.inspect_err(|why| absent(&["redis.lua_always"], why)).ok());
         let names = ["postgres.function", "postgres.statements"];
+        // The same server that is under the host, where there is one.
+        let peer = || match hosts.base {
+            Some(base) => Postgres::on(base),
+            None => Postgres::on(&Base::start()?),
+        };
         let postgres = plan
             .wants_some("postgres.")
-            .then(Postgres::start)
+            .then(peer)
             .and_then(|started| started.inspect_err(|why| absent(&names, why)).ok());
         absent(&["nats.sync_always", "nats.push"], &peers::nats_absence());
         let groups = ["post.", "p99.", "deliver.", "fanout.", "ambient.", "read50", "replay."];
         let ours = if groups.iter().any(|group| plan.wants_some(group)) {
-            Some(Ours::prepare(plan, samples)?)
+            Some(Ours::prepare(plan, hosts, samples)?)
         } else {
             None
         };
@@ -121,6 +130,7 @@ impl Bench {
         }
         if let Some(postgres) = &self.postgres {
             take("postgres.function", &mut || postgres.function(window, 64));
+            take("postgres.function.hot", &mut || postgres.function_hot(window, 64));
             take("postgres.statements", &mut || postgres.statements(window, 64));
         }
         match before.and_then(|one| Ok((one, self.syncs.measure(window / 2, 4096)?))) {
@@ -136,10 +146,10 @@ impl Bench {
     }
 
     /// What is measured on its own, since a fresh process is part of it.
-    fn once(&mut self, plan: &Plan, samples: &mut Samples) {
+    fn once(&mut self, plan: &Plan, hosts: Hosts<'_>, samples: &mut Samples) {
         if plan.wants("start_ms") || plan.wants("rss_idle_mib") {
             for _ in 0..STARTS {
-                match Host::start(&plan.chorus, &[]).and_then(|host| host.restart()) {
+                match hosts.start(&[]).and_then(|host| host.restart()) {
                     Ok(host) => {
                         samples.add("start_ms", host.started_ms);
                         // A moment for what starts in the background, or idle would not be idle.
@@ -150,7 +160,7 @@ impl Bench {
                 }
             }
         }
-        idle::measure(plan, samples);
+        idle::measure(plan, hosts, samples);
         if let Some(rows) = self.ours.as_mut().and_then(|ours| ours.many_rows.take()) {
             many_rows_once(plan, rows, samples);
         }
@@ -188,16 +198,16 @@ fn many_rows_once(plan: &Plan, rows: Rows, samples: &mut Samples) {
 }
 
 impl Ours {
-    fn prepare(plan: &Plan, samples: &mut Samples) -> Result<Self, String> {
+    fn prepare(plan: &Plan, hosts: Hosts<'_>, samples: &mut Samples) -> Result<Self, String> {
         eprintln!("preparing the hosts");
-        let host = Host::start(&plan.chorus, &[])?;
+        let host = hosts.start(&[])?;
         let rooms = Rooms::open(&host)?;
         let mut weakened = |name: &str, flag: &str| {
             if !plan.wants(name) {
                 return None;
             }
-            let made = Host::start(&plan.chorus, &[flag])
-                .and_then(|host| Rooms::open(&host).map(|rooms| (host, rooms)));
+            let made =
+                hosts.start(&[flag]).and_then(|host| Rooms::open(&host).map(|rooms| (host, rooms)));
             made.inspect_err(|why| samples.failed(name, why)).ok()
         };
         let unbatched = weakened("post.batching_vs_off", "--dangerous-no-batching");
@@ -228,7 +238,7 @@ impl Ours {
                 return None;
             }
             eprintln!("writing {rows} rows");
-            let filled = Rows::fill(&plan.chorus, rows);
+            let filled = Rows::fill(hosts, rows);
             filled.inspect_err(|why| samples.failed(names[0], why)).ok()
         };
         let few = ["post.us.rows_1k", "read50.us.rows_1k"];
@@ -258,12 +268,13 @@ impl Ours {
         };
         let (host, rooms) = (&self.host, &mut self.rooms);
         take("post.c1", &mut || Ok(rooms.post(host, window, 1, 100)?.rate));
-        let mut kib_per_post = None;
+        let (mut kib_per_post, on_disk) = (None, host.has_its_database());
         take("post.c64", &mut || {
             let before = host.written_bytes();
             let outcome = rooms.post(host, window, 64, 100)?;
             let kib = (host.written_bytes() - before) / 1024.0;
-            kib_per_post = Some(kib / outcome.answers.max(1) as f64);
+            // On PostgreSQL it is the server that writes.
+            kib_per_post = on_disk.then_some(kib / outcome.answers.max(1) as f64);
             Ok(outcome.rate)
         });
         take("post.c256", &mut || Ok(rooms.post(host, window, 256, 100)?.rate));

@@ -15,12 +15,12 @@ use chorus_core::error::Refusal;
 use chorus_core::event::{Idempotency, Message};
 use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::member::{MemberFields, MemberKind};
+use chorus_store::postgres::Address;
 use chorus_store::{Clock, Options, Sync, SystemClock, Writer};
 
 use super::rooms::{TEXT_BYTES, token};
-use super::server::Host;
+use super::server::{Ground, Host, Hosts};
 use crate::bench::load;
-use crate::bench::peers::folder;
 use crate::bench::talk::{Get, Post as PostTalk};
 
 /// Rooms that the rows go to, in turn.
@@ -40,10 +40,10 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn fill(chorus: &Path, rows: u64) -> Result<Self, String> {
-        let folder = folder("bench-rows")?;
-        let rooms = write(folder.path(), rows).map_err(|e| format!("filling: {e}"))?;
-        let host = Host::start_on(chorus, &[], folder)?;
+    pub(super) fn fill(hosts: Hosts<'_>, rows: u64) -> Result<Self, String> {
+        let ground = hosts.ground()?;
+        let rooms = write(&ground, rows).map_err(|e| format!("filling: {e}"))?;
+        let host = hosts.start_on(&[], ground)?;
         let token = token(&host, "writer", "operator")?;
         Ok(Self { host, token, rooms, each: rows / ROOMS, runs: 0 })
     }
@@ -148,14 +148,18 @@ impl Clock for Behind {
 }
 
 /// Fills an empty folder; the public ids of its rooms.
-fn write(data: &Path, rows: u64) -> Result<Vec<String>, String> {
+fn write(ground: &Ground, rows: u64) -> Result<Vec<String>, String> {
     let start = SystemClock.now().0 - YEARS_MS;
     let written = Arc::new(AtomicU64::new(0));
     let step = (YEARS_MS / 2) / rows.max(1) as i64;
     let clock = Arc::new(Behind { start, step, written: written.clone() });
     let ids =
         Arc::new(Ids { at: AtomicI64::new(start), clock: clock.clone(), next: AtomicU64::new(1) });
-    let options = Options { sync: Sync::DangerousNormal, ..Options::new(data, ids.uid()) };
+    let data = ground.folder.path();
+    let database = ground.database.as_ref().map(|schema| Address::read(&schema.url));
+    let database = database.transpose().map_err(|e| e.to_string())?.map(Arc::new);
+    let options = Options::new(data, ids.uid());
+    let options = Options { sync: Sync::DangerousNormal, database, ..options };
     let store = chorus_store::open(options).map_err(|e| e.to_string())?;
     let (writer, _readers) = store.start(clock, Box::new(drop)).map_err(|e| e.to_string())?;
     let fields = MemberFields::default();

@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::bench::peers::{Server, folder, free_port};
+use crate::bench::peers::{Base, Schema, Server, folder, free_port};
 use crate::bench::talk;
 
 /// In which the kernel counts the processor's time, in a second.
@@ -27,32 +27,55 @@ pub(super) struct Host {
     chorus: PathBuf,
     flags: Vec<String>,
     server: Server,
+    /// Its database, when that is not in its folder; dropped after it.
+    database: Option<Schema>,
+}
+
+/// How hosts are started.
+#[derive(Clone, Copy)]
+pub(super) struct Hosts<'a> {
+    pub(super) chorus: &'a Path,
+    /// Where their databases are, when they are not in their folders.
+    pub(super) base: Option<&'a Base>,
+}
+
+/// Where a host keeps its workspace.
+pub(super) struct Ground {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) database: Option<Schema>,
+}
+
+impl Hosts<'_> {
+    /// Room for a host, with nothing in it.
+    pub(super) fn ground(&self) -> Result<Ground, String> {
+        let database = self.base.map(Base::schema).transpose()?;
+        Ok(Ground { folder: folder("bench-chorus")?, database })
+    }
+
+    /// Starts one on nothing, with more flags of `chorus serve`.
+    pub(super) fn start(&self, flags: &[&str]) -> Result<Host, String> {
+        self.start_on(flags, self.ground()?)
+    }
+
+    /// Starts one on this.
+    pub(super) fn start_on(&self, flags: &[&str], ground: Ground) -> Result<Host, String> {
+        let Ground { folder, database } = ground;
+        let mut flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+        flags.extend(database.iter().map(|schema| format!("--database={}", schema.url)));
+        let chorus = self.chorus.to_owned();
+        let (server, addr, started_ms) = serve(&chorus, &flags, folder)?;
+        let token = operator(&chorus, server.folder.path())?;
+        Ok(Host { addr, token, started_ms, chorus, flags, server, database })
+    }
 }
 
 impl Host {
-    /// Starts one on an empty folder, with more flags of `chorus serve`.
-    pub(super) fn start(chorus: &Path, flags: &[&str]) -> Result<Self, String> {
-        Self::start_on(chorus, flags, folder("bench-chorus")?)
-    }
-
-    /// Starts one on this folder.
-    pub(super) fn start_on(
-        chorus: &Path,
-        flags: &[&str],
-        folder: tempfile::TempDir,
-    ) -> Result<Self, String> {
-        let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
-        let (server, addr, started_ms) = serve(chorus, &flags, folder)?;
-        let token = operator(chorus, server.folder.path())?;
-        Ok(Self { addr, token, started_ms, chorus: chorus.to_owned(), flags, server })
-    }
-
     /// Stops it and starts it again on the folder it has.
     pub(super) fn restart(self) -> Result<Self, String> {
-        let Self { token, chorus, flags, server, .. } = self;
+        let Self { token, chorus, flags, server, database, .. } = self;
         let folder = server.stop()?;
         let (server, addr, started_ms) = serve(&chorus, &flags, folder)?;
-        Ok(Self { addr, token, started_ms, chorus, flags, server })
+        Ok(Self { addr, token, started_ms, chorus, flags, server, database })
     }
 
     /// Asks as the operator; an answer that is no success is an error.
@@ -69,6 +92,11 @@ impl Host {
     /// Memory it has in the machine, in MiB.
     pub(super) fn resident_mib(&self) -> f64 {
         self.seen("status", "VmRSS:") / 1024.0
+    }
+
+    /// Whether its database is in its folder.
+    pub(super) fn has_its_database(&self) -> bool {
+        self.database.is_none()
     }
 
     /// Bytes it has caused to be written to the disk since it started.

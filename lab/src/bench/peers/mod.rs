@@ -11,7 +11,7 @@ mod redis;
 
 pub(crate) use limit::{Hello, Syncs};
 pub(crate) use nats::absence as nats_absence;
-pub(crate) use postgres::Postgres;
+pub(crate) use postgres::{Base, Postgres, Schema};
 pub(crate) use redis::Redis;
 
 use std::net::TcpListener;
