@@ -281,6 +281,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::MayCall { .. }
         // How far somebody has read, that a run lives, and questions.
         | Command::SetCursor { .. }
+        | Command::AckThread { .. }
         // The text of a digest, which says nothing new.
         | Command::KeepDigest { .. }
         | Command::Life { .. }

@@ -181,6 +181,11 @@ pub enum Command {
         conversation: Uid,
         read: Seq,
     },
+    /// The caller has read a thread's messages up to this seq of the thread.
+    AckThread {
+        thread: Uid,
+        read: Seq,
+    },
 
     Claim {
         event: Uid,

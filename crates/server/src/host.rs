@@ -222,6 +222,7 @@ impl Host {
             sign_in: SignIn::default(),
             pace: config.pace,
             kinds: Default::default(),
+            homes: Default::default(),
             tails: Default::default(),
             typing: Default::default(),
             drain: Default::default(),
@@ -257,7 +258,7 @@ impl Host {
         let seats = Seats::new(&config.settings.limits, app.metrics.clone());
         let connections = seats.all();
         let front = Front {
-            router: doors::router(app.clone(), hosts),
+            router: doors::router(app.clone(), hosts, stopped.clone()),
             full: doors::no_place,
             tls,
             seats,

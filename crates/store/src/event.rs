@@ -70,6 +70,51 @@ pub(crate) fn append(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
     )
 }
 
+/// The conversation's seq of the newest message of a thread that is at or before this seq of the thread; of what
+/// the thread has of them. Both rise together, and the thread's is never the greater, so it is found by halving.
+pub(crate) fn in_thread(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    thread: ThreadKey,
+    thread_seq: u64,
+) -> Result<Seq> {
+    let sql = "SELECT seq, tseq FROM event
+        WHERE workspace = $1 AND conversation = $2 AND thread = $3 AND seq > $4 AND tseq > 0
+        ORDER BY seq LIMIT 1";
+    let next = |after: u64| {
+        let values = [workspace.into(), key.0.into(), thread.0.into(), after.into()];
+        db.one(sql, &values, |row| Ok((row.int::<u64>(0)?, row.int::<u64>(1)?)))
+    };
+    // Nothing of the thread before its own event, and no message before its seq.
+    let mut at = thread_seq.max(thread.0);
+    let mut step = 1;
+    let is_before = |found: Option<(u64, u64)>| found.is_some_and(|(_, t)| t <= thread_seq);
+    if thread_seq == 0 || !is_before(next(thread.0)?) {
+        return Ok(Seq(thread.0));
+    }
+    // The first message after `low` is one of those wanted; the one after `high` is not.
+    let mut low = thread.0;
+    let mut high = loop {
+        match next(at)? {
+            Some((seq, t)) if t <= thread_seq => {
+                low = at.max(low);
+                at = seq.saturating_add(step);
+                step *= 2;
+            }
+            _ => break at,
+        }
+    };
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match is_before(next(middle)?) {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    Ok(Seq(high))
+}
+
 /// Writes the event again without what it said. Whoever reads it afterwards finds the salt gone; the chain is
 /// over the content's hash, which stays.
 pub(crate) fn erase(db: &dyn Db, workspace: i64, at: EventRef) -> Result<()> {

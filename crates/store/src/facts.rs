@@ -109,7 +109,8 @@ impl Facts for Stored<'_> {
         &mut self,
         conversation: ConversationKey,
         member: MemberKey,
+        thread: Option<ThreadKey>,
     ) -> Result<Mark, Unavailable> {
-        Ok(mark::get(self.db, self.workspace, conversation, member)?)
+        Ok(mark::get(self.db, self.workspace, conversation, (member, thread))?)
     }
 }

@@ -14,7 +14,7 @@ use chorus_core::command::Mark;
 use chorus_core::conversation::{Conversation, Participation};
 use chorus_core::delivery::Open;
 use chorus_core::event::{Change, Event, EventRef};
-use chorus_core::ids::{MemberKey, Seq, Timestamp};
+use chorus_core::ids::{MemberKey, Seq, ThreadKey, Timestamp};
 use chorus_core::member::Directory;
 use chorus_core::packed;
 use chorus_core::room::{Base, Head, Room};
@@ -47,7 +47,8 @@ pub struct Part {
     pub head: Head,
     pub roster: Vec<(MemberKey, Participation)>,
     pub threads: Vec<Thread>,
-    pub marks: Vec<(MemberKey, Mark)>,
+    /// Cursors, of the conversation and of its threads.
+    pub marks: Vec<((MemberKey, Option<ThreadKey>), Mark)>,
     /// Where the log begins, when its beginning was dropped.
     pub base: Option<Base>,
 }
@@ -338,11 +339,15 @@ impl Writing {
         {
             return unfit("the conversation is not what its log says");
         }
-        for (member, mark) in &part.marks {
-            if mark.read > room.head.seq {
+        for ((member, thread), mark) in &part.marks {
+            let end = match thread {
+                None => room.head.seq,
+                Some(key) => Seq(room.threads.get(key).map_or(0, |t| t.last_seq)),
+            };
+            if mark.read > end {
                 return unfit(format!("member {member} has read beyond the end"));
             }
-            mark::put(self.db()?, self.tenant.key, room.key(), *member, *mark)?;
+            mark::put(self.db()?, self.tenant.key, room.key(), (*member, *thread), *mark)?;
         }
         self.wrote()
     }

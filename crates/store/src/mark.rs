@@ -1,21 +1,31 @@
-//! Read cursors.
+//! Read cursors: of conversations, and of threads.
 
 use chorus_core::command::Mark;
-use chorus_core::ids::{ConversationKey, MemberKey, Seq};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey};
 
 use crate::db::{Db, Result, Table};
 
 pub(crate) static MARK: Table =
     Table::new("mark", 3, &["workspace", "member", "conversation", "read"]);
 
+pub(crate) static THREAD_MARK: Table =
+    Table::new("thread_mark", 4, &["workspace", "member", "conversation", "thread", "read"]);
+
+/// Whose cursor, and of which thread when it is one's.
+pub(crate) type Of = (MemberKey, Option<ThreadKey>);
+
 pub(crate) fn put(
     db: &dyn Db,
     workspace: i64,
     key: ConversationKey,
-    member: MemberKey,
+    (member, thread): Of,
     mark: Mark,
 ) -> Result<()> {
-    db.put(&MARK, &[workspace.into(), member.0.into(), key.0.into(), mark.read.0.into()])
+    let (member, key, read) = (member.0.into(), key.0.into(), mark.read.0.into());
+    match thread {
+        None => db.put(&MARK, &[workspace.into(), member, key, read]),
+        Some(t) => db.put(&THREAD_MARK, &[workspace.into(), member, key, t.0.into(), read]),
+    }
 }
 
 /// Where a member's cursor is; at the start when it was never set.
@@ -23,21 +33,32 @@ pub(crate) fn get(
     db: &dyn Db,
     workspace: i64,
     key: ConversationKey,
-    member: MemberKey,
+    (member, thread): Of,
 ) -> Result<Mark> {
-    let values = [workspace.into(), member.0.into(), key.0.into()];
-    let found = db.get(&MARK, &values, |row| Ok(Mark { read: Seq(row.int(3)?) }))?;
+    let (member, key) = (member.0.into(), key.0.into());
+    let found = match thread {
+        None => {
+            let values = [workspace.into(), member, key];
+            db.get(&MARK, &values, |row| Ok(Mark { read: Seq(row.int(3)?) }))?
+        }
+        Some(t) => {
+            let values = [workspace.into(), member, key, t.0.into()];
+            db.get(&THREAD_MARK, &values, |row| Ok(Mark { read: Seq(row.int(4)?) }))?
+        }
+    };
     Ok(found.unwrap_or_default())
 }
 
 /// The cursors in a conversation.
-pub(crate) fn all(
-    db: &dyn Db,
-    workspace: i64,
-    key: ConversationKey,
-) -> Result<Vec<(MemberKey, Mark)>> {
-    let sql = format!("{} WHERE workspace = $1 AND conversation = $2", MARK.select());
-    db.all(&sql, &[workspace.into(), key.0.into()], |row| {
-        Ok((MemberKey(row.int(1)?), Mark { read: Seq(row.int(3)?) }))
-    })
+pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<(Of, Mark)>> {
+    let here = "WHERE workspace = $1 AND conversation = $2";
+    let values = [workspace.into(), key.0.into()];
+    let mut marks = db.all(&format!("{} {here}", MARK.select()), &values, |row| {
+        Ok(((MemberKey(row.int(1)?), None), Mark { read: Seq(row.int(3)?) }))
+    })?;
+    marks.extend(db.all(&format!("{} {here}", THREAD_MARK.select()), &values, |row| {
+        let of = (MemberKey(row.int(1)?), Some(ThreadKey(row.int(3)?)));
+        Ok((of, Mark { read: Seq(row.int(4)?) }))
+    })?);
+    Ok(marks)
 }

@@ -172,8 +172,8 @@ fn record_projections(
     for (seq, state) in dirty.messages.iter().filter_map(|s| Some((*s, room.messages.get(s)?))) {
         message::put(db, workspace, EventRef { conversation: key, seq }, state)?;
     }
-    for (member, mark) in dirty.marks.iter().filter_map(|m| Some((*m, *room.marks.get(m)?))) {
-        mark::put(db, workspace, key, member, mark)?;
+    for (of, mark) in dirty.marks.iter().filter_map(|m| Some((*m, *room.marks.get(m)?))) {
+        mark::put(db, workspace, key, of, mark)?;
     }
     Ok(())
 }

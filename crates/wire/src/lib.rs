@@ -17,3 +17,4 @@ pub mod part;
 
 pub mod attention;
 pub mod rest;
+pub mod threads;

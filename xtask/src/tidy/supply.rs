@@ -29,18 +29,32 @@ pub(super) fn check(metadata: &Metadata) -> Problems {
             }
             Some(_) => {}
         }
-        if let Some((_, why)) = lists.banned.iter().find(|(name, _)| *name == package.name) {
-            problems.push(format!("{crate_name}: banned, since {why}"));
+        if let Some(banned) = lists.banned.iter().find(|banned| banned.name == package.name)
+            && (!banned.wrapped || is_ours(metadata, &package.name))
+        {
+            problems.push(format!("{crate_name}: banned, since {}", banned.why));
         }
     }
     problems
 }
 
+/// Whether a crate of this checkout depends on it, and not only somebody else's.
+fn is_ours(metadata: &Metadata, name: &str) -> bool {
+    let ours = metadata.packages.iter().filter(|package| package.source.is_none());
+    ours.flat_map(|package| &package.dependencies).any(|dependency| dependency.name == name)
+}
+
 /// What `deny.toml` says.
 struct Lists {
     licences: Vec<String>,
-    /// Crate and reason.
-    banned: Vec<(String, String)>,
+    banned: Vec<Banned>,
+}
+
+struct Banned {
+    name: String,
+    why: String,
+    /// Some crate that we use may bring it along (`wrappers`; which one is cargo-deny's to check).
+    wrapped: bool,
 }
 
 impl Lists {
@@ -64,7 +78,11 @@ impl Lists {
                 .collect(),
             banned: list("bans", "deny")
                 .iter()
-                .map(|entry| (text_of(entry, "crate"), text_of(entry, "reason")))
+                .map(|entry| Banned {
+                    name: text_of(entry, "crate"),
+                    why: text_of(entry, "reason"),
+                    wrapped: entry.get("wrappers").is_some(),
+                })
                 .collect(),
         })
     }

@@ -7,9 +7,10 @@ use crate::event::{Event, EventRef};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use crate::room::Base;
 
-/// A read cursor of a member in a conversation.
+/// A read cursor of a member in a conversation, or in one thread of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
+    /// A seq of the conversation's log; in a thread one of the thread.
     pub read: Seq,
 }
 
@@ -34,10 +35,12 @@ pub trait Facts {
     ) -> Result<Vec<Arc<Event>>, Unavailable>;
     /// Where a log begins, when its beginning was dropped.
     fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable>;
+    /// Where a member's cursor is in a conversation, or in one thread of it.
     fn mark(
         &mut self,
         conversation: ConversationKey,
         member: MemberKey,
+        thread: Option<ThreadKey>,
     ) -> Result<Mark, Unavailable>;
 }
 

@@ -77,7 +77,8 @@ pub struct Room {
     pub closed: VecDeque<Open>,
     /// Messages that were edited, deleted or reacted to since the room was loaded, or looked at.
     pub messages: HashMap<Seq, MessageState>,
-    pub marks: HashMap<MemberKey, Mark>,
+    /// Cursors that were looked at: of the conversation, and of its threads.
+    pub marks: HashMap<(MemberKey, Option<ThreadKey>), Mark>,
     /// Who sent what under which key, within the idempotency window.
     pub sent: Sent,
     /// When agents opened subjects by themselves within the hour.
@@ -137,7 +138,7 @@ pub struct Dirty {
     pub threads: BTreeSet<ThreadKey>,
     /// Message projections that changed; one that is plain again loses its row.
     pub messages: BTreeSet<Seq>,
-    pub marks: BTreeSet<MemberKey>,
+    pub marks: BTreeSet<(MemberKey, Option<ThreadKey>)>,
     /// Open events whose pending row must be written.
     pub pending: BTreeSet<Seq>,
     /// Events that closed: the receipt is written, and the pending row, if there is one, goes.

@@ -85,9 +85,9 @@ impl Room {
         self.dirty.written.push(written);
     }
 
-    pub fn set_mark(&mut self, member: MemberKey, mark: Mark) {
-        self.marks.insert(member, mark);
-        self.dirty.marks.insert(member);
+    pub fn set_mark(&mut self, member: MemberKey, thread: Option<ThreadKey>, mark: Mark) {
+        self.marks.insert((member, thread), mark);
+        self.dirty.marks.insert((member, thread));
     }
 
     /// The canonical thread of a root message.

@@ -7,7 +7,7 @@ use crate::command::{Outcome, SettingsPatch};
 use crate::conversation::{Conversation, ConversationKind, Participation, Settings, Visibility};
 use crate::error::{Code, Refusal};
 use crate::event::{Change, Event};
-use crate::ids::{ConversationKey, MemberKey, Seq, Uid};
+use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use crate::limits;
 use crate::member::check_title;
 use crate::room::Room;
@@ -126,17 +126,33 @@ impl Run<'_> {
         Ok(Outcome::Conversation(self.room(key).conversation.clone()))
     }
 
-    /// A cursor goes neither back nor past the end (threads spec section 3.4).
     pub(super) fn set_cursor(&mut self, uid: Uid, read: Seq) -> Result<Outcome> {
         let key = self.room_by_uid(uid)?;
-        let me = self.me()?.key;
-        let old = match self.room(key).marks.get(&me) {
-            Some(mark) => *mark,
-            None => self.facts.mark(key, me)?,
-        };
         let head = self.room(key).head.seq;
-        if read > head {
-            return Err(Refusal::invalid(format!("the newest seq is {head}")).into());
+        self.move_cursor(key, None, read, head)
+    }
+
+    pub(super) fn ack_thread(&mut self, uid: Uid, read: Seq) -> Result<Outcome> {
+        let (key, thread) = self.thread_by_uid(uid)?;
+        let last = self.thread(key, Some(thread)).map_or(Seq(0), |t| Seq(t.last_seq));
+        self.move_cursor(key, Some(thread), read, last)
+    }
+
+    /// A cursor goes neither back nor past the end (threads spec section 3.4).
+    fn move_cursor(
+        &mut self,
+        key: ConversationKey,
+        thread: Option<ThreadKey>,
+        read: Seq,
+        last: Seq,
+    ) -> Result<Outcome> {
+        let me = self.me()?.key;
+        let old = match self.room(key).marks.get(&(me, thread)) {
+            Some(mark) => *mark,
+            None => self.facts.mark(key, me, thread)?,
+        };
+        if read > last {
+            return Err(Refusal::invalid(format!("the newest seq is {last}")).into());
         }
         if read < old.read {
             let read = old.read;
@@ -144,7 +160,7 @@ impl Run<'_> {
                 Refusal::invalid(format!("the cursor is at {read} and does not go back")).into()
             );
         }
-        self.room_mut(key).set_mark(me, crate::command::Mark { read });
+        self.room_mut(key).set_mark(me, thread, crate::command::Mark { read });
         Ok(Outcome::Done)
     }
 

@@ -251,6 +251,7 @@ impl Workspace {
             }
             Command::Continue { conversation, thread } => run.go_on(conversation, thread),
             Command::SetCursor { conversation, read } => run.set_cursor(conversation, read),
+            Command::AckThread { thread, read } => run.ack_thread(thread, read),
             Command::Claim { event } => run.claim(event),
             Command::Release { event } => run.release(event),
             Command::Accept { event, attempt } => run.accept(event, attempt),

@@ -17,7 +17,7 @@ pub(crate) struct Log {
     pub messages: HashMap<EventRef, MessageState>,
     pub pending: BTreeMap<EventRef, Open>,
     pub receipts: BTreeMap<EventRef, Open>,
-    pub marks: HashMap<(ConversationKey, MemberKey), Mark>,
+    pub marks: HashMap<(ConversationKey, MemberKey, Option<ThreadKey>), Mark>,
     pub threads: HashMap<Uid, (ConversationKey, ThreadKey)>,
     pub digested: HashMap<ConversationKey, Seq>,
     pub bases: HashMap<ConversationKey, Arc<Base>>,
@@ -52,8 +52,9 @@ impl Log {
                 self.pending.remove(&at(open.seq));
                 self.receipts.insert(at(open.seq), open.clone());
             }
-            for member in &changed.dirty.marks {
-                self.marks.insert((conversation, *member), room.marks[member]);
+            for (member, thread) in &changed.dirty.marks {
+                let mark = room.marks[&(*member, *thread)];
+                self.marks.insert((conversation, *member, *thread), mark);
             }
             if changed.dirty.digested {
                 self.digested.insert(conversation, room.tally.after);
@@ -122,7 +123,12 @@ impl Facts for Log {
         Ok(self.bases.get(&conversation).map(|base| Base::clone(base)))
     }
 
-    fn mark(&mut self, key: ConversationKey, member: MemberKey) -> Result<Mark, Unavailable> {
-        Ok(self.marks.get(&(key, member)).copied().unwrap_or_default())
+    fn mark(
+        &mut self,
+        key: ConversationKey,
+        member: MemberKey,
+        thread: Option<ThreadKey>,
+    ) -> Result<Mark, Unavailable> {
+        Ok(self.marks.get(&(key, member, thread)).copied().unwrap_or_default())
     }
 }

@@ -24,7 +24,7 @@ impl App {
         tool: Tool,
         arguments: Option<&RawValue>,
     ) -> Result<(), Refusal> {
-        if tool == Tool::SendMessage || !self.sensitive.contains(&tool) {
+        if tool.sends() || !self.sensitive.contains(&tool) {
             return Ok(());
         }
         // The turn it is called in is no part of what is asked.

@@ -3,7 +3,7 @@
 
 use chorus_core::command::{Audience, Post};
 use chorus_core::error::Refusal;
-use chorus_core::event::Idempotency;
+use chorus_core::event::{Idempotency, MessageKind};
 use chorus_wire::attention::descriptors::KEY_BYTES;
 use sha2::{Digest, Sha256};
 
@@ -31,6 +31,10 @@ pub(super) fn idempotency(key: &str, caller: &Caller, post: &Post) -> Result<Ide
         payload.put(&member.0.to_be_bytes());
     }
     payload.put_option(post.directedness.map(|d| d.name().as_bytes()));
+    // Nothing for what most are, so that keys of older versions still fit.
+    if message.kind != MessageKind::Chat {
+        payload.put(message.kind.name().as_bytes());
+    }
     if let Audience::Only(only) = &post.audience {
         payload.put(b"only");
         for member in only {

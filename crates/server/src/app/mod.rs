@@ -10,6 +10,7 @@ mod ids;
 mod read;
 
 pub(crate) mod messages;
+pub(crate) mod methods;
 pub(crate) mod send;
 pub(crate) mod tails;
 
@@ -47,6 +48,7 @@ use std::time::{Duration, Instant};
 use arc_swap::{ArcSwap, Guard};
 use chorus_core::budget::Budgets;
 use chorus_core::command::{By, Command, Outcome};
+use chorus_core::conversation::ConversationKind;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{Timestamp, Uid};
 use chorus_core::member::Directory;
@@ -91,7 +93,9 @@ pub(crate) struct App {
     pub(crate) sign_in: SignIn,
     pub(crate) pace: Pace,
     /// Kinds of conversations that were looked at; a kind never changes.
-    pub(crate) kinds: read::Kinds,
+    pub(crate) kinds: read::Known<ConversationKind>,
+    /// Conversations of threads that were posted to; a thread never moves.
+    pub(crate) homes: read::Known<Uid>,
     /// The newest messages of rooms that are read a lot.
     pub(crate) tails: tails::Tails,
     pub(crate) typing: turns::TypingRates,

@@ -21,12 +21,17 @@ use super::{App, ids};
 use crate::auth::Caller;
 use crate::view::messages::Shown;
 
-/// Kinds remembered; 40 bytes each.
-const KINDS: usize = 100_000;
+/// Entries of one memory; about 50 bytes each.
+const KNOWN: usize = 100_000;
 
-/// Kinds of conversations by public id.
-#[derive(Default)]
-pub(crate) struct Kinds(RwLock<HashMap<Uid, ConversationKind>>);
+/// What is known of things by their public id, and never changes.
+pub(crate) struct Known<T>(RwLock<HashMap<Uid, T>>);
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
 
 /// A conversation that the caller may see, and the end of its log.
 #[derive(Clone, Debug)]
@@ -214,6 +219,15 @@ impl App {
         .await
     }
 
+    /// The message that a thread began with, when it began with one.
+    pub(super) async fn root(
+        &self,
+        conversation: ConversationKey,
+        of: ThreadKey,
+    ) -> Result<Option<Shown>, Refusal> {
+        self.read(move |readers| root(readers, conversation, of)).await
+    }
+
     /// The key of a thread of this conversation.
     pub(super) async fn thread_key(
         &self,
@@ -288,16 +302,16 @@ fn root(
     }
 }
 
-impl Kinds {
-    fn get(&self, uid: Uid) -> Option<ConversationKind> {
+impl<T: Copy> Known<T> {
+    pub(super) fn get(&self, uid: Uid) -> Option<T> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(&uid).copied()
     }
 
-    fn put(&self, uid: Uid, kind: ConversationKind) {
-        let mut kinds = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if kinds.len() >= KINDS {
-            kinds.clear();
+    pub(super) fn put(&self, uid: Uid, value: T) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= KNOWN {
+            known.clear();
         }
-        kinds.insert(uid, kind);
+        known.insert(uid, value);
     }
 }

@@ -14,6 +14,7 @@ use chorus_wire::canonical;
 use chorus_wire::part::{Content, Part};
 use chorus_wire::rest::attention::Preview;
 use chorus_wire::rest::messages::{MessageSource, NewMessage, Posted};
+use chorus_wire::threads::PostMessage;
 use serde_json::value::RawValue;
 
 use super::approvals::waits;
@@ -24,9 +25,10 @@ use crate::view::members::told;
 use crate::view::messages::message_id;
 
 /// A message as either door brings it.
-struct Letter {
+pub(super) struct Letter {
     conversation: String,
     thread: Option<String>,
+    kind: MessageKind,
     text: Option<String>,
     content: Option<Vec<Part>>,
     in_reply_to: Option<String>,
@@ -43,7 +45,7 @@ struct Letter {
 impl App {
     /// `POST /v1/messages`.
     pub(crate) async fn post(&self, caller: &Caller, new: NewMessage) -> Result<Posted, Refusal> {
-        let (entry, duplicate, redacted) = self.send(caller, Letter::from(new)).await?;
+        let (entry, duplicate, redacted) = self.send(caller, Letter::from(new), true).await?;
         let event = &entry.event;
         Ok(Posted {
             event_id: event.uid.show(Prefix::Event),
@@ -66,7 +68,7 @@ impl App {
         args: SendMessage,
     ) -> Result<Sent, Refusal> {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
-        let (entry, duplicate, redacted) = self.send(&caller, Letter::from(args)).await?;
+        let (entry, duplicate, redacted) = self.send(&caller, Letter::from(args), true).await?;
         let event = &entry.event;
         Ok(Sent {
             event_id: event.uid.show(Prefix::Event),
@@ -98,8 +100,13 @@ impl App {
         }
     }
 
-    async fn send(&self, caller: &Caller, letter: Letter) -> Result<(Entry, bool, u32), Refusal> {
-        let mut post = self.write(caller, letter, true).await?;
+    pub(super) async fn send(
+        &self,
+        caller: &Caller,
+        letter: Letter,
+        key_needed: bool,
+    ) -> Result<(Entry, bool, u32), Refusal> {
+        let mut post = self.write(caller, letter, key_needed).await?;
         // Here, so that the sender hears of it.
         let redacted = self.redactor.message(&mut post.message);
         self.metrics.redacted(redacted);
@@ -134,12 +141,13 @@ impl App {
         }
         let thread = letter.thread.as_deref().map(ids::thread).transpose()?;
         let in_reply_to = letter.in_reply_to.as_deref().map(ids::event).transpose()?;
-        let message = message(
+        let mut message = message(
             letter.text,
             letter.content,
             letter.metadata.as_deref(),
             letter.source.as_ref(),
         )?;
+        message.kind = letter.kind;
         let directory = self.directory();
         let recipient = letter.recipient.as_deref();
         let recipient = recipient.map(|id| ids::member(&directory, id)).transpose()?;
@@ -237,11 +245,34 @@ fn source_json(source: &MessageSource) -> Result<Arc<str>, Refusal> {
     Ok(json.into())
 }
 
+impl Letter {
+    /// What `post_message` says to a thread.
+    pub(super) fn to_thread(conversation: String, args: PostMessage) -> Self {
+        Self {
+            conversation,
+            thread: Some(args.thread_id),
+            kind: args.kind,
+            text: Some(args.body),
+            content: None,
+            in_reply_to: args.in_reply_to,
+            key: args.idempotency_key,
+            recipient: None,
+            mentions: Vec::new(),
+            visibility: None,
+            directedness: None,
+            metadata: args.metadata,
+            source: None,
+            only: Vec::new(),
+        }
+    }
+}
+
 impl From<NewMessage> for Letter {
     fn from(new: NewMessage) -> Self {
         Self {
             conversation: new.conversation,
             thread: new.thread,
+            kind: MessageKind::Chat,
             text: new.text,
             content: new.content,
             in_reply_to: new.in_reply_to,
@@ -262,6 +293,7 @@ impl From<SendMessage> for Letter {
         Self {
             conversation: args.target.conversation,
             thread: args.target.thread,
+            kind: MessageKind::Chat,
             text: args.text,
             content: args.content,
             in_reply_to: args.in_reply_to,

@@ -46,6 +46,11 @@ impl Foreign {
         Self(trusted.collect())
     }
 
+    /// What the issuers call themselves.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.0.iter().map(|trusted| trusted.settings.issuer.clone()).collect()
+    }
+
     /// Whose the token says it is, when that is somebody trusted. Nothing of it is believed yet.
     pub(super) fn of(&self, token: &str) -> Option<&Trusted> {
         #[derive(Deserialize)]

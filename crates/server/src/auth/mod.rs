@@ -29,7 +29,7 @@ use foreign::Foreign;
 pub(crate) use heads::check_heads_signature;
 pub(crate) use keys::{Keys, KeysError, write_private};
 pub(crate) use signin::SignIn;
-pub(crate) use stated::disagreement;
+pub(crate) use stated::{disagreement, without_identity};
 pub(crate) use token::Issued;
 
 pub(crate) use turn::Turn;
@@ -266,6 +266,11 @@ impl Auth {
             caller.by.session = Some(turn.session);
         }
         Ok(caller)
+    }
+
+    /// Others whose tokens are honoured.
+    pub(crate) fn issuers(&self) -> Vec<String> {
+        self.foreign.names()
     }
 
     /// What exports are signed with.

@@ -11,8 +11,8 @@ section! {
     Approvals ["approvals"] {
         /// Hours that a person has to decide; then it is refused.
         expire_hours: u32 = 24, 1 => 168;
-        /// Chat tools that an agent calls only once a person has agreed to the call, as `chat.resolve`. With
-        /// `chat.send_message` every message of an agent waits.
+        /// Tools that an agent calls only once a person has agreed to the call, as `chat.resolve`. With
+        /// `chat.send_message` or `post_message` every message of an agent waits.
         sensitive_tools: Vec<String> = Vec::new();
     }
     check |approvals| {
@@ -27,7 +27,7 @@ impl Approvals {
     pub fn rules(&self) -> Rules {
         Rules {
             expires_ms: i64::from(self.expire_hours) * 3_600_000,
-            all_sends: self.tools().contains(&Tool::SendMessage),
+            all_sends: self.tools().into_iter().any(Tool::sends),
         }
     }
 

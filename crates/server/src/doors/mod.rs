@@ -8,14 +8,18 @@ mod guard;
 mod openapi;
 mod refused;
 mod request;
+mod threads;
+mod tools;
 mod web;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
+use axum::{Extension, Router};
 use chorus_core::error::{Code, Refusal};
+
+use tokio::sync::watch;
 
 use crate::app::App;
 use crate::listen::seats::Full;
@@ -28,17 +32,23 @@ pub(crate) const BODY_BYTES: usize = 1024 * 1024;
 
 /// Every route there is, with its documentation.
 fn all() -> Routes {
-    admin::routes().merge(openapi::routes()).merge(web::routes()).merge(attention::routes())
+    admin::routes()
+        .merge(openapi::routes())
+        .merge(web::routes())
+        .merge(attention::routes())
+        .merge(threads::routes())
 }
 
 /// Everything the host answers.
-pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
+pub(crate) fn router(app: Arc<App>, hosts: Hosts, stopped: watch::Receiver<bool>) -> Router {
+    let mcp = threads::Mcp::new(app.clone(), stopped);
     let guard = Arc::new(guard::Guard { hosts, app: app.clone(), drain: app.drain.clone() });
     all()
         .router()
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(DefaultBodyLimit::disable())
+        .layer(Extension(mcp))
         .layer(middleware::from_fn_with_state(guard, guard::guard))
         .with_state(app)
 }

@@ -159,9 +159,15 @@ fn everybody(lines: &mut Lines<'_>, snapshot: &Snapshot) -> Result<()> {
 fn conversation(lines: &mut Lines<'_>, reading: &Reading, part: &Part) -> Result<()> {
     let key = part.conversation.key;
     let roster = part.roster.iter().map(|(m, p)| (m.0, p.code())).collect();
-    let read = part.marks.iter().map(|(m, mark)| (m.0, mark.read.0)).collect();
+    let (mut read, mut read_threads) = (Vec::new(), Vec::new());
+    for ((member, thread), mark) in &part.marks {
+        match thread {
+            None => read.push((member.0, mark.read.0)),
+            Some(thread) => read_threads.push((member.0, thread.0, mark.read.0)),
+        }
+    }
     let line = conversation_line(&part.conversation);
-    lines.put(&Line::Conversation(line::Conversation { roster, read, ..line }))?;
+    lines.put(&Line::Conversation(line::Conversation { roster, read, read_threads, ..line }))?;
     for t in &part.threads {
         lines.put(&Line::Thread(line::Thread {
             conversation: key.0,
@@ -230,6 +236,7 @@ pub(super) fn conversation_line(conversation: &Conversation) -> line::Conversati
         created_at: created_at.0,
         roster: Vec::new(),
         read: Vec::new(),
+        read_threads: Vec::new(),
     }
 }
 

@@ -311,13 +311,17 @@ impl State {
         };
         writing.conversation(conversation.clone())?;
         let roster = c.roster.into_iter().map(|(m, p)| Ok((MemberKey(m), coded(p)?)));
-        let marks = c.read.into_iter().map(|(m, seq)| (MemberKey(m), Mark { read: Seq(seq) }));
+        let marks =
+            c.read.into_iter().map(|(m, seq)| ((MemberKey(m), None), Mark { read: Seq(seq) }));
+        let of_threads = c.read_threads.into_iter().map(|(m, thread, seq)| {
+            ((MemberKey(m), Some(ThreadKey(thread))), Mark { read: Seq(seq) })
+        });
         self.part = Some(Part {
             conversation: Arc::new(conversation),
             head: Head::default(),
             roster: roster.collect::<Result<_, String>>()?,
             threads: Vec::new(),
-            marks: marks.collect(),
+            marks: marks.chain(of_threads).collect(),
             base: None,
         });
         Ok(())

@@ -106,6 +106,9 @@ pub(super) struct Conversation<'a> {
     pub roster: Vec<(u32, u8)>,
     /// Member and the seq it has read up to.
     pub read: Vec<(u32, u64)>,
+    /// Member, thread, and the seq of the thread it has read up to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_threads: Vec<(u32, u64, u64)>,
 }
 
 /// Where a conversation's log begins, when its beginning was dropped: the newest event that is gone.

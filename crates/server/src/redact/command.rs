@@ -54,6 +54,7 @@ impl Redactor {
             | Command::Leave { .. }
             | Command::Continue { .. }
             | Command::SetCursor { .. }
+            | Command::AckThread { .. }
             | Command::Claim { .. }
             | Command::Release { .. }
             | Command::Accept { .. }

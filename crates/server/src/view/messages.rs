@@ -136,7 +136,7 @@ fn parts(message: &Message) -> Option<Vec<Part>> {
     serde_json::from_str(message.parts.as_deref()?).ok()
 }
 
-fn json(text: Option<&str>) -> Option<Value> {
+pub(super) fn json(text: Option<&str>) -> Option<Value> {
     serde_json::from_str(text?).ok()
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod digests;
 pub(crate) mod events;
 pub(crate) mod members;
 pub(crate) mod messages;
+pub(crate) mod threads;
 
 use chorus_core::ids::MemberKey;
 use chorus_core::member::Directory;

@@ -24,6 +24,7 @@ mod leaving;
 mod limits;
 mod listen;
 mod live;
+mod mcp;
 mod oidc;
 mod openapi;
 mod owed;

@@ -9,7 +9,7 @@ use chorus_core::room::Head;
 
 use super::Look;
 use crate::db::{Error, Result};
-use crate::{event, mark, open};
+use crate::{event, mark, open, thread};
 
 impl Look<'_> {
     pub(super) fn check_open(&mut self, head: &Head, told: &BTreeMap<Seq, Uid>) -> Result<()> {
@@ -36,8 +36,15 @@ impl Look<'_> {
         for seq in settled.filter(|seq| !waiting.contains(seq) && !closed.contains(seq)) {
             self.found(Some(*seq), "it counts as settled and has neither pending row nor receipt");
         }
-        for (member, mark) in mark::all(self.db, self.workspace, self.key)? {
-            if mark.read > head.seq {
+        for ((member, thread), mark) in mark::all(self.db, self.workspace, self.key)? {
+            let end = match thread {
+                None => head.seq,
+                Some(thread) => {
+                    let found = thread::get(self.db, self.workspace, self.key, thread)?;
+                    Seq(found.map_or(0, |t| t.last_seq))
+                }
+            };
+            if mark.read > end {
                 self.found(Some(mark.read), format!("member {member} has read beyond the end"));
             }
         }

@@ -179,9 +179,14 @@ impl Readers {
         self.read(|db, ws| thread::get(db, ws, key, thread))
     }
 
+    /// After which seq of the conversation the messages stand that come after this seq of the thread.
+    pub fn seq_in_thread(&self, key: ConversationKey, thread: ThreadKey, seq: u64) -> Result<Seq> {
+        self.read(|db, ws| event::in_thread(db, ws, key, thread, seq))
+    }
+
     /// A member's cursor; at the start when it was never set.
     pub fn mark(&self, key: ConversationKey, member: MemberKey) -> Result<Mark> {
-        self.read(|db, ws| mark::get(db, ws, key, member))
+        self.read(|db, ws| mark::get(db, ws, key, (member, None)))
     }
 
     /// Every event with a pending row.

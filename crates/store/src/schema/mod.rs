@@ -44,6 +44,7 @@ pub const SQLITE: Schema = Schema {
         Migration { number: 1, name: "rooms", sql: include_str!("sqlite_0001.sql") },
         Migration { number: 2, name: "first weeks", sql: include_str!("sqlite_0002.sql") },
         Migration { number: 3, name: "many months", sql: include_str!("sqlite_0003.sql") },
+        Migration { number: 4, name: "work by mcp", sql: include_str!("sqlite_0004.sql") },
     ],
     audited_since: 2,
 };

@@ -182,6 +182,16 @@ CREATE TABLE mark (
     PRIMARY KEY (workspace, member, conversation)
 );
 
+-- Up to which seq of a thread a member has read it.
+CREATE TABLE thread_mark (
+    workspace BIGINT NOT NULL,
+    member BIGINT NOT NULL,
+    conversation BIGINT NOT NULL,
+    thread BIGINT NOT NULL,
+    read BIGINT NOT NULL,
+    PRIMARY KEY (workspace, member, conversation, thread)
+);
+
 -- An event somebody still owes something for, once it is a second old; and how a settled one ended.
 CREATE TABLE pending (
     workspace BIGINT NOT NULL,

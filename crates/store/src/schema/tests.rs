@@ -11,7 +11,7 @@ use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 use crate::{approval, conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 23] = [
+const TABLES: [&Table; 24] = [
     &crate::audit::AUDIT,
     &directory::WORKSPACE,
     &directory::MEMBER,
@@ -32,6 +32,7 @@ const TABLES: [&Table; 23] = [
     &message::MESSAGE,
     &thread::THREAD,
     &mark::MARK,
+    &mark::THREAD_MARK,
     &open::PENDING,
     &open::RECEIPT,
     &MIGRATION,

@@ -1,4 +1,5 @@
-//! The entries of `tools/list`: name, description, schemas and hints of the chat tools.
+//! The entries of `tools/list`: name, description, schemas and hints of every tool. Those of the threads protocol
+//! have theirs in [`crate::threads::descriptors`].
 //!
 //! A model finds a tool by its description, so each says when to use it and when not, in the words of the
 //! response rules. Some model APIs refuse dots in names; [`Names::Underscore`] writes `chat_send_message`.
@@ -8,6 +9,8 @@ use chorus_core::reaction::Signal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::threads::descriptors::Method;
+
 use super::schema::{count, disposition, limit, list, object, object_open, text, words};
 
 /// Largest `limit` of the reading tools.
@@ -15,9 +18,11 @@ pub const MAX_LIMIT: u32 = 200;
 /// Longest idempotency key in bytes.
 pub const KEY_BYTES: usize = 256;
 
-/// A chat tool.
+/// A tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tool {
+    /// Of the threads protocol.
+    Threads(Method),
     ListEvents,
     ReadThread,
     SendMessage,
@@ -67,7 +72,13 @@ pub struct ToolList {
 }
 
 impl Tool {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 7 + Method::ALL.len()] = [
+        Self::Threads(Method::CreateThread),
+        Self::Threads(Method::GetThread),
+        Self::Threads(Method::PostMessage),
+        Self::Threads(Method::ReadMessages),
+        Self::Threads(Method::AckRead),
+        Self::Threads(Method::UpdateThreadStatus),
         Self::ListEvents,
         Self::ReadThread,
         Self::SendMessage,
@@ -79,6 +90,7 @@ impl Tool {
 
     pub fn name(self) -> &'static str {
         match self {
+            Self::Threads(method) => method.name(),
             Self::ListEvents => "chat.list_events",
             Self::ReadThread => "chat.read_thread",
             Self::SendMessage => "chat.send_message",
@@ -89,11 +101,17 @@ impl Tool {
         }
     }
 
+    /// Whether it posts what the caller says.
+    pub fn sends(self) -> bool {
+        matches!(self, Self::SendMessage | Self::Threads(Method::PostMessage))
+    }
+
     /// Reads either form of the name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| {
             let dotted = tool.name();
-            name == dotted || name.strip_prefix("chat_") == dotted.strip_prefix("chat.")
+            let bare = dotted.strip_prefix("chat.");
+            name == dotted || bare.is_some() && name.strip_prefix("chat_") == bare
         })
     }
 
@@ -103,24 +121,36 @@ impl Tool {
             Names::Underscore => self.name().replace('.', "_"),
         };
         let (title, description) = self.words();
-        let read_only = matches!(self, Self::ListEvents | Self::ReadThread);
         Descriptor {
             name,
             title: title.to_owned(),
             description: description.to_owned(),
             input_schema: self.input(),
             output_schema: self.output(),
-            annotations: Annotations {
-                read_only_hint: read_only,
-                destructive_hint: false,
-                idempotent_hint: true,
-                open_world_hint: false,
+            annotations: self.annotations(),
+        }
+    }
+
+    fn annotations(self) -> Annotations {
+        Annotations {
+            read_only_hint: match self {
+                Self::Threads(method) => method.only_reads(),
+                tool => matches!(tool, Self::ListEvents | Self::ReadThread),
             },
+            // Closed is final.
+            destructive_hint: self == Self::Threads(Method::UpdateThreadStatus),
+            // Each call makes a thread; a message without a key is posted again.
+            idempotent_hint: !matches!(
+                self,
+                Self::Threads(Method::CreateThread | Method::PostMessage)
+            ),
+            open_world_hint: false,
         }
     }
 
     fn words(self) -> (&'static str, &'static str) {
         match self {
+            Self::Threads(method) => method.words(),
             Self::ListEvents => (
                 "List chat events",
                 "List chat messages and events you may see: your inbox, mail, mentions and unanswered \
@@ -231,6 +261,7 @@ impl Tool {
                 }),
                 &[],
             ),
+            Self::Threads(method) => method.input(),
         }
     }
 
@@ -289,11 +320,12 @@ impl Tool {
                 }),
                 &[],
             ),
+            Self::Threads(method) => method.output(),
         }
     }
 }
 
-/// All chat tools.
+/// All tools.
 pub fn list_tools(names: Names) -> ToolList {
     ToolList { tools: Tool::ALL.into_iter().map(|tool| tool.descriptor(names)).collect() }
 }

@@ -10,6 +10,10 @@ use chorus_wire::attention::tools::{
     CallResult, Claim, Claimed, Defer, ListEvents, React, ReadThread, Resolve, SendMessage,
 };
 use chorus_wire::error::ErrorBody;
+use chorus_wire::threads::descriptors::Method;
+use chorus_wire::threads::{
+    AckRead, CreateThread, GetThread, PostMessage, ReadMessages, UpdateThreadStatus,
+};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -55,7 +59,10 @@ fn sample(name: &str, schema: &Value) -> Value {
 
 /// The type reads all properties together, misses each required one, and refuses any other.
 fn check<T: DeserializeOwned>(tool: Tool) {
-    let schema = tool.descriptor(Names::Dotted).input_schema;
+    agree::<T>(tool, &tool.descriptor(Names::Dotted).input_schema);
+}
+
+fn agree<T: DeserializeOwned>(tool: Tool, schema: &Value) {
     let properties = schema["properties"].as_object().unwrap();
     let whole: serde_json::Map<_, _> =
         properties.iter().map(|(name, schema)| (name.clone(), sample(name, schema))).collect();
@@ -89,6 +96,25 @@ fn schemas_and_types_agree() {
     check::<Claim>(Tool::Claim);
     check::<Defer>(Tool::Defer);
     check::<Resolve>(Tool::Resolve);
+}
+
+/// Fields that state who calls are taken off before the type reads the rest.
+fn check_method<T: DeserializeOwned>(method: Method) {
+    let mut schema = Tool::Threads(method).descriptor(Names::Dotted).input_schema;
+    let properties = schema["properties"].as_object_mut().unwrap();
+    properties
+        .retain(|_, schema| !schema["description"].to_string().contains("as your token has it"));
+    agree::<T>(Tool::Threads(method), &schema);
+}
+
+#[test]
+fn schemas_and_types_of_the_threads_protocol_agree() {
+    check_method::<CreateThread>(Method::CreateThread);
+    check_method::<GetThread>(Method::GetThread);
+    check_method::<PostMessage>(Method::PostMessage);
+    check_method::<ReadMessages>(Method::ReadMessages);
+    check_method::<AckRead>(Method::AckRead);
+    check_method::<UpdateThreadStatus>(Method::UpdateThreadStatus);
 }
 
 #[test]

@@ -10,17 +10,18 @@ use chorus_wire::attention::descriptors::{Names, list_tools};
 use chorus_wire::attention::initialize::Glyphs;
 use chorus_wire::attention::method;
 use chorus_wire::attention::notifications::{Level, LogMessage, Progress, Typing};
+use chorus_wire::attention::tools::CallParams;
 use chorus_wire::jsonrpc::{self, ErrorObject, Id, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::tools;
 use crate::app::App;
 use crate::auth::{Caller, disagreement};
 use crate::couriers::stands::Stands;
 use crate::doors::refused::{log, request_id};
+use crate::doors::tools::{self, Asking, Given};
 
 /// On whose behalf, and how it wants its answers.
 pub(super) struct Context {
@@ -70,7 +71,7 @@ pub(super) async fn requested(
             result(id, &json!({}))
         }
         method::TOOLS_CALL => match read(context, params) {
-            Ok(call) => match tools::call(context, call).await {
+            Ok(call) => match run(context, &call).await {
                 Ok(given) => result(id, &given),
                 Err(refusal) => refused(id, &refusal),
             },
@@ -95,6 +96,14 @@ pub(super) async fn requested(
             error(id, ErrorObject::method_not_found(method, request_id))
         }
     }
+}
+
+async fn run(context: &Context, call: &CallParams) -> Result<Given, Refusal> {
+    // A tool call shows that the run lives.
+    context.lives();
+    let Context { app, caller, glyphs, .. } = context;
+    let asking = Asking { app, caller, glyphs: glyphs.as_deref() };
+    tools::call(&asking, &call.name, call.arguments.as_deref()).await
 }
 
 /// Takes a notification. Nobody waits for an answer; what is wrong with one is in the log.

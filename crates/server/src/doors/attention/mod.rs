@@ -5,7 +5,6 @@ mod hello;
 mod outbound;
 mod post;
 mod socket;
-mod tools;
 
 use std::sync::Arc;
 
@@ -49,13 +48,13 @@ pub(super) fn routes() -> Routes {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+pub(super) struct Asked {
     /// `underscore` for model APIs that refuse dots in the names of tools.
     names: Option<String>,
 }
 
 impl Asked {
-    fn names(&self) -> Result<Names, Refusal> {
+    pub(super) fn names(&self) -> Result<Names, Refusal> {
         match self.names.as_deref() {
             None | Some("dotted") => Ok(Names::Dotted),
             Some("underscore") => Ok(Names::Underscore),

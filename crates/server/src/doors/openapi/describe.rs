@@ -3,10 +3,11 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Body;
-use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::http::HeaderMap;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use chorus_core::error::Code;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -84,7 +85,11 @@ macro_rules! unseen {
     )*};
 }
 
-unseen!(State<Arc<App>>, HeaderMap, Body);
+unseen!(State<Arc<App>>, HeaderMap, Body, Request, Uri);
+
+impl<T> Takes for Extension<T> {
+    fn takes(_: &mut Draft<'_>) {}
+}
 
 impl<E> Takes for Result<WebSocketUpgrade, E> {
     fn takes(draft: &mut Draft<'_>) {

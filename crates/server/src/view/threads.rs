@@ -1,0 +1,38 @@
+//! Messages as the threads protocol has them.
+
+use chorus_core::event::MessageKind;
+use chorus_core::ids::{Prefix, Uid};
+use chorus_core::member::Directory;
+use chorus_core::thread::is_registered;
+use chorus_wire::threads::{Message, SCHEMA_VERSION};
+use serde_json::Value;
+
+use super::id;
+use super::messages::{Shown, json, message_id};
+
+/// A message of a thread, or the one that it began with.
+pub(crate) fn message(directory: &Directory, thread: Uid, shown: &Shown) -> Message {
+    let event = &shown.event;
+    let content = shown.content();
+    let kind = event.change.message().map(|m| m.kind).unwrap_or_default();
+    let metadata = content.and_then(|m| json(m.metadata.as_deref()));
+    let event_type = metadata.as_ref().and_then(|m| m.get("event_type")).and_then(Value::as_str);
+    Message {
+        message_id: message_id(event.uid),
+        thread_id: thread.show(Prefix::Thread),
+        schema_version: SCHEMA_VERSION,
+        seq: event.thread_seq,
+        kind,
+        body: content.map(|m| m.text.to_string()).unwrap_or_default(),
+        event_registered: event_type.filter(|_| kind == MessageKind::Event).map(is_registered),
+        metadata,
+        sender_agent_id: id(directory, event.actor),
+        sender_session_id: event.session.and_then(|key| {
+            directory.sessions.get(&key).map(|session| session.uid.show(Prefix::Session))
+        }),
+        in_reply_to: shown.reply_to.map(message_id),
+        created_at: event.at,
+        edited_at: shown.state.edited_at,
+        deleted: shown.state.deleted_at.is_some() || event.is_erased(),
+    }
+}

@@ -1,0 +1,4 @@
+//! MCP through the official SDK's client, over real HTTP and on both wires.
+
+mod clients;
+mod slice;
