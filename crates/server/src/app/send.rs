@@ -110,7 +110,7 @@ impl App {
         // Here, so that the sender hears of it.
         let redacted = self.redactor.message(&mut post.message);
         self.metrics.redacted(redacted);
-        match self.submit(caller.by, Command::Post(Box::new(post))).await? {
+        match self.submit_redacted(caller.by, Command::Post(Box::new(post))).await? {
             Outcome::Logged { entry, duplicate } => {
                 self.metrics.posted();
                 Ok((entry, duplicate, redacted))

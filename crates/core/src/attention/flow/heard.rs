@@ -36,32 +36,49 @@ pub struct Heard {
 impl Heard {
     pub fn of(text: &str) -> Self {
         let mut heard = Self::default();
-        for piece in beginning(text).split_whitespace() {
-            let is_link = piece.contains("://") || piece.starts_with("www.");
-            heard.asks |= !is_link && piece.contains(['?', '？', '؟', '⁇', '\u{37e}', '՞']);
-            if !is_link {
-                words(piece).for_each(|word| heard.word(word));
-            }
+        let text = beginning(text);
+        if !(text.contains("://") || text.contains("www.")) {
+            heard.piece(text);
+            return heard;
         }
+        let is_link = |piece: &&str| piece.contains("://") || piece.starts_with("www.");
+        let pieces = text.split_whitespace().filter(|piece| !is_link(piece));
+        pieces.for_each(|piece| heard.piece(piece));
         heard
+    }
+
+    /// Hears a piece of the text that has no link in it.
+    fn piece(&mut self, piece: &str) {
+        self.asks |= match piece.is_ascii() {
+            true => piece.as_bytes().contains(&b'?'),
+            false => piece.contains(['?', '？', '؟', '⁇', '\u{37e}', '՞']),
+        };
+        words(piece).for_each(|word| self.word(word));
     }
 
     fn word(&mut self, word: &str) {
         let key = hash(word);
         let first = self.length == 0;
         self.length = self.length.saturating_add(1);
+        if is_listed(key) {
+            self.listed(key, first);
+        }
+        let subject = word.len() > SUBJECT_LETTERS && !(is_listed(key) && GRAMMAR.contains(&key));
+        if subject && usize::from(self.kept) < WORDS && !self.says(key) {
+            self.words[usize::from(self.kept)] = key;
+            self.kept += 1;
+            self.bits |= 1 << (key % 64);
+        }
+    }
+
+    /// Hears a word that may be in one of the lists.
+    fn listed(&mut self, key: u32, first: bool) {
         self.second_person |= SECOND.contains(&key);
         self.thanks |= THANKS.contains(&key);
         self.greets |= first && GREETINGS.contains(&key);
         self.assents |= first && ASSENT.contains(&key);
         self.to_all |= ALL.contains(&key);
         self.wants_help |= HELP.contains(&key);
-        let subject = word.len() > SUBJECT_LETTERS && !GRAMMAR.contains(&key);
-        if subject && usize::from(self.kept) < WORDS && !self.says(key) {
-            self.words[usize::from(self.kept)] = key;
-            self.kept += 1;
-            self.bits |= 1 << (key % 64);
-        }
     }
 
     fn says(&self, key: u32) -> bool {
@@ -163,18 +180,18 @@ const fn hashes<const N: usize>(words: [&str; N]) -> [u32; N] {
     all
 }
 
-static SECOND: [u32; 10] =
+const SECOND: [u32; 10] =
     hashes(["you", "u", "your", "ur", "yours", "you're", "youre", "you'll", "you've", "yourself"]);
-static THANKS: [u32; 9] =
+const THANKS: [u32; 9] =
     hashes(["thanks", "thank", "thx", "thanx", "thnx", "tnx", "ty", "cheers", "thankyou"]);
-static GREETINGS: [u32; 9] =
+const GREETINGS: [u32; 9] =
     hashes(["hi", "hello", "hey", "hiya", "yo", "howdy", "morning", "greetings", "helo"]);
-static ASSENT: [u32; 32] = hashes([
+const ASSENT: [u32; 32] = hashes([
     "yes", "yeah", "yep", "yup", "no", "nope", "nah", "ya", "sure", "right", "ok", "okay", "k",
     "correct", "true", "exactly", "ah", "oh", "lol", "haha", "heh", "hmm", "indeed", "well", "but",
     "so", "and", "because", "it's", "that's", "then", "ahh",
 ]);
-static ALL: [u32; 9] = hashes([
+const ALL: [u32; 9] = hashes([
     "anyone",
     "anybody",
     "someone",
@@ -185,11 +202,32 @@ static ALL: [u32; 9] = hashes([
     "folks",
     "all",
 ]);
-static HELP: [u32; 8] =
+const HELP: [u32; 8] =
     hashes(["help", "problem", "question", "trying", "install", "error", "issue", "problems"]);
-static GRAMMAR: [u32; 34] = hashes([
+const GRAMMAR: [u32; 34] = hashes([
     "this", "that", "with", "have", "just", "what", "from", "there", "don't", "dont", "like",
     "will", "would", "then", "they", "know", "about", "some", "when", "does", "need", "your",
     "it's", "that's", "yeah", "thanks", "okay", "here", "been", "them", "than", "also", "well",
     "i'm",
 ]);
+
+/// A bit for each word of the lists, by its hash, so that most other words are told by one look.
+static LISTED: [u64; 64] = {
+    let lists: [&[u32]; 7] = [&SECOND, &THANKS, &GREETINGS, &ASSENT, &ALL, &HELP, &GRAMMAR];
+    let (mut bits, mut list) = ([0; 64], 0);
+    while list < lists.len() {
+        let mut word = 0;
+        while word < lists[list].len() {
+            let key = lists[list][word];
+            bits[(key >> 6) as usize % 64] |= 1 << (key % 64);
+            word += 1;
+        }
+        list += 1;
+    }
+    bits
+};
+
+/// Whether a word may be in a list: surely not, when this says so.
+fn is_listed(key: u32) -> bool {
+    LISTED[(key >> 6) as usize % 64] & (1 << (key % 64)) != 0
+}

@@ -90,18 +90,36 @@ const URGENT: [&str; 8] =
 
 /// Whether a word of the text begins with one of them, in any case.
 fn has_urgent_word(text: &[u8]) -> bool {
-    let mut before = b' ';
-    text.iter().enumerate().any(|(at, byte)| {
-        let starts = !before.is_ascii_alphanumeric();
-        before = *byte;
-        let fits = |word: &str| {
-            text[at..].get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word.as_bytes()))
-        };
-        starts
-            && matches!(byte | 0x20, b'a' | b'e' | b'i' | b'n' | b'p' | b's' | b'u')
-            && URGENT.iter().any(|word| fits(word))
-    })
+    let begins = |piece: &[u8], word: &str| {
+        piece.get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    let first =
+        |piece: &[u8]| piece.first().is_some_and(|byte| BEGINS[usize::from(*byte)] & FIRST != 0);
+    let mut pieces = text.split(|byte| BEGINS[usize::from(*byte)] & LETTER == 0);
+    pieces.any(|piece| first(piece) && URGENT.iter().any(|word| begins(piece, word)))
 }
+
+/// Of each byte: whether it is a letter or digit of ASCII, and whether a word of urgency begins with it.
+static BEGINS: [u8; 256] = {
+    let (mut table, mut byte) = ([0; 256], 0_usize);
+    while byte < 256 {
+        let this = byte as u8;
+        if this.is_ascii_alphanumeric() {
+            table[byte] |= LETTER;
+        }
+        let mut word = 0;
+        while word < URGENT.len() {
+            if this.eq_ignore_ascii_case(&URGENT[word].as_bytes()[0]) {
+                table[byte] |= FIRST;
+            }
+            word += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+const LETTER: u8 = 1;
+const FIRST: u8 = 2;
 
 /// A message without a word: a question mark, emoji, a bare name, or nothing of its own at all.
 fn wordless(lower: &Lower, reading: &Reading<'_>, before: Option<Before<'_>>) -> Intent {

@@ -34,21 +34,10 @@ impl Lower {
             if !lower.is_empty() {
                 lower.push(' ');
             }
-            let mut in_name = false;
-            let mut before = ' ';
-            for c in text[range].chars() {
-                if matches!(c, '@' | '＠') && !before.is_alphanumeric() {
-                    in_name = true;
-                } else if in_name && !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) {
-                    in_name = false;
-                }
-                before = c;
-                match c {
-                    _ if in_name => {}
-                    '’' | '‘' | '`' => lower.push('\''),
-                    _ if c.is_ascii() => lower.push(c.to_ascii_lowercase()),
-                    _ => lower.extend(c.to_lowercase()),
-                }
+            let prose = &text[range];
+            match prose.is_ascii() {
+                true => push_ascii(&mut lower, prose),
+                false => push(&mut lower, prose),
             }
         }
         Self(lower)
@@ -95,6 +84,52 @@ impl Lower {
         reading.close(&mut open, stops.map_or("", |start| &body[start..]));
         reading
     }
+}
+
+/// Adds a range of prose.
+fn push(lower: &mut String, prose: &str) {
+    let mut in_name = false;
+    let mut before = ' ';
+    for c in prose.chars() {
+        if matches!(c, '@' | '＠') && !before.is_alphanumeric() {
+            in_name = true;
+        } else if in_name && !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) {
+            in_name = false;
+        }
+        before = c;
+        match c {
+            _ if in_name => {}
+            '’' | '‘' | '`' => lower.push('\''),
+            _ if c.is_ascii() => lower.push(c.to_ascii_lowercase()),
+            _ => lower.extend(c.to_lowercase()),
+        }
+    }
+}
+
+/// The same for prose in ASCII, in pieces that hold nothing to be left out.
+fn push_ascii(lower: &mut String, prose: &str) {
+    let from = lower.len();
+    let bytes = prose.as_bytes();
+    let mut at = 0;
+    while let Some(found) = bytes[at..].iter().position(|b| matches!(b, b'@' | b'`')) {
+        let mark = at + found;
+        lower.push_str(&prose[at..mark]);
+        at = mark + 1;
+        let before = mark.checked_sub(1).map_or(b' ', |before| bytes[before]);
+        if bytes[mark] == b'`' {
+            lower.push('\'');
+        } else if before.is_ascii_alphanumeric() {
+            lower.push('@');
+        } else {
+            let goes_on = |at: usize| match bytes[at] {
+                b'@' => !bytes[at - 1].is_ascii_alphanumeric(),
+                byte => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
+            };
+            at = (at..bytes.len()).find(|at| !goes_on(*at)).unwrap_or(bytes.len());
+        }
+    }
+    lower.push_str(&prose[at..]);
+    lower[from..].make_ascii_lowercase();
 }
 
 impl<'a> Reading<'a> {
@@ -155,4 +190,26 @@ fn address(text: &str, is_word: fn(&str) -> bool) -> usize {
         at = text.len() - after.len() + mark.len_utf8();
     }
     at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{push, push_ascii};
+
+    #[test]
+    fn prose_in_ascii_is_read_as_any_other() {
+        // All texts of these letters, up to so many.
+        let letters = ['a', 'B', '@', '`', '.', ' ', '!'];
+        let mut texts = vec![String::new()];
+        for _ in 0..6 {
+            let longer = |text: &String| letters.map(|letter| format!("{text}{letter}"));
+            texts = texts.iter().flat_map(longer).collect();
+            for text in &texts {
+                let [mut long, mut short] = [String::new(), String::new()];
+                push(&mut long, text);
+                push_ascii(&mut short, text);
+                assert_eq!(long, short, "{text:?}");
+            }
+        }
+    }
 }
