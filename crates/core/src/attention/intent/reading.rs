@@ -57,11 +57,12 @@ impl Lower {
         let mut stops: Option<usize> = None;
         let mut chars = body.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
+            let class = class(c);
             // A point inside a word (`v1.2`, `main.rs`) ends nothing.
             let inner = c == '.'
                 && word.is_some()
                 && chars.peek().is_some_and(|(_, n)| n.is_alphanumeric());
-            if is_letter(c) || inner {
+            if class & LETTER != 0 || inner {
                 if let Some(start) = stops.take() {
                     reading.close(&mut open, &body[start..at]);
                 }
@@ -71,9 +72,9 @@ impl Lower {
             if let Some(start) = word.take() {
                 reading.push(&body[start..at]);
             }
-            if is_stop(c) {
+            if class & STOP != 0 {
                 stops.get_or_insert(at);
-            } else if let (Some(start), false) = (stops, c.is_whitespace()) {
+            } else if let (Some(start), false) = (stops, class & SPACE != 0) {
                 reading.close(&mut open, &body[start..at]);
                 stops = None;
             }
@@ -158,6 +159,34 @@ impl Reading<'_> {
     }
 }
 
+/// What a character is to the reader; of ASCII it is known beforehand.
+fn class(c: char) -> u8 {
+    static ASCII: [u8; 128] = {
+        let (mut table, mut byte) = ([0; 128], 0_u8);
+        while byte < 128 {
+            let other = matches!(byte, b'\'' | b'-' | b'+' | b'%' | b'/' | b'_');
+            let letter = byte.is_ascii_alphanumeric() || other;
+            let stop = matches!(byte, b'.' | b'!' | b'\n' | b';' | b'?');
+            let space = matches!(byte, b' ' | 9..=13);
+            table[byte as usize] = letter as u8 * LETTER | stop as u8 * STOP | space as u8 * SPACE;
+            byte += 1;
+        }
+        table
+    };
+    match ASCII.get(c as usize) {
+        Some(class) => *class,
+        None => {
+            u8::from(is_letter(c)) * LETTER
+                | u8::from(is_stop(c)) * STOP
+                | u8::from(c.is_whitespace()) * SPACE
+        }
+    }
+}
+
+const LETTER: u8 = 1;
+const STOP: u8 = 2;
+const SPACE: u8 = 4;
+
 /// A letter of a word. An apostrophe or hyphen holds two parts of one together.
 fn is_letter(c: char) -> bool {
     c.is_alphanumeric() || is_joint(c) || matches!(c, '+' | '%' | '/' | '_')
@@ -194,7 +223,15 @@ fn address(text: &str, is_word: fn(&str) -> bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{push, push_ascii};
+    use super::{LETTER, SPACE, STOP, class, is_letter, is_stop, push, push_ascii};
+
+    #[test]
+    fn what_is_known_beforehand_of_a_character_is_what_is_said_of_it() {
+        for c in (0..=0x2fff).filter_map(char::from_u32) {
+            let known = [LETTER, STOP, SPACE].map(|bit| class(c) & bit != 0);
+            assert_eq!(known, [is_letter(c), is_stop(c), c.is_whitespace()], "{c:?}");
+        }
+    }
 
     #[test]
     fn prose_in_ascii_is_read_as_any_other() {

@@ -26,8 +26,9 @@ pub fn mentions(text: &str, index: &Index) -> Vec<Mention> {
     if index.is_empty() {
         return Vec::new();
     }
-    let mut scan = Scan { text, index, found: Vec::new(), looked_up: 0, opening: true };
-    let signed = text.contains('@') || text.contains('＠');
+    let wide = text.contains('＠');
+    let mut scan = Scan { text, index, wide, found: Vec::new(), looked_up: 0, opening: true };
+    let signed = wide || text.contains('@');
     if !signed && !text.trim_start().starts_with('>') {
         // Nothing but a plain name can be there, and only in front: no need to read the rest.
         scan.plain_names(0..text.len());
@@ -50,6 +51,8 @@ pub fn mentions(text: &str, index: &Index) -> Vec<Mention> {
 struct Scan<'a> {
     text: &'a str,
     index: &'a Index,
+    /// The other sign stands in the text too.
+    wide: bool,
     found: Vec<Mention>,
     looked_up: usize,
     /// Whether nothing but names, greetings and punctuation has been met.
@@ -88,7 +91,7 @@ impl Scan<'_> {
         let mut at = range.start;
         // Where the last name ended: a sign right after it belongs to no address.
         let mut after_name = None;
-        while let Some(sign) = self.text[at..range.end].find(['@', '＠']).map(|found| at + found) {
+        while let Some(sign) = self.sign(at..range.end) {
             let before = &self.text[at..sign];
             self.opening = self.opening && opens(before);
             let is_open =
@@ -104,6 +107,13 @@ impl Scan<'_> {
             // Two signs without a name between them are one.
             after_name = (named.is_some() || end == next).then_some(at);
         }
+    }
+
+    /// Where the next sign is.
+    fn sign(&self, range: Range<usize>) -> Option<usize> {
+        let text = &self.text[range.clone()];
+        let found = if self.wide { text.find(['@', '＠']) } else { text.find('@') };
+        found.map(|found| range.start + found)
     }
 
     /// The longest known name that `name` begins with and may end there. `limit` is the end of the prose.
