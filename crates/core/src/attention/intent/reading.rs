@@ -168,24 +168,24 @@ fn class(c: char) -> u8 {
             let letter = byte.is_ascii_alphanumeric() || other;
             let stop = matches!(byte, b'.' | b'!' | b'\n' | b';' | b'?');
             let space = matches!(byte, b' ' | 9..=13);
-            table[byte as usize] = letter as u8 * LETTER | stop as u8 * STOP | space as u8 * SPACE;
+            table[byte as usize] = bits(letter, stop, space);
             byte += 1;
         }
         table
     };
     match ASCII.get(c as usize) {
         Some(class) => *class,
-        None => {
-            u8::from(is_letter(c)) * LETTER
-                | u8::from(is_stop(c)) * STOP
-                | u8::from(c.is_whitespace()) * SPACE
-        }
+        None => bits(is_letter(c), is_stop(c), c.is_whitespace()),
     }
 }
 
 const LETTER: u8 = 1;
 const STOP: u8 = 2;
 const SPACE: u8 = 4;
+
+const fn bits(letter: bool, stop: bool, space: bool) -> u8 {
+    (letter as u8 * LETTER) | (stop as u8 * STOP) | (space as u8 * SPACE)
+}
 
 /// A letter of a word. An apostrophe or hyphen holds two parts of one together.
 fn is_letter(c: char) -> bool {
