@@ -114,7 +114,11 @@ impl Harness {
         };
         let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         let rules = Rules {
-            compose: Settings { quiet_ms: ms(options.quiet), cap_ms: ms(options.cap) },
+            compose: Settings {
+                quiet_ms: ms(options.quiet),
+                cap_ms: ms(options.cap),
+                ..Settings::default()
+            },
             knocks: options.knocks,
             parallel: options.parallel.max(1),
         };

@@ -24,6 +24,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use chorus_core::attention::compose;
 use chorus_core::attention::flow::{Clue, Clues, Settings};
 use clap::Parser;
 use lines::{Chat, Set};
@@ -72,6 +73,7 @@ fn run(args: &Args) -> Result<(), String> {
     let usual = Settings { off, ..Settings::default() };
     if args.fit {
         println!("{}", fit::table(&fit::fit(&fit::rooms(&sets), off)?));
+        println!("compose: {:.2?}", merge::fit(&sets, |_| false));
         return Ok(());
     }
     let settings = if args.cross { fit::crossed(&sets, off)? } else { fit::Crossed::new() };
@@ -86,6 +88,7 @@ fn run(args: &Args) -> Result<(), String> {
             decided.insert(place, lines);
         }
     }
+    let usual_window = compose::Settings::default();
     for set in &sets {
         let mut report = Report::new(&set.name, args.explain);
         let played: Vec<Played<'_>> = set
@@ -93,7 +96,8 @@ fn run(args: &Args) -> Result<(), String> {
             .iter()
             .filter_map(|chat| {
                 let decided = decided.get(&(set.name.clone(), chat.conv.clone()))?;
-                Some(Played { chat, agents: chat.most_active(AGENTS), decided })
+                let compose = if args.cross { merge::crossed(&sets, chat) } else { usual_window };
+                Some(Played { chat, agents: chat.most_active(AGENTS), decided, compose })
             })
             .collect();
         score::score(&played, &mut report);

@@ -4,11 +4,10 @@
 //! in between; a pair is right when both belong to one noted conversation. Precision is over merged pairs, recall
 //! over right ones, and latency is the mean time from a turn's last line until its window closes.
 
-use chorus_core::attention::compose::{Compose, Fragment, Settings};
+use chorus_core::attention::compose::{Compose, Fragment, Habit, SIGNS, Settings, Weights, signs};
 use chorus_core::ids::{Timestamp, Uid};
 
-use crate::lines::Chat;
-use crate::replay::Decided;
+use crate::lines::{Chat, Set};
 use crate::report::{Report, share};
 use crate::score::{Played, f1};
 
@@ -29,11 +28,7 @@ pub(crate) fn score(set: &[Played<'_>], report: &mut Report) {
         let (mut pairs, mut merged, mut wanted, mut right) = (0, 0, 0, 0);
         let mut waits = Vec::new();
         for played in &timed {
-            let turns = if plain {
-                plain_window(played.chat)
-            } else {
-                composed(played.chat, played.decided)
-            };
+            let turns = if plain { plain_window(played.chat) } else { composed(played) };
             for (first, second) in consecutive(played.chat) {
                 let together = turns.of[first] == turns.of[second];
                 let clusters =
@@ -80,8 +75,9 @@ fn consecutive(chat: &Chat) -> Vec<(usize, usize)> {
 }
 
 /// The window of the product.
-fn composed(chat: &Chat, decided: &[Option<Decided>]) -> Turns {
-    let mut compose: Compose<usize, usize> = Compose::new(Settings::default());
+fn composed(played: &Played<'_>) -> Turns {
+    let (chat, decided) = (played.chat, played.decided);
+    let mut compose: Compose<usize, usize> = Compose::new(played.compose);
     let mut turns = Turns { of: vec![None; chat.heard.len()], waits: Vec::new() };
     let mut last_to: Vec<Option<usize>> = vec![None; chat.authors.len()];
     // What is due by `until`; what was closed by `now` itself is due at once.
@@ -141,4 +137,57 @@ fn plain_window(chat: &Chat) -> Turns {
         open[author] = Some((turn, began, closes));
     }
     turns
+}
+
+/// Steps of the fit; it has settled long before.
+const STEPS: usize = 2_000;
+const STEP: f32 = 2.0;
+
+/// The window's weights that the rooms give, but for those that `leave` names: how likely an author goes on within the
+/// cap, by the signs of each line (a logistic regression).
+pub(crate) fn fit(sets: &[Set], leave: impl Fn(&Chat) -> bool) -> Weights {
+    let mut lines: Vec<(Weights, f32)> = Vec::new();
+    for chat in sets.iter().flat_map(|set| &set.chats).filter(|chat| chat.seconds && !leave(chat)) {
+        lines.extend(went_on(chat));
+    }
+    let mut weights = [0.0f32; SIGNS];
+    for _ in 0..STEPS {
+        let mut slope = [0.0f32; SIGNS];
+        for (signs, went_on) in &lines {
+            let odds: f32 = signs.iter().zip(&weights).map(|(s, w)| s * w).sum();
+            let off = 1.0 / (1.0 + (-odds).exp()) - went_on;
+            slope.iter_mut().zip(signs).for_each(|(slope, sign)| *slope += off * sign);
+        }
+        let step = STEP / lines.len().max(1) as f32;
+        weights.iter_mut().zip(slope).for_each(|(weight, slope)| *weight -= step * slope);
+    }
+    weights
+}
+
+/// The window with the weights that all rooms but this one give.
+pub(crate) fn crossed(sets: &[Set], chat: &Chat) -> Settings {
+    if !chat.seconds {
+        return Settings::default();
+    }
+    let weights = fit(sets, |other| other.conv == chat.conv);
+    Settings { weights: Box::leak(Box::new(weights)), ..Settings::default() }
+}
+
+/// Each line's signs, as the window has them when the line comes, and 1 where its author went on within the cap.
+fn went_on(chat: &Chat) -> Vec<(Weights, f32)> {
+    let mut lines: Vec<(Weights, f32)> = Vec::new();
+    // Of each author: the last line's place in `lines` and its time, and the habit.
+    let mut last: Vec<Option<(usize, i64)>> = vec![None; chat.authors.len()];
+    let mut habits = vec![Habit::default(); chat.authors.len()];
+    for line in chat.heard.iter().filter(|line| line.said) {
+        let (Some(author), Some(ms)) = (line.author, line.at) else { continue };
+        if let Some((before, then)) = last[author].replace((lines.len(), ms)) {
+            habits[author].note(ms - then);
+            if ms - then <= CAP_MS {
+                lines[before].1 = 1.0;
+            }
+        }
+        lines.push((signs(&line.text, habits[author]), 0.0));
+    }
+    lines
 }

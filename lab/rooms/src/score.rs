@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::attention::{Directedness, Mode};
+use chorus_core::attention::{Directedness, Mode, compose};
 
 use crate::lines::Chat;
 use crate::replay::Decided;
@@ -19,6 +19,7 @@ pub(crate) struct Played<'a> {
     pub chat: &'a Chat,
     pub agents: Vec<usize>,
     pub decided: &'a [Option<Decided>],
+    pub compose: compose::Settings,
 }
 
 /// One scored line.

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use chorus_core::attention::compose;
 use chorus_core::attention::flow::Settings;
 use chorus_core::packed;
 use serde_json::Value;
@@ -82,7 +83,8 @@ fn figures_are_taken_as_defined() {
         .unwrap()
         .play(&chat.heard);
     let mut report = Report::new("room", false);
-    score(&[Played { chat: &chat, agents: vec![0, 1], decided: &decided }], &mut report);
+    let compose = compose::Settings::default();
+    score(&[Played { chat: &chat, agents: vec![0, 1], decided: &decided, compose }], &mut report);
     let figure = |name: &str| {
         let line = report.lines.iter().find(|line| line["metric"] == name);
         line.and_then(|line| line["value"].as_f64()).unwrap()

@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use crate::attention::flow::{self, Meant, Saying};
 use crate::attention::names::{Target, mentions};
 use crate::attention::policy::{self, Circumstances};
-use crate::attention::{Attention, Decision, Directedness, Mode, Policy, Priority, Rule, Told};
+use crate::attention::{
+    Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
+};
 use crate::conversation::ConversationKind;
 use crate::ids::{MemberKey, RoleKey, Timestamp};
 use crate::limits;
@@ -239,12 +241,29 @@ impl<'a> Candidates<'a> {
             member.filter(|m| !m.removed).map(|m| &*m.handle)
         };
         let settings = self.people.flow;
-        let guess = || flow::guess(&self.room.talk, &saying, settings, present);
-        let Some(meant) = said.flowed.unwrap_or_else(guess) else { return };
-        self.meant = Some(meant);
-        if directory.is_agent(meant.member) && meant.confidence >= settings.likely {
+        let may_be_asked =
+            |m: MemberKey| directory.is_agent(m) && !self.room.has_left(m, saying.thread);
+        let guess = || flow::guess(&self.room.talk, &saying, settings, present, may_be_asked);
+        let flowed = said.flowed.unwrap_or_else(guess);
+        self.meant = flowed.meant;
+        if let Some(meant) = flowed.meant.filter(|m| m.confidence >= settings.likely) {
             let sure = meant.confidence >= settings.sure;
-            self.add(meant.member, if sure { Rule::Flow } else { Rule::FlowLikely });
+            if directory.is_agent(meant.member) {
+                self.add(meant.member, if sure { Rule::Flow } else { Rule::FlowLikely });
+            }
+        }
+        if let Some(one) = flowed.asked.filter(|_| settings.ask_one) {
+            self.ask_one(one, flowed.meant);
+        }
+    }
+
+    /// A question that is for nobody, as far as anybody can tell, and that no agent is told of for another reason.
+    fn ask_one(&mut self, one: MemberKey, meant: Option<Meant>) {
+        let asks = matches!(self.said.intent, Intent::Question | Intent::Request | Intent::Blocker);
+        let somebodys = meant.is_some_and(|m| m.confidence >= flow::SOMEBODYS)
+            || self.told.iter().any(|t| self.people.directory.is_agent(t.member));
+        if asks && !somebodys && !says_nobody(self.said.stated) {
+            self.add(one, Rule::AskedOne);
         }
     }
 
@@ -388,9 +407,11 @@ fn directedness(rule: Rule) -> Directedness {
         | Rule::HopLimit
         | Rule::BudgetSpent => Directedness::ToMyRole,
         Rule::RepliedToOther | Rule::NamedOther => Directedness::ToOther,
-        Rule::AlwaysListen | Rule::Unaddressed | Rule::AnswerToAck | Rule::Left => {
-            Directedness::Ambient
-        }
+        Rule::AskedOne
+        | Rule::AlwaysListen
+        | Rule::Unaddressed
+        | Rule::AnswerToAck
+        | Rule::Left => Directedness::Ambient,
     }
 }
 
@@ -398,10 +419,14 @@ fn is_meant(decision: &Decision) -> bool {
     decision.directedness == Directedness::ToMe
 }
 
+/// The sender says that nobody here in particular is meant.
+fn says_nobody(stated: Option<Directedness>) -> bool {
+    matches!(stated, Some(Directedness::Ambient | Directedness::ToOther))
+}
+
 /// A sender who says that nobody in particular is meant takes the obligation away.
 fn lower(decision: &mut Decision, stated: Option<Directedness>) {
-    let less = matches!(stated, Some(Directedness::Ambient | Directedness::ToOther));
-    if less && decision.policy == Policy::MustRespond {
+    if says_nobody(stated) && decision.policy == Policy::MustRespond {
         decision.policy = Policy::MayRespond;
         decision.mode = Mode::Notify;
         decision.deadline_ms = None;

@@ -141,6 +141,8 @@ pub enum Rule {
     Flow,
     /// The flow of talk points at the member, more likely than at anybody else.
     FlowLikely,
+    /// A question to nobody in particular, given to this one agent.
+    AskedOne,
     /// The member listens to everything in this conversation.
     AlwaysListen,
     /// Nobody is addressed.
@@ -166,7 +168,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::DirectMessage,
         Self::Recipient,
         Self::Mention,
@@ -182,6 +184,7 @@ impl Rule {
         Self::ThreadParticipant,
         Self::Flow,
         Self::FlowLikely,
+        Self::AskedOne,
         Self::AlwaysListen,
         Self::Unaddressed,
         Self::EditedAfterResponse,
@@ -212,6 +215,7 @@ impl Rule {
             Self::ThreadParticipant => "thread_participant",
             Self::Flow => "flow",
             Self::FlowLikely => "flow_likely",
+            Self::AskedOne => "asked_one",
             Self::AlwaysListen => "always_listen",
             Self::Unaddressed => "unaddressed",
             Self::EditedAfterResponse => "edited_after_response",

@@ -145,6 +145,7 @@ pub const MATRIX: &[Row] = &[
     // Addressed to nobody.
     row("Said where the member has left", Ambient, &[Rule::Left], &[], When::Always, (MustNotRespond, Silent, LOW)),
     row("Answer to an ack_only event", Ambient, &[Rule::AnswerToAck], &[], When::Always, (MustNotRespond, Silent, LOW)),
+    row("Question to nobody in particular, given to one agent", Ambient, &[Rule::AskedOne], &[], When::Always, (MayRespond, Buffered, OWN)),
     row("Status or filler, heard by a listener", Ambient, &[Rule::AlwaysListen], BACKGROUND, When::Always, (MustNotRespond, Digest, LOW)),
     row("Channel message, heard by a listener", Ambient, &[Rule::AlwaysListen], &[], When::Always, (MayRespond, Notify, OWN)),
     row("Logs, progress, status broadcasts, channel is followed", Ambient, &[], &[Status], When::Follows, (MustNotRespond, Digest, LOW)),

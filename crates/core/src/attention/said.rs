@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::attention::flow::Meant;
+use crate::attention::flow::Flowed;
 use crate::attention::intent::{asks_to_leave, is_urgent};
 use crate::attention::{Directedness, Intent};
 use crate::ids::{MemberKey, StreamKey, ThreadKey, Timestamp};
@@ -36,7 +36,7 @@ pub struct Said<'a> {
     /// The author of what an agent says it for, when that is in this conversation.
     pub caused_by: Option<MemberKey>,
     /// Of an edit: what the flow of talk said of the message when it was new. It is not asked again.
-    pub flowed: Option<Option<Meant>>,
+    pub flowed: Option<Flowed>,
 }
 
 impl<'a> Said<'a> {

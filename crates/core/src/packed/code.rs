@@ -74,6 +74,7 @@ coded!(Rule {
     BudgetSpent = 22,
     Flow = 32,
     FlowLikely = 33,
+    AskedOne = 34,
 });
 coded!(Disposition {
     Responded = 1,

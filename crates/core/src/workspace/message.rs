@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::post::check_message;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
+use crate::attention::flow::Flowed;
 use crate::attention::intent::is_urgent;
 use crate::attention::names::{self, Target};
 use crate::attention::policy::{self, Circumstances};
@@ -268,7 +269,7 @@ impl Run<'_> {
                 only: event.only(),
                 leave: false,
                 caused_by: None,
-                flowed: Some(event.attention.as_ref().and_then(|a| a.meant)),
+                flowed: Some(Flowed::of(&event)),
             },
         );
         let again = edited_after_response(attention.intent, &author, hop);

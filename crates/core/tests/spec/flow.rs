@@ -37,7 +37,7 @@ fn a_question_in_a_talk_of_two_is_for_the_other() {
     assert_eq!(decision(&house, event, WRITER), None);
     // What it means it means for who comes later too, and nobody's first words are for scout.
     house.pass(600_000);
-    let other = house.says(BOB, "morning everyone, is anyone here for lunch?");
+    let other = house.says(BOB, "morning everyone, I am back from lunch");
     assert_eq!(decision(&house, other, SCOUT), None);
 }
 
@@ -62,6 +62,82 @@ fn a_guess_that_is_not_sure_is_a_knock_and_a_poor_one_nothing() {
             assert_eq!(told.map(|d| (d.directedness, d.policy, d.mode)), Some(knock));
         }
     }
+}
+
+/// Who is told of a message though nobody is meant.
+fn asked(house: &House, event: Uid) -> Vec<MemberKey> {
+    let told = &house.attention(event).told;
+    told.iter().filter(|t| t.decision.rule == Rule::AskedOne).map(|t| t.member).collect()
+}
+
+const OPEN: &str = "hi all, does anybody know when the release is?";
+
+// covers: ATT-199
+#[test]
+fn a_question_to_nobody_is_given_to_one_agent_that_may_answer() {
+    let mut house = House::new();
+    house.says(ALICE, "@reviewer is the page ready?");
+    let offer = house.take(REVIEWER);
+    house.reply(&offer, "the page is ready").expect("reviewer was asked");
+    talking(&mut house);
+    house.pass(600_000);
+    let event = house.says(BOB, OPEN);
+    let [one] = asked(&house, event)[..] else { panic!("{:?}", house.attention(event).told) };
+    assert!([SCOUT, REVIEWER].contains(&one));
+    let told = decision(&house, event, one).expect("it is told");
+    let may = (Directedness::Ambient, Policy::MayRespond, Mode::Buffered, None);
+    assert_eq!((told.directedness, told.policy, told.mode, told.deadline_ms), may);
+    assert_eq!(house.attention(event).told.len(), 1);
+    // An edit is for the one that was asked, unless it asks nothing any more.
+    let edit = house.edit(BOB, event, "hi all, when is the next release?").expect("his own");
+    assert_eq!(asked(&house, edit), [one]);
+    let edit = house.edit(BOB, event, "hi all, the release is at noon").expect("his own");
+    assert_eq!(asked(&house, edit), []);
+    // What was decided is kept over a restart.
+    house.restart();
+    assert_eq!(asked(&house, event), [one]);
+}
+
+// covers: ATT-199
+#[test]
+fn a_question_is_given_to_nobody_where_that_is_not_wanted() {
+    let nobody = |settings: Settings, before: bool, say: fn(&House) -> Say| {
+        let mut house = House::new();
+        house.ws = std::mem::take(&mut house.ws).with_flow(settings);
+        if before {
+            talking(&mut house);
+            house.pass(600_000);
+        }
+        let say = say(&house);
+        let event = house.post(BOB, say).expect("people may speak");
+        asked(&house, event).is_empty()
+    };
+    let open: fn(&House) -> Say = |house| Say::to(house.ops, OPEN);
+    let on = Settings::default();
+    assert!(!nobody(on, true, open));
+    for (settings, before, say, why) in [
+        (Settings { ask_one: false, ..on }, true, open, "switched off"),
+        (Settings { on: false, ..on }, true, open, "the flow is not read"),
+        (on, false, open, "no agent has spoken here"),
+        (on, true, |h: &House| Say::to(h.ops, OPEN).meant(Directedness::Ambient), "it says so"),
+        (on, true, |h: &House| Say::to(h.ops, "hi all, it is Friday"), "nothing is asked"),
+        (on, true, |h: &House| Say::to(h.ops, "@nobody when is it?"), "it names somebody"),
+    ] {
+        assert!(nobody(settings, before, say), "{why}");
+    }
+    // Nor to whom has left, and not by an agent.
+    let mut house = House::new();
+    talking(&mut house);
+    house.says(ALICE, "@scout please leave this channel");
+    house.pass(600_000);
+    let event = house.says(BOB, OPEN);
+    assert_eq!(asked(&house, event), []);
+    let mut house = House::new();
+    talking(&mut house);
+    house.says(ALICE, "@reviewer is the page ready?");
+    let offer = house.take(REVIEWER);
+    let event = house.reply(&offer, "does anybody know when the release is?").expect("asked");
+    assert_eq!(asked(&house, event), []);
 }
 
 // covers: ATT-195

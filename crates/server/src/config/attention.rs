@@ -15,6 +15,8 @@ section! {
         sure: u32 = u32::from(flow::SURE), 1 => 100;
         /// From so many percent on, the agent is told of the message and may answer.
         likely: u32 = u32::from(flow::LIKELY), 1 => 100;
+        /// Whether a person's question to nobody in particular is given to one agent, which may answer.
+        ask_one: bool = true;
     }
     check |attention| {
         let known = Clue::ALL.map(Clue::name).join(", ");
@@ -37,6 +39,7 @@ impl Attention {
             off: off.fold(Clues::NONE, Clues::with),
             sure: percent(self.sure),
             likely: percent(self.likely),
+            ask_one: self.ask_one,
             ..flow::Settings::default()
         }
     }

@@ -10,7 +10,7 @@
 
 mod wait;
 
-pub use wait::{Habit, Piece, Settings, Typing, closes};
+pub use wait::{Habit, Piece, SIGNS, Settings, Typing, WEIGHTS, Weights, closes, signs};
 
 use std::collections::VecDeque;
 

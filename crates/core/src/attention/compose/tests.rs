@@ -34,13 +34,14 @@ fn turn(compose: &mut Window, ms: i64) -> Option<String> {
 #[test]
 fn pieces_become_one_turn() {
     let mut compose = window();
+    used(&mut compose);
     for (n, text) in ["when someone types", "in", "pieces", "like this, the agent waits."]
         .into_iter()
         .enumerate()
     {
         let now = 3_000 * n as i64;
         compose.push(fragment(n as u128, "will", text), at(now));
-        assert_eq!(turn(&mut compose, now + 1_500), None, "{text}");
+        assert_eq!(turn(&mut compose, now + 2_900), None, "{text}");
     }
     let wake = compose.next_wake().unwrap();
     assert!(compose.poll(wake.plus(-1)).is_none());
@@ -50,17 +51,49 @@ fn pieces_become_one_turn() {
 
 // covers: ATT-52
 #[test]
-fn the_wait_follows_the_text() {
-    for (text, wait) in [
-        ("Is the deploy blocked?", 2_000),
-        ("the deploy to staging seems slow today", 5_000),
-        ("and then", 10_000),
-        ("hi", 10_000),
+fn the_wait_follows_habit_and_text() {
+    let habit = |gap: i64| {
+        let mut habit = Habit::default();
+        (0..8).for_each(|_| habit.note(gap));
+        habit
+    };
+    let wait = |text: &str, habit: Habit, quiet_ms: i64| {
+        let settings = Settings { quiet_ms, ..Settings::default() };
+        let piece = Piece { text, opened: at(0), changed: at(0) };
+        closes(&settings, piece, Typing::Unknown, habit).since(at(0))
+    };
+    for (text, gap, ms) in [
+        ("the deploy to staging seems slow today", 60_000, 500),
+        ("the deploy to staging seems slow today", 5_000, 28_000),
+        ("the deploy to staging seems slow", 20_000, 28_000),
+        ("Is the deploy blocked?", 60_000, 500),
     ] {
-        let mut compose = window();
-        compose.push(fragment(1, "will", text), at(0));
-        assert_eq!(compose.next_wake(), Some(at(wait)), "{text}");
+        assert_eq!(wait(text, habit(gap), 5_000), ms, "{text} {gap}");
     }
+    // Of a stranger, and of who sometimes goes on, the text decides.
+    let mut sometimes = habit(60_000);
+    (0..3).for_each(|_| sometimes.note(9_000));
+    for (text, ms) in [("and then the", 12_000), ("did you see that the whole of it is gone?", 500)]
+    {
+        assert_eq!(wait(text, sometimes, 5_000), ms, "{text}");
+    }
+    assert_eq!(wait("Is the deploy blocked?", Habit::default(), 5_000), 500);
+    // One setting scales them all, and nothing passes the cap.
+    assert_eq!(wait("and then the", sometimes, 1_000), 2_400);
+    assert_eq!(wait("and", habit(5_000), 60_000), 30_000);
+    assert_eq!(wait("and", habit(5_000), 0), 0);
+    // What is weighed is bounded, whatever the text is.
+    for text in ["", " ", "🙂", "scout:", "\u{202e}tuocs", &"and ".repeat(300_000)] {
+        assert!(signs(text, Habit::default()).iter().all(|sign| (0.0..=2.0).contains(sign)));
+    }
+}
+
+/// Will is known to write in pieces.
+fn used(compose: &mut Window) {
+    for n in 0..8 {
+        compose.push(fragment(1_000 + n, "will", "so"), at(-100_000 + 4_000 * n as i64));
+    }
+    while compose.poll(at(-1)).is_some() {}
 }
 
 // covers: ATT-50
@@ -82,11 +115,11 @@ fn typing_holds_the_window_up_to_the_cap() {
     compose.typing(&"will", true, at(1_000));
     compose.typing(&"ann", true, at(1_000));
     assert_eq!(compose.next_wake(), Some(at(30_000)));
-    compose.typing(&"will", false, at(9_000));
-    assert_eq!(compose.next_wake(), Some(at(10_000)));
-    compose.typing(&"will", true, at(9_500));
-    compose.push(fragment(2, "will", "Really done."), at(12_000));
-    assert_eq!(turn(&mut compose, 14_000).as_deref(), Some("Done. / Really done."));
+    compose.typing(&"will", false, at(20_000));
+    assert_eq!(compose.next_wake(), Some(at(21_000)));
+    compose.typing(&"will", true, at(20_500));
+    compose.push(fragment(2, "will", "Really done."), at(22_000));
+    assert_eq!(turn(&mut compose, 30_000).as_deref(), Some("Done. / Really done."));
 }
 
 // covers: ATT-53
@@ -99,8 +132,9 @@ fn an_edit_comes_out_and_a_deletion_does_not() {
     assert!(compose.delete(Uid(2)).is_some());
     assert!(compose.delete(Uid(2)).is_none());
     assert!(!compose.edit(Uid(2), "x".into(), (), at(2_000)));
-    assert_eq!(turn(&mut compose, 3_999), None);
-    assert_eq!(turn(&mut compose, 4_000).as_deref(), Some("Deploy to staging."));
+    assert!(compose.next_wake().unwrap() > at(2_000));
+    assert_eq!(turn(&mut compose, 2_000), None);
+    assert_eq!(turn(&mut compose, 30_000).as_deref(), Some("Deploy to staging."));
     compose.push(fragment(3, "will", "Never mind."), at(5_000));
     compose.delete(Uid(3));
     assert!(compose.is_empty());
@@ -132,12 +166,13 @@ fn what_is_immediate_takes_the_rest_along() {
 #[test]
 fn authors_do_not_close_each_other() {
     let mut compose = window();
+    used(&mut compose);
     compose.push(fragment(1, "will", "so the thing is"), at(0));
     compose.push(fragment(2, "ann", "I agree."), at(1_000));
     compose.push(fragment(3, "will", "it broke."), at(2_000));
     assert_eq!(turn(&mut compose, 3_000).as_deref(), Some("I agree."));
-    assert_eq!(turn(&mut compose, 3_999), None);
-    assert_eq!(turn(&mut compose, 4_000).as_deref(), Some("so the thing is / it broke."));
+    assert_eq!(turn(&mut compose, 3_000), None);
+    assert_eq!(turn(&mut compose, 30_000).as_deref(), Some("so the thing is / it broke."));
 }
 
 #[test]
@@ -150,7 +185,7 @@ fn who_mostly_goes_on_is_given_time() {
     compose.close(&"will");
     while compose.poll(at(44_000)).is_some() {}
     compose.push(fragment(99, "will", "Done."), at(200_000));
-    assert_eq!(compose.next_wake(), Some(at(215_000)));
+    assert_eq!(compose.next_wake(), Some(at(228_000)));
 }
 
 #[derive(Clone, Debug)]

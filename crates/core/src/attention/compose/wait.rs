@@ -1,27 +1,49 @@
 //! How long a window stays open after its last fragment.
 //!
-//! The waits are parts of [`Settings::quiet_ms`], so that one setting scales them all. They come from real
-//! chat with seconds in its times: five seconds alone keep a quarter of the fragments that belong together;
-//! these waits keep four in ten at the same mean delay, because a text that breaks off, and an author who
-//! often goes on, are followed by more twice as often as others.
+//! In real chat with seconds in its times, who goes on does so at any time within half a minute, so that a fixed wait
+//! either costs everybody or catches few. How likely an author is to go on is weighed instead, by what they mostly do
+//! and by how the text looks ([`signs`], [`WEIGHTS`]), and one of three waits follows. They are parts of
+//! [`Settings::quiet_ms`], so that one setting scales them all; five seconds make the mean wait just below five. On
+//! four rooms of IRC they keep half of the fragments that belong together, where five seconds alone keep a quarter.
 
-use crate::attention::intent::looks_unfinished;
 use crate::ids::Timestamp;
 use crate::limits;
 
-/// The window's two settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How many signs there are.
+pub const SIGNS: usize = 12;
+
+/// One number a sign.
+pub type Weights = [f32; SIGNS];
+
+/// What each sign adds to the log-odds of going on within half a minute. Found from eight rooms by `cargo xtask bench
+/// attention DIR --fit`.
+pub const WEIGHTS: Weights =
+    [-1.86, -0.44, 0.27, 0.20, 0.17, -0.23, 2.25, 0.94, 0.11, 0.17, 0.36, -0.35];
+
+/// From this chance on an author is waited for as long as can be.
+const WILL: f32 = 0.50;
+/// From this chance on an author is waited for well past the median gap before a right continuation, 10 s.
+const MAY: f32 = 0.34;
+
+/// Waits, as parts of the quiet time.
+const LONG: (i64, i64) = (28, 5);
+const MIDDLE: (i64, i64) = (12, 5);
+const SHORT: (i64, i64) = (1, 10);
+
+/// The window's settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Silence after which an ordinary fragment is taken for the last.
+    /// Scales the waits; the mean of them is about as long.
     pub quiet_ms: i64,
     /// The window closes so long after it opened, whatever happens.
     pub cap_ms: i64,
+    pub weights: &'static Weights,
 }
 
 impl Default for Settings {
     /// 5 s and 30 s (design section 5; the C2A spec says 2 to 5, and up to 30).
     fn default() -> Self {
-        Self { quiet_ms: 5_000, cap_ms: limits::FRAGMENT_CAP_MS }
+        Self { quiet_ms: 5_000, cap_ms: limits::FRAGMENT_CAP_MS, weights: &WEIGHTS }
     }
 }
 
@@ -43,40 +65,43 @@ pub struct Piece<'a> {
     pub changed: Timestamp,
 }
 
-/// How often an author goes on with what they said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How often an author goes on with what they said; what is long past counts less.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Habit {
-    said: u32,
-    went_on: u32,
+    /// Gaps, and those within half a minute.
+    gaps: f32,
+    went_on: f32,
+    /// The same, forgotten sooner, with those within [`SOON_MS`].
+    late_gaps: f32,
+    soon: f32,
+    /// Fragments in a row so far.
+    row: u8,
+    /// Messages so far.
+    said: u8,
+}
+
+const SOON_MS: i64 = 12_000;
+
+impl Default for Habit {
+    /// As strangers do: the first three gaps of the crowd.
+    fn default() -> Self {
+        Self { gaps: 3.0, went_on: 1.0, late_gaps: 3.0, soon: 0.3, row: 0, said: 0 }
+    }
 }
 
 impl Habit {
     /// The author spoke again after so long.
     pub fn note(&mut self, gap_ms: i64) {
-        self.said += 1;
-        self.went_on += u32::from(gap_ms <= limits::FRAGMENT_CAP_MS);
-        // What is long past counts less.
-        if self.said >= 64 {
-            self.said /= 2;
-            self.went_on /= 2;
-        }
-    }
-
-    /// Whether more than half of what they say is gone on with, once a few messages are known.
-    fn goes_on(self) -> bool {
-        // One of four is the rule of the crowd, which a few messages alone do not outweigh.
-        2 * (self.went_on + 1) >= self.said + 4
+        let goes_on = gap_ms <= limits::FRAGMENT_CAP_MS;
+        let one = |on: bool| if on { 1.0 } else { 0.0 };
+        self.gaps = self.gaps * 0.95 + 1.0;
+        self.went_on = self.went_on * 0.95 + one(goes_on);
+        self.late_gaps = self.late_gaps * 0.9 + 1.0;
+        self.soon = self.soon * 0.9 + one(gap_ms <= SOON_MS);
+        self.row = if goes_on { self.row.saturating_add(1) } else { 0 };
+        self.said = self.said.saturating_add(1);
     }
 }
-
-/// A text that ends like one waits two fifths of the quiet time: 2 s, the least of the C2A spec.
-const FINISHED: (i64, i64) = (2, 5);
-/// One that breaks off waits twice the quiet time: 10 s, the median gap before a right continuation.
-const UNFINISHED: (i64, i64) = (2, 1);
-/// An author who mostly goes on is given three times: 15 s keep two thirds of their continuations.
-const HABITUAL: (i64, i64) = (3, 1);
-/// Who stops typing without having posted may have paused only.
-const AFTER_TYPING_MS: i64 = 1_000;
 
 /// When the window closes, if nothing happens before.
 pub fn closes(settings: &Settings, last: Piece<'_>, typing: Typing, habit: Habit) -> Timestamp {
@@ -84,21 +109,69 @@ pub fn closes(settings: &Settings, last: Piece<'_>, typing: Typing, habit: Habit
     let quiet = last.changed.plus(wait(settings, last.text, habit));
     let due = match typing {
         Typing::Now => cap,
+        // Who stops typing without having posted may have paused only.
         Typing::Stopped(at) => quiet.max(at.plus(AFTER_TYPING_MS)),
         Typing::Unknown => quiet,
     };
     due.min(cap)
 }
 
+const AFTER_TYPING_MS: i64 = 1_000;
+
 fn wait(settings: &Settings, text: &str, habit: Habit) -> i64 {
-    let (times, of) = if habit.goes_on() {
-        HABITUAL
-    } else if looks_unfinished(text) {
-        UNFINISHED
-    } else if text.trim_end().ends_with(['.', '!', '?', ')', '。', '！', '？', '؟']) {
-        FINISHED
-    } else {
-        (1, 1)
+    let odds: f32 = signs(text, habit).iter().zip(settings.weights).map(|(s, w)| s * w).sum();
+    let chance = 1.0 / (1.0 + (-odds).exp());
+    let (times, of) = match () {
+        () if chance >= WILL => LONG,
+        () if chance >= MAY => MIDDLE,
+        () => SHORT,
     };
     settings.quiet_ms.saturating_mul(times) / of
 }
+
+/// What is known of whether an author goes on, in the order of the weights.
+pub fn signs(text: &str, habit: Habit) -> [f32; SIGNS] {
+    let when = |on: bool| if on { 1.0 } else { 0.0 };
+    let text = text.trim_end();
+    let mut words = text.split_whitespace();
+    let named = words.clone().next().is_some_and(|word| word.ends_with([':', ',']));
+    let (mut count, mut first, mut last) = (0usize, "", "");
+    for word in words.by_ref().skip(usize::from(named)).take(WORDS) {
+        if count == 0 {
+            first = word;
+        }
+        (count, last) = (count + 1, word);
+    }
+    let is = |word: &str, list: &[&str]| list.iter().any(|w| w.eq_ignore_ascii_case(word));
+    [
+        1.0,
+        // A question waits for its answer.
+        when(text.ends_with(['?', '？', '؟', '⁇', '\u{37e}', '՞'])),
+        // It breaks off.
+        when(is(last, &HANGING) || text.ends_with([',', '，', '、', '،', ':', '：', '…'])),
+        when(count <= 2),
+        when((3..=5).contains(&count)),
+        when(count > 14),
+        habit.went_on / habit.gaps,
+        habit.soon / habit.late_gaps,
+        when(habit.row >= 4),
+        when(is(first.trim_end_matches(['!', ',', '.']), &GREETINGS)),
+        (1.0 + f32::from(habit.said)).ln() / 4.0,
+        // It points to what is to be read.
+        when(text.contains("://")),
+    ]
+}
+
+/// So many words of a text are looked at.
+const WORDS: usize = 64;
+
+/// Words after which a sentence goes on.
+const HANGING: [&str; 44] = [
+    "and", "or", "but", "so", "because", "cause", "cuz", "with", "the", "a", "an", "to", "of",
+    "for", "if", "when", "that", "is", "are", "was", "my", "your", "in", "on", "at", "like",
+    "then", "as", "by", "from", "while", "which", "where", "i", "we", "also", "plus", "than",
+    "about", "into", "have", "has", "can", "its",
+];
+
+/// After which the matter comes.
+const GREETINGS: [&str; 5] = ["hi", "hello", "hey", "hiya", "hallo"];

@@ -7,9 +7,11 @@
 /// So much of a text is heard.
 const BYTES: usize = 1_024;
 /// Words of one text that are kept to be found again.
-const WORDS: usize = 12;
+pub(super) const WORDS: usize = 12;
 /// Longer words than this carry a subject, shorter ones mostly grammar.
 const SUBJECT_LETTERS: usize = 3;
+/// Words that begin with the same so many bytes are one: "install", "installed".
+const STEM: usize = 6;
 
 /// One text, as heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +27,12 @@ pub struct Heard {
     pub to_all: bool,
     /// "help", "trying", "error".
     pub wants_help: bool,
+    /// It begins as what goes on does: "and", "but", "because".
+    pub goes_on: bool,
+    /// It begins as advice does: "try", "use", "check".
+    pub advises: bool,
+    /// "i", "my".
+    pub first_person: bool,
     /// How many words it has, 255 at most.
     pub length: u8,
     words: [u32; WORDS],
@@ -36,7 +44,7 @@ pub struct Heard {
 impl Heard {
     pub fn of(text: &str) -> Self {
         let mut heard = Self::default();
-        let text = beginning(text);
+        let text = beginning(text, BYTES);
         if !(text.contains("://") || text.contains("www.")) {
             heard.piece(text);
             return heard;
@@ -63,7 +71,10 @@ impl Heard {
         if is_listed(key) {
             self.listed(key, first);
         }
-        let subject = word.len() > SUBJECT_LETTERS && !(is_listed(key) && GRAMMAR.contains(&key));
+        let number = word.len() > 1 && word.bytes().any(|b| b.is_ascii_digit());
+        let says_more = word.len() > SUBJECT_LETTERS || number;
+        let subject = says_more && !(is_listed(key) && GRAMMAR.contains(&key));
+        let key = hash(beginning(word, STEM));
         if subject && usize::from(self.kept) < WORDS && !self.says(key) {
             self.words[usize::from(self.kept)] = key;
             self.kept += 1;
@@ -79,6 +90,9 @@ impl Heard {
         self.assents |= first && ASSENT.contains(&key);
         self.to_all |= ALL.contains(&key);
         self.wants_help |= HELP.contains(&key);
+        self.goes_on |= first && GOES_ON.contains(&key);
+        self.advises |= first && ADVICE.contains(&key);
+        self.first_person |= FIRST.contains(&key);
     }
 
     fn says(&self, key: u32) -> bool {
@@ -121,7 +135,7 @@ const SPOKEN: usize = 64;
 impl Spoken {
     pub fn of(text: &str) -> Self {
         let mut spoken = Self { words: [0; SPOKEN], count: 0, goes_on: false };
-        for word in words(beginning(text)) {
+        for word in words(beginning(text, BYTES)) {
             if spoken.count == SPOKEN {
                 spoken.goes_on = true;
                 break;
@@ -143,9 +157,9 @@ impl Spoken {
     }
 }
 
-/// As much of a text as is heard.
-fn beginning(text: &str) -> &str {
-    let mut end = text.len().min(BYTES);
+/// So many bytes of a text at most.
+fn beginning(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -202,6 +216,12 @@ const ALL: [u32; 9] = hashes([
     "folks",
     "all",
 ]);
+const GOES_ON: [u32; 8] = hashes(["and", "but", "so", "because", "or", "cause", "then", "also"]);
+const ADVICE: [u32; 22] = hashes([
+    "try", "use", "type", "run", "check", "look", "see", "go", "click", "open", "install", "read",
+    "just", "maybe", "do", "you", "if", "make", "get", "add", "did", "have",
+]);
+const FIRST: [u32; 8] = hashes(["i", "my", "i'm", "im", "i've", "i'll", "me", "ive"]);
 const HELP: [u32; 8] =
     hashes(["help", "problem", "question", "trying", "install", "error", "issue", "problems"]);
 const GRAMMAR: [u32; 34] = hashes([
@@ -213,7 +233,8 @@ const GRAMMAR: [u32; 34] = hashes([
 
 /// A bit for each word of the lists, by its hash, so that most other words are told by one look.
 static LISTED: [u64; 64] = {
-    let lists: [&[u32]; 7] = [&SECOND, &THANKS, &GREETINGS, &ASSENT, &ALL, &HELP, &GRAMMAR];
+    let lists: [&[u32]; 10] =
+        [&SECOND, &THANKS, &GREETINGS, &ASSENT, &ALL, &HELP, &GOES_ON, &ADVICE, &FIRST, &GRAMMAR];
     let (mut bits, mut list) = ([0; 64], 0);
     while list < lists.len() {
         let mut word = 0;

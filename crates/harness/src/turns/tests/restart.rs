@@ -38,8 +38,7 @@ fn a_turn_is_begun_again_at_most_twice() {
     sim.at(5_100).deliver(message("2")).ends(1, End::Cancelled);
     sim.expect(&["5100 stop 1"]).at(11_000).expect(&["10100 start 2.1 1 2 for 2 look"]);
     sim.deliver(message("3")).ends(2, End::Cancelled);
-    // Who mostly goes on is given longer.
-    sim.expect(&["11000 stop 2"]).at(30_000).expect(&["26000 start 3.1 1 2 3 for 3 look"]);
+    sim.expect(&["11000 stop 2"]).at(30_000).expect(&["16000 start 3.1 1 2 3 for 3 look"]);
     sim.deliver(message("4")).expect(&[]).at(45_000).says(3, "x");
     sim.expect(&[
         "45000 reply 3: x",

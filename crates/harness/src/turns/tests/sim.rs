@@ -1,6 +1,6 @@
 //! A conversation on a clock of its own. Every effect becomes one short line; times are milliseconds.
 
-use chorus_core::attention::compose::Settings;
+use chorus_core::attention::compose::{SIGNS, Settings};
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::conversation::ConversationKind;
 use chorus_core::delivery::Disposition;
@@ -14,6 +14,13 @@ use crate::journal::Step;
 use crate::options::Knocks;
 use crate::runtime::End;
 use crate::turns::{ClaimAnswer, Effect, Input, Rules, Turns};
+
+/// Nobody is taken to go on, so that a window is a tenth of the quiet time: 5 s, whatever was said.
+static NEVER_GOES_ON: [f32; SIGNS] = {
+    let mut weights = [0.0; SIGNS];
+    weights[0] = -100.0;
+    weights
+};
 
 pub(super) struct Sim {
     pub turns: Turns,
@@ -93,7 +100,8 @@ impl Sim {
     }
 
     pub(super) fn with(knocks: Knocks, parallel: usize) -> Self {
-        let rules = Rules { compose: Settings::default(), knocks, parallel };
+        let compose = Settings { quiet_ms: 50_000, weights: &NEVER_GOES_ON, ..Settings::default() };
+        let rules = Rules { compose, knocks, parallel };
         let mut sim = Self { turns: Turns::new(rules), now: 0, log: Vec::new() };
         sim.give(Input::Linked(true));
         sim
