@@ -94,6 +94,8 @@ pub(crate) enum Command {
     Join(join::Args),
     /// Speak C2A over standard input and output, one JSON object a line
     C2a(c2a::Args),
+    /// Speak MCP over standard input and output, or print the settings of programs that speak it
+    Mcp(mcp::Args),
     /// A scripted agent of the demo: a framed prompt on standard input, its answer on standard output
     #[command(hide = true)]
     ScriptedAgent(crate::demo::scripted::Args),

@@ -12,6 +12,7 @@ mod trust;
 mod rest;
 
 pub mod c2a;
+pub mod mcp;
 pub mod sse;
 
 pub use backoff::backoff;

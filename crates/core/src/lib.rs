@@ -17,6 +17,7 @@ pub mod event;
 pub mod packed;
 pub mod reaction;
 pub mod thread;
+pub mod work;
 
 pub mod attention;
 

@@ -69,21 +69,6 @@ impl ThreadStatus {
     }
 }
 
-/// Types of events that have a meaning here (`spec/threads.md`, "Events"). Others are taken as they are.
-pub const EVENT_TYPES: [&str; 7] = [
-    "finding_reported",
-    "fix_pushed",
-    "re_review_requested",
-    "finding_verified",
-    "finding_rejected",
-    "thread_escalated",
-    "thread_resolved",
-];
-
-pub fn is_registered(event_type: &str) -> bool {
-    EVENT_TYPES.contains(&event_type)
-}
-
 /// The state of one thread, replayed from its conversation's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {

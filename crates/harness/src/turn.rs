@@ -228,7 +228,7 @@ fn draw_nonce() -> Result<String, String> {
 fn environment(setting: &Setting, turn: &Turn) -> Vec<(&'static str, String)> {
     let hello = setting.connection.hello();
     let Some(anchor) = turn.anchor() else { return Vec::new() };
-    vec![
+    let mut all = vec![
         ("CHORUS_URL", setting.url.clone()),
         ("CHORUS_C2A_URL", hello.turn_url.clone()),
         ("CHORUS_TURN_TOKEN", token(anchor).unwrap_or_default()),
@@ -239,7 +239,10 @@ fn environment(setting: &Setting, turn: &Turn) -> Vec<(&'static str, String)> {
         ("CHORUS_SESSION_ID", hello.session.id.clone()),
         ("CHORUS_POLICY", anchor.attention.policy.name().to_owned()),
         ("CHORUS_ATTEMPT", turn.attempt.to_string()),
-    ]
+    ];
+    // A host of an older version has none.
+    all.extend(hello.mcp_url.clone().map(|url| ("CHORUS_MCP_URL", url)));
+    all
 }
 
 #[cfg(test)]

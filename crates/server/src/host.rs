@@ -230,6 +230,10 @@ impl Host {
             place,
             copying: Default::default(),
             budgets: config.settings.budget.budgets(),
+            summaries: Scribe {
+                command: config.settings.threads.summary_command.clone(),
+                timeout: config.settings.threads.summary_timeout.0,
+            },
             retention: Retention {
                 keep: config.settings.retention.keep,
                 archive: config.settings.retention.archive_dir.clone(),
@@ -288,6 +292,18 @@ impl Host {
 }
 
 impl Running {
+    /// Another MCP server at `/mcp` over this host's own transport, for tests of the transport: its guard, limits
+    /// and sessions, and `token` for who brings none. Whoever calls serves it.
+    #[doc(hidden)]
+    pub fn mcp_fixture<S: rmcp::handler::server::ServerHandler>(
+        &self,
+        token: String,
+        handler: impl Fn() -> S + Send + Sync + 'static,
+    ) -> axum::Router {
+        let hosts = Hosts::new(self.addr, None);
+        doors::mcp_fixture(self.app.clone(), hosts, token, handler, self.stop.subscribe())
+    }
+
     /// A clock that is set by hand has moved: what is due is done now.
     pub fn tick(&self) {
         self.writer.tick();

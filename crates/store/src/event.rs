@@ -186,6 +186,25 @@ pub(crate) fn after(
     db.all(&sql, &values, |row| checked(row).map(Arc::new))
 }
 
+/// At most `limit` events of a thread after `seq`, in order.
+pub(crate) fn of_thread(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    thread: ThreadKey,
+    seq: Seq,
+    limit: usize,
+) -> Result<Vec<Arc<Event>>> {
+    let sql = format!(
+        "{} WHERE workspace = $1 AND conversation = $2 AND thread = $3 AND seq > $4
+        ORDER BY seq LIMIT $5",
+        EVENT.select()
+    );
+    let (limit, key) = ((limit as u64).into(), key.0.into());
+    let values = [workspace.into(), key, thread.0.into(), seq.0.into(), limit];
+    db.all(&sql, &values, |row| checked(row).map(Arc::new))
+}
+
 /// When the oldest event that is there was logged.
 pub(crate) fn oldest(
     db: &dyn Db,

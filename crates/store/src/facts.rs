@@ -101,6 +101,16 @@ impl Facts for Stored<'_> {
         Ok(event::after(self.db, self.workspace, conversation, after, limit)?)
     }
 
+    fn thread_log(
+        &mut self,
+        conversation: ConversationKey,
+        thread: ThreadKey,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<Arc<Event>>, Unavailable> {
+        Ok(event::of_thread(self.db, self.workspace, conversation, thread, after, limit)?)
+    }
+
     fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable> {
         Ok(base::get(self.db, self.workspace, conversation)?)
     }

@@ -39,6 +39,7 @@ pub(crate) mod restore;
 
 pub(crate) mod c2a;
 pub(crate) mod join;
+pub(crate) mod mcp;
 
 use chorus_client::Client;
 use chorus_core::command::Authority;

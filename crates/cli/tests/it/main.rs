@@ -12,6 +12,7 @@ mod copies;
 mod demo;
 mod errors;
 mod harness;
+mod mcp;
 mod operate;
 mod secrets;
 mod serve;

@@ -46,7 +46,10 @@ where
 }
 
 /// Reads a line onto what an interrupted call has already put into `line`, so that none of it is lost.
-async fn read_line<I: AsyncBufRead + Unpin>(input: &mut I, line: &mut Vec<u8>) -> Result<usize> {
+pub(crate) async fn read_line<I: AsyncBufRead + Unpin>(
+    input: &mut I,
+    line: &mut Vec<u8>,
+) -> Result<usize> {
     let room = LINE_BYTES.saturating_sub(line.len() as u64);
     let read = input.take(room).read_until(b'\n', line).await;
     read.map_err(|e| Error::Protocol(format!("standard input: {e}")))?;

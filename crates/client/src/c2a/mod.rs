@@ -14,6 +14,7 @@ mod bridge;
 mod post;
 
 pub use bridge::bridge;
+pub(crate) use bridge::read_line;
 pub use connection::{Connection, connect};
 pub use post::{call_tool, post};
 pub use reader::Incoming;

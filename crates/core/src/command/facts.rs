@@ -33,6 +33,14 @@ pub trait Facts {
         after: Seq,
         limit: usize,
     ) -> Result<Vec<Arc<Event>>, Unavailable>;
+    /// At most `limit` events of one thread after `after`, in order.
+    fn thread_log(
+        &mut self,
+        conversation: ConversationKey,
+        thread: ThreadKey,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<Arc<Event>>, Unavailable>;
     /// Where a log begins, when its beginning was dropped.
     fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable>;
     /// Where a member's cursor is in a conversation, or in one thread of it.

@@ -286,6 +286,11 @@ impl Room {
         std::mem::take(&mut self.dirty)
     }
 
+    /// Events of this batch, which only the room has.
+    pub fn unwritten(&self) -> &[Arc<Event>] {
+        &self.dirty.events
+    }
+
     pub fn is_dirty(&self) -> bool {
         !self.dirty.is_empty()
     }

@@ -5,10 +5,14 @@ use std::sync::Arc;
 use super::{Result, Run};
 use crate::command::{Authority, OpenThread, Outcome};
 use crate::error::{Code, Refusal};
-use crate::event::{Change, ThreadOpening};
-use crate::ids::{ConversationKey, MemberKey, ThreadKey, Uid};
+use crate::event::{Change, EventRef, ThreadOpening};
+use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use crate::member::check_title;
 use crate::thread::ThreadStatus;
+use crate::work::Work;
+
+/// Events of a thread read at once.
+const PAGE: usize = 1_000;
 
 impl Run<'_> {
     /// A root message has one canonical thread: opening it again gives the one there is.
@@ -79,6 +83,9 @@ impl Run<'_> {
         if let Some(status) = status {
             self.check_transition(thread.status, status)?;
         }
+        if status == Some(ThreadStatus::Closed) && self.by.authority < Authority::Orchestrator {
+            self.must_have_no_open_finding(key, thread_key)?;
+        }
         let owner = owner.filter(|o| *o != thread.owner);
         if let Some(Some(member)) = owner
             && !self.room(key).roster.contains_key(&member)
@@ -116,6 +123,35 @@ impl Run<'_> {
                 "only an operator or orchestrator closes a blocked thread",
             )
             .into());
+        }
+        Ok(())
+    }
+
+    /// The thread's own log says so: what is deleted or erased is reported no more. Closing is rare, and reads no
+    /// more than the thread.
+    fn must_have_no_open_finding(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
+        let (mut work, mut after) = (Work::default(), Seq(thread.0));
+        loop {
+            let page = self.facts.thread_log(key, thread, after, PAGE)?;
+            page.iter().for_each(|event| work.take(event));
+            match page.last() {
+                Some(last) => after = last.seq,
+                None => break,
+            }
+        }
+        let unwritten = self.room(key).unwritten().iter();
+        let later = unwritten.filter(|e| e.thread == Some(thread) && e.seq > after);
+        later.for_each(|event| work.take(event));
+        let open: Vec<_> = work.open().map(|finding| finding.at).collect();
+        for seq in open {
+            let found = self.recall(EventRef { conversation: key, seq })?;
+            if found.message.deleted_at.is_none() {
+                return Err(Refusal::new(
+                    Code::InsufficientAuthority,
+                    "a finding was neither verified nor rejected; an operator or orchestrator closes the thread",
+                )
+                .into());
+            }
         }
         Ok(())
     }

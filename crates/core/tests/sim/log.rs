@@ -119,6 +119,19 @@ impl Facts for Log {
         Ok(here.take(limit).map(|(_, event)| event.clone()).collect())
     }
 
+    fn thread_log(
+        &mut self,
+        conversation: ConversationKey,
+        thread: ThreadKey,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<Arc<Event>>, Unavailable> {
+        let mut events = self.log(conversation, after, usize::MAX)?;
+        events.retain(|event| event.thread == Some(thread));
+        events.truncate(limit);
+        Ok(events)
+    }
+
     fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable> {
         Ok(self.bases.get(&conversation).map(|base| Base::clone(base)))
     }

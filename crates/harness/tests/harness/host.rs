@@ -218,7 +218,8 @@ fn welcome() -> Value {
         "workspace": {"id": "wk_1"},
         "glyphs": {},
         "limits": {"unacked": 32},
-        "turnUrl": "http://127.0.0.1:1/v1/c2a"
+        "turnUrl": "http://127.0.0.1:1/v1/c2a",
+        "mcpUrl": "http://127.0.0.1:1/v1/mcp"
     })
 }
 

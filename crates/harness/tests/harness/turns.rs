@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::host::{Agent, Host, delivery};
 
-// covers: ATT-104
+// covers: ATT-104, THR-30
 #[tokio::test]
 async fn a_delivery_is_acknowledged_run_and_answered() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
@@ -45,6 +45,7 @@ async fn a_delivery_is_acknowledged_run_and_answered() {
         "CHORUS_AGENT_ID=scout",
         "CHORUS_ATTEMPT=1",
         "CHORUS_C2A_URL=http://127.0.0.1:1/v1/c2a",
+        "CHORUS_MCP_URL=http://127.0.0.1:1/v1/mcp",
         "CHORUS_CONVERSATION_ID=ch_1",
         "CHORUS_EVENT_ID=evt_1",
         "CHORUS_POLICY=must_respond",

@@ -164,7 +164,7 @@ impl App {
         let Some(mut shown) = self.show_digest(conversation, digest, member, None).await? else {
             return Ok(());
         };
-        if let Some(text) = scribe.write(&shown).await {
+        if let Some(text) = scribe.write(&shown.id, &shown).await {
             let written = Written {
                 after: digest.after,
                 through: digest.through,

@@ -1,6 +1,8 @@
 //! The methods of the threads protocol (`spec/threads.md`): the same threads, messages and cursors as everywhere,
 //! in that protocol's fields. A message's seq is its place in its thread.
 
+mod summarize;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +11,7 @@ use chorus_core::conversation::Conversation;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::MessageKind;
 use chorus_core::ids::{Prefix, Seq, Uid};
-use chorus_core::thread;
+use chorus_core::{thread, work};
 use chorus_wire::rest::threads::NewThread;
 use chorus_wire::threads::descriptors::MAX_WAIT_SECONDS;
 use chorus_wire::threads::{
@@ -98,7 +100,7 @@ impl App {
             thread_status: entry.thread.as_ref().map(|t| t.status).unwrap_or_default(),
             created_at: event.at,
             duplicate,
-            event_registered: event_type.as_deref().map(thread::is_registered),
+            event_registered: event_type.as_deref().map(work::is_registered),
             redacted,
         })
     }
@@ -198,6 +200,12 @@ impl App {
         })
     }
 
+    /// A conversation that the caller may see, by its public id.
+    pub(crate) async fn seen(&self, caller: &Caller, id: &str) -> Result<Uid, Refusal> {
+        let uid = ids::conversation(id)?;
+        self.place(caller, uid).await.map(|_| uid)
+    }
+
     /// A thread that the caller may see, with the conversation it is in.
     async fn thread_seen(
         &self,
@@ -212,6 +220,23 @@ impl App {
             Err(refusal) if refusal.code == Code::NotFound => Err(Refusal::not_found("thread")),
             Err(refusal) => Err(refusal),
         }
+    }
+
+    /// The conversation of a thread, by its public id.
+    pub(crate) async fn home_of_thread(&self, id: &str) -> Result<Uid, Refusal> {
+        self.home(ids::thread(id)?).await
+    }
+
+    /// The conversation of an event or message, by its public id.
+    pub(crate) async fn home_of_event(&self, id: &str) -> Result<Uid, Refusal> {
+        let uid = ids::event(id)?;
+        let found = self
+            .read(move |readers| {
+                let Some(at) = readers.event_ref(uid)? else { return Ok(None) };
+                readers.conversation_by_key(at.conversation)
+            })
+            .await?;
+        Ok(found.ok_or_else(|| Refusal::not_found("event"))?.uid)
     }
 
     /// The conversation of a thread. Whether the caller may see it is core's to say, where it is posted to.

@@ -108,6 +108,8 @@ pub(crate) struct App {
     /// Held while one is made.
     pub(crate) copying: tokio::sync::Mutex<()>,
     pub(crate) budgets: Budgets,
+    /// Who writes summaries of threads.
+    pub(crate) summaries: digests::Scribe,
     pub(crate) retention: retention::Retention,
 }
 

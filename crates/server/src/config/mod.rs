@@ -24,6 +24,7 @@ pub mod otlp;
 pub mod redaction;
 pub mod retention;
 pub mod telemetry;
+pub mod threads;
 pub mod tls;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

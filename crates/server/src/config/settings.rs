@@ -18,6 +18,7 @@ use super::redaction::Redaction;
 use super::retention::Retention;
 use super::section::{Entry, Section};
 use super::telemetry::Telemetry;
+use super::threads::Threads;
 use super::tls::Tls;
 
 /// The section whose own sections have names that are the operator's.
@@ -85,6 +86,7 @@ settings! {
     redaction: Redaction,
     attention: Attention,
     digest: Digest,
+    threads: Threads,
     deadlines: Deadlines,
     budget: Budget,
     approvals: Approvals,

@@ -14,10 +14,12 @@ mod web;
 
 use std::sync::Arc;
 
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::{HeaderValue, header};
 use axum::middleware;
 use axum::{Extension, Router};
 use chorus_core::error::{Code, Refusal};
+use rmcp::handler::server::ServerHandler;
 
 use tokio::sync::watch;
 
@@ -41,7 +43,7 @@ fn all() -> Routes {
 
 /// Everything the host answers.
 pub(crate) fn router(app: Arc<App>, hosts: Hosts, stopped: watch::Receiver<bool>) -> Router {
-    let mcp = threads::Mcp::new(app.clone(), stopped);
+    let mcp = threads::endpoint(app.clone(), stopped);
     let guard = Arc::new(guard::Guard { hosts, app: app.clone(), drain: app.drain.clone() });
     all()
         .router()
@@ -50,6 +52,29 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts, stopped: watch::Receiver<bool>
         .layer(DefaultBodyLimit::disable())
         .layer(Extension(mcp))
         .layer(middleware::from_fn_with_state(guard, guard::guard))
+        .with_state(app)
+}
+
+/// Another MCP server at `/mcp`, behind the same guard, limits and sessions as the host's own. Who brings no token
+/// speaks for `token`.
+pub(crate) fn mcp_fixture<S: ServerHandler>(
+    app: Arc<App>,
+    hosts: Hosts,
+    token: String,
+    handler: impl Fn() -> S + Send + Sync + 'static,
+    stopped: watch::Receiver<bool>,
+) -> Router {
+    let guard = Arc::new(guard::Guard { hosts, app: app.clone(), drain: app.drain.clone() });
+    let bearer = HeaderValue::from_str(&format!("Bearer {token}")).ok();
+    threads::fixture(handler, stopped)
+        .layer(middleware::from_fn_with_state(guard, guard::guard))
+        .layer(middleware::map_request(move |mut request: Request| {
+            if let Some(bearer) = &bearer {
+                let headers = request.headers_mut();
+                headers.entry(header::AUTHORIZATION).or_insert_with(|| bearer.clone());
+            }
+            std::future::ready(request)
+        }))
         .with_state(app)
 }
 

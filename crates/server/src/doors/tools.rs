@@ -80,17 +80,20 @@ pub(super) async fn call(
         Ok(tool) => run(asking, tool, arguments).await,
         Err(refusal) => Err(refusal),
     };
-    let refused = ran.as_ref().err().map(|refusal| refusal.code);
-    asking.app.note_tool(asking.caller, known, refused, begun.elapsed());
+    let code = ran.as_ref().err().map(|refusal| refusal.code);
+    asking.app.note_tool(asking.caller, known, code, begun.elapsed());
     match ran {
         Ok(given) => Ok(given),
-        Err(refusal) => {
-            let request_id = request_id();
-            log(&refusal, &request_id);
-            asking.app.metrics.refused(refusal.code);
-            Given::of(&Envelope::of(&refusal, request_id), true)
-        }
+        Err(refusal) => refused(asking.app, &refusal),
     }
+}
+
+/// A refusal as a tool's answer.
+pub(super) fn refused(app: &App, refusal: &Refusal) -> Result<Given, Refusal> {
+    let request_id = request_id();
+    log(refusal, &request_id);
+    app.metrics.refused(refusal.code);
+    Given::of(&Envelope::of(refusal, request_id), true)
 }
 
 async fn run(
@@ -140,6 +143,7 @@ async fn run_method(
         Method::UpdateThreadStatus => {
             given(&app.update_thread_status(caller, read(asking, raw)?).await?)
         }
+        Method::SummarizeThread => given(&app.summarize_thread(caller, read(asking, raw)?).await?),
     }
 }
 

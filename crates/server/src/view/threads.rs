@@ -3,9 +3,8 @@
 use chorus_core::event::MessageKind;
 use chorus_core::ids::{Prefix, Uid};
 use chorus_core::member::Directory;
-use chorus_core::thread::is_registered;
+use chorus_core::work::{is_registered, text_field};
 use chorus_wire::threads::{Message, SCHEMA_VERSION};
-use serde_json::Value;
 
 use super::id;
 use super::messages::{Shown, json, message_id};
@@ -15,8 +14,9 @@ pub(crate) fn message(directory: &Directory, thread: Uid, shown: &Shown) -> Mess
     let event = &shown.event;
     let content = shown.content();
     let kind = event.change.message().map(|m| m.kind).unwrap_or_default();
-    let metadata = content.and_then(|m| json(m.metadata.as_deref()));
-    let event_type = metadata.as_ref().and_then(|m| m.get("event_type")).and_then(Value::as_str);
+    let event_type = content
+        .filter(|_| kind == MessageKind::Event)
+        .and_then(|m| text_field(m.metadata.as_deref()?, "event_type"));
     Message {
         message_id: message_id(event.uid),
         thread_id: thread.show(Prefix::Thread),
@@ -24,8 +24,8 @@ pub(crate) fn message(directory: &Directory, thread: Uid, shown: &Shown) -> Mess
         seq: event.thread_seq,
         kind,
         body: content.map(|m| m.text.to_string()).unwrap_or_default(),
-        event_registered: event_type.filter(|_| kind == MessageKind::Event).map(is_registered),
-        metadata,
+        event_registered: event_type.map(is_registered),
+        metadata: content.and_then(|m| json(m.metadata.as_deref())),
         sender_agent_id: id(directory, event.actor),
         sender_session_id: event.session.and_then(|key| {
             directory.sessions.get(&key).map(|session| session.uid.show(Prefix::Session))

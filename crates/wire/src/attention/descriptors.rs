@@ -79,6 +79,7 @@ impl Tool {
         Self::Threads(Method::ReadMessages),
         Self::Threads(Method::AckRead),
         Self::Threads(Method::UpdateThreadStatus),
+        Self::Threads(Method::SummarizeThread),
         Self::ListEvents,
         Self::ReadThread,
         Self::SendMessage,

@@ -212,6 +212,9 @@ pub struct InitializeResult {
     pub limits: Limits,
     /// The http address of `/v1/c2a`, for POSTs with a turn's token.
     pub turn_url: String,
+    /// The http address of `/v1/mcp`, which takes a turn's token too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp_url: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

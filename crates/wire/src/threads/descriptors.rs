@@ -4,10 +4,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-pub use super::schema::MAX_WAIT_SECONDS;
+pub use super::schema::{MAX_SUMMARIZED, MAX_WAIT_SECONDS};
 use super::{
     AckRead, Acked, CreateThread, Created, GetThread, Messages, PostMessage, Posted, ReadMessages,
-    StatusUpdated, Thread, UpdateThreadStatus,
+    StatusUpdated, SummarizeThread, Summary, Thread, UpdateThreadStatus,
 };
 
 /// Fields in which callers may state who they are. They must agree with the token, and change nothing.
@@ -28,16 +28,18 @@ pub enum Method {
     ReadMessages,
     AckRead,
     UpdateThreadStatus,
+    SummarizeThread,
 }
 
 impl Method {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::CreateThread,
         Self::GetThread,
         Self::PostMessage,
         Self::ReadMessages,
         Self::AckRead,
         Self::UpdateThreadStatus,
+        Self::SummarizeThread,
     ];
 
     pub fn name(self) -> &'static str {
@@ -48,11 +50,12 @@ impl Method {
             Self::ReadMessages => "read_messages",
             Self::AckRead => "ack_read",
             Self::UpdateThreadStatus => "update_thread_status",
+            Self::SummarizeThread => "summarize_thread",
         }
     }
 
     pub(crate) fn only_reads(self) -> bool {
-        matches!(self, Self::GetThread | Self::ReadMessages)
+        matches!(self, Self::GetThread | Self::ReadMessages | Self::SummarizeThread)
     }
 
     /// Title and description.
@@ -85,6 +88,11 @@ impl Method {
                 "Update a thread's status",
                 "Change a thread's status to active, blocked, resolved or closed, with the reason. Closed is final.",
             ),
+            Self::SummarizeThread => (
+                "Summarize a thread",
+                "Get a compact summary of a thread instead of reading it all: findings that are open, verified and \
+                 rejected, fixes, and the last status.",
+            ),
         }
     }
 
@@ -96,6 +104,7 @@ impl Method {
             Self::ReadMessages => asked::<ReadMessages>(&["agent_id"]),
             Self::AckRead => asked::<AckRead>(&["agent_id"]),
             Self::UpdateThreadStatus => asked::<UpdateThreadStatus>(&["agent_id"]),
+            Self::SummarizeThread => asked::<SummarizeThread>(&[]),
         }
     }
 
@@ -107,6 +116,7 @@ impl Method {
             Self::ReadMessages => given::<Messages>(),
             Self::AckRead => given::<Acked>(),
             Self::UpdateThreadStatus => given::<StatusUpdated>(),
+            Self::SummarizeThread => given::<Summary>(),
         }
     }
 }

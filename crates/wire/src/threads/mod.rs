@@ -242,6 +242,51 @@ pub struct UpdateThreadStatus {
     pub reason: Option<String>,
 }
 
+/// Arguments of `summarize_thread`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SummarizeThread {
+    /// Thread id, th_…
+    pub thread_id: String,
+    /// Look at the newest so many; 200 unless said
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "schema::max_messages")]
+    pub max_messages: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    pub thread_id: String,
+    pub summary: String,
+    /// Findings that were neither verified nor rejected, oldest first.
+    pub open_items: Vec<OpenItem>,
+    #[serde(with = "words::one")]
+    #[schemars(with = "words::As<ThreadStatus>")]
+    pub last_status: ThreadStatus,
+    pub messages_read: u64,
+    pub messages_total: u64,
+    pub written_by: Author,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenItem {
+    pub message_id: String,
+    pub seq: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding_id: Option<String>,
+    /// The beginning of the report. Untrusted.
+    pub body: String,
+}
+
+/// Who wrote a summary's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    Host,
+    /// The operator's.
+    Command,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StatusUpdated {
     pub thread_id: String,

@@ -7,6 +7,9 @@ use crate::attention::descriptors::{KEY_BYTES, MAX_LIMIT};
 /// Longest wait of `read_messages`, in seconds.
 pub const MAX_WAIT_SECONDS: u32 = 300;
 
+/// Most messages that `summarize_thread` looks at.
+pub const MAX_SUMMARIZED: u32 = 1_000;
+
 pub(super) fn version(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "integer", "minimum": 1, "maximum": super::SCHEMA_VERSION})
 }
@@ -24,6 +27,10 @@ pub(super) fn key(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn limit(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT})
+}
+
+pub(super) fn max_messages(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "integer", "minimum": 1, "maximum": MAX_SUMMARIZED})
 }
 
 pub(super) fn wait(_: &mut SchemaGenerator) -> Schema {

@@ -63,6 +63,7 @@ fn initialize() {
         glyphs: [(text("seen"), text("👀"))].into(),
         limits: Limits { unacked: 32 },
         turn_url: text("http://127.0.0.1:7600/v1/c2a"),
+        mcp_url: Some(text("http://127.0.0.1:7600/v1/mcp")),
     };
     insta::assert_json_snapshot!([written(&params), written(&result)]);
 }

@@ -12,16 +12,77 @@ use chorus_wire::attention::tools::{
 use chorus_wire::error::ErrorBody;
 use chorus_wire::threads::descriptors::Method;
 use chorus_wire::threads::{
-    AckRead, CreateThread, GetThread, PostMessage, ReadMessages, UpdateThreadStatus,
+    AckRead, CreateThread, GetThread, PostMessage, ReadMessages, SummarizeThread,
+    UpdateThreadStatus,
 };
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-// covers: ATT-76
+// covers: ATT-76, THR-31
 #[test]
-fn the_list() {
-    insta::assert_json_snapshot!(list_tools(Names::Dotted));
+fn the_list_grows_and_nothing_in_it_goes_or_changes() {
+    let list = list_tools(Names::Dotted);
+    let path =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wire/snapshots/wire__tools__the_list.snap");
+    let snapshot = std::fs::read_to_string(path).unwrap();
+    let agreed: Value = serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap();
+    assert_eq!(broken(&agreed, &json!(list)), Vec::<String>::new());
+    insta::assert_json_snapshot!("the_list", list);
+
+    // A change that would break somebody is found.
+    let without = |pointer: &str, name: &str| {
+        let mut new = json!(list);
+        new.pointer_mut(pointer).unwrap().as_object_mut().unwrap().remove(name).unwrap();
+        broken(&json!(list), &new)
+    };
+    assert_eq!(without("/tools/0/inputSchema/properties", "title").len(), 1);
+    assert_eq!(without("/tools/0/outputSchema/properties", "thread_id").len(), 1);
+    assert_eq!(
+        without("/tools/3/outputSchema/properties/messages/items/properties", "body").len(),
+        1
+    );
+    let mut new = json!(list);
+    new["tools"][0]["inputSchema"]["properties"]["title"]["type"] = json!("integer");
+    new["tools"][0]["inputSchema"]["required"] = json!(["title", "type"]);
+    new["tools"].as_array_mut().unwrap().pop();
+    assert_eq!(broken(&json!(list), &new).len(), 3);
+}
+
+/// What a client that was made for `old` would miss in `new`, in words.
+fn broken(old: &Value, new: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    for was in old["tools"].as_array().unwrap() {
+        let name = was["name"].as_str().unwrap();
+        let Some(is) = new["tools"].as_array().unwrap().iter().find(|t| t["name"] == name) else {
+            found.push(format!("the tool {name} was removed"));
+            continue;
+        };
+        for schema in ["inputSchema", "outputSchema"] {
+            compare(&format!("{name}.{schema}"), &was[schema], &is[schema], &mut found);
+        }
+        let needed = |schema: &Value| schema["required"].as_array().cloned().unwrap_or_default();
+        let before = needed(&was["inputSchema"]);
+        for name in needed(&is["inputSchema"]).iter().filter(|name| !before.contains(name)) {
+            found.push(format!("{name} is needed now"));
+        }
+    }
+    found
+}
+
+fn compare(what: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
+    if was["type"] != is["type"] {
+        found.push(format!("{what} has another type"));
+    }
+    for (name, old) in was["properties"].as_object().into_iter().flatten() {
+        match is["properties"].get(name) {
+            Some(new) => compare(&format!("{what}.{name}"), old, new, found),
+            None => found.push(format!("{what}.{name} was removed")),
+        }
+    }
+    if was["items"].is_object() {
+        compare(&format!("{what}[]"), &was["items"], &is["items"], found);
+    }
 }
 
 #[test]
@@ -115,6 +176,7 @@ fn schemas_and_types_of_the_threads_protocol_agree() {
     check_method::<ReadMessages>(Method::ReadMessages);
     check_method::<AckRead>(Method::AckRead);
     check_method::<UpdateThreadStatus>(Method::UpdateThreadStatus);
+    check_method::<SummarizeThread>(Method::SummarizeThread);
 }
 
 #[test]

@@ -1,35 +1,36 @@
-//! A command that writes a text of its own for a digest: for those who want a model to write it.
+//! A command that writes a text of its own for a digest, or a thread's summary: for those who want a model to
+//! write it.
 
 use std::process::Stdio;
 use std::time::Duration;
 
 use chorus_core::limits::DIGEST_TEXT_BYTES;
-use chorus_wire::rest::digests::Digest;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
-/// Who writes digests, if anybody does.
+/// Who writes such texts, if anybody does.
 pub(crate) struct Scribe {
     pub command: Option<String>,
     pub timeout: Duration,
 }
 
 impl Scribe {
-    /// What the command makes of the digest. None without a command, and when it fails, is too slow, or prints
+    /// What the command makes of `what`, given as JSON. None without a command, and when it fails, is too slow, or prints
     /// too much or nothing; then the log says so, and the host's own text stands.
-    pub(crate) async fn write(&self, digest: &Digest) -> Option<String> {
+    pub(crate) async fn write<T: Serialize>(&self, name: &str, what: &T) -> Option<String> {
         let command = self.command.as_deref()?;
         let mut child = match start(command) {
             Ok(child) => child,
             Err(why) => {
-                tracing::warn!(digest = %digest.id, %why, "the digest command could not be started");
+                tracing::warn!(name, %why, "the command for texts could not be started");
                 return None;
             }
         };
         let group = child.id().and_then(|pid| i32::try_from(pid).ok()).filter(|pid| *pid > 1);
-        let done = tokio::time::timeout(self.timeout, run(&mut child, digest)).await;
+        let done = tokio::time::timeout(self.timeout, run(&mut child, what)).await;
         if !matches!(done, Ok(Ok(_)))
             && let Some(group) = group
         {
@@ -39,12 +40,12 @@ impl Scribe {
         match done {
             Ok(Ok(text)) => Some(text),
             Ok(Err(why)) => {
-                tracing::warn!(digest = %digest.id, %why, "the digest command failed; the host's text stands");
+                tracing::warn!(name, %why, "the command failed; the host's text stands");
                 None
             }
             Err(_) => {
                 let after = self.timeout;
-                tracing::warn!(digest = %digest.id, ?after, "the digest command took too long; the host's text stands");
+                tracing::warn!(name, ?after, "the command took too long; the host's text stands");
                 None
             }
         }
@@ -69,8 +70,8 @@ fn start(command: &str) -> std::io::Result<Child> {
         .spawn()
 }
 
-async fn run(child: &mut Child, digest: &Digest) -> Result<String, String> {
-    let json = serde_json::to_vec(digest).map_err(|e| e.to_string())?;
+async fn run<T: Serialize>(child: &mut Child, what: &T) -> Result<String, String> {
+    let json = serde_json::to_vec(what).map_err(|e| e.to_string())?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let give = async {
         if let Some(mut stdin) = stdin {
@@ -107,6 +108,7 @@ mod tests {
 
     use chorus_core::attention::Policy;
     use chorus_core::ids::Timestamp;
+    use chorus_wire::rest::digests::Digest;
 
     use super::*;
 
@@ -131,7 +133,7 @@ mod tests {
     }
 
     async fn wrote(command: &str, timeout: Duration) -> Option<String> {
-        Scribe { command: Some(command.to_owned()), timeout }.write(&digest()).await
+        Scribe { command: Some(command.to_owned()), timeout }.write("test", &digest()).await
     }
 
     // covers: ATT-152
@@ -148,6 +150,6 @@ mod tests {
         }
         assert_eq!(wrote("sleep 600", Duration::from_millis(50)).await, None);
         let none = Scribe { command: None, timeout: patient };
-        assert_eq!(none.write(&digest()).await, None);
+        assert_eq!(none.write("test", &digest()).await, None);
     }
 }

@@ -139,5 +139,6 @@ pub(super) fn answer(
         glyphs: glyphs.clone(),
         limits: Limits { unacked: limits::UNACKED_PER_CONNECTION as u32 },
         turn_url: format!("{}/v1/c2a", app.public_url),
+        mcp_url: Some(format!("{}/v1/mcp", app.public_url)),
     }
 }

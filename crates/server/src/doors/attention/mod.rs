@@ -46,7 +46,7 @@ pub(super) fn routes() -> Routes {
         )
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Asked {
     /// `underscore` for model APIs that refuse dots in the names of tools.

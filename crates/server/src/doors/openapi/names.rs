@@ -30,6 +30,7 @@ pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static 
             "The delivery: `<event id>:<member id>`.",
             "evt_0192f0c1a2b37c4d8e5f60718293a4b5:reviewer_agent",
         ),
+        "channel_id" => ("The channel: `ch_…`.", "ch_0192f0c1a2b37c4d8e5f60718293a4b5"),
         "conversation" => ("The conversation: `ch_…`.", "ch_0192f0c1a2b37c4d8e5f60718293a4b5"),
         "event" => ("The event: `evt_…`.", "evt_0192f0c1a2b37c4d8e5f60718293a4b5"),
         "jti" => ("The token's `jti`, as it was issued with it.", "jti_0192f0c1a2b37c4d"),

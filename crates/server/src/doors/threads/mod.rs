@@ -5,18 +5,23 @@
 //! alone, and each request brings the token again.
 
 mod metadata;
+mod prompts;
+mod resources;
 mod server;
 mod sessions;
+mod within;
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
 use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::Uid;
 use chorus_wire::attention::descriptors::Names;
+use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
@@ -24,7 +29,7 @@ use tokio::sync::watch;
 
 use super::BODY_BYTES;
 use super::attention::Asked;
-use super::extract::{self, Query};
+use super::extract::{self, Path, Query};
 use super::openapi::{Doc, Routes};
 use super::refused::{Refused, RefusedWith};
 use crate::app::App;
@@ -34,6 +39,8 @@ use sessions::Sessions;
 
 /// Where the endpoint is.
 const PATH: &str = "/v1/mcp";
+/// The endpoint of one channel.
+const ONE: &str = "/mcp/{channel_id}";
 const SESSION_ID: &str = "mcp-session-id";
 
 pub(super) fn routes() -> Routes {
@@ -43,32 +50,31 @@ pub(super) fn routes() -> Routes {
             draft.answer(200, "text/event-stream", Some(json!({"type": "string"})));
         })
     };
+    let ends = |id, summary| {
+        Doc::new(id, summary).with(|draft| {
+            draft.token();
+            draft.answer(202, "", None);
+        })
+    };
+    let call = |id, summary| {
+        Doc::new(id, summary).with(|draft| {
+            draft.token();
+            draft.any_body(json!({"type": "object"}));
+            draft.answer(200, "text/event-stream", Some(json!({"type": "string"})));
+            draft.answer(202, "", None);
+        })
+    };
     Routes::of("mcp", include_str!("examples.json"))
-        .post(
-            PATH,
-            mcp,
-            Doc::new("mcp_call", "One message of MCP, streamable HTTP (spec/threads.md).").with(
-                |draft| {
-                    draft.token();
-                    draft.any_body(json!({"type": "object"}));
-                    draft.answer(200, "text/event-stream", Some(json!({"type": "string"})));
-                    draft.answer(202, "", None);
-                },
-            ),
-        )
+        .post(ONE, one, call("mcp_channel_call", "One message of MCP, about one channel."))
+        .get(ONE, one, transport("mcp_channel_listen", "What such a session is told unasked."))
+        .delete(ONE, one, ends("mcp_channel_end", "Ends such a session."))
+        .post(PATH, mcp, call("mcp_call", "One message of MCP, streamable HTTP (spec/threads.md)."))
         .get(
             PATH,
             mcp,
             transport("mcp_listen", "What an MCP session is told unasked, as server-sent events."),
         )
-        .delete(
-            PATH,
-            mcp,
-            Doc::new("mcp_end", "Ends an MCP session.").with(|draft| {
-                draft.token();
-                draft.answer(202, "", None);
-            }),
-        )
+        .delete(PATH, mcp, ends("mcp_end", "Ends an MCP session."))
         .merge(metadata::routes())
 }
 
@@ -77,22 +83,34 @@ pub(super) fn routes() -> Routes {
 struct Asking {
     caller: Caller,
     names: Names,
+    /// The channel that everything must be of.
+    within: Option<Uid>,
 }
 
 /// The endpoint: the transport and whose its sessions are.
-#[derive(Clone)]
-pub(super) struct Mcp {
-    transport: StreamableHttpService<Server, LocalSessionManager>,
+pub(super) struct Mcp<S = Server> {
+    transport: StreamableHttpService<S, LocalSessionManager>,
     sessions: Arc<Sessions>,
 }
 
-impl Mcp {
-    pub(super) fn new(app: Arc<App>, mut stopped: watch::Receiver<bool>) -> Self {
+impl<S> Clone for Mcp<S> {
+    fn clone(&self) -> Self {
+        Self { transport: self.transport.clone(), sessions: self.sessions.clone() }
+    }
+}
+
+impl<S: ServerHandler> Mcp<S> {
+    pub(super) fn new(
+        handler: impl Fn() -> S + Send + Sync + 'static,
+        mut stopped: watch::Receiver<bool>,
+    ) -> Self {
         let mut config = StreamableHttpServerConfig::default()
             // The guard has looked at both.
             .disable_allowed_hosts()
             .disable_allowed_origins()
-            .with_max_request_body_bytes(BODY_BYTES);
+            .with_max_request_body_bytes(BODY_BYTES)
+            // The first event of a stream would be an empty one, which some clients take for a broken message.
+            .with_sse_retry(None);
         config.json_response = true;
         let ended = config.cancellation_token.clone();
         tokio::spawn(async move {
@@ -102,10 +120,32 @@ impl Mcp {
         });
         let manager = Arc::new(sessions::manager());
         let sessions = Arc::new(Sessions::new(manager.clone()));
-        let transport =
-            StreamableHttpService::new(move || Ok(Server::new(app.clone())), manager, config);
+        let transport = StreamableHttpService::new(move || Ok(handler()), manager, config);
         Self { transport, sessions }
     }
+}
+
+/// The endpoint of this host.
+pub(super) fn endpoint(app: Arc<App>, stopped: watch::Receiver<bool>) -> Mcp {
+    Mcp::new(move || Server::new(app.clone()), stopped)
+}
+
+/// The transport with another server behind it, for tests of the transport.
+pub(super) fn fixture<S: ServerHandler>(
+    handler: impl Fn() -> S + Send + Sync + 'static,
+    stopped: watch::Receiver<bool>,
+) -> Router<Arc<App>> {
+    let mcp = Mcp::new(handler, stopped);
+    let serve = move |State(app): State<Arc<App>>, request: Request| {
+        let mcp = mcp.clone();
+        async move {
+            match answer(&app, &mcp, &Asked::default(), None, request).await {
+                Ok(response) => response,
+                Err(refused) => metadata::pointed_to(&app, refused.into_response()),
+            }
+        }
+    };
+    Router::new().route("/mcp", axum::routing::any(serve))
 }
 
 /// Every method of the endpoint: the transport knows them.
@@ -115,21 +155,40 @@ async fn mcp(
     Query(asked): Query<Asked>,
     request: Request,
 ) -> Response {
-    match answer(&app, &mcp, &asked, request).await {
+    match answer(&app, &mcp, &asked, None, request).await {
         Ok(response) => response,
         Err(refused) => metadata::pointed_to(&app, refused.into_response()),
     }
 }
 
-async fn answer(
+/// The same for one channel, which the caller must see.
+async fn one(
+    State(app): State<Arc<App>>,
+    Extension(mcp): Extension<Mcp>,
+    Path(channel): Path<String>,
+    Query(asked): Query<Asked>,
+    request: Request,
+) -> Response {
+    match answer(&app, &mcp, &asked, Some(&channel), request).await {
+        Ok(response) => response,
+        Err(refused) => metadata::pointed_to(&app, refused.into_response()),
+    }
+}
+
+async fn answer<S: ServerHandler>(
     app: &Arc<App>,
-    mcp: &Mcp,
+    mcp: &Mcp<S>,
     asked: &Asked,
+    channel: Option<&str>,
     request: Request,
 ) -> Result<Response, Refused> {
     let (mut parts, body) = request.into_parts();
     let caller = extract::charged(app, &parts.headers).await?;
     let names = asked.names()?;
+    let within = match channel {
+        Some(id) => Some(app.seen(&caller, id).await?),
+        None => None,
+    };
     let session = session(&parts.headers)?;
     if let Some(id) = &session
         && !mcp.sessions.is_of(id, &caller)
@@ -142,7 +201,7 @@ async fn answer(
     };
     // The token goes no further than this.
     parts.headers.remove(header::AUTHORIZATION);
-    parts.extensions.insert(Asking { caller: caller.clone(), names });
+    parts.extensions.insert(Asking { caller: caller.clone(), names, within });
     let response = mcp.transport.handle(Request::from_parts(parts, body)).await;
     let mut response = response.map(Body::new);
     if session.is_none()

@@ -47,6 +47,7 @@ struct Owners {
 pub(super) fn manager() -> LocalSessionManager {
     let mut config = SessionConfig::default();
     config.keep_alive = Some(IDLE);
+    config.sse_retry = None;
     let mut manager = LocalSessionManager::default();
     manager.session_config = config;
     manager

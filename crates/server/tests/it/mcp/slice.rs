@@ -5,6 +5,7 @@ use serde_json::json;
 use super::clients::WIRES;
 use crate::house::House;
 
+// covers: THR-11, THR-15, THR-17, THR-22
 #[tokio::test]
 async fn a_thread_is_made_talked_in_read_and_resolved() {
     for wire in WIRES {
@@ -81,6 +82,7 @@ async fn a_thread_is_made_talked_in_read_and_resolved() {
     }
 }
 
+// covers: THR-21
 #[tokio::test]
 async fn a_wait_ends_with_the_message_that_it_waited_for() {
     for wire in WIRES {
@@ -106,6 +108,7 @@ async fn a_wait_ends_with_the_message_that_it_waited_for() {
     }
 }
 
+// covers: THR-2
 #[tokio::test]
 async fn without_a_token_a_client_is_told_where_to_learn_of_one() {
     let house = House::open().await;

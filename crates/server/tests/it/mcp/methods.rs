@@ -1,0 +1,266 @@
+//! What each method promises: order, pages, cursors, findings, summaries, one channel, resources and prompts.
+
+use rmcp::model::{GetPromptRequestParams, ReadResourceRequestParams};
+use serde_json::{Value, json};
+
+use super::clients::{Client, WIRES, Wire};
+use crate::house::{House, START};
+
+async fn thread(client: &Client, more: Value) -> String {
+    let mut new = json!({"title": "work", "participants": ["crew"]});
+    new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let made = client.call("create_thread", new).await.unwrap();
+    made["thread_id"].as_str().unwrap().to_owned()
+}
+
+fn chat(thread: &str, body: &str) -> Value {
+    json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": body})
+}
+
+fn event(thread: &str, body: &str, metadata: Value) -> Value {
+    json!({"thread_id": thread, "schema_version": 1, "kind": "event", "body": body, "metadata": metadata})
+}
+
+// covers: THR-15, THR-20, THR-22
+#[tokio::test]
+async fn messages_are_read_in_pages_and_a_cursor_lasts() {
+    let house = House::open().await;
+    let room = house.room(&["scout", "crew"]).await;
+    let (ann, token) = (house.token("ann").await, house.token("crew").await);
+    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
+    let root = house.say(&ann, &room, "what broke?").await;
+    let new =
+        json!({"channel_id": room, "root_message_id": root["message_id"], "type": "workflow"});
+    let thread = &thread(&scout, new).await;
+    for n in 1..=7 {
+        // What is said beside a thread moves its messages' places in the log, and not in the thread.
+        house.say(&ann, &room, &format!("beside {n}")).await;
+        let posted = scout.call("post_message", chat(thread, &format!("step {n}"))).await.unwrap();
+        assert_eq!(posted["seq"], n);
+    }
+    let crew = house.mcp(&token, Wire::Sessions).await;
+    let (mut since, mut seen) = (0, Vec::new());
+    loop {
+        let page = json!({"thread_id": thread, "since_seq": since, "limit": 3});
+        let page = crew.call("read_messages", page).await.unwrap();
+        seen.extend(
+            page["messages"].as_array().unwrap().iter().map(|m| m["seq"].as_u64().unwrap()),
+        );
+        since = page["next_seq"].as_u64().unwrap();
+        if page["has_more"] == false {
+            break;
+        }
+    }
+    assert_eq!(seen, (1..=7).collect::<Vec<_>>());
+    for since in 0..=7 {
+        let rest = json!({"thread_id": thread, "since_seq": since});
+        let rest = crew.call("read_messages", rest).await.unwrap();
+        assert_eq!(rest["messages"].as_array().unwrap().len() as u64, 7 - since, "{since}");
+    }
+    let whole = crew.call("read_messages", json!({"thread_id": thread})).await.unwrap();
+    assert_eq!(
+        (&whole["messages"][0]["seq"], &whole["messages"][0]["body"]),
+        (&json!(0), &json!("what broke?"))
+    );
+
+    let acked =
+        crew.call("ack_read", json!({"thread_id": thread, "last_read_seq": 4})).await.unwrap();
+    assert_eq!(acked["last_acked_message_id"], whole["messages"][4]["message_id"]);
+    let scouts =
+        scout.call("ack_read", json!({"thread_id": thread, "last_read_seq": 1})).await.unwrap();
+    assert_eq!(scouts["last_read_seq"], 1, "each has its own");
+    drop((crew, scout));
+    let House { running, folder, clock, .. } = house;
+    running.stop().await;
+    assert!(crate::house::doctor(folder.path()).is_clean());
+    let house = House::open_in(folder, chorus_store::Clock::now(&*clock)).await;
+    let crew = house.mcp(&token, Wire::Sessions).await;
+    for (seq, expect) in [(3, "VALIDATION_ERROR"), (8, "VALIDATION_ERROR")] {
+        let back = json!({"thread_id": thread, "last_read_seq": seq});
+        assert_eq!(crew.call("ack_read", back).await, Err(expect.into()), "{seq}");
+    }
+}
+
+// covers: THR-14, THR-23
+#[tokio::test]
+async fn findings_are_summed_up_and_keep_a_worker_from_closing() {
+    let house = House::open().await;
+    house.room(&["scout", "crew"]).await;
+    let scout = house.mcp(&house.token("scout").await, Wire::Sessions).await;
+    let crew = house.mcp(&house.token("crew").await, Wire::Sessions).await;
+    let thread = &thread(&scout, json!({})).await;
+    let found = |metadata: Value| {
+        let mut all = json!({"event_type": "finding_reported"});
+        all.as_object_mut().unwrap().extend(metadata.as_object().unwrap().clone());
+        event(thread, "null fallback", all)
+    };
+    let named = scout.call("post_message", found(json!({"finding_id": "F-1"}))).await.unwrap();
+    let plain = scout.call("post_message", found(json!({}))).await.unwrap();
+    let fixed = event(thread, "abc1234", json!({"event_type": "fix_pushed", "finding_id": "F-1"}));
+    crew.call("post_message", fixed).await.unwrap();
+    let custom = event(thread, "?", json!({"event_type": "coffee_break"}));
+    assert_eq!(crew.call("post_message", custom).await.unwrap()["event_registered"], false);
+    assert_eq!(named["event_registered"], true);
+
+    let ask = json!({"thread_id": thread});
+    let summary = crew.call("summarize_thread", ask.clone()).await.unwrap();
+    let text = "2 findings reported: 2 open, 0 verified, 0 rejected. 1 fix pushed. 1 other event. \
+                4 messages in all. Status: active.";
+    assert_eq!(summary["summary"], text);
+    assert_eq!(summary["open_items"][0]["finding_id"], "F-1");
+    assert_eq!(summary["open_items"][1]["message_id"], plain["message_id"]);
+    assert_eq!(summary["last_status"], "active");
+    assert_eq!(crew.call("summarize_thread", ask.clone()).await.unwrap(), summary);
+
+    let close = json!({"thread_id": thread, "status": "closed"});
+    let refused = Err("INSUFFICIENT_AUTHORITY".to_owned());
+    assert_eq!(crew.call("update_thread_status", close.clone()).await, refused);
+    let verified =
+        event(thread, "ok", json!({"event_type": "finding_verified", "finding_id": "F-1"}));
+    scout.call("post_message", verified).await.unwrap();
+    assert_eq!(crew.call("update_thread_status", close.clone()).await, refused);
+    let mut rejected = event(thread, "no", json!({"event_type": "finding_rejected"}));
+    rejected["in_reply_to"] = plain["message_id"].clone();
+    scout.call("post_message", rejected).await.unwrap();
+    let summary = crew.call("summarize_thread", ask).await.unwrap();
+    assert_eq!(summary["open_items"], json!([]));
+    let begins = "2 findings reported: 0 open, 1 verified, 1 rejected.";
+    assert!(summary["summary"].as_str().unwrap().starts_with(begins), "{summary}");
+    crew.call("update_thread_status", close).await.unwrap();
+}
+
+// covers: THR-24
+#[tokio::test]
+async fn an_operators_command_writes_the_text_unless_it_fails() {
+    let says = r#"grep -o '"last_status":"active"'"#;
+    for (command, by, text) in [
+        (says, "command", "\"last_status\":\"active\""),
+        ("exit 1", "host", "No findings reported."),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let house = House::open_with(folder, START, |config| {
+            config.settings.threads.summary_command = Some(command.to_owned());
+        });
+        let house = house.await;
+        house.room(&["scout", "crew"]).await;
+        let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
+        let thread = thread(&scout, json!({})).await;
+        let summary = scout.call("summarize_thread", json!({"thread_id": thread})).await.unwrap();
+        assert_eq!(summary["written_by"], by);
+        assert!(summary["summary"].as_str().unwrap().starts_with(text), "{summary}");
+    }
+}
+
+// covers: THR-1, THR-5, THR-6
+#[tokio::test]
+async fn both_wires_have_the_same_tools_under_either_kind_of_name() {
+    let house = House::open().await;
+    house.room(&["scout"]).await;
+    let token = house.token("scout").await;
+    let mut lists = Vec::new();
+    for wire in WIRES {
+        let client = house.mcp(&token, wire).await;
+        lists.push(client.0.list_all_tools().await.unwrap());
+        let client = house.mcp_at(&token, wire, "/v1/mcp?names=underscore").await;
+        let names = client.0.list_all_tools().await.unwrap();
+        assert!(names.iter().all(|tool| !tool.name.contains('.')));
+        client.call("chat_list_events", json!({})).await.unwrap();
+        client.call("chat.list_events", json!({})).await.unwrap();
+    }
+    assert_eq!(lists[0], lists[1]);
+    for tool in &lists[0] {
+        let hints = tool.annotations.as_ref().unwrap();
+        let all = [hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint];
+        assert!(all.iter().all(Option::is_some), "{}", tool.name);
+        assert!(tool.output_schema.is_some() && tool.title.is_some(), "{}", tool.name);
+    }
+}
+
+// covers: THR-25
+#[tokio::test]
+async fn the_address_of_one_channel_is_for_that_channel() {
+    let house = House::open().await;
+    let room = house.room(&["scout", "crew"]).await;
+    let new = json!({"title": "elsewhere", "members": ["scout", "crew", "ann"]});
+    let elsewhere = house.post(&house.operator(), "/v1/channels", new).await.ok();
+    let elsewhere = elsewhere["id"].as_str().unwrap();
+    let token = house.token("scout").await;
+    let said = house.say(&house.token("ann").await, elsewhere, "@scout there?").await;
+    for wire in WIRES {
+        let whole = house.mcp(&token, wire).await;
+        let there = &thread(&whole, json!({"channel_id": elsewhere})).await;
+        let client = house.mcp_at(&token, wire, &format!("/mcp/{room}")).await;
+        let made = client.call("create_thread", json!({"title": "here"})).await.unwrap();
+        assert_eq!(made["channel_id"], room);
+        let here = made["thread_id"].as_str().unwrap();
+        client.call("post_message", chat(here, "x")).await.unwrap();
+        client.call("chat.list_events", json!({})).await.unwrap();
+        for (tool, arguments) in [
+            ("create_thread", json!({"title": "x", "channel_id": elsewhere})),
+            ("get_thread", json!({"thread_id": there})),
+            ("post_message", chat(there, "x")),
+            ("chat.read_thread", json!({"conversation": elsewhere})),
+            ("chat.read_thread", json!({"eventId": said["event_id"]})),
+            ("chat.claim", json!({"eventId": said["event_id"]})),
+            ("chat.react", json!({"inReplyTo": said["event_id"], "signal": "seen"})),
+            ("chat.resolve", json!({"threadId": there})),
+            (
+                "chat.send_message",
+                json!({"target": {"conversation": elsewhere}, "idempotencyKey": "k", "visibility": "channel",
+                    "directedness": "ambient", "text": "x"}),
+            ),
+        ] {
+            assert_eq!(
+                client.call(tool, arguments.clone()).await,
+                Err("FORBIDDEN".into()),
+                "{tool} {arguments}"
+            );
+        }
+    }
+    let stranger = house.request(reqwest::Method::POST, "/mcp/ch_00000000000000000000000000000001");
+    assert_eq!(stranger.bearer_auth(&token).send().await.unwrap().status(), 404);
+}
+
+// covers: THR-26, THR-28
+#[tokio::test]
+async fn channels_and_threads_are_resources_and_there_are_prompts() {
+    for wire in WIRES {
+        let house = House::open().await;
+        let room = house.room(&["scout", "crew", "stranger"]).await;
+        let scout = house.mcp(&house.token("scout").await, wire).await;
+        let stranger = house.mcp(&house.token("stranger").await, wire).await;
+        let thread = &thread(&scout, json!({})).await;
+        scout.call("post_message", chat(thread, "the first")).await.unwrap();
+        let uri = format!("chorus://threads/{thread}");
+        let listed =
+            |list: Vec<rmcp::model::Resource>| list.into_iter().map(|r| r.uri).collect::<Vec<_>>();
+        let mine = listed(scout.0.list_all_resources().await.unwrap());
+        assert!(
+            mine.contains(&uri) && mine.contains(&format!("chorus://channels/{room}")),
+            "{mine:?}"
+        );
+        assert!(!listed(stranger.0.list_all_resources().await.unwrap()).contains(&uri));
+        assert_eq!(scout.0.list_all_resource_templates().await.unwrap().len(), 4);
+        let read = async |client: &Client, uri: &str| {
+            let read = client.0.read_resource(ReadResourceRequestParams::new(uri)).await;
+            read.map(|read| json!(read)["contents"][0]["text"].as_str().unwrap().to_owned())
+        };
+        let transcript = read(&scout, &format!("{uri}/transcript")).await.unwrap();
+        assert!(transcript.contains("the first"), "{transcript}");
+        assert!(read(&scout, &uri).await.unwrap().contains("\"status\":\"active\""));
+        assert!(read(&scout, &format!("chorus://channels/{room}")).await.unwrap().contains("room"));
+        for bad in
+            [uri.as_str(), "chorus://threads/x", "file:///etc/passwd", "chorus://channels/ch_1/x"]
+        {
+            assert!(read(&stranger, bad).await.is_err(), "{bad}");
+        }
+        let prompts = scout.0.list_all_prompts().await.unwrap();
+        let names: Vec<_> = prompts.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["standing_response_rules", "catch_me_up"]);
+        for name in names {
+            let given = scout.0.get_prompt(GetPromptRequestParams::new(name)).await.unwrap();
+            assert!(json!(given).to_string().contains("response_policy"));
+        }
+        assert!(scout.0.get_prompt(GetPromptRequestParams::new("other")).await.is_err());
+    }
+}

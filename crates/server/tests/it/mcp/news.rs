@@ -1,0 +1,104 @@
+//! Being told of news instead of asking for it, on either wire.
+
+use std::sync::Arc;
+
+use rmcp::model::{ResourceUpdatedNotificationParam, SubscribeRequestParams};
+use rmcp::service::{NotificationContext, RoleClient};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{ClientHandler, ServiceExt};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::clients::Wire;
+use crate::house::{House, PATIENCE};
+
+/// Keeps which resources it is told of.
+struct Listening(mpsc::UnboundedSender<String>);
+
+impl ClientHandler for Listening {
+    async fn on_resource_updated(
+        &self,
+        params: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let _ = self.0.send(params.uri);
+    }
+}
+
+// covers: THR-27
+#[tokio::test]
+async fn a_session_that_subscribed_is_told_and_another_resource_is_not_its_news() {
+    let house = Arc::new(House::open().await);
+    house.room(&["scout", "crew"]).await;
+    let token = house.token("crew").await;
+    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
+    let mut threads = Vec::new();
+    for title in ["one", "two"] {
+        let new = json!({"title": title, "participants": ["crew"]});
+        let made = scout.call("create_thread", new).await.unwrap();
+        threads.push(made["thread_id"].as_str().unwrap().to_owned());
+    }
+    let (told, mut heard) = mpsc::unbounded_channel();
+    let config = StreamableHttpClientTransportConfig::with_uri(house.url("/v1/mcp"));
+    let transport = StreamableHttpClientTransport::from_config(config.auth_header(token));
+    let crew = Listening(told).serve(transport).await.unwrap();
+    let uri = format!("chorus://threads/{}", threads[1]);
+    #[expect(deprecated, reason = "the session wire has no other way")]
+    crew.subscribe(SubscribeRequestParams::new(uri.clone())).await.unwrap();
+    #[expect(deprecated, reason = "the session wire has no other way")]
+    let unknown = crew.subscribe(SubscribeRequestParams::new("chorus://threads/th_1")).await;
+    assert!(unknown.is_err());
+    for thread in &threads {
+        let post = json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": "x"});
+        scout.call("post_message", post).await.unwrap();
+    }
+    let first = tokio::time::timeout(PATIENCE, heard.recv()).await.unwrap().unwrap();
+    assert_eq!(first, uri);
+    assert!(heard.try_recv().is_err(), "told of the other thread");
+}
+
+// covers: THR-27
+#[tokio::test]
+async fn the_stateless_wire_listens() {
+    let house = House::open().await;
+    house.room(&["scout", "crew"]).await;
+    let scout = house.mcp(&house.token("scout").await, Wire::Sessions).await;
+    let new = json!({"title": "one", "participants": ["crew"]});
+    let made = scout.call("create_thread", new).await.unwrap();
+    let thread = made["thread_id"].as_str().unwrap();
+    let uri = format!("chorus://threads/{thread}");
+    let listen = json!({"jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen", "params": {
+        "notifications": {"resourceSubscriptions": [uri]},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }});
+    let request = house
+        .request(reqwest::Method::POST, "/v1/mcp")
+        .bearer_auth(house.token("crew").await)
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "subscriptions/listen")
+        .json(&listen);
+    let mut answer = request.send().await.unwrap();
+    assert_eq!(answer.status(), 200, "{:?}", answer.text().await);
+    let mut heard = String::new();
+    let mut until = async |what: &str| {
+        while !heard.contains(what) {
+            let chunk = tokio::time::timeout(PATIENCE, answer.chunk()).await.unwrap();
+            heard.push_str(&String::from_utf8_lossy(&chunk.unwrap().unwrap()));
+        }
+    };
+    until("subscriptions/acknowledged").await;
+    // It follows from a moment after that; what is said then is news.
+    let began = std::time::Instant::now();
+    while house.metric("chorus_followers").await == 0 {
+        assert!(began.elapsed() < PATIENCE);
+    }
+    let post = json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": "x"});
+    scout.call("post_message", post).await.unwrap();
+    until("resources/updated").await;
+}

@@ -1,0 +1,224 @@
+//! What is refused: with which code, as whose error, and that nothing changes and the session goes on.
+
+use reqwest::Method;
+use rmcp::model::CallToolRequestParams;
+use serde_json::{Value, json};
+
+use super::clients::{Client, WIRES, Wire};
+use crate::house::House;
+
+/// A thread of scout and crew.
+async fn thread(client: &Client, more: Value) -> String {
+    let mut new = json!({"title": "work", "participants": ["crew"]});
+    new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let made = client.call("create_thread", new).await.unwrap();
+    made["thread_id"].as_str().unwrap().to_owned()
+}
+
+fn post(thread: &str, more: Value) -> Value {
+    let mut post = json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": "x"});
+    post.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    post
+}
+
+// covers: THR-7, THR-9, THR-16, THR-18, THR-19, THR-20
+#[tokio::test]
+async fn bad_calls_have_their_codes_and_change_nothing() {
+    for wire in WIRES {
+        let house = House::open().await;
+        house.room(&["scout", "crew", "stranger"]).await;
+        let scout = house.mcp(&house.token("scout").await, wire).await;
+        let thread = &thread(&scout, json!({})).await;
+        let before = scout.call("get_thread", json!({"thread_id": thread})).await.unwrap();
+        let other = "wk_00000000000000000000000000000001";
+        let event = |metadata: Value| post(thread, json!({"kind": "event", "metadata": metadata}));
+        let unknown = "th_00000000000000000000000000000001";
+        let deep = (0..40).fold(json!(1), |inner, _| json!({ "a": inner }));
+        let many: Vec<_> = (0..10_000).map(|n| format!("agent{n}")).collect();
+        for (tool, arguments, code) in [
+            ("post_message", post(thread, json!({"sender_agent_id": "crew"})), "CLAIM_MISMATCH"),
+            (
+                "post_message",
+                post(thread, json!({"sender_session_id": "sess_1"})),
+                "CLAIM_MISMATCH",
+            ),
+            (
+                "post_message",
+                post(thread, json!({"workspace_id": other})),
+                "OUT_OF_SCOPE_WORKSPACE",
+            ),
+            ("read_messages", json!({"thread_id": thread, "agent_id": "crew"}), "CLAIM_MISMATCH"),
+            (
+                "get_thread",
+                json!({"thread_id": thread, "workspace_id": other}),
+                "OUT_OF_SCOPE_WORKSPACE",
+            ),
+            ("post_message", post(thread, json!({"schema_version": 2})), "VALIDATION_ERROR"),
+            ("post_message", post(thread, json!({"schema_version": "1"})), "VALIDATION_ERROR"),
+            ("post_message", post(thread, json!({"kind": "shout"})), "VALIDATION_ERROR"),
+            ("post_message", post(thread, json!({"kind": "system"})), "INSUFFICIENT_AUTHORITY"),
+            ("post_message", post(thread, json!({"body": 7})), "VALIDATION_ERROR"),
+            ("post_message", post(thread, json!({"bdy": "x"})), "VALIDATION_ERROR"),
+            ("post_message", post(thread, json!({"agent_id": 7})), "VALIDATION_ERROR"),
+            ("post_message", post(thread, json!({"idempotency_key": ""})), "VALIDATION_ERROR"),
+            ("post_message", post(thread, json!({"metadata": deep})), "VALIDATION_ERROR"),
+            (
+                "post_message",
+                post(thread, json!({"body": "x".repeat(200_000)})),
+                "PAYLOAD_TOO_LARGE",
+            ),
+            ("post_message", event(json!({})), "VALIDATION_ERROR"),
+            ("post_message", event(json!({"event_type": 1})), "VALIDATION_ERROR"),
+            (
+                "post_message",
+                event(json!({"event_type": "x", "event_version": 0})),
+                "VALIDATION_ERROR",
+            ),
+            ("post_message", post(unknown, json!({})), "NOT_FOUND"),
+            ("get_thread", json!({"thread_id": "th_x"}), "NOT_FOUND"),
+            ("get_thread", json!({}), "VALIDATION_ERROR"),
+            ("read_messages", json!({"thread_id": thread, "since_seq": 1}), "VALIDATION_ERROR"),
+            ("read_messages", json!({"thread_id": thread, "limit": 0}), "VALIDATION_ERROR"),
+            (
+                "read_messages",
+                json!({"thread_id": thread, "wait_seconds": 301}),
+                "VALIDATION_ERROR",
+            ),
+            ("create_thread", json!({"title": " "}), "VALIDATION_ERROR"),
+            ("create_thread", json!({"title": "x", "participants": ["nobody"]}), "NOT_FOUND"),
+            ("create_thread", json!({"title": "x", "participants": many}), "NOT_FOUND"),
+            (
+                "create_thread",
+                json!({"title": "x", "root_message_id": "msg_1"}),
+                "VALIDATION_ERROR",
+            ),
+            (
+                "update_thread_status",
+                json!({"thread_id": thread, "status": "done"}),
+                "VALIDATION_ERROR",
+            ),
+            ("chat.claim", json!({"eventId": "evt_1"}), "NOT_FOUND"),
+        ] {
+            assert_eq!(
+                scout.call(tool, arguments.clone()).await,
+                Err(code.into()),
+                "{tool} {arguments}"
+            );
+        }
+        let after = scout.call("get_thread", json!({"thread_id": thread})).await.unwrap();
+        assert_eq!(before, after);
+        let nope = CallToolRequestParams::new("chat.nope");
+        let error = scout.0.call_tool(nope).await.unwrap_err().to_string();
+        assert!(error.contains("-32602") && error.contains("chat.nope"), "{error}");
+        scout.call("post_message", post(thread, json!({}))).await.unwrap();
+    }
+}
+
+// covers: THR-11, THR-12, THR-13
+#[tokio::test]
+async fn a_thread_is_its_participants_and_closed_for_good() {
+    let house = House::open().await;
+    house.room(&["scout", "crew", "stranger"]).await;
+    let scout = house.mcp(&house.token("scout").await, Wire::Sessions).await;
+    let crew = house.mcp(&house.token("crew").await, Wire::Stateless).await;
+    let stranger = house.mcp(&house.token("stranger").await, Wire::Sessions).await;
+    let thread = &thread(&scout, json!({"type": "incident"})).await;
+    let found = crew.call("get_thread", json!({"thread_id": thread})).await.unwrap();
+    assert_eq!(found["participants"], json!(["scout", "crew"]));
+    for (tool, arguments) in [
+        ("get_thread", json!({"thread_id": thread})),
+        ("read_messages", json!({"thread_id": thread})),
+        ("post_message", post(thread, json!({}))),
+        ("ack_read", json!({"thread_id": thread, "last_read_seq": 0})),
+        ("update_thread_status", json!({"thread_id": thread, "status": "closed"})),
+    ] {
+        assert_eq!(stranger.call(tool, arguments).await, Err("NOT_FOUND".into()), "{tool}");
+    }
+    let to = |status: &str| json!({"thread_id": thread, "status": status});
+    for (status, expect) in [
+        ("blocked", Ok("blocked")),
+        ("blocked", Ok("blocked")),
+        ("resolved", Err("CONFLICT")),
+        ("closed", Err("INSUFFICIENT_AUTHORITY")),
+        ("active", Ok("active")),
+        ("resolved", Ok("resolved")),
+        ("blocked", Err("CONFLICT")),
+        ("closed", Ok("closed")),
+        ("active", Err("CONFLICT")),
+    ] {
+        let done = crew.call("update_thread_status", to(status)).await;
+        let done = done.map(|given| given["status"].as_str().unwrap().to_owned());
+        assert_eq!(done, expect.map(str::to_owned).map_err(str::to_owned), "{status}");
+    }
+    assert_eq!(crew.call("post_message", post(thread, json!({}))).await, Err("CONFLICT".into()));
+    crew.call("read_messages", json!({"thread_id": thread})).await.unwrap();
+}
+
+// covers: THR-3, THR-4, THR-8, THR-10
+#[tokio::test]
+async fn a_session_is_one_tokens_and_ends_with_it() {
+    let house = House::open().await;
+    house.room(&["scout", "crew"]).await;
+    let new = json!({"agent": "scout", "role": "worker", "ttl_s": 600});
+    let issued = house.post(&house.operator(), "/v1/tokens", new).await.ok();
+    let mine = issued["token"].as_str().unwrap();
+    let begun = raw(&house, mine, None, initialize()).await;
+    assert_eq!(begun.status(), 200);
+    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(raw(&house, mine, Some(&session), ready).await.status(), 202);
+    for other in [house.token("scout").await, house.token("crew").await] {
+        let answer = raw(&house, &other, Some(&session), list.clone()).await;
+        assert_eq!(answer.status(), 404);
+        let ended = house.request(Method::DELETE, "/v1/mcp").bearer_auth(&other);
+        assert_eq!(ended.header("mcp-session-id", &session).send().await.unwrap().status(), 404);
+    }
+    for bad in ["{", "[]", "7", "\u{0}"] {
+        let request = posted(&house, mine, Some(&session)).body(bad);
+        let status = request.send().await.unwrap().status();
+        assert!(status.is_client_error(), "{bad:?} {status}");
+    }
+    let batch = json!([list, list]);
+    assert!(raw(&house, mine, Some(&session), batch).await.status().is_client_error());
+    let long = posted(&house, mine, Some(&session)).body(" ".repeat(2 << 20));
+    assert_eq!(long.send().await.unwrap().status(), 413);
+    assert_eq!(raw(&house, mine, Some(&session), list.clone()).await.status(), 200);
+
+    house.clock.advance(600_000 + 4_000);
+    assert_eq!(raw(&house, mine, Some(&session), list.clone()).await.status(), 200);
+    house.clock.advance(1_000);
+    assert_eq!(raw(&house, mine, Some(&session), list.clone()).await.status(), 401);
+
+    let new = json!({"agent": "scout", "role": "worker"});
+    let issued = house.post(&house.operator(), "/v1/tokens", new).await.ok();
+    let mine = issued["token"].as_str().unwrap();
+    let begun = raw(&house, mine, None, initialize()).await;
+    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let path = format!("/v1/tokens/{}", issued["jti"].as_str().unwrap());
+    house.send(&house.operator(), Method::DELETE, &path, None).await.ok();
+    assert_eq!(raw(&house, mine, Some(&session), list).await.status(), 401);
+}
+
+fn initialize() -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "0"},
+    }})
+}
+
+fn posted(house: &House, token: &str, session: Option<&str>) -> reqwest::RequestBuilder {
+    let request = house
+        .request(Method::POST, "/v1/mcp")
+        .bearer_auth(token)
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "application/json");
+    match session {
+        Some(id) => request.header("mcp-session-id", id),
+        None => request,
+    }
+}
+
+async fn raw(house: &House, token: &str, session: Option<&str>, body: Value) -> reqwest::Response {
+    posted(house, token, session).body(body.to_string()).send().await.unwrap()
+}
