@@ -102,7 +102,9 @@ impl ServerHandler for Server {
                 (None, arguments) => Ok(arguments),
                 (Some(channel), arguments) => {
                     let arguments = arguments.unwrap_or_default();
-                    within::confined(&self.app, channel, &call.name, arguments).await.map(Some)
+                    within::confined(&self.app, &asking.caller, channel, &call.name, arguments)
+                        .await
+                        .map(Some)
                 }
             };
             let called = async {

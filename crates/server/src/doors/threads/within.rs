@@ -11,6 +11,7 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use crate::app::App;
+use crate::auth::Caller;
 
 /// Arguments that name a conversation, a thread, or an event.
 const CONVERSATIONS: [&str; 2] = ["conversation", "channel_id"];
@@ -21,13 +22,14 @@ const EVENTS: [&str; 4] = ["eventId", "inReplyTo", "in_reply_to", "root_message_
 /// the tool to refuse.
 pub(super) async fn confined(
     app: &Arc<App>,
+    caller: &Caller,
     channel: Uid,
     name: &str,
     mut arguments: JsonObject,
 ) -> Result<JsonObject, Refusal> {
-    check(app, channel, &arguments).await?;
+    check(app, caller, channel, &arguments).await?;
     if let Some(Value::Object(target)) = arguments.get("target") {
-        check(app, channel, target).await?;
+        check(app, caller, channel, target).await?;
     }
     let here = || Value::String(channel.show(Prefix::Conversation));
     match Tool::from_name(name) {
@@ -44,29 +46,38 @@ pub(super) async fn confined(
     Ok(arguments)
 }
 
-async fn check(app: &Arc<App>, channel: Uid, fields: &JsonObject) -> Result<(), Refusal> {
+async fn check(
+    app: &Arc<App>,
+    caller: &Caller,
+    channel: Uid,
+    fields: &JsonObject,
+) -> Result<(), Refusal> {
     let texts = |names: &'static [&str]| {
         names.iter().filter_map(|name| fields.get(*name)).filter_map(Value::as_str)
     };
-    for id in texts(&CONVERSATIONS) {
-        if Uid::read(Prefix::Conversation, id).is_some_and(|uid| uid != channel) {
-            return Err(elsewhere());
-        }
-    }
+    let mut homes = Vec::new();
+    homes.extend(texts(&CONVERSATIONS).filter_map(|id| Uid::read(Prefix::Conversation, id)));
     for id in texts(&THREADS) {
-        must_be(app.home_of_thread(id).await, channel)?;
+        homes.extend(there(app.home_of_thread(id).await)?);
     }
     for id in texts(&EVENTS) {
-        must_be(app.home_of_event(id).await, channel)?;
+        homes.extend(there(app.home_of_event(id).await)?);
+    }
+    for home in homes.into_iter().filter(|home| *home != channel) {
+        // What the caller may not see is as unknown here as anywhere.
+        let id = home.show(Prefix::Conversation);
+        if there(app.seen(caller, &id).await)?.is_some() {
+            return Err(elsewhere());
+        }
     }
     Ok(())
 }
 
-fn must_be(home: Result<Uid, Refusal>, channel: Uid) -> Result<(), Refusal> {
-    match home {
-        Ok(home) if home != channel => Err(elsewhere()),
-        Err(refusal) if refusal.code != Code::NotFound => Err(refusal),
-        _ => Ok(()),
+fn there(found: Result<Uid, Refusal>) -> Result<Option<Uid>, Refusal> {
+    match found {
+        Ok(uid) => Ok(Some(uid)),
+        Err(refusal) if refusal.code == Code::NotFound => Ok(None),
+        Err(refusal) => Err(refusal),
     }
 }
 

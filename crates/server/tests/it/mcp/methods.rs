@@ -217,6 +217,12 @@ async fn the_address_of_one_channel_is_for_that_channel() {
             );
         }
     }
+    // Of what the caller may not see the address says no more than any other.
+    let secret = house.mcp(&house.token("ann").await, Wire::Sessions).await;
+    let secret = thread(&secret, json!({"participants": ["crew"]})).await;
+    let client = house.mcp_at(&token, Wire::Stateless, &format!("/mcp/{room}")).await;
+    let asked = json!({"thread_id": secret});
+    assert_eq!(client.call("get_thread", asked).await, Err("NOT_FOUND".into()));
     let stranger = house.request(reqwest::Method::POST, "/mcp/ch_00000000000000000000000000000001");
     assert_eq!(stranger.bearer_auth(&token).send().await.unwrap().status(), 404);
 }
