@@ -73,6 +73,8 @@ pub struct Session {
     pub resumable: bool,
     /// Soft: whether a connection holds it now.
     pub connected: bool,
+    /// Which of the hosts of one database that connection is to, or was last.
+    pub host: u32,
     /// When it last showed life; soft, written along.
     pub seen_at: Timestamp,
 }
@@ -280,6 +282,12 @@ impl Directory {
     pub fn set_connected(&mut self, key: SessionKey, on: bool, now: Timestamp) {
         let Some(session) = self.sessions.get(&key) else { return };
         let session = Session { connected: on, seen_at: now, ..Session::clone(session) };
+        self.restore_session(session);
+    }
+
+    /// Takes a session as it is, connected or not; of the member's connected ones it is the newest.
+    pub fn restore_session(&mut self, session: Session) {
+        let (key, on) = (session.key, session.connected);
         let others = self.connected(session.member).iter().copied().filter(|s| *s != key);
         let live: Arc<[SessionKey]> = others.chain(on.then_some(key)).collect();
         if live.is_empty() {
@@ -287,7 +295,7 @@ impl Directory {
         } else {
             self.connected.insert_mut(session.member, live);
         }
-        self.sessions.insert_mut(key, Arc::new(session));
+        self.put_session(session);
     }
 
     /// Forgets a session that nobody will take up again.

@@ -158,6 +158,9 @@ impl Host {
         let store = chorus_store::open(options).map_err(StartError::Store)?;
         let keys =
             Keys::open(&key_folder).map_err(StartError::Keys)?.in_epoch(store.tenant().epoch);
+        if !store.agrees_on_keys(&keys.fingerprint()).map_err(StartError::Store)? {
+            return Err(StartError::Lost(first::other_keys(&key_folder)));
+        }
         // What a backup that was interrupted has left. The folder is ours alone now.
         chorus_store::backup::remove(&config.data.join(PARTIAL));
         let tls = match (&config.settings.tls.cert, &config.settings.tls.key) {

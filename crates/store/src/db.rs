@@ -13,6 +13,8 @@ use chorus_core::command::Unavailable;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::packed::Corrupt;
 
+use crate::shared::Shared;
+
 /// The target of the trace events that say each statement: every time it is run, or once a connection where it is
 /// prepared for good. Tests read along (`lab/statements`).
 pub(crate) const TRACE: &str = "chorus_store::sql";
@@ -239,6 +241,10 @@ pub trait Db: Send {
     fn begin_reading(&self) -> Result<()>;
     /// On disk when it returns. What a failure has left behind is unknown: it is never tried again.
     fn commit(&self) -> Result<()>;
+    /// What there is to it that several hosts may share the database; none where a host has it for itself.
+    fn shared(&self) -> Option<&dyn Shared> {
+        None
+    }
     /// Whether the connection is gone, and [`Db::recover`] is what there is to do.
     fn is_lost(&self) -> bool;
     /// Connects again after [`Error::Lost`], and says what became of the commit that was under way. `Lost` again

@@ -188,6 +188,11 @@ pub(crate) fn put_session(db: &dyn Db, workspace: i64, session: &Session) -> Res
     )
 }
 
+/// A session as it is written, connected to nothing.
+pub(crate) fn session(db: &dyn Db, workspace: i64, key: SessionKey) -> Result<Option<Session>> {
+    db.get(&SESSION, &[workspace.into(), key.0.into()], read_session)
+}
+
 pub(crate) fn put_revoked(
     db: &dyn Db,
     workspace: i64,
@@ -257,6 +262,7 @@ fn read_session(row: &dyn Row) -> Result<Session> {
         managed: row.flag(5)?,
         resumable: row.flag(6)?,
         connected: false,
+        host: 0,
         seen_at: Timestamp(row.int(7)?),
     })
 }

@@ -221,15 +221,17 @@ pub(crate) fn sent(
     db: &dyn Db,
     workspace: i64,
     key: ConversationKey,
+    after: Seq,
     now: Timestamp,
 ) -> Result<Vec<(Timestamp, [u8; 16], Seq)>> {
     let from = now.plus(-limits::IDEMPOTENCY_MS);
     let sql = "SELECT seq, at, idem FROM event
-        WHERE workspace = $1 AND conversation = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4";
+        WHERE workspace = $1 AND conversation = $2 AND seq < $3 AND seq > $4 ORDER BY seq DESC LIMIT $5";
     let mut found = Vec::new();
     let mut before = i64::MAX;
     loop {
-        let values = [workspace.into(), key.0.into(), before.into(), (PAGE as u64).into()];
+        let (room, page) = (key.0.into(), (PAGE as u64).into());
+        let values = [workspace.into(), room, before.into(), after.0.into(), page];
         let page = db.all(sql, &values, |row| {
             let idem = row.maybe_blob(2)?.map(split).transpose()?;
             Ok((Seq(row.int(0)?), Timestamp(row.int(1)?), idem))

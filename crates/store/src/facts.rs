@@ -3,6 +3,8 @@
 //! What is read is as of the last commit, or of what this batch has written so far; what an earlier
 //! command of the batch changed and has not written stands in the room, which the workspace asks first.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use chorus_core::command::{Facts, Mark, Recalled, Unavailable};
@@ -24,6 +26,28 @@ pub(crate) struct Stored<'a> {
     pub(crate) now: Timestamp,
     /// Rooms that were loaded, so that the cache knows it has grown.
     pub(crate) loaded: usize,
+    /// Where hosts share the database: rooms as they were before others changed them.
+    pub(crate) earlier: Option<&'a RefCell<Earlier>>,
+}
+
+/// Rooms that another host has changed since they were loaded: most of what there is to know of one is still right.
+#[derive(Default)]
+pub(crate) struct Earlier(HashMap<ConversationKey, Room>);
+
+/// Rooms kept so.
+const EARLIER: usize = 256;
+
+impl Earlier {
+    pub(crate) fn keep(&mut self, room: Room) {
+        if self.0.len() >= EARLIER {
+            self.0.clear();
+        }
+        self.0.insert(room.key(), room);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 impl Stored<'_> {
@@ -41,6 +65,8 @@ impl Stored<'_> {
             tail = tail.min(mark.0.max(head.seq.0.saturating_sub(limits::DIGEST_EVENTS)));
         }
         let tail = Seq(tail);
+        let mut earlier = self.earlier.and_then(|rooms| rooms.borrow_mut().0.remove(&key));
+        let sent_after = earlier.as_ref().map_or(Seq(0), |room| room.head.seq);
         let parts = Parts {
             conversation: Arc::new(conversation),
             head,
@@ -51,9 +77,14 @@ impl Stored<'_> {
             events: event::after(db, workspace, key, tail, i64::MAX as usize)?,
             pending: open::pending(db, workspace, key)?,
             receipts: open::receipts_after(db, workspace, key, head.settled)?,
-            sent: event::sent(db, workspace, key, self.now)?,
+            sent: event::sent(db, workspace, key, sent_after, self.now)?,
+            shared: self.earlier.is_some(),
         };
-        Ok(Some(Room::restore(parts, &self.directory, self.now)))
+        let mut room = Room::restore(parts, &self.directory, self.now);
+        if let Some(earlier) = &mut earlier {
+            room.take_sent(earlier);
+        }
+        Ok(Some(room))
     }
 }
 

@@ -12,6 +12,7 @@ pub mod clock;
 pub mod db;
 pub mod postgres;
 pub mod schema;
+pub mod shared;
 pub mod sqlite;
 
 mod approval;

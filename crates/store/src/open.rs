@@ -64,6 +64,12 @@ pub(crate) fn pending(db: &dyn Db, workspace: i64, key: ConversationKey) -> Resu
     in_room(db, &PENDING, workspace, key)
 }
 
+/// Whether anything is open in a conversation that has its row.
+pub(crate) fn is_pending(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<bool> {
+    let sql = "SELECT 1 FROM pending WHERE workspace = $1 AND conversation = $2 LIMIT 1";
+    Ok(db.one(sql, &[workspace.into(), key.0.into()], |_| Ok(()))?.is_some())
+}
+
 /// The receipts of a conversation, in order.
 pub(crate) fn receipts(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<Open>> {
     in_room(db, &RECEIPT, workspace, key)

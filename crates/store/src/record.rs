@@ -8,7 +8,7 @@ use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
 use crate::{
-    approval, base, conversation, digest, directory, event, gone, mark, message, open, thread,
+    approval, base, conversation, digest, directory, event, gone, mark, message, open, shared, thread,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
@@ -19,6 +19,11 @@ pub(crate) fn record(
     changes: &Changes,
 ) -> Result<()> {
     record_directory(db, workspace, changes)?;
+    if rooms.is_shared() {
+        for session in &changes.sessions {
+            shared::put_connection(db, workspace, session)?;
+        }
+    }
     for changed in &changes.rooms {
         conversation::put_head(db, workspace, changed.key, &changed.head)?;
     }

@@ -29,6 +29,13 @@ impl Stamps {
         self.counter(room).fetch_add(1, Ordering::Release);
     }
 
+    /// Something of any room may have been committed.
+    pub(crate) fn all_moved(&self) {
+        for counter in &self.0 {
+            counter.fetch_add(1, Ordering::Release);
+        }
+    }
+
     fn counter(&self, room: ConversationKey) -> &AtomicU64 {
         &self.0[room.0 as usize % COUNTERS]
     }

@@ -145,9 +145,10 @@ pub fn open(options: Options) -> Result<Store, OpenError> {
         }
         Some(address) => {
             folder.must_have_no_database().map_err(OpenError::Folder)?;
-            let db = Postgres::writer(address, options.sync).map_err(database)?;
-            migrate(&db)?;
-            db.enlist().map_err(database)?;
+            let wrong = |why| OpenError::Schema { place: place.clone(), why };
+            let check = |db: &dyn Db| schema::check(db, place.schema()).map(drop).map_err(wrong);
+            let db = Postgres::host(address, options.sync).map_err(database)?;
+            db.come_in(migrate, check, database)?;
             Box::new(db)
         }
     };
@@ -177,6 +178,14 @@ impl Store {
     /// Everybody, as the folder has them.
     pub fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    /// Whether this host's keys, by their fingerprint, are those of all hosts of the database: else what one
+    /// has signed is nothing to another.
+    pub fn agrees_on_keys(&self, fingerprint: &[u8]) -> Result<bool, OpenError> {
+        let Some(hosts) = self.db.shared() else { return Ok(true) };
+        let agreed = hosts.agree_on_keys(fingerprint);
+        agreed.map_err(|why| OpenError::Database { place: self.options.place(), why })
     }
 
     /// Puts another connection before the one there is, so that a test can make it fail.
@@ -235,9 +244,13 @@ fn revive(
     workspace.set_digests(options.digests);
     workspace.set_keep(options.keep);
     let directory = workspace.directory().clone();
-    let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0 };
+    let stored =
+        Stored { db, workspace: tenant.key, directory, now, loaded: 0, earlier: None };
     let mut damaged = BTreeSet::new();
-    for key in conversation::with_open_events(db, tenant.key)? {
+    // Where other hosts write, rooms are loaded in this one's turn.
+    let alone = db.shared().is_none_or(|hosts| hosts.is_alone());
+    let open = if alone { conversation::with_open_events(db, tenant.key)? } else { Vec::new() };
+    for key in open {
         match stored.load(key) {
             Ok(Some(room)) => workspace.admit(room),
             Ok(None) => {}

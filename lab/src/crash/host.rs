@@ -24,6 +24,8 @@ pub(super) struct Host {
     chorus: PathBuf,
     folder: PathBuf,
     child: Option<Child>,
+    /// The database that it shares with other hosts, and the keys they share.
+    pub(super) database: Option<(String, PathBuf)>,
 }
 
 impl Host {
@@ -34,7 +36,7 @@ impl Host {
             let addr = SocketAddr::from(([127, 0, 0, 1], port));
             if TcpListener::bind(addr).is_ok() {
                 let (chorus, folder) = (chorus.to_owned(), folder.to_owned());
-                return Ok(Self { addr, chorus, folder, child: None });
+                return Ok(Self { addr, chorus, folder, child: None, database: None });
             }
         }
         Err("no port is free".to_owned())
@@ -44,14 +46,18 @@ impl Host {
         self.folder.join("data")
     }
 
-    pub(super) fn url(&self) -> String {
-        format!("http://{}", self.addr)
+    /// Whether it was started and not killed.
+    pub(super) fn runs(&self) -> bool {
+        self.child.is_some()
     }
 
     /// Starts the process and does not wait.
     pub(super) fn start(&mut self) -> Result<(), String> {
         let mut command = self.command();
         command.args(["serve", "--listen", &self.addr.to_string()]);
+        if let Some((url, keys)) = &self.database {
+            command.args(["--database", url, "--keys"]).arg(keys);
+        }
         let child = command
             .stdout(Stdio::null())
             .stderr(log(&self.folder.join("host.log"))?)
@@ -108,7 +114,12 @@ impl Host {
 
     /// Runs `chorus doctor` on the folder; an error is what it found.
     pub(super) fn doctor(&self) -> Result<(), String> {
-        let ran = self.command().arg("doctor").output().map_err(|e| format!("doctor: {e}"))?;
+        let mut command = self.command();
+        command.arg("doctor");
+        if let Some((url, _)) = &self.database {
+            command.args(["--database", url]);
+        }
+        let ran = command.output().map_err(|e| format!("doctor: {e}"))?;
         match ran.status.success() {
             true => Ok(()),
             false => Err(format!(

@@ -9,6 +9,7 @@
 //! machine makes of them is its own, so a seed repeats a plan and not a run. [`check`] judges what was seen
 //! and does no I/O, so that its tests show that each loss would be noticed.
 
+mod balance;
 pub mod binary;
 mod chance;
 mod check;
@@ -16,6 +17,7 @@ mod door;
 mod evidence;
 mod harness;
 mod host;
+mod house;
 mod people;
 mod report;
 mod room;

@@ -25,6 +25,8 @@ pub(super) struct Kills {
     pub(super) host: usize,
     /// Of these, while it was starting.
     pub(super) at_start: usize,
+    /// Of the database that hosts share.
+    pub(super) database: usize,
     pub(super) harness: usize,
     /// Of these, in the middle of a turn.
     pub(super) in_turn: usize,
@@ -72,6 +74,9 @@ impl fmt::Display for Report {
             kills.at_start,
             kills.slowest_start.as_millis()
         )?;
+        if kills.database > 0 {
+            writeln!(f, "database: {} restarts", kills.database)?;
+        }
         writeln!(f, "harnesses: {} kills, {} of them in a turn", kills.harness, kills.in_turn)?;
         writeln!(
             f,

@@ -10,7 +10,7 @@ use super::check::check;
 use super::door::Door;
 use super::evidence::{Asked, Evidence, Said};
 use super::harness::Harness;
-use super::host::Host;
+use super::house::House;
 use super::people::{Counts, Person, Place, Spoken};
 use super::report::{Kills, Report, Seen};
 use super::room::{self, AGENTS, PEOPLE, ROLE};
@@ -22,6 +22,8 @@ pub struct Plan {
     /// How often the host is killed.
     pub kills: usize,
     pub seed: u64,
+    /// Two hosts on one database, which is begun again now and then, behind one address; else one host on a folder.
+    pub two_hosts: bool,
     /// An empty folder, for the host's data and the agents' journals.
     pub folder: PathBuf,
 }
@@ -62,7 +64,7 @@ fn panicked() -> Spoken {
 
 struct Crash {
     chance: Chance,
-    host: Host,
+    host: House,
     operator: String,
     harnesses: Vec<Harness>,
     places: Vec<Place>,
@@ -72,8 +74,7 @@ struct Crash {
 impl Crash {
     fn prepare(plan: &Plan) -> Result<Self, String> {
         let mut chance = Chance::new(plan.seed);
-        let mut host = Host::on(&plan.folder, &plan.chorus, &mut chance)?;
-        host.start()?;
+        let mut host = House::build(plan, &mut chance)?;
         let slowest_start = host.ready()?;
         let operator = room::operator(&host.data())?;
         let mut door = Door::new(host.addr, &*operator);
@@ -133,8 +134,9 @@ impl Crash {
                 self.kills.harness += 1;
                 self.kills.in_turn += usize::from(self.harnesses[harness].kill_in_turn()?);
             }
-            self.host.kill()?;
-            self.kills.host += 1;
+            let blow = self.host.strike(&mut self.chance)?;
+            self.kills.host += blow.hosts;
+            self.kills.database += usize::from(blow.database);
             std::thread::sleep(self.chance.millis(0..150));
             let harness_first = self.chance.one_in(2);
             if of_harness && harness_first {
@@ -170,7 +172,7 @@ impl Crash {
         for harness in &mut self.harnesses {
             harness.kill()?;
         }
-        self.host.kill()?;
+        self.host.kill_all()?;
         evidence.wrong.extend(self.host.doctor().err());
         self.host.start()?;
         self.ready()?;
@@ -211,7 +213,7 @@ impl Crash {
     }
 }
 
-fn harness(plan: &Plan, host: &Host, agent: &str, token: String) -> Result<Harness, String> {
+fn harness(plan: &Plan, host: &House, agent: &str, token: String) -> Result<Harness, String> {
     let folder: &Path = &plan.folder;
     Harness::new(folder, &plan.chorus, host.url(), agent, token)
 }

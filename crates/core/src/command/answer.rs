@@ -164,4 +164,10 @@ pub enum Effect {
         digest: Arc<crate::digest::Digest>,
     },
     Directory(Arc<Directory>),
+    /// Another host has written to the conversation: whoever follows it reads the log.
+    Moved(ConversationKey),
+    /// The session is no longer this host's; its connection ends.
+    Ended(SessionKey),
+    /// Anything may have changed: followers read their logs, and sessions ask for what they are owed.
+    Anything,
 }

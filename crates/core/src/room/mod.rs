@@ -17,7 +17,7 @@ use crate::attention::flow::Talk;
 use crate::attention::{Attention, Intent};
 use crate::command::{Mark, MessageState};
 use crate::conversation::{Conversation, Participation};
-use crate::delivery::Open;
+use crate::delivery::{Delivery, Open};
 use crate::digest::{Digest, Tally, Written};
 use crate::event::{Event, Hash};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
@@ -89,6 +89,8 @@ pub struct Room {
     pub tally: Tally,
     /// Open events without a row: what must be made again from the log after a crash.
     fresh: BTreeSet<Seq>,
+    /// Open events as their rows have them, where another host may read those.
+    written: BTreeMap<Seq, Open>,
     dirty: Dirty,
 }
 
@@ -119,7 +121,7 @@ impl Sent {
     }
 
     /// What was sent up to `through` is known no more.
-    fn forget(&mut self, through: Seq) {
+    pub(super) fn forget(&mut self, through: Seq) {
         self.by_key.retain(|_, seq| *seq > through);
         let by_key = &self.by_key;
         self.order.retain(|(_, key)| by_key.contains_key(key));
@@ -199,6 +201,9 @@ pub struct Parts {
     pub receipts: BTreeSet<Seq>,
     /// Idempotency keys of the window: when, under what key, which event.
     pub sent: Vec<(Timestamp, [u8; 16], Seq)>,
+    /// Whether every change of what is open is in its row, because several hosts share the database: then it
+    /// stands as the rows say.
+    pub shared: bool,
 }
 
 impl Room {
@@ -222,12 +227,14 @@ impl Room {
             gone: BTreeSet::new(),
             tally: Tally::default(),
             fresh: BTreeSet::new(),
+            written: BTreeMap::new(),
             dirty: Dirty::default(),
         }
     }
 
     /// The room as it was before the process that knew it went away. What was told and is not accounted
-    /// for is open again, one attempt on, and gets its row at once.
+    /// for is open again, one attempt on, and gets its row at once. Where hosts share the database, what a
+    /// connected session has been told stays told.
     pub fn restore(parts: Parts, directory: &Directory, now: Timestamp) -> Self {
         let mut room = Self::new(Conversation::clone(&parts.conversation));
         room.head = parts.head;
@@ -242,7 +249,15 @@ impl Room {
         }
         for mut open in parts.pending {
             open.stored = true;
-            open.deliveries.iter_mut().for_each(|d| d.interrupt(now));
+            if parts.shared {
+                room.written.insert(open.seq, open.clone());
+            }
+            let holds = |d: &Delivery| {
+                let session = d.session().and_then(|s| directory.sessions.get(&s));
+                parts.shared && session.is_some_and(|s| s.connected)
+            };
+            let left = open.deliveries.iter_mut().filter(|d| !holds(d));
+            left.for_each(|d| d.interrupt(now));
             open.set_back(now);
             room.open.insert(open.seq, open);
         }

@@ -29,6 +29,34 @@ impl Room {
         }
     }
 
+    /// Everything that is open and is not as its row says gets its row: another host may go on with it.
+    pub fn store_changed(&mut self) {
+        let written = &self.written;
+        let changed = self.open.values().filter(|open| written.get(&open.seq) != Some(open));
+        for seq in changed.map(|open| open.seq).collect::<Vec<_>>() {
+            self.must_store(seq);
+            self.written.extend(self.open.get(&seq).map(|open| (seq, open.clone())));
+        }
+        let open = &self.open;
+        self.written.retain(|seq, _| open.contains_key(seq));
+    }
+
+    /// What the rows of open events say is not known: each is written again.
+    pub fn forget_written(&mut self) {
+        self.written.clear();
+    }
+
+    /// Takes over which keys were sent before, from the same room as it was at an earlier time.
+    pub fn take_sent(&mut self, earlier: &mut Self) {
+        let newer = std::mem::replace(&mut self.sent, std::mem::take(&mut earlier.sent));
+        self.sent.forget(self.head.base);
+        for (at, key) in newer.order {
+            if let Some(seq) = newer.by_key.get(&key) {
+                self.sent.put(key, *seq, at);
+            }
+        }
+    }
+
     /// Nobody owes anything for it any more: its receipt is written, and its row goes.
     pub fn close(&mut self, seq: Seq) {
         let Some(open) = self.open.remove(&seq) else { return };

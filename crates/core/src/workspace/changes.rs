@@ -31,14 +31,17 @@ impl Changes {
 
     /// Whether anything must be written at all.
     pub fn records_nothing(&self) -> bool {
-        self.members.is_empty()
+        !self.changes_directory() && self.sessions.is_empty() && self.rooms.is_empty()
+    }
+
+    /// Whether anything of the directory is written but sessions.
+    pub fn changes_directory(&self) -> bool {
+        !(self.members.is_empty()
             && self.roles.is_empty()
             && self.streams.is_empty()
-            && self.sessions.is_empty()
             && self.lead.is_none()
             && self.revoked.is_empty()
-            && self.approvals.is_empty()
-            && self.rooms.is_empty()
+            && self.approvals.is_empty())
     }
 }
 

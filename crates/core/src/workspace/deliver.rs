@@ -81,7 +81,7 @@ impl Run<'_> {
         Ok(Some(Offer { entry, member, session, decision, attempt, fence }))
     }
 
-    fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::event::Event>> {
+    pub(super) fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::event::Event>> {
         let tail = &self.room(at.conversation).tail;
         if let Some(event) = tail.iter().rev().find(|e| e.seq == at.seq) {
             return Ok(event.clone());
@@ -135,6 +135,7 @@ impl Run<'_> {
         if delivery.attempt != attempt || is_running(delivery.state) {
             return Ok(Outcome::Done);
         }
+        self.ws.touched.insert(at.conversation);
         delivery.accept(session, now);
         if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == member) {
             claim.accepted = true;
@@ -296,6 +297,7 @@ impl Run<'_> {
         for at in self.owed_by(session) {
             let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { continue };
             let Some(open) = room.open.get_mut(&at.seq) else { continue };
+            self.ws.touched.insert(at.conversation);
             for delivery in &mut open.deliveries {
                 if let State::Accepted { session: holder, life, .. } = &mut delivery.state
                     && *holder == session

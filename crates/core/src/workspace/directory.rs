@@ -104,6 +104,7 @@ impl Run<'_> {
             managed,
             resumable,
             connected: false,
+            host: self.ws.host,
             seen_at: now,
         };
         self.ws.last_session = self.ws.last_session.max(key.0);
@@ -114,7 +115,7 @@ impl Run<'_> {
         let is_new = known.is_none_or(|k| {
             (&k.runtime, k.managed, k.resumable) != (&session.runtime, managed, resumable)
         });
-        if is_new {
+        if is_new || self.ws.shared {
             self.ws.changes.sessions.push(session.clone());
         }
         self.take_up(key)?;
@@ -146,11 +147,24 @@ impl Run<'_> {
     }
 
     pub(super) fn close_session(&mut self, session: SessionKey) -> Result<Outcome> {
-        if !self.directory().sessions.contains_key(&session) {
-            return Err(Refusal::not_found("session").into());
+        let found = self.directory().sessions.get(&session);
+        let found = found.ok_or_else(|| Refusal::not_found("session"))?;
+        if found.connected && found.host != self.ws.host {
+            // A newer connection of it is to another host, which says when that one ends.
+            return Ok(Outcome::Done);
         }
+        self.let_go(session)?;
+        Ok(Outcome::Done)
+    }
+
+    /// Nobody holds the session any more.
+    pub(super) fn let_go(&mut self, session: SessionKey) -> Result<()> {
         let now = self.now;
         self.directory_mut().set_connected(session, false, now);
+        if self.ws.shared {
+            let closed = self.directory().sessions.get(&session).cloned();
+            self.ws.changes.sessions.extend(closed);
+        }
         let mut holds_work = false;
         for at in self.owed_by(session) {
             let room = self.room_mut(at.conversation);
@@ -174,7 +188,7 @@ impl Run<'_> {
         if !resumable && !holds_work {
             self.directory_mut().drop_session(session);
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// Open events of the session's member; rooms with open deliveries are always in memory.

@@ -15,6 +15,7 @@ mod directory;
 mod erase;
 mod escalate;
 mod guard;
+mod hosts;
 mod leave;
 mod look;
 mod message;
@@ -94,6 +95,10 @@ pub struct Workspace {
     changes: Changes,
     touched: BTreeSet<ConversationKey>,
     directory_changed: bool,
+    /// Which of the hosts of the database this one is.
+    host: u32,
+    /// Others write to the same database.
+    shared: bool,
 }
 
 impl Workspace {
@@ -149,6 +154,10 @@ impl Workspace {
         let open: Vec<Seq> = room.open.keys().copied().collect();
         let due = self.digests.0.and_then(|every| room.tally.due(every));
         self.timers.set(digest_timer(key), due);
+        for member in running_in(&room) {
+            self.count_running(member, false, true);
+        }
+        self.last_conversation = self.last_conversation.max(key.0);
         self.rooms.insert(key, room);
         for seq in open {
             self.track(EventRef { conversation: key, seq });
@@ -159,21 +168,29 @@ impl Workspace {
     /// next needed.
     pub fn forget(&mut self, keys: impl IntoIterator<Item = ConversationKey>) {
         for key in keys {
-            let Some(room) = self.rooms.remove(&key) else { continue };
-            self.by_uid.remove(&room.conversation.uid);
-            self.timers.cancel(digest_timer(key));
-            for open in room.open.values() {
-                let at = EventRef { conversation: key, seq: open.seq };
-                self.timers.cancel(at);
-                self.overdue.remove(&at);
-                self.open_by_uid.remove(&open.uid);
-                for delivery in &open.deliveries {
-                    self.owe(delivery.member, at, false);
-                }
-            }
-            self.touched.remove(&key);
-            self.to_review.remove(&key);
+            self.take_out(key);
         }
+    }
+
+    fn take_out(&mut self, key: ConversationKey) -> Option<Room> {
+        let room = self.rooms.remove(&key)?;
+        self.by_uid.remove(&room.conversation.uid);
+        self.timers.cancel(digest_timer(key));
+        for member in running_in(&room) {
+            self.count_running(member, true, false);
+        }
+        for open in room.open.values() {
+            let at = EventRef { conversation: key, seq: open.seq };
+            self.timers.cancel(at);
+            self.overdue.remove(&at);
+            self.open_by_uid.remove(&open.uid);
+            for delivery in &open.deliveries {
+                self.owe(delivery.member, at, false);
+            }
+        }
+        self.touched.remove(&key);
+        self.to_review.remove(&key);
+        Some(room)
     }
 
     /// Puts back a directory as it was, after a batch that came to nothing.
@@ -353,6 +370,9 @@ impl Workspace {
             if due.is_some() {
                 self.timers.set(digest_timer(key), due);
             }
+            if self.shared {
+                room.store_changed();
+            }
             if room.is_dirty() {
                 room.head.version += 1;
                 let dirty = room.take_dirty();
@@ -435,6 +455,12 @@ impl By {
 /// Whether a delivery is a turn that is being run.
 fn is_running(state: State) -> bool {
     matches!(state, State::Accepted { .. })
+}
+
+/// Who runs a turn in the room, once for each.
+fn running_in(room: &Room) -> Vec<MemberKey> {
+    let deliveries = room.open.values().flat_map(|open| &open.deliveries);
+    deliveries.filter(|d| is_running(d.state)).map(|d| d.member).collect()
 }
 
 /// Where people talk in the open: agents' own subjects are capped there.

@@ -43,6 +43,7 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
                 .collect(),
             receipts,
             sent: Vec::new(),
+            shared: false,
         };
         let again = Room::restore(parts, world.ws.directory(), world.now);
         assert_eq!(again.head, room.head);

@@ -390,6 +390,7 @@ impl House {
                 digested: self.log.digested.get(&key).copied(),
                 gone: room.gone.iter().copied().collect(),
                 sent: sent.collect(),
+                shared: false,
                 events: events.cloned().collect(),
                 pending: pending
                     .filter(|(at, _)| at.conversation == key)

@@ -23,8 +23,12 @@ pub(crate) struct Retention {
 }
 
 impl App {
-    /// Drops all that is old in every conversation. What cannot be archived is kept, and so is all after it.
+    /// Drops all that is old in every conversation. What cannot be archived is kept, and so is all after it. Of
+    /// several hosts one does it.
     pub(crate) async fn drop_old(&self) {
+        if !self.writer.leads() {
+            return;
+        }
         let done = self.try_drop_old().await;
         if self.drain.is_draining() {
             return;

@@ -79,6 +79,15 @@ impl Keys {
         self.signer.clone()
     }
 
+    /// What is the same for the same keys, and tells nothing of them.
+    pub(crate) fn fingerprint(&self) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        hasher.update(b"chorus keys");
+        hasher.update(self.signer.verifying_key().as_bytes());
+        hasher.update(self.turn);
+        hasher.finalize().into()
+    }
+
     /// The keys as they are in one life of the workspace: a restore begins another, in which turns granted
     /// before are nobody's. Tokens of members stay what they are; without the keys they end too.
     pub(crate) fn in_epoch(mut self, epoch: u64) -> Self {

@@ -30,7 +30,7 @@ use tokio::sync::mpsc;
 
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
-use connections::{Connections, Note, Outgoing};
+use connections::{Connections, MOVED, Note, Outgoing};
 use feed::{Feed, Live};
 
 /// Batches of effects that may wait. One is at most 256 commands' worth.
@@ -89,11 +89,16 @@ impl Courier {
     pub(crate) async fn run(mut self) {
         while let Some(effects) = self.batches.recv().await {
             if self.overflowed.swap(false, Ordering::Relaxed) {
-                self.feed.look_everywhere();
-                self.connections.all().iter().for_each(|connection| connection.lag());
+                self.look_everywhere();
             }
             self.distribute(effects);
         }
+    }
+
+    /// Followers read their logs, and connections ask for what they are owed.
+    fn look_everywhere(&self) {
+        self.feed.look_everywhere();
+        self.connections.all().iter().for_each(|connection| connection.lag());
     }
 
     fn distribute(&self, effects: Vec<Effect>) {
@@ -133,6 +138,13 @@ impl Courier {
                     // Whoever is too slow for them reads what is stored.
                     let _ = self.digests.try_send((conversation, digest));
                 }
+                Effect::Moved(conversation) => self.feed.publish(conversation, Live::Look),
+                Effect::Ended(session) => {
+                    if let Some(connection) = self.connections.get(session) {
+                        connection.close(MOVED);
+                    }
+                }
+                Effect::Anything => self.look_everywhere(),
                 // Taken out by the sink.
                 Effect::Directory(_) => {}
             }

@@ -256,6 +256,7 @@ impl State {
                 runtime: (*s.runtime).into(),
                 managed: s.managed,
                 resumable: s.resumable,
+                host: 0,
                 connected: false,
                 seen_at: Timestamp(s.seen_at),
             })?),

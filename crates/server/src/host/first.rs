@@ -53,6 +53,16 @@ pub(super) fn must_be_whole(
     Ok(())
 }
 
+/// What is said of a host whose keys are not those of the others on its database.
+pub(super) fn other_keys(keys: &Path) -> String {
+    format!(
+        "the hosts of this database sign with other keys than those in {}; copy the files {} of one of them \
+         there, or name their folder with --keys, and start again",
+        keys.display(),
+        Keys::FILES.join(" and ")
+    )
+}
+
 impl App {
     /// Makes what is missing, and gives the operator's token.
     pub(super) async fn first_start(&self, data: &Path) -> Result<String, StartError> {

@@ -20,8 +20,10 @@ use crate::db::{Error, Result, RowChange, TRACE};
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
-    /// The one writer of a host.
+    /// A writer that shares with nobody.
     Write(Sync),
+    /// The one writer of a host.
+    Host(Sync),
     /// Reads that somebody waits for.
     Read,
     /// Reads of everything: a doctor's, or an export's.
@@ -82,7 +84,7 @@ impl Link {
         let mut config = address.config.clone();
         if config.get_application_name().is_none() {
             config.application_name(match what {
-                Use::Write(_) => "chorus writer",
+                Use::Write(_) | Use::Host(_) => "chorus writer",
                 Use::Read => "chorus reader",
                 Use::Examine => "chorus",
             });
@@ -180,19 +182,30 @@ fn settings(what: Use) -> String {
         .to_owned();
     if what != Use::Examine {
         let ms = STATEMENT.as_millis();
-        settings.push_str(&format!(
-            "SET statement_timeout = {ms}; SET lock_timeout = {ms};
-            SET idle_in_transaction_session_timeout = {};",
-            2 * ms
-        ));
+        settings.push_str(&format!("SET statement_timeout = {ms}; SET lock_timeout = {ms};"));
+    }
+    let idle = match what {
+        // Others wait for what a writer has locked.
+        Use::Host(_) => Some(STATEMENT / 3),
+        Use::Write(_) | Use::Read => Some(STATEMENT * 2),
+        Use::Examine => None,
+    };
+    if let Some(idle) = idle.map(|idle| idle.as_millis()) {
+        settings.push_str(&format!("SET idle_in_transaction_session_timeout = {idle};"));
+    }
+    if matches!(what, Use::Host(_)) {
+        // A machine that is gone without a word has its locks no longer than this.
+        settings.push_str(
+            "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;",
+        );
     }
     match what {
         // A server may be set up to answer first.
-        Use::Write(Sync::Full | Sync::DangerousAnswerFirst) => settings.push_str(
+        Use::Write(how) | Use::Host(how) if how != Sync::DangerousNormal => settings.push_str(
             "SELECT set_config('synchronous_commit', 'on', false)
                 WHERE current_setting('synchronous_commit') = 'off';",
         ),
-        Use::Write(Sync::DangerousNormal) => settings.push_str("SET synchronous_commit = off;"),
+        Use::Write(_) | Use::Host(_) => settings.push_str("SET synchronous_commit = off;"),
         Use::Read | Use::Examine => {}
     }
     settings

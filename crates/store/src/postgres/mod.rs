@@ -5,15 +5,18 @@
 //! before: a batch is two round trips, its rows and its commit. A commit whose answer is lost is asked after
 //! by the number of its transaction (design section 3, "The store").
 //!
-//! One host has a database: its writer's connection holds a lock, which ends with that connection. Whether
-//! another host wrote between two connections of ours is told by the number in `host`.
+//! Locks of the writer's connection say which hosts there are and whether one has the database for itself
+//! (`shared`); they end with that connection. Whether another host wrote between two connections of ours is told
+//! by the number in `turn`.
 
 mod address;
 mod buffer;
 mod fault;
 mod link;
+mod listen;
 mod passfile;
 mod rows;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -27,8 +30,10 @@ use std::time::{Duration, Instant};
 
 use crate::Sync;
 use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
+use crate::shared::Shared;
 use buffer::Buffer;
 use link::{Dialing, Link, Use};
+use shared::Standing;
 
 pub use address::{Address, AddressError};
 
@@ -51,8 +56,10 @@ pub struct Postgres {
     number: RefCell<Option<String>>,
     /// Of a commit whose answer was lost.
     unknown: RefCell<Option<String>>,
-    /// Which of the database's hosts this is, counted as they came.
-    host: Cell<i64>,
+    /// Of a host: who it is among the database's hosts.
+    standing: Cell<Standing>,
+    /// The commit wakes the other hosts.
+    tells: Cell<bool>,
 }
 
 /// Whether a transaction is under way. It begins with its first statement, in the same message.
@@ -66,7 +73,7 @@ enum State {
 const WRITING: &str = "BEGIN";
 const READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// The lock of a database's one host: this number is ours, the other the schema's.
+/// The lock of a database's hosts: this number is ours, the other the schema's.
 const LOCK: i32 = 0x0c40_5a05;
 
 /// How long the server may take to see that a host has ended which had the lock, and how often we look.
@@ -74,11 +81,11 @@ const LET_GO: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 impl Postgres {
-    /// The one connection that writes. Refused while another host has the database.
+    /// A connection that writes and shares with nobody. Refused while a host has the database.
     pub fn writer(address: &Arc<Address>, sync: Sync) -> Result<Self> {
         let this = Self::open(address, Use::Write(sync))?;
         let until = Instant::now() + LET_GO;
-        while !this.hold()? {
+        while !this.try_exclusive()? {
             if Instant::now() >= until {
                 return Err(Error::Engine(
                     "it is in use by another running host; stop that one, or use another database"
@@ -113,24 +120,9 @@ impl Postgres {
             buffer: RefCell::default(),
             number: RefCell::default(),
             unknown: RefCell::default(),
-            host: Cell::new(0),
+            standing: Cell::default(),
+            tells: Cell::new(false),
         })
-    }
-
-    /// Takes the lock; false when another connection has it.
-    fn hold(&self) -> Result<bool> {
-        let sql = "SELECT pg_try_advisory_lock($1, hashtext(current_schema()))::int";
-        let db: &dyn Db = self;
-        Ok(db.one(sql, &[i64::from(LOCK).into()], |row| row.flag(0))?.unwrap_or(false))
-    }
-
-    /// Counts this host among those that the database has had.
-    pub(crate) fn enlist(&self) -> Result<()> {
-        let sql = "INSERT INTO host (workspace, number) VALUES (1, 1)
-            ON CONFLICT (workspace) DO UPDATE SET number = host.number + 1 RETURNING number";
-        let db: &dyn Db = self;
-        self.host.set(db.one(sql, &[], |row| row.int(0))?.unwrap_or(0));
-        Ok(())
     }
 
     /// A new connection, when there is one within a moment; else it goes on being made until the next call.
@@ -155,6 +147,7 @@ impl Postgres {
         self.failed.set(false);
         self.buffer.borrow_mut().take();
         self.number.take();
+        self.tells.set(false);
     }
 
     fn gone(&self) -> Error {
@@ -220,8 +213,9 @@ impl Db for Postgres {
             let link = self.link.borrow();
             number = self.noting(link.wait(rows::number(&link, true)))?;
         }
+        let words = self.commit_words();
         self.reset();
-        let done = self.link.borrow().run("COMMIT");
+        let done = self.link.borrow().run(&words);
         // Whatever it answers: only the transaction's number tells what became of it.
         done.map_err(|error| {
             self.lost.set(true);
@@ -240,6 +234,10 @@ impl Db for Postgres {
         if open { self.noting(link.run("ROLLBACK")) } else { Ok(()) }
     }
 
+    fn shared(&self) -> Option<&dyn Shared> {
+        Some(self)
+    }
+
     fn is_lost(&self) -> bool {
         self.lost.get() || self.link.borrow().client.is_closed()
     }
@@ -255,15 +253,7 @@ impl Db for Postgres {
             WHERE pid = $1 AND backend_start::text = $2";
         let (process, since) = (i64::from(before.0), before.1);
         db.query(end, &[process.into(), since.as_str().into()], &mut |_| Ok(()))?;
-        if !self.hold()? {
-            return Err(Error::Lost("another connection holds it".to_owned()));
-        }
-        let number: Option<i64> = db
-            .one("SELECT number FROM host WHERE workspace = 1", &[], |row| row.maybe_int(0))?
-            .flatten();
-        if number.unwrap_or(0) != self.host.get() {
-            return Err(Error::Engine("another host has taken the database over".to_owned()));
-        }
+        self.come_back()?;
         let Some(unknown) = self.unknown.borrow().clone() else {
             self.lost.set(false);
             return Ok(Fate::Undone);

@@ -43,7 +43,7 @@ impl Ground {
 
     fn stored(&self) -> Stored<'_> {
         let directory = self.workspace.directory().clone();
-        Stored { db: &*self.db, workspace: 1, directory, now: self.now, loaded: 0 }
+        Stored { db: &*self.db, workspace: 1, directory, now: self.now, loaded: 0, earlier: None }
     }
 
     fn run(&mut self, by: u32, command: Command) -> Outcome {
@@ -56,7 +56,7 @@ impl Ground {
             salt: [3; 16],
         };
         let directory = self.workspace.directory().clone();
-        let mut facts = Stored { db: &*self.db, workspace: 1, directory, now: self.now, loaded: 0 };
+        let mut facts = Stored { db: &*self.db, workspace: 1, directory, now: self.now, loaded: 0, earlier: None };
         let outcome = self.workspace.execute(&mut facts, by, command, drawn, self.now).unwrap();
         let changes = self.workspace.take_changes();
         self.db.begin().unwrap();

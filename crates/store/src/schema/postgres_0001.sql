@@ -2,10 +2,36 @@
 -- crosses it, so that the schema can be spread over machines by workspace; no sequences, and no foreign keys.
 -- Times are milliseconds since 1970, UTC; uids are 16 bytes; codes of enums are those of chorus_core::packed.
 
--- How many hosts have had the database, one after the other: a host whose number is another's lets it go.
+-- How many hosts the database has had, which numbers them; and which keys they sign with.
 CREATE TABLE host (
     workspace BIGINT NOT NULL PRIMARY KEY,
-    number BIGINT NOT NULL
+    number BIGINT NOT NULL,
+    keys BYTEA
+);
+
+-- Hosts that share the database write one after the other: whoever has locked this row. It counts what they tell
+-- each other, and how often one of them came to be alone.
+CREATE TABLE turn (
+    workspace BIGINT NOT NULL PRIMARY KEY,
+    moved BIGINT NOT NULL
+) WITH (fillfactor = 50);
+
+-- What a host has written while others were there: keys of conversations in 8 bytes each, of sessions in 4.
+CREATE TABLE news (
+    workspace BIGINT NOT NULL,
+    number BIGINT NOT NULL,
+    directory BIGINT NOT NULL,
+    rooms BYTEA NOT NULL,
+    sessions BYTEA NOT NULL,
+    PRIMARY KEY (workspace, number)
+);
+
+-- Which host a session is connected to, while hosts share the database.
+CREATE TABLE connection (
+    workspace BIGINT NOT NULL,
+    session BIGINT NOT NULL,
+    host BIGINT NOT NULL,
+    PRIMARY KEY (workspace, session)
 );
 
 CREATE TABLE workspace (

@@ -1,5 +1,6 @@
 //! One batch: commands decided in memory, their rows written, one commit.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,8 +13,9 @@ use chorus_core::workspace::{Failure, Workspace};
 use super::queue::Answer;
 use crate::audit::AuditHead;
 use crate::db::{Db, Error};
-use crate::facts::Stored;
+use crate::facts::{Earlier, Stored};
 use crate::record::record;
+use crate::shared::{self, News};
 
 /// Commands between two writes within a batch. A room remembers its newest 64 events; what a later
 /// command of the batch may look for has to be in there, or written.
@@ -32,6 +34,7 @@ pub(super) struct Batch<'a> {
     pub(super) db: &'a dyn Db,
     pub(super) tenant: i64,
     pub(super) now: Timestamp,
+    pub(super) earlier: &'a RefCell<Earlier>,
     /// Everything it has touched, for when it comes to nothing.
     pub(super) trace: &'a mut Trace,
 }
@@ -54,6 +57,15 @@ pub(super) struct Trace {
     pub(super) audited: Option<AuditHead>,
     /// Something that was said is to go from the files too.
     pub(super) erases: bool,
+    /// Something was written in its transaction.
+    pub(super) wrote: bool,
+    /// Where hosts share the database: under which number the others are told, and of what else than rooms.
+    pub(super) number: Option<u64>,
+    pub(super) told: News,
+    /// After this batch others are let in.
+    pub(super) opens: bool,
+    /// The hosts that live, when a session is to be closed whose host does not.
+    pub(super) live: Option<Vec<u32>>,
 }
 
 impl Trace {
@@ -176,6 +188,8 @@ impl Batch<'_> {
             }
         }
         self.trace.rooms.extend(changes.rooms.iter().map(|r| r.key));
+        self.trace.told.directory |= changes.changes_directory();
+        self.trace.told.sessions.extend(changes.sessions.iter().map(|s| s.key));
         self.trace.loaded += changes.rooms.iter().filter(|r| r.dirty.conversation).count();
         self.begin()?;
         record(self.db, self.tenant, self.workspace, &changes)
@@ -195,6 +209,32 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Other hosts are told what was written.
+    pub(super) fn tell(&mut self) -> Result<(), Error> {
+        let Some(number) = self.trace.number.filter(|_| self.trace.wrote) else { return Ok(()) };
+        let rooms = self.trace.rooms.iter().copied().collect();
+        let news = News { rooms, ..std::mem::take(&mut self.trace.told) };
+        shared::put(self.db, self.tenant, number, &news)?;
+        if let Some(hosts) = self.db.shared() {
+            hosts.tell();
+        }
+        Ok(())
+    }
+
+    /// Before others are let in: nobody is connected but who this host says is, and what it has written they
+    /// have not been told of.
+    pub(super) fn open(&mut self) -> Result<(), Error> {
+        self.begin()?;
+        shared::clear_connections(self.db, self.tenant)
+    }
+
+    /// Sessions are closed whose host is none of these.
+    pub(super) fn end_sessions_but(&mut self, hosts: &[u32]) -> Result<(), Error> {
+        let now = self.now;
+        self.with_facts(|workspace, facts| workspace.end_sessions_but(facts, hosts, now))
+            .map_err(engine)
+    }
+
     /// Whatever the engine has put aside is written: what fails, fails before the commit.
     pub(super) fn flush(&mut self) -> Result<(), Error> {
         if self.trace.began { self.db.flush() } else { Ok(()) }
@@ -205,13 +245,15 @@ impl Batch<'_> {
             self.db.begin()?;
             self.trace.began = true;
         }
+        self.trace.wrote = true;
         Ok(())
     }
 
     fn with_facts<T>(&mut self, decide: impl FnOnce(&mut Workspace, &mut Stored<'_>) -> T) -> T {
         let directory = self.before.clone();
-        let mut facts =
-            Stored { db: self.db, workspace: self.tenant, directory, now: self.now, loaded: 0 };
+        let (db, workspace, now) = (self.db, self.tenant, self.now);
+        let earlier = Some(self.earlier).filter(|_| self.workspace.is_shared());
+        let mut facts = Stored { db, workspace, directory, now, loaded: 0, earlier };
         let decided = decide(self.workspace, &mut facts);
         self.trace.loaded += facts.loaded;
         decided

@@ -15,7 +15,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -86,6 +86,14 @@ pub(crate) struct Shared {
     /// Why it takes no work for the time being.
     trouble: std::sync::Mutex<Option<String>>,
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
+    /// Another host has written, or asks to be let in.
+    news: AtomicBool,
+    /// It is time to look at the other hosts.
+    pause: AtomicBool,
+    /// Other hosts write to the same database.
+    company: AtomicBool,
+    /// This host does what one of them is to do.
+    leads: AtomicBool,
 }
 
 #[derive(Default)]
@@ -129,6 +137,10 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
         commit: std::sync::Mutex::default(),
         trouble: std::sync::Mutex::default(),
         thread: std::sync::Mutex::default(),
+        news: AtomicBool::new(false),
+        pause: AtomicBool::new(false),
+        company: AtomicBool::new(false),
+        leads: AtomicBool::new(true),
     });
     let its = shared.clone();
     let thread = std::thread::Builder::new().name("writer".to_owned());
@@ -170,6 +182,16 @@ impl Writer {
     /// The commit that the command had to wait for whose [`Reply`] asks; to anybody else, one of lately.
     pub fn commit(&self) -> Option<Commit> {
         *queue::lock(&self.shared.commit)
+    }
+
+    /// Whether other hosts write to the same database.
+    pub fn has_company(&self) -> bool {
+        self.shared.company.load(Ordering::Acquire)
+    }
+
+    /// Whether this host is to do what one of several does for all: it is alone, or was there before the others.
+    pub fn leads(&self) -> bool {
+        self.shared.leads.load(Ordering::Acquire)
     }
 
     pub fn stats(&self) -> Stats {

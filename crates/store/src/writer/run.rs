@@ -5,9 +5,11 @@
 
 mod away;
 pub(super) mod copy;
+mod hosts;
 mod recover;
 mod space;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -26,6 +28,7 @@ use super::queue::{Answer, Job, Next, lock};
 use super::{Commit, Setup, Shared, Sink};
 use crate::clock::Clock;
 use crate::db::{Db, Error};
+use crate::facts::Earlier;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
 
@@ -65,6 +68,9 @@ pub(super) struct Run {
     /// A batch of which it is not known whether it was committed.
     unknown: Option<away::Unknown>,
     ledger: Ledger,
+    others: hosts::Others,
+    /// Rooms as they were before other hosts changed them.
+    earlier: RefCell<Earlier>,
     /// Something was erased, and the files still hold it.
     unscrubbed: bool,
     /// What the batch at hand has touched, and the directory before it.
@@ -126,6 +132,8 @@ impl Run {
             more_due: false,
             pause: None,
             unknown: None,
+            others: hosts::Others::default(),
+            earlier: RefCell::default(),
             ledger: Ledger::new(setup.audit),
             // A process that ended between an erasure and its scrubbing leaves that to this one.
             unscrubbed: true,
@@ -149,6 +157,7 @@ impl Run {
     }
 
     fn work(&mut self) -> Result<(), Error> {
+        self.meet()?;
         // Rooms that came back from a crash write at once what they owe.
         self.batch(Vec::new())?;
         loop {
@@ -211,8 +220,19 @@ impl Run {
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let now = self.clock.now();
         self.see_whether_lost(now);
-        match self.goes_on(now).and_then(|goes_on| if goes_on { self.revive(now) } else { Ok(()) })
-        {
+        let mut wanted = false;
+        match self.goes_on(now).and_then(|goes_on| {
+            if goes_on {
+                wanted = self.look_around(now)?;
+                self.revive(now)?;
+            }
+            Ok(())
+        }) {
+            Err(error) if self.db.is_lost() => {
+                self.mark_away(&error.to_string());
+                self.refuse_for_now(jobs);
+                return Ok(());
+            }
             Err(error) => return refuse_all(jobs, error),
             Ok(()) if self.pause.is_some() => {
                 self.refuse_for_now(jobs);
@@ -229,12 +249,24 @@ impl Run {
         self.latest = self.latest.max(now);
         if self.is_due(now) {
             self.fired_at = Some(Instant::now());
+            wanted = true;
+        }
+        if self.workspace.is_shared() && jobs.is_empty() && !wanted && !self.has_to_write(now) {
+            return self.part();
         }
         match self.decide(&jobs, TIMERS, now) {
-            Ok(answers) => self.finish(jobs, answers),
-            Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, jobs, &why),
-            Err(broken) => self.one_by_one(jobs, &broken, now),
+            Ok(answers) => self.finish(jobs, answers)?,
+            Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, jobs, &why)?,
+            Err(broken) => self.one_by_one(jobs, &broken, now)?,
         }
+        self.part()
+    }
+
+    /// Whether there is anything to do but commands and timers.
+    fn has_to_write(&self, now: Timestamp) -> bool {
+        let rested = self.resting.values().any(|until| *until <= now);
+        let audit = self.ledger.closing || self.ledger.due().is_some_and(|due| due <= now);
+        rested || audit || !self.missing.is_empty() || !self.workspace.touched().is_empty()
     }
 
     /// Takes what was erased out of the files. A reader may be in the way; then it is tried again after the
@@ -261,9 +293,14 @@ impl Run {
         timers: usize,
         now: Timestamp,
     ) -> Result<Vec<Answer>, Broken> {
-        self.before = self.workspace.directory().clone();
         self.trace = Trace { now, ..Trace::default() };
+        if let Err(error) = self.take_turn(now) {
+            self.before = self.workspace.directory().clone();
+            return Err(self.no_turn(&error));
+        }
+        self.before = self.workspace.directory().clone();
         let mut batch = Batch {
+            earlier: &self.earlier,
             workspace: &mut self.workspace,
             before: &self.before,
             db: &*self.db,
@@ -273,6 +310,12 @@ impl Run {
         };
         let (more_due, ledger) = (&mut self.more_due, &self.ledger);
         let decided = catch_unwind(AssertUnwindSafe(|| {
+            if batch.trace.opens {
+                batch.open()?;
+            }
+            if let Some(live) = batch.trace.live.take() {
+                batch.end_sessions_but(&live)?;
+            }
             if timers > 0 {
                 *more_due = batch.fire(timers)?;
             }
@@ -280,6 +323,7 @@ impl Run {
                 jobs.iter().map(|job| Todo { by: job.by, command: &job.command, drawn: job.drawn });
             let answers = batch.run(todo)?;
             batch.audit(ledger)?;
+            batch.tell()?;
             batch.flush()?;
             Ok(answers)
         }));
@@ -344,6 +388,14 @@ impl Run {
         if !self.trace.began {
             return Ok(());
         }
+        if !self.trace.wrote {
+            // The turn is passed on. A connection that is lost is seen by the next batch.
+            self.trace.began = false;
+            return match self.db.rollback() {
+                Err(Error::Lost(_)) | Ok(()) => Ok(()),
+                Err(error) => Err(error),
+            };
+        }
         let before = Instant::now();
         self.db.commit()?;
         if !self.slower_sync.is_zero() {
@@ -361,6 +413,7 @@ impl Run {
     /// The batch is on disk.
     fn committed(&mut self) {
         self.trace.began = false;
+        self.told();
         self.unscrubbed |= self.trace.erases;
         self.trace.rooms.iter().for_each(|room| self.stamps.moved(*room));
     }

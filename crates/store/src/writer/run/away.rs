@@ -2,7 +2,7 @@
 //!
 //! Invariant: what was refused meanwhile has written nothing. A batch whose commit was under way is answered only
 //! when the database has said what became of it; its rooms and its effects wait as long. Rooms in memory stay
-//! right: nobody else has written, or the engine says that another host has, which ends this writer.
+//! right, unless the engine says that another host may have written: then they are loaded anew.
 
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Timestamp;
@@ -62,6 +62,10 @@ impl Run {
                 self.pause = None;
                 self.shared.trouble(None);
                 self.resolve(fate)?;
+                let db = self.db.clone();
+                if let Some(hosts) = db.shared() {
+                    self.stand(hosts);
+                }
             }
         }
         Ok(true)

@@ -97,8 +97,11 @@ impl Run {
 
     /// Loads the rooms that were dropped, each by itself, so that what is owed in them stays alive.
     pub(super) fn revive(&mut self, now: Timestamp) -> Result<(), Error> {
-        let rested = self.resting.iter().filter(|(_, until)| **until <= now).map(|(key, _)| *key);
-        self.missing.extend(rested.collect::<Vec<_>>());
+        if self.workspace.is_shared() {
+            // It is done in this host's turn.
+            return Ok(());
+        }
+        self.wake_rested(now);
         while self.pause.is_none()
             && let Some(key) = self.missing.pop_first()
         {
@@ -108,7 +111,7 @@ impl Run {
             }
             let directory = self.workspace.directory().clone();
             let (db, workspace) = (&*self.db, self.tenant);
-            match (Stored { db, workspace, directory, now, loaded: 0 }).load(key) {
+            match (Stored { db, workspace, directory, now, loaded: 0, earlier: None }).load(key) {
                 Ok(Some(room)) => self.workspace.admit(room),
                 // It was made in the batch that came to nothing.
                 Ok(None) => continue,
@@ -136,7 +139,17 @@ impl Run {
         Ok(())
     }
 
-    fn rest(&mut self, room: ConversationKey, why: &str, now: Timestamp) {
+    /// Rooms that were let alone for long enough are to be loaded again.
+    pub(super) fn wake_rested(&mut self, now: Timestamp) {
+        let rested = self.resting.iter().filter(|(_, until)| **until <= now).map(|(key, _)| *key);
+        let rested: Vec<_> = rested.collect();
+        for key in rested {
+            self.resting.remove(&key);
+            self.missing.insert(key);
+        }
+    }
+
+    pub(super) fn rest(&mut self, room: ConversationKey, why: &str, now: Timestamp) {
         tracing::error!(why, conversation = room.0, "a room fails by itself and is let alone");
         self.workspace.forget([room]);
         self.missing.remove(&room);

@@ -1,0 +1,202 @@
+//! What other hosts on the same database have done, as this one takes it in.
+//!
+//! Invariant: where hosts share a database, everything that decides is in rows when a batch ends: a host that
+//! reads them knows all that the one knew which wrote them. Which host holds a session is part of that; offers
+//! that others decided for sessions of this host are handed on from here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Failure, Result, Run, Workspace};
+use crate::command::{By, Drawn, Effect, Facts, Offer, Unavailable};
+use crate::delivery::{Delivery, Disposition, Open, State};
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, Seq, SessionKey, Timestamp};
+use crate::member::{Directory, Session};
+use crate::room::Room;
+
+impl Workspace {
+    /// Which of the hosts of the database this is, counted as they came.
+    pub fn set_host(&mut self, host: u32) {
+        self.host = host;
+    }
+
+    /// Whether others write to the same database: then every change of what is open gets its row at once, and
+    /// who holds a session gets one too. What is open and who is connected now gets theirs with the next batch.
+    pub fn set_shared(&mut self, shared: bool) {
+        if shared && !self.shared {
+            self.rooms.values_mut().for_each(Room::forget_written);
+            let open = self.rooms.values().filter(|room| !room.open.is_empty());
+            self.touched.extend(open.map(Room::key));
+            let sessions = self.directory.sessions.values();
+            self.changes.sessions.extend(sessions.filter(|s| s.connected).cloned());
+        }
+        self.shared = shared;
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// Takes a room out that another host has changed; gives it as it was.
+    pub fn take_stale(&mut self, key: ConversationKey) -> Option<Room> {
+        self.take_out(key)
+    }
+
+    /// The directory as others have left it.
+    pub fn adopt(&mut self, directory: Directory) {
+        let last = directory.sessions.last().map_or(0, |(key, _)| key.0);
+        self.last_session = self.last_session.max(last);
+        let before = std::mem::replace(&mut self.directory, Arc::new(directory));
+        self.directory_changed = true;
+        for session in before.sessions.values().filter(|s| s.connected) {
+            self.see_ended(session);
+        }
+    }
+
+    /// A session as others have left it.
+    pub fn adopt_session(&mut self, session: Session) {
+        self.last_session = self.last_session.max(session.key.0);
+        let before = self.directory.sessions.get(&session.key).cloned();
+        self.directory_changed = true;
+        Arc::make_mut(&mut self.directory).restore_session(session);
+        if let Some(before) = before.filter(|s| s.connected) {
+            self.see_ended(&before);
+        }
+    }
+
+    /// A connection of this host ends when its session is another's now, or nobody's.
+    fn see_ended(&mut self, before: &Session) {
+        let is_mine = |s: &Session| s.connected && s.host == self.host;
+        let now = self.directory.sessions.get(&before.key);
+        if is_mine(before) && !now.is_some_and(|s| is_mine(s)) {
+            self.changes.effects.push(Effect::Ended(before.key));
+        }
+    }
+
+    /// The conversation with this key is there, though nothing of it is in memory.
+    pub fn note_conversation(&mut self, key: ConversationKey) {
+        self.last_conversation = self.last_conversation.max(key.0);
+    }
+
+    /// Sessions whose host is none of these are nobody's any more.
+    pub fn end_sessions_but(
+        &mut self,
+        facts: &mut dyn Facts,
+        hosts: &[u32],
+        now: Timestamp,
+    ) -> std::result::Result<(), Unavailable> {
+        let gone = |s: &&Arc<Session>| s.connected && !hosts.contains(&s.host);
+        let gone: Vec<SessionKey> =
+            self.directory.sessions.values().filter(gone).map(|s| s.key).collect();
+        for session in gone {
+            let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
+            done(run.let_go(session))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a session is connected whose host is none of these.
+    pub fn has_sessions_but(&self, hosts: &[u32]) -> bool {
+        self.directory.sessions.values().any(|s| s.connected && !hosts.contains(&s.host))
+    }
+
+    /// Another host has changed a room, which is in memory again; `before` is what was open in it. Sessions of
+    /// this host are handed what they were offered there, and told what was taken from them.
+    pub fn hand_on(
+        &mut self,
+        facts: &mut dyn Facts,
+        key: ConversationKey,
+        before: &BTreeMap<Seq, Open>,
+        now: Timestamp,
+    ) -> std::result::Result<(), Unavailable> {
+        let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
+        done(run.offers_of_others(key, before))?;
+        done(run.ends_of_others(key, before))
+    }
+
+    /// What is to be done about what others did, by itself: it is committed already.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        let mut effects = std::mem::take(&mut self.changes.effects);
+        if std::mem::take(&mut self.directory_changed) {
+            effects.insert(0, Effect::Directory(self.directory.clone()));
+        }
+        effects
+    }
+}
+
+impl Run<'_> {
+    fn offers_of_others(&mut self, key: ConversationKey, before: &BTreeMap<Seq, Open>) -> Result<()> {
+        let mut offers = Vec::new();
+        for open in self.room(key).open.values() {
+            for delivery in &open.deliveries {
+                let State::Offered { session, .. } = delivery.state else { continue };
+                let known = before.get(&open.seq).and_then(|o| o.delivery(delivery.member));
+                let is_new = known.is_none_or(|d| {
+                    d.session() != Some(session) || d.attempt != delivery.attempt
+                });
+                if is_new && self.is_mine(session) {
+                    offers.push((open.seq, session, delivery.clone()));
+                }
+            }
+        }
+        for (seq, session, delivery) in offers {
+            let event = self.recall_event(EventRef { conversation: key, seq })?;
+            let entry = self.entry(event)?;
+            let Delivery { member, decision, attempt, fence, .. } = delivery;
+            self.effect(Effect::Offer(Offer { entry, member, session, decision, attempt, fence }));
+        }
+        Ok(())
+    }
+
+    fn ends_of_others(&mut self, key: ConversationKey, before: &BTreeMap<Seq, Open>) -> Result<()> {
+        for (seq, before) in before {
+            let at = EventRef { conversation: key, seq: *seq };
+            let now = match self.room(key).open.get(seq) {
+                Some(open) => open.clone(),
+                None => {
+                    let Some(receipt) = self.facts.event(at)?.and_then(|e| e.receipt) else {
+                        continue;
+                    };
+                    let (entry_uid, author) = (receipt.uid, receipt.author);
+                    let open = Arc::new(receipt.clone());
+                    self.effect(Effect::Receipt { entry_uid, conversation: key, author, open });
+                    receipt
+                }
+            };
+            for was in &before.deliveries {
+                let Some(session) = was.session().filter(|s| self.is_mine(*s)) else { continue };
+                let is = now.delivery(was.member);
+                let taken = is.is_none_or(|d| {
+                    d.disposition() == Some(Disposition::Superseded)
+                        || (d.fence > was.fence && d.session() != Some(session))
+                });
+                if taken {
+                    let conversation = self.room(key).conversation.uid;
+                    self.effect(Effect::Cancel {
+                        event: before.uid,
+                        conversation,
+                        member: was.member,
+                        session,
+                        attempt: was.attempt,
+                        reason: "superseded",
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_mine(&self, session: SessionKey) -> bool {
+        let session = self.directory().sessions.get(&session);
+        session.is_some_and(|s| s.connected && s.host == self.ws.host)
+    }
+}
+
+/// The host's own work is refused by nobody.
+fn done(result: Result<()>) -> std::result::Result<(), Unavailable> {
+    match result {
+        Ok(()) | Err(Failure::Refused(_)) => Ok(()),
+        Err(Failure::Unavailable(why)) => Err(why),
+    }
+}

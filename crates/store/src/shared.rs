@@ -1,0 +1,142 @@
+//! Several hosts on one database: which of them writes, and what it tells the others.
+//!
+//! Invariant: a host that is alone holds the database for itself, and knows all that is decided. Hosts that share
+//! it write one after the other: each batch waits for its turn, takes in what was written since its last one
+//! ([`News`]), decides, and passes the turn on with its commit. So everything that holds for one writer holds for
+//! all of them together: seqs, ids, claims, fences, deadlines and the chain of the audit log (spec/DECISIONS.md).
+
+use chorus_core::ids::{ConversationKey, SessionKey};
+use chorus_core::member::{Directory, Session};
+
+use crate::db::{Db, Error, Result, Table};
+use crate::directory;
+
+/// What an engine adds whose database several hosts may share.
+pub trait Shared {
+    /// Which of the database's hosts this is, counted as they came.
+    fn host(&self) -> u32;
+    /// Whether no other host can write.
+    fn is_alone(&self) -> bool;
+    /// Within a transaction: waits until no other host writes, until the transaction ends. Gives the number of
+    /// the newest news.
+    fn wait_for_turn(&self) -> Result<u64>;
+    /// The number of the newest news, without waiting.
+    fn newest(&self) -> Result<u64>;
+    /// The numbers of the hosts that live, those that wait to be let in too.
+    fn hosts(&self) -> Result<Vec<u32>>;
+    /// Lets other hosts in: from here on it is shared.
+    fn let_in(&self) -> Result<()>;
+    /// Takes the database for itself, when it is shared with nobody and the newest news is `seen`.
+    fn try_alone(&self, seen: u64) -> Result<bool>;
+    /// Whether the keys that this host signs with, by their fingerprint, are those of the hosts that are there.
+    fn agree_on_keys(&self, ours: &[u8]) -> Result<bool>;
+    /// The commit of this transaction wakes the other hosts.
+    fn tell(&self);
+    /// Whether others may have written while the connection was away, or before it was first there; says so once.
+    fn take_stale(&self) -> bool;
+    /// Calls `heard` when another host has written or asks to be let in, and from time to time, until what it
+    /// gives is dropped.
+    fn listen(&self, heard: Box<dyn Fn(Heard) + Send + Sync>) -> Result<Box<dyn Send>>;
+}
+
+/// Why to look at what others do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Something was written, or somebody waits to be let in.
+    News,
+    /// Nothing was heard; but a word may have been lost, and hosts may have ended.
+    Pause,
+}
+
+pub(crate) static TURN: Table = Table::new("turn", 1, &["workspace", "moved"]);
+
+pub(crate) static NEWS: Table =
+    Table::new("news", 2, &["workspace", "number", "directory", "rooms", "sessions"]);
+
+pub(crate) static CONNECTION: Table = Table::new("connection", 2, &["workspace", "session", "host"]);
+
+/// News that are kept: who has missed more loads everything anew.
+const KEPT: u64 = 4_096;
+
+/// What one batch has written, for the other hosts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct News {
+    /// Members, roles, streams, tokens or approvals.
+    pub(crate) directory: bool,
+    pub(crate) rooms: Vec<ConversationKey>,
+    pub(crate) sessions: Vec<SessionKey>,
+}
+
+/// Writes the news with this number, which passes the turn on.
+pub(crate) fn put(db: &dyn Db, workspace: i64, number: u64, news: &News) -> Result<()> {
+    let rooms: Vec<u8> = news.rooms.iter().flat_map(|key| key.0.to_be_bytes()).collect();
+    let sessions: Vec<u8> = news.sessions.iter().flat_map(|key| key.0.to_be_bytes()).collect();
+    let (rooms, sessions) = (rooms.as_slice().into(), sessions.as_slice().into());
+    db.put(&NEWS, &[workspace.into(), number.into(), news.directory.into(), rooms, sessions])?;
+    if number.is_multiple_of(KEPT / 4) {
+        let sql = "DELETE FROM news WHERE workspace = $1 AND number <= $2";
+        db.execute(sql, &[workspace.into(), number.saturating_sub(KEPT).into()])?;
+    }
+    db.put(&TURN, &[workspace.into(), number.into()])
+}
+
+/// What was written after `seen` up to `newest`; none when some of it is not known any more.
+pub(crate) fn since(db: &dyn Db, workspace: i64, seen: u64, newest: u64) -> Result<Option<News>> {
+    let sql = format!("{} WHERE workspace = $1 AND number > $2 ORDER BY number", NEWS.select());
+    let mut all = News::default();
+    let mut count = 0;
+    db.query(&sql, &[workspace.into(), seen.into()], &mut |row| {
+        count += 1;
+        all.directory |= row.flag(2)?;
+        let (rooms, rest) = row.blob(3)?.as_chunks::<8>();
+        let (sessions, more) = row.blob(4)?.as_chunks::<4>();
+        if !rest.is_empty() || !more.is_empty() {
+            return Err(Error::corrupt("news of another shape"));
+        }
+        all.rooms.extend(rooms.iter().map(|key| ConversationKey(u64::from_be_bytes(*key))));
+        all.sessions.extend(sessions.iter().map(|key| SessionKey(u32::from_be_bytes(*key))));
+        Ok(())
+    })?;
+    if seen.checked_add(count) != Some(newest) {
+        return Ok(None);
+    }
+    all.rooms.sort_unstable();
+    all.rooms.dedup();
+    all.sessions.sort_unstable();
+    all.sessions.dedup();
+    Ok(Some(all))
+}
+
+/// Who holds the session now.
+pub(crate) fn put_connection(db: &dyn Db, workspace: i64, session: &Session) -> Result<()> {
+    let key = [workspace.into(), session.key.0.into()];
+    if session.connected {
+        db.put(&CONNECTION, &[workspace.into(), session.key.0.into(), session.host.into()])
+    } else {
+        db.remove(&CONNECTION, &key)
+    }
+}
+
+/// No session is held by anybody.
+pub(crate) fn clear_connections(db: &dyn Db, workspace: i64) -> Result<()> {
+    db.execute("DELETE FROM connection WHERE workspace = $1", &[workspace.into()]).map(drop)
+}
+
+/// Marks the directory's sessions that are held by a host.
+pub(crate) fn connect(db: &dyn Db, workspace: i64, everybody: &mut Directory) -> Result<()> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY session", CONNECTION.select());
+    let held = db.all(&sql, &[workspace.into()], |row| Ok((SessionKey(row.int(1)?), row.int(2)?)))?;
+    for (key, host) in held {
+        let Some(session) = everybody.sessions.get(&key) else { continue };
+        let session = Session { connected: true, host, ..Session::clone(session) };
+        everybody.restore_session(session);
+    }
+    Ok(())
+}
+
+/// One session as it is written, with who holds it.
+pub(crate) fn session(db: &dyn Db, workspace: i64, key: SessionKey) -> Result<Option<Session>> {
+    let Some(session) = directory::session(db, workspace, key)? else { return Ok(None) };
+    let host = db.get(&CONNECTION, &[workspace.into(), key.0.into()], |row| row.int(2))?;
+    Ok(Some(Session { connected: host.is_some(), host: host.unwrap_or(0), ..session }))
+}

@@ -1,0 +1,306 @@
+//! Other hosts on the same database: this one's turn to write, and what they wrote meanwhile.
+//!
+//! Invariant: while the database is shared nothing is decided, and no room is loaded, but in this host's turn; and
+//! what others wrote before it is known by then. What they caused for connections of this host is done at once: it
+//! is committed, whatever becomes of this batch.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use chorus_core::command::Effect;
+use chorus_core::ids::{ConversationKey, Timestamp};
+use chorus_core::member::Directory;
+
+use super::{Broken, Hindrance, Run};
+use crate::db::Error;
+use crate::facts::Stored;
+use crate::shared::{self, Heard, News, Shared};
+use crate::{conversation, directory, open};
+
+/// What is known of the other hosts.
+#[derive(Default)]
+pub(super) struct Others {
+    /// The number of the newest news that are known here.
+    seen: u64,
+    /// Nothing in memory is to be trusted.
+    stale: bool,
+    /// Those that lived when it was looked last.
+    live: Vec<u32>,
+    /// A session is connected to none of them.
+    lost: bool,
+    /// One of them has ended since: what it had in hand is looked for.
+    fewer: bool,
+    /// Keeps the ear open.
+    _listening: Option<Box<dyn Send>>,
+}
+
+impl Run {
+    fn shares(&self) -> bool {
+        self.db.shared().is_some_and(|hosts| !hosts.is_alone())
+    }
+
+    /// Begins to hear of other hosts.
+    pub(super) fn meet(&mut self) -> Result<(), Error> {
+        let db = self.db.clone();
+        let Some(hosts) = db.shared() else { return Ok(()) };
+        let told = std::sync::Arc::downgrade(&self.shared);
+        let listening = hosts.listen(Box::new(move |heard| {
+            if let Some(told) = told.upgrade() {
+                let what = if heard == Heard::News { &told.news } else { &told.pause };
+                what.store(true, Ordering::Release);
+                told.queue.wake();
+            }
+        }))?;
+        self.others._listening = Some(listening);
+        self.workspace.set_host(hosts.host());
+        self.stand(hosts);
+        Ok(())
+    }
+
+    /// Takes in whether the database is shared, after the connection was made or made anew.
+    pub(super) fn stand(&mut self, hosts: &dyn Shared) {
+        self.others.stale |= hosts.take_stale();
+        self.share(!hosts.is_alone());
+    }
+
+    fn share(&mut self, shared: bool) {
+        self.workspace.set_shared(shared);
+        self.shared.company.store(shared, Ordering::Release);
+        self.shared.leads.store(!shared, Ordering::Release);
+    }
+
+    /// Looks whether other hosts have something for this one, before a batch. Says whether the batch is wanted
+    /// for that.
+    pub(super) fn look_around(&mut self, now: Timestamp) -> Result<bool, Error> {
+        let news = self.shared.news.swap(false, Ordering::AcqRel);
+        let pause = self.shared.pause.swap(false, Ordering::AcqRel);
+        let db = self.db.clone();
+        let Some(hosts) = db.shared() else { return Ok(false) };
+        if hosts.is_alone() {
+            if self.others.stale {
+                self.load_anew(now)?;
+            }
+            if (news || pause) && hosts.hosts()?.len() > 1 {
+                self.let_in(hosts, now)?;
+            }
+            return Ok(false);
+        }
+        if pause {
+            let live = hosts.hosts()?;
+            self.others.fewer |= self.others.live.iter().any(|host| !live.contains(host));
+            let leads = live.iter().min() == Some(&hosts.host());
+            self.shared.leads.store(leads, Ordering::Release);
+            self.others.live = live;
+        }
+        self.others.lost |= pause && self.workspace.has_sessions_but(&self.others.live);
+        let moved = (news || pause) && hosts.newest()? != self.others.seen;
+        Ok(moved || self.others.lost || self.others.fewer || self.others.stale)
+    }
+
+    /// Everything that is open gets its row, and then others may write.
+    fn let_in(&mut self, hosts: &dyn Shared, now: Timestamp) -> Result<(), Error> {
+        self.workspace.set_shared(false);
+        self.workspace.set_shared(true);
+        match self.decide(&[], 0, now) {
+            Ok(answers) => self.finish(Vec::new(), answers)?,
+            Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, Vec::new(), &why)?,
+            // A room that fails by itself keeps nobody out for ever: it rests, and it is tried again.
+            Err(broken) => {
+                tracing::error!(why = broken.why, "another host could not be let in yet");
+                return self.undo();
+            }
+        }
+        if self.pause.is_none() {
+            tracing::info!("another host shares the database from here on");
+            self.others.seen = hosts.newest()?;
+            hosts.let_in()?;
+            self.share(true);
+        }
+        Ok(())
+    }
+
+    /// When nobody else is left, the database is this host's alone again.
+    pub(super) fn part(&mut self) -> Result<(), Error> {
+        let db = self.db.clone();
+        let Some(hosts) = db.shared().filter(|hosts| !hosts.is_alone()) else { return Ok(()) };
+        let lonely = self.others.live == [hosts.host()] && !self.others.stale;
+        if !lonely || self.pause.is_some() || self.workspace.has_sessions_but(&self.others.live) {
+            return Ok(());
+        }
+        self.others.live.clear();
+        match hosts.try_alone(self.others.seen) {
+            Ok(false) => {}
+            Ok(true) => {
+                tracing::info!("no other host shares the database any more");
+                self.share(false);
+            }
+            Err(error) if self.db.is_lost() => self.mark_away(&error.to_string()),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Waits for this host's turn and takes in what others wrote, when the database is shared: a transaction is
+    /// open then.
+    pub(super) fn take_turn(&mut self, now: Timestamp) -> Result<(), Error> {
+        let db = self.db.clone();
+        let Some(hosts) = db.shared().filter(|hosts| !hosts.is_alone()) else {
+            // What is written before others are let in is not told to them: the gap in the numbers is.
+            self.trace.opens = self.workspace.is_shared();
+            return Ok(());
+        };
+        db.begin()?;
+        self.trace.began = true;
+        let newest = hosts.wait_for_turn()?;
+        let mut seen = Some(self.others.seen).filter(|_| !self.others.stale);
+        if let Some(known) = seen.filter(|seen| *seen != newest) {
+            match shared::since(&*db, self.tenant, known, newest)? {
+                Some(news) => self.take_in(news, now)?,
+                None => seen = None,
+            }
+        }
+        if seen.is_none() {
+            self.load_anew(now)?;
+        }
+        self.others.seen = newest;
+        self.trace.number = Some(newest + 1);
+        if std::mem::take(&mut self.others.fewer) {
+            for key in conversation::with_open_events(&*db, self.tenant)? {
+                if self.workspace.room(key).is_none() {
+                    self.missing.insert(key);
+                }
+            }
+        }
+        self.load_missing(now)?;
+        self.hand_out_of_others();
+        if std::mem::take(&mut self.others.lost) {
+            // Asked now, so that a host which came and wrote meanwhile is among them.
+            self.trace.live = Some(hosts.hosts()?);
+        }
+        Ok(())
+    }
+
+    /// The batch is committed: others were told of it under its number.
+    pub(super) fn told(&mut self) {
+        if let Some(number) = self.trace.number {
+            self.others.seen = number;
+        }
+    }
+
+    fn take_in(&mut self, news: News, now: Timestamp) -> Result<(), Error> {
+        let db = self.db.clone();
+        if news.directory {
+            let everybody = self.everybody(now)?;
+            self.workspace.adopt(everybody);
+        } else {
+            for key in news.sessions {
+                if let Some(session) = shared::session(&*db, self.tenant, key)? {
+                    self.workspace.adopt_session(session);
+                }
+            }
+        }
+        self.ledger.head = crate::audit::head(&*db, self.tenant)?;
+        let moved: Vec<_> = news.rooms.iter().map(|key| Effect::Moved(*key)).collect();
+        for key in news.rooms {
+            self.workspace.note_conversation(key);
+            self.stamps.moved(key);
+            let before = self.workspace.take_stale(key);
+            let opened = before.as_ref().map(|room| room.open.clone()).unwrap_or_default();
+            if let Some(before) = before {
+                self.earlier.borrow_mut().keep(before);
+            }
+            if !opened.is_empty() || open::is_pending(&*db, self.tenant, key)? {
+                self.load_again(key, &opened, now)?;
+            }
+        }
+        self.hand_out_of_others();
+        (self.sink)(moved);
+        Ok(())
+    }
+
+    fn load_again(
+        &mut self,
+        key: ConversationKey,
+        before: &BTreeMap<chorus_core::ids::Seq, chorus_core::delivery::Open>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let db = self.db.clone();
+        let mut facts = Stored {
+            db: &*db,
+            workspace: self.tenant,
+            directory: self.workspace.directory().clone(),
+            now,
+            loaded: 0,
+            earlier: Some(&self.earlier).filter(|_| self.workspace.is_shared()),
+        };
+        match facts.load(key) {
+            Ok(Some(room)) => {
+                self.ages.grew(1);
+                self.workspace.admit(room);
+                let handed = self.workspace.hand_on(&mut facts, key, before, now);
+                handed.map_err(|why| Error::Engine(why.0))
+            }
+            Ok(None) => Ok(()),
+            Err(Error::Corrupt(why)) => {
+                self.rest(key, &why, now);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn load_missing(&mut self, now: Timestamp) -> Result<(), Error> {
+        self.wake_rested(now);
+        while let Some(key) = self.missing.first().copied() {
+            if self.workspace.room(key).is_none() {
+                self.load_again(key, &BTreeMap::new(), now)?;
+            }
+            self.missing.remove(&key);
+        }
+        Ok(())
+    }
+
+    /// Nothing that was in memory is trusted.
+    fn load_anew(&mut self, now: Timestamp) -> Result<(), Error> {
+        let db = self.db.clone();
+        let everybody = self.everybody(now)?;
+        self.workspace.adopt(everybody);
+        let rooms: Vec<ConversationKey> = self.workspace.rooms().map(|room| room.key()).collect();
+        self.workspace.forget(rooms);
+        self.earlier.borrow_mut().clear();
+        self.workspace.note_conversation(ConversationKey(conversation::last_key(&*db, self.tenant)?));
+        self.ledger.head = crate::audit::head(&*db, self.tenant)?;
+        self.stamps.all_moved();
+        self.missing.extend(conversation::with_open_events(&*db, self.tenant)?);
+        self.load_missing(now)?;
+        self.hand_out_of_others();
+        (self.sink)(vec![Effect::Anything]);
+        self.others.stale = false;
+        Ok(())
+    }
+
+    /// Everybody, with the sessions that are connected to a host when hosts share the database.
+    fn everybody(&self, now: Timestamp) -> Result<Directory, Error> {
+        let db = &*self.db;
+        let tenant = directory::tenant(db)?;
+        let tenant = tenant.ok_or_else(|| Error::corrupt("the workspace is gone"))?;
+        let mut everybody = directory::load(db, &tenant, now)?;
+        if self.shares() {
+            shared::connect(db, self.tenant, &mut everybody)?;
+        }
+        Ok(everybody)
+    }
+
+    fn hand_out_of_others(&mut self) {
+        let effects = self.workspace.take_effects();
+        if !effects.is_empty() {
+            (self.sink)(effects);
+        }
+    }
+
+    /// A turn that could not be had: the connection is made anew, which ends whatever stood in the way of it.
+    pub(super) fn no_turn(&self, error: &Error) -> Broken {
+        let (code, why) = (chorus_core::error::Code::Unavailable, error.to_string());
+        Broken { code, why, pause: Some(Hindrance::Away) }
+    }
+}

@@ -1,0 +1,309 @@
+//! Several hosts on one database: each is right about everything, whichever of them did it.
+
+use std::path::Path;
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
+
+use chorus_core::command::{By, Command, Effect, Offer, Outcome};
+use chorus_core::delivery::Disposition;
+use chorus_core::error::Code;
+use chorus_core::event::EventRef;
+use chorus_core::ids::{MemberKey, Seq, SessionKey, Timestamp, Uid};
+use chorus_core::member::{MemberFields, MemberKind};
+use chorus_store::{Line, Page, Start};
+
+use super::{options, problems};
+use crate::ground::{ADA, BOB, Ground, by, drawn, logged, person, post};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn wait(what: &str, mut done: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !done() {
+        assert!(Instant::now() < until, "{what}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+struct Two {
+    url: String,
+    one: Ground,
+    other: Ground,
+    room: Uid,
+    _folders: [tempfile::TempDir; 2],
+}
+
+fn host(folder: &Path, url: &str) -> Ground {
+    Ground::with(options(folder, url), Timestamp(1_000_000))
+}
+
+/// A host with people, agents and a channel, and another one that came later.
+fn two() -> Two {
+    let url = chorus_cluster::schema().unwrap();
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let one = host(folders[0].path(), &url);
+    let room = one.settle().uid;
+    let other = host(folders[1].path(), &url);
+    Two { url, one, other, room, _folders: folders }
+}
+
+impl Two {
+    fn end(self) {
+        self.other.writer.stop();
+        self.one.writer.stop();
+        assert_eq!(problems(&self.url), []);
+    }
+}
+
+fn with_session(agent: MemberKey, session: SessionKey) -> By {
+    By { session: Some(session), ..by(agent) }
+}
+
+fn offers(ground: &Ground) -> Vec<Offer> {
+    let effects = ground.effects.lock().unwrap();
+    let offers = effects.iter().filter_map(|e| match e {
+        Effect::Offer(offer) => Some(offer.clone()),
+        _ => None,
+    });
+    offers.collect()
+}
+
+fn texts(ground: &Ground, room: Uid) -> Vec<String> {
+    let conversation = ground.readers.conversation(room).unwrap().unwrap().key;
+    let (mut texts, mut after) = (Vec::new(), Seq(0));
+    loop {
+        let page = Page { conversation, line: Line::Messages, start: Start::After(after), limit: 999 };
+        let (entries, more) = ground.readers.entries(&page).unwrap().unwrap();
+        texts.extend(entries.iter().map(|e| e.content.as_ref().unwrap().text.to_string()));
+        let Some(last) = entries.last().filter(|_| more) else { return texts };
+        after = last.entry.event.seq;
+    }
+}
+
+// covers: OPS-150
+#[test]
+fn two_hosts_write_into_the_same_rooms_and_every_seq_is_given_once() {
+    let two = two();
+    let quiet = two.one.channel("quiet").uid;
+    let barrier = Barrier::new(4);
+    std::thread::scope(|scope| {
+        for (n, ground) in [&two.one, &two.other, &two.one, &two.other].into_iter().enumerate() {
+            let (barrier, room) = (&barrier, two.room);
+            scope.spawn(move || {
+                barrier.wait();
+                for m in 0..50 {
+                    let to = if m % 5 == 0 { quiet } else { room };
+                    ground.say(to, &format!("{n} says {m}"));
+                }
+            });
+        }
+    });
+    for ground in [&two.one, &two.other] {
+        let (said, quietly) = (texts(ground, two.room), texts(ground, quiet));
+        assert_eq!((said.len(), quietly.len()), (160, 40));
+        // Each one's words stand in the order in which they were said.
+        for n in 0..4 {
+            let own = said.iter().filter(|text| text.starts_with(&format!("{n} says")));
+            let own: Vec<u32> = own.map(|t| t.rsplit(' ').next().unwrap().parse().unwrap()).collect();
+            assert!(own.is_sorted() && own.len() == 40, "{own:?}");
+        }
+    }
+    two.end();
+}
+
+// covers: OPS-150
+#[test]
+fn a_key_that_was_sent_to_both_hosts_is_one_message() {
+    let two = two();
+    for n in 0..10u8 {
+        let (first, then) = if n % 2 == 0 { (&two.one, &two.other) } else { (&two.other, &two.one) };
+        let text = format!("once {n}");
+        let sent = logged(first.ask(person(), post(two.room, &text, Some(n))).unwrap());
+        match then.ask(person(), post(two.room, &text, Some(n))).unwrap() {
+            Outcome::Logged { entry, duplicate, .. } => {
+                assert!(duplicate);
+                assert_eq!(entry.event.uid, sent.event.uid);
+            }
+            other => panic!("{other:?}"),
+        }
+        let other = then.ask(person(), post(two.room, "another", Some(n))).unwrap_err();
+        assert_eq!(other.code, Code::IdempotencyConflict);
+    }
+    assert_eq!(texts(&two.one, two.room).len(), 10);
+    two.end();
+}
+
+// covers: OPS-150
+#[test]
+fn a_claim_that_both_hosts_are_asked_for_has_one_holder() {
+    let two = two();
+    for n in 0..10 {
+        let event = two.one.say(two.room, &format!("who takes {n}?")).event.uid;
+        let barrier = Barrier::new(2);
+        let won = std::thread::scope(|scope| {
+            let claims = [(&two.one, ADA), (&two.other, BOB)].map(|(ground, agent)| {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    barrier.wait();
+                    ground.ask(by(agent), Command::Claim { event })
+                })
+            });
+            claims.map(|claim| claim.join().unwrap())
+        });
+        assert_eq!(won.iter().filter(|answer| answer.is_ok()).count(), 1, "{won:?}");
+    }
+    two.end();
+}
+
+// covers: OPS-151
+#[test]
+fn who_there_is_is_known_to_both() {
+    let two = two();
+    let add = |ground: &Ground, id: &str| {
+        let (id, fields) = (id.into(), MemberFields::default());
+        ground.ask(By::host(), Command::AddMember { id, kind: MemberKind::Agent, fields })
+    };
+    for n in 0..6 {
+        let (first, then) = if n % 2 == 0 { (&two.one, &two.other) } else { (&two.other, &two.one) };
+        let Outcome::Member(new) = add(first, &format!("new{n}")).unwrap() else { panic!() };
+        assert_eq!(new.key, MemberKey(4 + n), "keys are given once");
+        assert!(add(then, &format!("new{n}")).is_err(), "the id is taken");
+        let known = |effects: &[Effect]| {
+            let everybody = effects.iter().rev().find_map(|e| match e {
+                Effect::Directory(directory) => Some(directory.clone()),
+                _ => None,
+            });
+            everybody.is_some_and(|d| d.member(new.key).is_some())
+        };
+        wait("the directory comes by itself", || known(&then.effects.lock().unwrap()));
+        let made = then.channel(&format!("of {n}"));
+        first.say(made.uid, "conversations too");
+    }
+    two.end();
+}
+
+// covers: OPS-152
+#[test]
+fn an_agent_at_one_host_is_offered_what_is_posted_at_the_other() {
+    let two = two();
+    let session = two.other.connect(ADA);
+    let asked = two.one.say(two.room, "@ada can you look?");
+    wait("it is offered where she is", || !offers(&two.other).is_empty());
+    let offer = offers(&two.other).remove(0);
+    assert_eq!((offer.entry.event.uid, offer.session, offer.attempt), (asked.event.uid, session, 1));
+    let at = EventRef { conversation: asked.event.conversation, seq: asked.event.seq };
+    let ada = with_session(ADA, session);
+    two.other.ask(ada, Command::Accept { event: at, attempt: 1 }).unwrap();
+    // Nothing of this is asked again while she works, whichever host's clock goes on.
+    two.one.pass(20_000);
+    two.other.pass(20_000);
+    two.one.say(two.room, "by the way");
+    assert_eq!(offers(&two.other).len(), 1);
+    let done = Command::Dispose {
+        event: asked.event.uid,
+        disposition: Disposition::Acknowledged,
+        note: None,
+    };
+    two.other.ask(ada, done).unwrap();
+    let settled = |ground: &Ground| {
+        let open = ground.readers.standing(at.conversation, at.seq).unwrap().unwrap();
+        open.delivery(ADA).unwrap().disposition()
+    };
+    assert_eq!(settled(&two.one), Some(Disposition::Acknowledged));
+    let receipt = |effect: &Effect| matches!(effect, Effect::Receipt { entry_uid, .. } if *entry_uid == asked.event.uid);
+    wait("its author's host hears of it", || two.one.effects.lock().unwrap().iter().any(receipt));
+    // What is deleted at one host is withdrawn at the other.
+    let gone = two.one.say(two.room, "@ada and this?");
+    wait("the second one", || offers(&two.other).len() == 2);
+    two.one.ask(person(), Command::Delete { message: gone.event.uid }).unwrap();
+    let cancelled = |effect: &Effect| matches!(effect, Effect::Cancel { event, .. } if *event == gone.event.uid);
+    wait("it is taken back", || two.other.effects.lock().unwrap().iter().any(cancelled));
+    two.end();
+}
+
+// covers: OPS-152
+#[test]
+fn the_newest_connection_of_a_session_wins_whichever_host_it_is_to() {
+    let two = two();
+    let uid = Some(drawn().uid);
+    let open = Command::OpenSession { uid, runtime: "test".into(), managed: false, resumable: true };
+    let Outcome::Session(first) = two.one.ask(by(ADA), open.clone()).unwrap() else { panic!() };
+    let Outcome::Session(again) = two.other.ask(by(ADA), open).unwrap() else { panic!() };
+    assert_eq!(first.key, again.key);
+    let ended = |effect: &Effect| matches!(effect, Effect::Ended(key) if *key == first.key);
+    wait("the older one ends", || two.one.effects.lock().unwrap().iter().any(ended));
+    // Its end says nothing of the newer one.
+    two.one.ask(by(ADA), Command::CloseSession { session: first.key }).unwrap();
+    two.one.say(two.room, "@ada are you there?");
+    wait("she is", || !offers(&two.other).is_empty());
+    two.end();
+}
+
+// covers: OPS-153
+#[test]
+fn what_a_host_had_in_hand_when_it_ended_goes_on_at_the_other() {
+    let two = two();
+    let session = two.other.connect(ADA);
+    let asked = two.one.say(two.room, "@ada can you look?");
+    wait("it is offered", || !offers(&two.other).is_empty());
+    let at = EventRef { conversation: asked.event.conversation, seq: asked.event.seq };
+    let accept = Command::Accept { event: at, attempt: 1 };
+    two.other.ask(with_session(ADA, session), accept).unwrap();
+    let Two { url, one, other, room, _folders } = two;
+    // It stands still in the middle of a batch, and its connection goes.
+    let stands_still = other.effects.lock().unwrap();
+    one.say(room, "anything");
+    let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory'
+        AND objid = 2 AND classid::bigint = (hashtext(current_schema()) & 2147483647)";
+    assert_eq!(chorus_cluster::sql_at(&url, cut).unwrap().trim(), "1");
+    wait("her session is nobody's", || {
+        let effects = one.effects.lock().unwrap();
+        let everybody = effects.iter().rev().find_map(|e| match e {
+            Effect::Directory(directory) => Some(directory.clone()),
+            _ => None,
+        });
+        everybody.is_some_and(|d| d.connected(ADA).is_empty())
+    });
+    // She comes to the host that is left, and after a minute it is hers anew.
+    let again = one.connect(ADA);
+    one.pass(chorus_core::limits::SESSION_GONE_MS);
+    wait("it is offered there", || offers(&one).iter().any(|o| o.session == again));
+    let offer = offers(&one).into_iter().find(|o| o.session == again).unwrap();
+    assert!(offer.fence > 1 && offer.entry.event.uid == asked.event.uid);
+    one.say(room, "go on");
+    // It wakes up, and finds that its session is another's.
+    drop(stands_still);
+    let ended = |effect: &Effect| matches!(effect, Effect::Ended(key) if *key == session);
+    wait("her old connection ends", || {
+        other.clock.advance(100);
+        other.writer.tick();
+        other.effects.lock().unwrap().iter().any(ended)
+    });
+    other.say(room, "and on");
+    other.writer.stop();
+    one.writer.stop();
+    assert_eq!(problems(&url), []);
+}
+
+// covers: OPS-154
+#[test]
+fn a_host_whose_company_left_goes_on_and_lets_the_next_one_in() {
+    let two = two();
+    let Two { url, one, other, room, _folders } = two;
+    one.say(room, "@ada one?");
+    other.say(room, "@ada two?");
+    other.writer.stop();
+    one.say(room, "@ada three?");
+    wait("it is alone again", || !one.writer.has_company());
+    one.say(room, "@ada four?");
+    let third = tempfile::tempdir().unwrap();
+    let third = (host(third.path(), &url), third);
+    assert_eq!(texts(&third.0, room).len(), 4);
+    third.0.say(room, "@ada five?");
+    one.say(room, "@ada six?");
+    let open = Arc::new(one.readers.pending().unwrap());
+    assert_eq!(open.len(), 6, "each is owed once");
+    third.0.writer.stop();
+    one.writer.stop();
+    assert_eq!(problems(&url), []);
+}
