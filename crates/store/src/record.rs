@@ -8,7 +8,8 @@ use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
 use crate::{
-    approval, base, conversation, digest, directory, event, gone, mark, message, open, shared, thread,
+    approval, base, conversation, digest, directory, event, gone, mark, message, open, shared,
+    thread,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.

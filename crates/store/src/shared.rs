@@ -53,7 +53,8 @@ pub(crate) static TURN: Table = Table::new("turn", 1, &["workspace", "moved"]);
 pub(crate) static NEWS: Table =
     Table::new("news", 2, &["workspace", "number", "directory", "rooms", "sessions"]);
 
-pub(crate) static CONNECTION: Table = Table::new("connection", 2, &["workspace", "session", "host"]);
+pub(crate) static CONNECTION: Table =
+    Table::new("connection", 2, &["workspace", "session", "host"]);
 
 /// News that are kept: who has missed more loads everything anew.
 const KEPT: u64 = 4_096;
@@ -125,7 +126,8 @@ pub(crate) fn clear_connections(db: &dyn Db, workspace: i64) -> Result<()> {
 /// Marks the directory's sessions that are held by a host.
 pub(crate) fn connect(db: &dyn Db, workspace: i64, everybody: &mut Directory) -> Result<()> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY session", CONNECTION.select());
-    let held = db.all(&sql, &[workspace.into()], |row| Ok((SessionKey(row.int(1)?), row.int(2)?)))?;
+    let held =
+        db.all(&sql, &[workspace.into()], |row| Ok((SessionKey(row.int(1)?), row.int(2)?)))?;
     for (key, host) in held {
         let Some(session) = everybody.sessions.get(&key) else { continue };
         let session = Session { connected: true, host, ..Session::clone(session) };

@@ -146,7 +146,7 @@ pub fn open(options: Options) -> Result<Store, OpenError> {
         Some(address) => {
             folder.must_have_no_database().map_err(OpenError::Folder)?;
             let wrong = |why| OpenError::Schema { place: place.clone(), why };
-            let check = |db: &dyn Db| schema::check(db, place.schema()).map(drop).map_err(wrong);
+            let check = |db: &dyn Db| schema::must_be_newest(db, place.schema()).map_err(wrong);
             let db = Postgres::host(address, options.sync).map_err(database)?;
             db.come_in(migrate, check, database)?;
             Box::new(db)
@@ -244,8 +244,7 @@ fn revive(
     workspace.set_digests(options.digests);
     workspace.set_keep(options.keep);
     let directory = workspace.directory().clone();
-    let stored =
-        Stored { db, workspace: tenant.key, directory, now, loaded: 0, earlier: None };
+    let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0, earlier: None };
     let mut damaged = BTreeSet::new();
     // Where other hosts write, rooms are loaded in this one's turn.
     let alone = db.shared().is_none_or(|hosts| hosts.is_alone());

@@ -126,15 +126,18 @@ impl Workspace {
 }
 
 impl Run<'_> {
-    fn offers_of_others(&mut self, key: ConversationKey, before: &BTreeMap<Seq, Open>) -> Result<()> {
+    fn offers_of_others(
+        &mut self,
+        key: ConversationKey,
+        before: &BTreeMap<Seq, Open>,
+    ) -> Result<()> {
         let mut offers = Vec::new();
         for open in self.room(key).open.values() {
             for delivery in &open.deliveries {
                 let State::Offered { session, .. } = delivery.state else { continue };
                 let known = before.get(&open.seq).and_then(|o| o.delivery(delivery.member));
-                let is_new = known.is_none_or(|d| {
-                    d.session() != Some(session) || d.attempt != delivery.attempt
-                });
+                let is_new = known
+                    .is_none_or(|d| d.session() != Some(session) || d.attempt != delivery.attempt);
                 if is_new && self.is_mine(session) {
                     offers.push((open.seq, session, delivery.clone()));
                 }

@@ -21,6 +21,7 @@ mod look;
 mod message;
 mod pause;
 mod post;
+mod rooms;
 mod run;
 mod thread;
 mod timer;
@@ -139,58 +140,6 @@ impl Workspace {
 
     pub fn rooms(&self) -> impl Iterator<Item = &Room> {
         self.rooms.values()
-    }
-
-    /// Takes a loaded room in, with its open deliveries and timers.
-    pub fn admit(&mut self, room: Room) {
-        let key = room.key();
-        self.by_uid.insert(room.conversation.uid, key);
-        if room.is_dirty() {
-            self.touched.insert(key);
-        }
-        if !self.misjudged(&room).is_empty() {
-            self.to_review.insert(key);
-        }
-        let open: Vec<Seq> = room.open.keys().copied().collect();
-        let due = self.digests.0.and_then(|every| room.tally.due(every));
-        self.timers.set(digest_timer(key), due);
-        for member in running_in(&room) {
-            self.count_running(member, false, true);
-        }
-        self.last_conversation = self.last_conversation.max(key.0);
-        self.rooms.insert(key, room);
-        for seq in open {
-            self.track(EventRef { conversation: key, seq });
-        }
-    }
-
-    /// Drops rooms whose memory is not to be trusted, or not worth its space; they are loaded again when
-    /// next needed.
-    pub fn forget(&mut self, keys: impl IntoIterator<Item = ConversationKey>) {
-        for key in keys {
-            self.take_out(key);
-        }
-    }
-
-    fn take_out(&mut self, key: ConversationKey) -> Option<Room> {
-        let room = self.rooms.remove(&key)?;
-        self.by_uid.remove(&room.conversation.uid);
-        self.timers.cancel(digest_timer(key));
-        for member in running_in(&room) {
-            self.count_running(member, true, false);
-        }
-        for open in room.open.values() {
-            let at = EventRef { conversation: key, seq: open.seq };
-            self.timers.cancel(at);
-            self.overdue.remove(&at);
-            self.open_by_uid.remove(&open.uid);
-            for delivery in &open.deliveries {
-                self.owe(delivery.member, at, false);
-            }
-        }
-        self.touched.remove(&key);
-        self.to_review.remove(&key);
-        Some(room)
     }
 
     /// Puts back a directory as it was, after a batch that came to nothing.
@@ -455,12 +404,6 @@ impl By {
 /// Whether a delivery is a turn that is being run.
 fn is_running(state: State) -> bool {
     matches!(state, State::Accepted { .. })
-}
-
-/// Who runs a turn in the room, once for each.
-fn running_in(room: &Room) -> Vec<MemberKey> {
-    let deliveries = room.open.values().flat_map(|open| &open.deliveries);
-    deliveries.filter(|d| is_running(d.state)).map(|d| d.member).collect()
 }
 
 /// Where people talk in the open: agents' own subjects are capped there.

@@ -126,7 +126,14 @@ impl App {
     /// The caller behind a bearer token of anybody trusted.
     pub(crate) async fn identify(&self, bearer: &str) -> Result<Caller, Refusal> {
         self.auth.meet(bearer, self.now()).await?;
-        self.caller(bearer)
+        match self.caller(bearer) {
+            // Its token is good: another host may have made the member a moment ago.
+            Err(refusal) if refusal.code == Code::NotFound && self.writer.has_company() => {
+                self.caught_up().await?;
+                self.caller(bearer)
+            }
+            caller => caller,
+        }
     }
 
     /// The caller behind a bearer token that the host signed, or that was identified lately.

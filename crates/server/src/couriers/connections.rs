@@ -28,7 +28,8 @@ const LISTENS_TO: usize = 64;
 pub(crate) const STOPPING: &str = "the host is stopping; connect again in a moment";
 
 /// Why a connection ends whose session another host has, or was given up while this one was away.
-pub(crate) const MOVED: &str = "a newer connection of this session, or another host, has taken over";
+pub(crate) const MOVED: &str =
+    "a newer connection of this session, or another host, has taken over";
 
 /// Why a connection ends whose token does.
 pub(crate) const TOKEN_ENDED: &str = "the token has ended; connect with a new one";

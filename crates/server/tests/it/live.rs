@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::house::{House, PATIENCE};
 
 /// A follower that reads frames.
-struct Tail {
+pub(crate) struct Tail {
     answer: reqwest::Response,
     text: String,
     ready: VecDeque<(String, Value)>,
 }
 
 impl Tail {
-    async fn of(house: &House, token: &str, query: &str) -> Self {
+    pub(crate) async fn of(house: &House, token: &str, query: &str) -> Self {
         let request = house.request(Method::GET, &format!("/v1/events?{query}"));
         let request = request.bearer_auth(token).header("accept", "text/event-stream");
         let answer = request.send().await.unwrap();
@@ -25,7 +25,7 @@ impl Tail {
     }
 
     /// The next event: its name and data.
-    async fn next(&mut self) -> Option<(String, Value)> {
+    pub(crate) async fn next(&mut self) -> Option<(String, Value)> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);

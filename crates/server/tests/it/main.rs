@@ -17,6 +17,7 @@ mod deliveries;
 mod digests;
 mod ephemeral;
 mod erase;
+mod hosts;
 mod identity;
 mod issuers;
 mod leave;

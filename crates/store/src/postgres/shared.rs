@@ -246,7 +246,10 @@ impl Shared for Postgres {
         stale
     }
 
-    fn listen(&self, heard: Box<dyn Fn(Heard) + Send + std::marker::Sync>) -> Result<Box<dyn Send>> {
+    fn listen(
+        &self,
+        heard: Box<dyn Fn(Heard) + Send + std::marker::Sync>,
+    ) -> Result<Box<dyn Send>> {
         let db: &dyn Db = self;
         let sql = "SELECT current_schema()::text";
         let schema = db.one(sql, &[], |row| Ok(row.text(0)?.to_owned()))?.unwrap_or_default();

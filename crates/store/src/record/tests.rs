@@ -56,7 +56,14 @@ impl Ground {
             salt: [3; 16],
         };
         let directory = self.workspace.directory().clone();
-        let mut facts = Stored { db: &*self.db, workspace: 1, directory, now: self.now, loaded: 0, earlier: None };
+        let mut facts = Stored {
+            db: &*self.db,
+            workspace: 1,
+            directory,
+            now: self.now,
+            loaded: 0,
+            earlier: None,
+        };
         let outcome = self.workspace.execute(&mut facts, by, command, drawn, self.now).unwrap();
         let changes = self.workspace.take_changes();
         self.db.begin().unwrap();

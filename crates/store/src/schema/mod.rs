@@ -85,6 +85,11 @@ pub enum Mismatch {
         found: u32,
         known: u32,
     },
+    /// Other hosts run on it, of an older program.
+    Older {
+        found: u32,
+        known: u32,
+    },
     Database(Error),
 }
 
@@ -103,6 +108,10 @@ impl fmt::Display for Mismatch {
             Self::Newer { found, known } => write!(
                 f,
                 "the database is of version {found} and this program knows {known}: use a newer one"
+            ),
+            Self::Older { found, known } => write!(
+                f,
+                "running hosts keep the database at version {found} and this program needs {known}: stop them all, and start this one first"
             ),
             Self::Database(error) => error.fmt(f),
         }
@@ -132,6 +141,12 @@ pub fn migrate(db: &dyn Db, schema: &Schema, now: Timestamp) -> Result<(), Misma
         }
     }
     Ok(())
+}
+
+/// Refuses a database that is not at the newest step, because other hosts are at work on it.
+pub(crate) fn must_be_newest(db: &dyn Db, schema: &Schema) -> Result<(), Mismatch> {
+    let (found, known) = (check(db, schema)?, schema.version());
+    if found == known { Ok(()) } else { Err(Mismatch::Older { found, known }) }
 }
 
 /// The newest step the database has, after checking that all of them are ours.

@@ -268,7 +268,8 @@ impl Run {
         let rooms: Vec<ConversationKey> = self.workspace.rooms().map(|room| room.key()).collect();
         self.workspace.forget(rooms);
         self.earlier.borrow_mut().clear();
-        self.workspace.note_conversation(ConversationKey(conversation::last_key(&*db, self.tenant)?));
+        self.workspace
+            .note_conversation(ConversationKey(conversation::last_key(&*db, self.tenant)?));
         self.ledger.head = crate::audit::head(&*db, self.tenant)?;
         self.stamps.all_moved();
         self.missing.extend(conversation::with_open_events(&*db, self.tenant)?);

@@ -72,7 +72,8 @@ fn texts(ground: &Ground, room: Uid) -> Vec<String> {
     let conversation = ground.readers.conversation(room).unwrap().unwrap().key;
     let (mut texts, mut after) = (Vec::new(), Seq(0));
     loop {
-        let page = Page { conversation, line: Line::Messages, start: Start::After(after), limit: 999 };
+        let page =
+            Page { conversation, line: Line::Messages, start: Start::After(after), limit: 999 };
         let (entries, more) = ground.readers.entries(&page).unwrap().unwrap();
         texts.extend(entries.iter().map(|e| e.content.as_ref().unwrap().text.to_string()));
         let Some(last) = entries.last().filter(|_| more) else { return texts };
@@ -104,7 +105,8 @@ fn two_hosts_write_into_the_same_rooms_and_every_seq_is_given_once() {
         // Each one's words stand in the order in which they were said.
         for n in 0..4 {
             let own = said.iter().filter(|text| text.starts_with(&format!("{n} says")));
-            let own: Vec<u32> = own.map(|t| t.rsplit(' ').next().unwrap().parse().unwrap()).collect();
+            let own: Vec<u32> =
+                own.map(|t| t.rsplit(' ').next().unwrap().parse().unwrap()).collect();
             assert!(own.is_sorted() && own.len() == 40, "{own:?}");
         }
     }
@@ -116,7 +118,8 @@ fn two_hosts_write_into_the_same_rooms_and_every_seq_is_given_once() {
 fn a_key_that_was_sent_to_both_hosts_is_one_message() {
     let two = two();
     for n in 0..10u8 {
-        let (first, then) = if n % 2 == 0 { (&two.one, &two.other) } else { (&two.other, &two.one) };
+        let (first, then) =
+            if n % 2 == 0 { (&two.one, &two.other) } else { (&two.other, &two.one) };
         let text = format!("once {n}");
         let sent = logged(first.ask(person(), post(two.room, &text, Some(n))).unwrap());
         match then.ask(person(), post(two.room, &text, Some(n))).unwrap() {
@@ -164,7 +167,8 @@ fn who_there_is_is_known_to_both() {
         ground.ask(By::host(), Command::AddMember { id, kind: MemberKind::Agent, fields })
     };
     for n in 0..6 {
-        let (first, then) = if n % 2 == 0 { (&two.one, &two.other) } else { (&two.other, &two.one) };
+        let (first, then) =
+            if n % 2 == 0 { (&two.one, &two.other) } else { (&two.other, &two.one) };
         let Outcome::Member(new) = add(first, &format!("new{n}")).unwrap() else { panic!() };
         assert_eq!(new.key, MemberKey(4 + n), "keys are given once");
         assert!(add(then, &format!("new{n}")).is_err(), "the id is taken");
@@ -190,7 +194,10 @@ fn an_agent_at_one_host_is_offered_what_is_posted_at_the_other() {
     let asked = two.one.say(two.room, "@ada can you look?");
     wait("it is offered where she is", || !offers(&two.other).is_empty());
     let offer = offers(&two.other).remove(0);
-    assert_eq!((offer.entry.event.uid, offer.session, offer.attempt), (asked.event.uid, session, 1));
+    assert_eq!(
+        (offer.entry.event.uid, offer.session, offer.attempt),
+        (asked.event.uid, session, 1)
+    );
     let at = EventRef { conversation: asked.event.conversation, seq: asked.event.seq };
     let ada = with_session(ADA, session);
     two.other.ask(ada, Command::Accept { event: at, attempt: 1 }).unwrap();
@@ -226,7 +233,8 @@ fn an_agent_at_one_host_is_offered_what_is_posted_at_the_other() {
 fn the_newest_connection_of_a_session_wins_whichever_host_it_is_to() {
     let two = two();
     let uid = Some(drawn().uid);
-    let open = Command::OpenSession { uid, runtime: "test".into(), managed: false, resumable: true };
+    let open =
+        Command::OpenSession { uid, runtime: "test".into(), managed: false, resumable: true };
     let Outcome::Session(first) = two.one.ask(by(ADA), open.clone()).unwrap() else { panic!() };
     let Outcome::Session(again) = two.other.ask(by(ADA), open).unwrap() else { panic!() };
     assert_eq!(first.key, again.key);

@@ -1,0 +1,117 @@
+//! Two hosts on one database, through their doors: whichever of them somebody comes to, it is the same room.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use chorus_server::{Config, Host};
+use reqwest::Method;
+use serde_json::json;
+use tempfile::tempdir;
+
+use crate::house::{House, PATIENCE, START};
+use crate::live::Tail;
+
+/// Two hosts with the same keys, the first of them there before the other.
+async fn two() -> (House, House) {
+    let url = chorus_cluster::schema().unwrap();
+    let one = open(&url, None).await;
+    let other = open(&url, Some(&one.folder.path().join("keys"))).await;
+    (one, other)
+}
+
+async fn open(url: &str, keys: Option<&Path>) -> House {
+    let set = |config: &mut Config| {
+        config.database = Some(url.to_owned());
+        config.keys = keys.map(Path::to_owned);
+    };
+    House::open_with(tempdir().unwrap(), START, set).await
+}
+
+async fn close(one: House, other: House) {
+    other.running.stop().await;
+    one.running.stop().await;
+}
+
+// covers: OPS-150, OPS-151, OPS-152
+#[tokio::test]
+async fn an_agent_at_one_host_answers_what_was_asked_at_the_other() {
+    let (one, other) = two().await;
+    let room = one.room(&["bot"]).await;
+    let (ann, bot) = (one.token("ann").await, one.token("bot").await);
+    let mut tail = Tail::of(&other, &ann, &format!("conversation={room}")).await;
+    let mut harness = other.connect(&bot).await;
+    let said = one.say(&ann, &room, "@bot what is the time?").await;
+    let (name, shown) = tail.next().await.unwrap();
+    assert_eq!((name.as_str(), &shown["event_id"]), ("message_posted", &said["event_id"]));
+    let event = harness.take().await;
+    assert_eq!(event["eventId"], said["event_id"]);
+    let reply = harness.reply(&event, "It is noon.").await.unwrap();
+    // Answered there, read here at once, time after time, from what is kept for reading too.
+    let page = format!("/v1/messages?conversation={room}");
+    for n in 0..20 {
+        let text = format!("and {n}?");
+        let (first, then) = if n % 2 == 0 { (&one, &other) } else { (&other, &one) };
+        let said = first.say(&ann, &room, &text).await;
+        for _ in 0..3 {
+            let read = then.get(&ann, &page).await.ok();
+            let last = read["messages"].as_array().unwrap().last().unwrap().clone();
+            assert_eq!(last["event_id"], said["event_id"], "{text}");
+        }
+    }
+    let path = format!("/v1/events/{}/attention", said["event_id"].as_str().unwrap());
+    for house in [&one, &other] {
+        let why = house.get(&ann, &path).await.ok();
+        assert_eq!(why["told"][0]["receipt"]["disposition"], "responded", "{why}");
+    }
+    let seq = reply["sequence"].as_u64().or(reply["seq"].as_u64());
+    let (_, answer) = tail.next().await.unwrap();
+    assert_eq!(answer["message"]["text"], "It is noon.");
+    assert!(seq.is_none_or(|seq| answer["seq"] == seq));
+    close(one, other).await;
+}
+
+// covers: OPS-151, OPS-152
+#[tokio::test]
+async fn who_is_shut_out_at_one_host_is_shut_out_at_the_other() {
+    let (one, other) = two().await;
+    one.room(&["bot"]).await;
+    let bot = one.token("bot").await;
+    let mut first = one.connect_as(&bot, json!({"resumable": true})).await;
+    let session = json!({"id": first.hello["session"]["id"], "resumable": true});
+    let mut second = other.connect_as(&bot, session).await;
+    // The newer connection wins.
+    while first.frame().await.is_some() {}
+    second.call("ping", json!({})).await.unwrap();
+    let op = one.operator();
+    let id = one.get(&bot, "/v1/whoami").await.ok()["jti"].as_str().unwrap().to_owned();
+    one.send(&op, Method::DELETE, &format!("/v1/tokens/{id}"), None).await.ok();
+    assert_eq!(one.get(&bot, "/v1/members").await.refused(401), "UNAUTHORIZED");
+    let began = Instant::now();
+    while other.get(&bot, "/v1/members").await.status != 401 {
+        assert!(began.elapsed() < PATIENCE, "the other host goes on honouring it");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // What it had open ends too.
+    while second.frame().await.is_some() {}
+    close(one, other).await;
+}
+
+// covers: OPS-155
+#[tokio::test]
+async fn a_host_with_other_keys_is_told_what_to_do() {
+    let url = chorus_cluster::schema().unwrap();
+    let one = open(&url, None).await;
+    let room = one.room(&[]).await;
+    let folder = tempdir().unwrap();
+    let config = Config {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        database: Some(url.clone()),
+        ..Config::on(folder.path())
+    };
+    let why = Host::start(config).await.err().unwrap().to_string();
+    assert!(why.contains("sign with other keys") && why.contains("signing.pem"), "{why}");
+    // Nobody who is there notices.
+    let ann = one.token("ann").await;
+    one.say(&ann, &room, "go on").await;
+    one.running.stop().await;
+}
