@@ -186,7 +186,7 @@ impl Host {
         let directory = Arc::new(ArcSwap::from_pointee(store.directory().clone()));
         let (connections, feed) = (Arc::new(Connections::default()), Arc::new(Feed::default()));
         let metrics = Arc::new(Metrics::default());
-        let (sink, batches, overflowed) = Sink::new(directory.clone());
+        let (sink, batches, overflowed) = Sink::new(directory.clone(), connections.clone());
         let (writer, readers) = store
             .start(config.clock.clone(), Box::new(move |effects| sink.put(effects)))
             .map_err(StartError::Store)?;

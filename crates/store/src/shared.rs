@@ -51,7 +51,7 @@ pub enum Heard {
 pub(crate) static TURN: Table = Table::new("turn", 1, &["workspace", "moved"]);
 
 pub(crate) static NEWS: Table =
-    Table::new("news", 2, &["workspace", "number", "directory", "rooms", "sessions"]);
+    Table::new("news", 2, &["workspace", "number", "host", "directory", "rooms", "sessions"]);
 
 pub(crate) static CONNECTION: Table =
     Table::new("connection", 2, &["workspace", "session", "host"]);
@@ -69,16 +69,22 @@ pub(crate) struct News {
 }
 
 /// Writes the news with this number, which passes the turn on.
-pub(crate) fn put(db: &dyn Db, workspace: i64, number: u64, news: &News) -> Result<()> {
+pub(crate) fn put(db: &dyn Db, workspace: i64, number: u64, host: u32, news: &News) -> Result<()> {
     let rooms: Vec<u8> = news.rooms.iter().flat_map(|key| key.0.to_be_bytes()).collect();
     let sessions: Vec<u8> = news.sessions.iter().flat_map(|key| key.0.to_be_bytes()).collect();
     let (rooms, sessions) = (rooms.as_slice().into(), sessions.as_slice().into());
-    db.put(&NEWS, &[workspace.into(), number.into(), news.directory.into(), rooms, sessions])?;
+    let directory = news.directory.into();
+    db.put(&NEWS, &[workspace.into(), number.into(), host.into(), directory, rooms, sessions])?;
     if number.is_multiple_of(KEPT / 4) {
         let sql = "DELETE FROM news WHERE workspace = $1 AND number <= $2";
         db.execute(sql, &[workspace.into(), number.saturating_sub(KEPT).into()])?;
     }
     db.put(&TURN, &[workspace.into(), number.into()])
+}
+
+/// Whose news have this number; none when they are not there, or not any more.
+pub(crate) fn author(db: &dyn Db, workspace: i64, number: u64) -> Result<Option<u32>> {
+    db.get(&NEWS, &[workspace.into(), number.into()], |row| row.int(2))
 }
 
 /// What was written after `seen` up to `newest`; none when some of it is not known any more.
@@ -88,9 +94,9 @@ pub(crate) fn since(db: &dyn Db, workspace: i64, seen: u64, newest: u64) -> Resu
     let mut count = 0;
     db.query(&sql, &[workspace.into(), seen.into()], &mut |row| {
         count += 1;
-        all.directory |= row.flag(2)?;
-        let (rooms, rest) = row.blob(3)?.as_chunks::<8>();
-        let (sessions, more) = row.blob(4)?.as_chunks::<4>();
+        all.directory |= row.flag(3)?;
+        let (rooms, rest) = row.blob(4)?.as_chunks::<8>();
+        let (sessions, more) = row.blob(5)?.as_chunks::<4>();
         if !rest.is_empty() || !more.is_empty() {
             return Err(Error::corrupt("news of another shape"));
         }

@@ -14,7 +14,7 @@ use super::chance::Chance;
 use super::door::{Answer, Door};
 
 /// Longest start, recovery included, of a host whose folder is small.
-const START: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(30);
 /// Ports that the system never gives to an outgoing connection. A client that tries a port of those again
 /// and again while nobody listens can end up connected to itself, and then the port is taken.
 const PORTS: std::ops::Range<u64> = 15_000..30_000;
@@ -24,6 +24,8 @@ pub(super) struct Host {
     chorus: PathBuf,
     folder: PathBuf,
     child: Option<Child>,
+    /// It was seen to take work since it was started.
+    was_ready: bool,
     /// The database that it shares with other hosts, and the keys they share.
     pub(super) database: Option<(String, PathBuf)>,
 }
@@ -36,7 +38,14 @@ impl Host {
             let addr = SocketAddr::from(([127, 0, 0, 1], port));
             if TcpListener::bind(addr).is_ok() {
                 let (chorus, folder) = (chorus.to_owned(), folder.to_owned());
-                return Ok(Self { addr, chorus, folder, child: None, database: None });
+                return Ok(Self {
+                    addr,
+                    chorus,
+                    folder,
+                    child: None,
+                    was_ready: false,
+                    database: None,
+                });
             }
         }
         Err("no port is free".to_owned())
@@ -64,7 +73,13 @@ impl Host {
             .spawn()
             .map_err(|e| format!("chorus serve: {e}"))?;
         self.child = Some(child);
+        self.was_ready = false;
         Ok(())
+    }
+
+    /// Whether it may have ended by itself: its database was begun again before it had begun.
+    fn may_have_ended(&self) -> bool {
+        self.database.is_some() && !self.was_ready
     }
 
     /// Waits until it takes work; gives how long that took.
@@ -73,10 +88,16 @@ impl Host {
         loop {
             let mut door = Door::new(self.addr, "");
             if matches!(door.ask("GET", "/readyz", &Value::Null), Answer::Given(200, _)) {
+                self.was_ready = true;
                 return Ok(began.elapsed());
             }
             let child = self.child.as_mut().ok_or("the host was not started")?;
             if let Ok(Some(status)) = child.try_wait() {
+                if self.may_have_ended() {
+                    // As whoever looks after it would.
+                    self.start()?;
+                    continue;
+                }
                 let said = std::fs::read_to_string(self.folder.join("host.log"));
                 return Err(format!("the host ended: {status}: {}", said.unwrap_or_default()));
             }
@@ -91,7 +112,10 @@ impl Host {
     pub(super) fn kill(&mut self) -> Result<(), String> {
         let mut child = self.child.take().ok_or("there is no host to kill")?;
         if let Ok(Some(status)) = child.try_wait() {
-            return Err(format!("the host had ended by itself: {status}"));
+            return match self.may_have_ended() {
+                true => Ok(()),
+                false => Err(format!("the host had ended by itself: {status}")),
+            };
         }
         child.kill().and_then(|()| child.wait()).map_err(|e| format!("kill: {e}"))?;
         Ok(())

@@ -166,8 +166,12 @@ pub enum Effect {
     Directory(Arc<Directory>),
     /// Another host has written to the conversation: whoever follows it reads the log.
     Moved(ConversationKey),
-    /// The session is no longer this host's; its connection ends.
-    Ended(SessionKey),
+    /// The session is no longer this host's, and its connection ends: it has a newer one to another host, or was
+    /// given up while this host was away.
+    Ended {
+        session: SessionKey,
+        taken_over: bool,
+    },
     /// Anything may have changed: followers read their logs, and sessions ask for what they are owed.
     Anything,
 }

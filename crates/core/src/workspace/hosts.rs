@@ -67,10 +67,12 @@ impl Workspace {
 
     /// A connection of this host ends when its session is another's now, or nobody's.
     fn see_ended(&mut self, before: &Session) {
-        let is_mine = |s: &Session| s.connected && s.host == self.host;
         let now = self.directory.sessions.get(&before.key);
-        if is_mine(before) && !now.is_some_and(|s| is_mine(s)) {
-            self.changes.effects.push(Effect::Ended(before.key));
+        let (host, session) = (self.host, before.key);
+        let holder = now.filter(|s| s.connected).map(|s| s.host);
+        if before.connected && before.host == host && holder != Some(host) {
+            let taken_over = holder.is_some();
+            self.changes.effects.push(Effect::Ended { session, taken_over });
         }
     }
 

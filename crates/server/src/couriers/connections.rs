@@ -27,9 +27,11 @@ const LISTENS_TO: usize = 64;
 /// Why all connections end when the host does.
 pub(crate) const STOPPING: &str = "the host is stopping; connect again in a moment";
 
-/// Why a connection ends whose session another host has, or was given up while this one was away.
-pub(crate) const MOVED: &str =
-    "a newer connection of this session, or another host, has taken over";
+/// Why a connection ends whose session has another one.
+pub(crate) const TAKEN_OVER: &str = "a newer connection of this session has taken over";
+
+/// Why a connection ends whose session other hosts gave up while this one was away.
+pub(crate) const GIVEN_UP: &str = "the host was away from its database; connect again";
 
 /// Why a connection ends whose token does.
 pub(crate) const TOKEN_ENDED: &str = "the token has ended; connect with a new one";
@@ -97,7 +99,7 @@ impl Connections {
         });
         let old = self.lock().insert(session, connection.clone());
         if let Some(old) = old {
-            old.close("a newer connection of this session has taken over");
+            old.close(TAKEN_OVER);
         }
         (connection, Queues { offers: offers_out, notes: notes_out })
     }

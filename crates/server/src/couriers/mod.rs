@@ -30,7 +30,7 @@ use tokio::sync::mpsc;
 
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
-use connections::{Connections, MOVED, Note, Outgoing};
+use connections::{Connections, GIVEN_UP, Note, Outgoing, TAKEN_OVER};
 use feed::{Feed, Live};
 
 /// Batches of effects that may wait. One is at most 256 commands' worth.
@@ -39,6 +39,7 @@ const BATCHES: usize = 1024;
 /// The writer's end.
 pub(crate) struct Sink {
     directory: Arc<ArcSwap<Directory>>,
+    connections: Arc<Connections>,
     batches: mpsc::Sender<Vec<Effect>>,
     overflowed: Arc<AtomicBool>,
 }
@@ -63,10 +64,12 @@ pub(crate) type Made = (Arc<Conversation>, Arc<Digest>);
 impl Sink {
     pub(crate) fn new(
         directory: Arc<ArcSwap<Directory>>,
+        connections: Arc<Connections>,
     ) -> (Self, mpsc::Receiver<Vec<Effect>>, Arc<AtomicBool>) {
         let (batches, rest) = mpsc::channel(BATCHES);
         let overflowed = Arc::new(AtomicBool::new(false));
-        (Self { directory, batches, overflowed: overflowed.clone() }, rest, overflowed)
+        let sink = Self { directory, connections, batches, overflowed: overflowed.clone() };
+        (sink, rest, overflowed)
     }
 
     /// Takes what a batch of commands causes; never blocks. The directory is in force when this returns.
@@ -74,6 +77,13 @@ impl Sink {
         effects.retain(|effect| match effect {
             Effect::Directory(directory) => {
                 self.directory.store(directory.clone());
+                false
+            }
+            // At once, so that it is not the session's next connection that is closed.
+            Effect::Ended { session, taken_over } => {
+                if let Some(connection) = self.connections.get(*session) {
+                    connection.close(if *taken_over { TAKEN_OVER } else { GIVEN_UP });
+                }
                 false
             }
             _ => true,
@@ -139,14 +149,9 @@ impl Courier {
                     let _ = self.digests.try_send((conversation, digest));
                 }
                 Effect::Moved(conversation) => self.feed.publish(conversation, Live::Look),
-                Effect::Ended(session) => {
-                    if let Some(connection) = self.connections.get(session) {
-                        connection.close(MOVED);
-                    }
-                }
                 Effect::Anything => self.look_everywhere(),
                 // Taken out by the sink.
-                Effect::Directory(_) => {}
+                Effect::Directory(_) | Effect::Ended { .. } => {}
             }
         }
     }
@@ -185,8 +190,8 @@ mod tests {
     #[tokio::test]
     async fn what_does_not_fit_sends_everybody_to_what_is_kept() {
         let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
-        let (sink, batches, overflowed) = Sink::new(directory.clone());
         let (connections, feed) = (Arc::new(Connections::default()), Arc::new(Feed::default()));
+        let (sink, batches, overflowed) = Sink::new(directory.clone(), connections.clone());
         let (connection, _queues) = connections.open(SessionKey(1), MemberKey(1));
         let mut follower = feed.follow(ConversationKey(1));
         for _ in 0..=BATCHES {
@@ -212,7 +217,7 @@ mod tests {
     #[test]
     fn a_directory_is_in_force_before_its_command_is_seen() {
         let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
-        let (sink, _batches, _) = Sink::new(directory.clone());
+        let (sink, _batches, _) = Sink::new(directory.clone(), Arc::default());
         let mut next = Directory::default();
         next.lead = Some(MemberKey(3));
         sink.put(vec![Effect::Directory(Arc::new(next))]);

@@ -83,6 +83,11 @@ impl Postgres {
         if !self.be_seen()? {
             return Err(Error::Lost("the connection before this one lives on".to_owned()));
         }
+        // Who had company has it again soon, when it was the server that went away.
+        if !alone && self.try_shared()? {
+            self.set(|s| s.stale = true);
+            return Ok(());
+        }
         if self.try_exclusive()? {
             // Whoever takes it for itself moves the number.
             if !alone || self.newest()? != moved {
@@ -129,7 +134,8 @@ impl Postgres {
     /// Counts this host among those that the database has had, and shows that it lives.
     fn enlist(&self) -> Result<()> {
         let db: &dyn Db = self;
-        let first = "INSERT INTO turn (workspace, moved) VALUES ($1, 0) ON CONFLICT DO NOTHING";
+        let first = "INSERT INTO turn (workspace, moved) VALUES ($1, 0)
+            ON CONFLICT (workspace) DO NOTHING";
         db.execute(first, &[WORKSPACE.into()])?;
         let sql = "INSERT INTO host (workspace, number) VALUES ($1, 1)
             ON CONFLICT (workspace) DO UPDATE SET number = host.number + 1 RETURNING number";

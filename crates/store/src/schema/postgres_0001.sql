@@ -20,6 +20,7 @@ CREATE TABLE turn (
 CREATE TABLE news (
     workspace BIGINT NOT NULL,
     number BIGINT NOT NULL,
+    host BIGINT NOT NULL,
     directory BIGINT NOT NULL,
     rooms BYTEA NOT NULL,
     sessions BYTEA NOT NULL,

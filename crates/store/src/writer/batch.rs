@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chorus_core::audit::{self, Record, Weight};
 use chorus_core::command::{By, Command, Drawn, Effect, Unavailable};
-use chorus_core::ids::{ConversationKey, Timestamp};
+use chorus_core::ids::{ConversationKey, Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_core::workspace::{Failure, Workspace};
 
@@ -59,6 +59,8 @@ pub(super) struct Trace {
     pub(super) erases: bool,
     /// Something was written in its transaction.
     pub(super) wrote: bool,
+    /// An event that it logs, by which it is known whether it was committed.
+    pub(super) logged: Option<Uid>,
     /// Where hosts share the database: under which number the others are told, and of what else than rooms.
     pub(super) number: Option<u64>,
     pub(super) told: News,
@@ -188,6 +190,8 @@ impl Batch<'_> {
             }
         }
         self.trace.rooms.extend(changes.rooms.iter().map(|r| r.key));
+        let mut events = changes.rooms.iter().flat_map(|room| &room.dirty.events);
+        self.trace.logged = self.trace.logged.or_else(|| events.next().map(|event| event.uid));
         self.trace.told.directory |= changes.changes_directory();
         self.trace.told.sessions.extend(changes.sessions.iter().map(|s| s.key));
         self.trace.loaded += changes.rooms.iter().filter(|r| r.dirty.conversation).count();
@@ -214,10 +218,9 @@ impl Batch<'_> {
         let Some(number) = self.trace.number.filter(|_| self.trace.wrote) else { return Ok(()) };
         let rooms = self.trace.rooms.iter().copied().collect();
         let news = News { rooms, ..std::mem::take(&mut self.trace.told) };
-        shared::put(self.db, self.tenant, number, &news)?;
-        if let Some(hosts) = self.db.shared() {
-            hosts.tell();
-        }
+        let Some(hosts) = self.db.shared() else { return Ok(()) };
+        shared::put(self.db, self.tenant, number, hosts.host(), &news)?;
+        hosts.tell();
         Ok(())
     }
 

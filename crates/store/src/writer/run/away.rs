@@ -10,6 +10,7 @@ use chorus_core::ids::Timestamp;
 use super::{Job, Pause, Run, answer};
 use crate::db::{Error, Fate};
 use crate::writer::queue::Answer;
+use crate::{audit, conversation, event, shared};
 
 /// How soon it is tried again, in milliseconds: at first, and when that has failed for a while.
 const SOON_MS: i64 = 100;
@@ -19,12 +20,14 @@ const LATER_MS: i64 = 3_000;
 pub(super) struct Unknown {
     jobs: Vec<Job>,
     answers: Vec<Answer>,
+    /// What the database has said became of it, while that is looked into.
+    fate: Option<Fate>,
 }
 
 impl Run {
     /// The commit's answer did not come: nobody is told anything yet.
     pub(super) fn park(&mut self, jobs: Vec<Job>, answers: Vec<Answer>, why: &str) {
-        self.unknown = Some(Unknown { jobs, answers });
+        self.unknown = Some(Unknown { jobs, answers, fate: None });
         self.mark_away(why);
     }
 
@@ -61,7 +64,14 @@ impl Run {
                 tracing::info!("the database is back");
                 self.pause = None;
                 self.shared.trouble(None);
-                self.resolve(fate)?;
+                match self.confirm(fate) {
+                    Ok(fate) => self.resolve(fate)?,
+                    Err(error) if self.db.is_lost() => {
+                        self.mark_away(&error.to_string());
+                        return Ok(false);
+                    }
+                    Err(error) => return Err(error),
+                }
                 let db = self.db.clone();
                 if let Some(hosts) = db.shared() {
                     self.stand(hosts);
@@ -71,8 +81,36 @@ impl Run {
         Ok(true)
     }
 
+    /// A server that crashed has forgotten the numbers of transactions that it had not written down, and gives them
+    /// to others: what is said to be committed is looked for.
+    fn confirm(&mut self, fate: Fate) -> Result<Fate, Error> {
+        let Some(unknown) = &mut self.unknown else { return Ok(fate) };
+        if *unknown.fate.get_or_insert(fate) == Fate::Undone {
+            return Ok(Fate::Undone);
+        }
+        let (db, workspace, trace) = (&*self.db, self.tenant, &self.trace);
+        let there = match (trace.number, trace.logged, trace.audited) {
+            (Some(number), ..) => {
+                let host = db.shared().map(|hosts| hosts.host());
+                shared::author(db, workspace, number)? == host
+            }
+            (None, Some(event), _) => event::find(db, workspace, event)?.is_some(),
+            (None, None, Some(head)) => {
+                audit::hash_of(db, workspace, head.block)? == Some(head.hash)
+            }
+            (None, None, None) => match trace.rooms.first() {
+                None => true,
+                Some(key) => {
+                    let written = conversation::head(db, workspace, *key)?.map(|head| head.version);
+                    written == self.workspace.room(*key).map(|room| room.head.version)
+                }
+            },
+        };
+        Ok(if there { Fate::Committed } else { Fate::Undone })
+    }
+
     fn resolve(&mut self, fate: Fate) -> Result<(), Error> {
-        let Some(Unknown { jobs, answers }) = self.unknown.take() else { return Ok(()) };
+        let Some(Unknown { jobs, answers, .. }) = self.unknown.take() else { return Ok(()) };
         match fate {
             Fate::Committed => {
                 self.committed();

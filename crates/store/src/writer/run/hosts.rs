@@ -24,8 +24,10 @@ pub(super) struct Others {
     seen: u64,
     /// Nothing in memory is to be trusted.
     stale: bool,
-    /// Those that lived when it was looked last.
+    /// Those that lived when it was looked last, and when it was looked before: a database that begins again has
+    /// nobody's locks for a moment.
     live: Vec<u32>,
+    lived: Vec<u32>,
     /// A session is connected to none of them.
     lost: bool,
     /// One of them has ended since: what it had in hand is looked for.
@@ -90,9 +92,10 @@ impl Run {
             self.others.fewer |= self.others.live.iter().any(|host| !live.contains(host));
             let leads = live.iter().min() == Some(&hosts.host());
             self.shared.leads.store(leads, Ordering::Release);
-            self.others.live = live;
+            self.others.lived = std::mem::replace(&mut self.others.live, live);
+            let either = [&self.others.live[..], &self.others.lived].concat();
+            self.others.lost |= self.workspace.has_sessions_but(&either);
         }
-        self.others.lost |= pause && self.workspace.has_sessions_but(&self.others.live);
         let moved = (news || pause) && hosts.newest()? != self.others.seen;
         Ok(moved || self.others.lost || self.others.fewer || self.others.stale)
     }
@@ -175,7 +178,7 @@ impl Run {
         self.hand_out_of_others();
         if std::mem::take(&mut self.others.lost) {
             // Asked now, so that a host which came and wrote meanwhile is among them.
-            self.trace.live = Some(hosts.hosts()?);
+            self.trace.live = Some([hosts.hosts()?, self.others.lived.clone()].concat());
         }
         Ok(())
     }

@@ -119,7 +119,7 @@ fn a_host_that_was_away_while_another_had_the_database_trusts_nothing_it_remembe
     {
         let effects = ground.effects.lock().unwrap();
         assert!(effects.iter().any(|effect| matches!(effect, Effect::Anything)));
-        assert!(effects.iter().any(|effect| matches!(effect, Effect::Ended(_))));
+        assert!(effects.iter().any(|effect| matches!(effect, Effect::Ended { .. })));
         let shown = effects.iter().rev().find_map(|effect| match effect {
             Effect::Logged(entry) => Some(entry.conversation.settings.title.to_string()),
             _ => None,
@@ -158,7 +158,9 @@ fn wire(socket: &Path, server: &Path, how: Arc<AtomicU8>) {
 
 /// A cluster, how it is reached over a wire, and what that does.
 fn wired(between: &Path) -> (Cluster, String, Arc<AtomicU8>) {
-    let cluster = Cluster::start(Durability::Durable, &[]).unwrap();
+    // What is not committed is not on the disk either, for as long as a test takes.
+    let late = ["-c", "wal_writer_delay=10s"];
+    let cluster = Cluster::start(Durability::Durable, &late).unwrap();
     let how = Arc::new(AtomicU8::new(PASS));
     let name = ".s.PGSQL.5432";
     wire(&between.join(name), &cluster.socket().join(name), how.clone());
@@ -224,6 +226,44 @@ fn a_commit_whose_answer_is_lost_is_answered_as_it_ended() {
     assert_eq!(ask_away(&ground, add("newer")).unwrap_err().code, Code::Unavailable);
     assert!(matches!(ground.ask(person(), add("newer")), Ok(Outcome::Member(_))));
     assert_eq!(texts(&ground, room.uid), ["@ada once?"]);
+    ground.writer.stop();
+    assert_eq!(problems(&cluster.url("postgres")), []);
+}
+
+#[test]
+fn a_transaction_that_got_the_number_of_a_lost_one_is_not_taken_for_it() {
+    let between = tempfile::tempdir().unwrap();
+    let (mut cluster, url, how) = wired(between.path());
+    let folder = tempfile::tempdir().unwrap();
+    let ground = ground(folder.path(), &url);
+    let room = ground.settle();
+    how.store(CUT_BEFORE, Ordering::SeqCst);
+    let (answer, answered) = mpsc::channel();
+    let lost = post(room.uid, "never", Some(1));
+    let reply = move |outcome| answer.send(outcome).unwrap();
+    ground.writer.submit(person(), lost, drawn(), reply);
+    let until = Instant::now() + PATIENCE;
+    while ground.writer.health().ok {
+        assert!(Instant::now() < until, "the wire was not cut");
+        std::thread::yield_now();
+    }
+    // The server has never written down that there was such a transaction, and gives its number again.
+    cluster.kill();
+    cluster.run().unwrap();
+    let others = "DO $$ BEGIN FOR n IN 1..64 LOOP
+        PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$";
+    cluster.sql("postgres", others).unwrap();
+    let answer = loop {
+        match answered.recv_timeout(Duration::from_millis(50)) {
+            Ok(answer) => break answer,
+            Err(_) => assert!(Instant::now() < until, "it is never answered"),
+        }
+        ground.clock.advance(1_000);
+        ground.writer.tick();
+    };
+    assert_eq!(answer.unwrap_err().code, Code::Unavailable);
+    insist(&ground, room.uid, "now", 2);
+    assert_eq!(texts(&ground, room.uid), ["now"]);
     ground.writer.stop();
     assert_eq!(problems(&cluster.url("postgres")), []);
 }

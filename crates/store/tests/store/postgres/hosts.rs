@@ -238,7 +238,7 @@ fn the_newest_connection_of_a_session_wins_whichever_host_it_is_to() {
     let Outcome::Session(first) = two.one.ask(by(ADA), open.clone()).unwrap() else { panic!() };
     let Outcome::Session(again) = two.other.ask(by(ADA), open).unwrap() else { panic!() };
     assert_eq!(first.key, again.key);
-    let ended = |effect: &Effect| matches!(effect, Effect::Ended(key) if *key == first.key);
+    let ended = |effect: &Effect| matches!(effect, Effect::Ended { session, taken_over: true } if *session == first.key);
     wait("the older one ends", || two.one.effects.lock().unwrap().iter().any(ended));
     // Its end says nothing of the newer one.
     two.one.ask(by(ADA), Command::CloseSession { session: first.key }).unwrap();
@@ -281,7 +281,7 @@ fn what_a_host_had_in_hand_when_it_ended_goes_on_at_the_other() {
     one.say(room, "go on");
     // It wakes up, and finds that its session is another's.
     drop(stands_still);
-    let ended = |effect: &Effect| matches!(effect, Effect::Ended(key) if *key == session);
+    let ended = |effect: &Effect| matches!(effect, Effect::Ended { session: ended, taken_over: false } if *ended == session);
     wait("her old connection ends", || {
         other.clock.advance(100);
         other.writer.tick();
