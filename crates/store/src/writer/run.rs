@@ -221,24 +221,19 @@ impl Run {
         let now = self.clock.now();
         self.see_whether_lost(now);
         let mut wanted = false;
-        match self.goes_on(now).and_then(|goes_on| {
+        let begun = self.goes_on(now).and_then(|goes_on| {
             if goes_on {
-                wanted = self.look_around(now)?;
+                wanted = self.look_around(jobs.is_empty(), now)?;
                 self.revive(now)?;
             }
             Ok(())
-        }) {
-            Err(error) if self.db.is_lost() => {
-                self.mark_away(&error.to_string());
-                self.refuse_for_now(jobs);
-                return Ok(());
-            }
-            Err(error) => return refuse_all(jobs, error),
-            Ok(()) if self.pause.is_some() => {
-                self.refuse_for_now(jobs);
-                return Ok(());
-            }
-            Ok(()) => {}
+        });
+        if let Err(error) = begun {
+            return refuse_all(jobs, error);
+        }
+        if self.pause.is_some() {
+            self.refuse_for_now(jobs);
+            return Ok(());
         }
         // Clocks are trimmed by a little all the time.
         if now < self.latest.plus(-SET_BACK_MS) {

@@ -72,8 +72,18 @@ impl Run {
     }
 
     /// Looks whether other hosts have something for this one, before a batch. Says whether the batch is wanted
-    /// for that.
-    pub(super) fn look_around(&mut self, now: Timestamp) -> Result<bool, Error> {
+    /// for that. What cannot be looked at is looked at over a new connection.
+    pub(super) fn look_around(&mut self, idle: bool, now: Timestamp) -> Result<bool, Error> {
+        match self.try_look_around(idle, now) {
+            Err(error) if self.db.is_lost() || self.shares() => {
+                self.mark_away(&error.to_string());
+                Ok(false)
+            }
+            looked => looked,
+        }
+    }
+
+    fn try_look_around(&mut self, idle: bool, now: Timestamp) -> Result<bool, Error> {
         let news = self.shared.news.swap(false, Ordering::AcqRel);
         let pause = self.shared.pause.swap(false, Ordering::AcqRel);
         let db = self.db.clone();
@@ -96,8 +106,31 @@ impl Run {
             let either = [&self.others.live[..], &self.others.lived].concat();
             self.others.lost |= self.workspace.has_sessions_but(&either);
         }
-        let moved = (news || pause) && hosts.newest()? != self.others.seen;
-        Ok(moved || self.others.lost || self.others.fewer || self.others.stale)
+        let wanted = self.others.lost || self.others.fewer || self.others.stale;
+        if idle && (news || pause) && !wanted {
+            return Ok(!self.hear(hosts, now)?);
+        }
+        Ok(wanted)
+    }
+
+    /// Takes in what others wrote without a turn of its own, when there is nothing else to do: it keeps nobody
+    /// waiting. False when some of it is not known any more.
+    fn hear(&mut self, hosts: &dyn Shared, now: Timestamp) -> Result<bool, Error> {
+        let db = self.db.clone();
+        if hosts.newest()? == self.others.seen {
+            return Ok(true);
+        }
+        // All that is read is of one moment.
+        db.begin_reading()?;
+        let newest = hosts.newest()?;
+        let news = shared::since(&*db, self.tenant, self.others.seen, newest)?;
+        let known = news.is_some();
+        if let Some(news) = news {
+            self.take_in(news, now)?;
+            self.others.seen = newest;
+        }
+        db.rollback()?;
+        Ok(known)
     }
 
     /// Everything that is open gets its row, and then others may write.
