@@ -210,7 +210,7 @@ fn a_commit_whose_answer_is_lost_is_answered_as_it_ended() {
         .lock()
         .unwrap()
         .iter()
-        .filter(|effect| matches!(effect, chorus_core::command::Effect::Offer(_)))
+        .filter(|effect| matches!(effect, Effect::Offer(_)))
         .count();
     assert_eq!(offers, 1, "what a commit causes is handed out once it is known");
 
