@@ -172,6 +172,8 @@ pub enum Effect {
         session: SessionKey,
         taken_over: bool,
     },
+    /// Another host has revoked a token or removed a member: whoever stays connected is looked at again.
+    ShutOut,
     /// Anything may have changed: followers read their logs, and sessions ask for what they are owed.
     Anything,
 }

@@ -49,6 +49,12 @@ impl Workspace {
         self.last_session = self.last_session.max(last);
         let before = std::mem::replace(&mut self.directory, Arc::new(directory));
         self.directory_changed = true;
+        let now = &self.directory;
+        let revoked = now.revoked.keys().any(|jti| !before.revoked.contains_key(jti));
+        let was_there = |key| before.member(key).is_some_and(|member| !member.removed);
+        if revoked || now.members.iter().any(|member| member.removed && was_there(member.key)) {
+            self.changes.effects.push(Effect::ShutOut);
+        }
         for session in before.sessions.values().filter(|s| s.connected) {
             self.see_ended(session);
         }

@@ -149,6 +149,10 @@ impl Courier {
                     let _ = self.digests.try_send((conversation, digest));
                 }
                 Effect::Moved(conversation) => self.feed.publish(conversation, Live::Look),
+                Effect::ShutOut => {
+                    self.connections.all().iter().for_each(|connection| connection.look_at_token());
+                    self.feed.look_everywhere();
+                }
                 Effect::Anything => self.look_everywhere(),
                 // Taken out by the sink.
                 Effect::Directory(_) | Effect::Ended { .. } => {}
