@@ -30,12 +30,12 @@ impl ClientHandler for Listening {
 #[tokio::test]
 async fn a_session_that_subscribed_is_told_and_another_resource_is_not_its_news() {
     let house = Arc::new(House::open().await);
-    house.room(&["scout", "crew"]).await;
+    let room = house.room(&["scout", "crew"]).await;
     let token = house.token("crew").await;
     let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
     let mut threads = Vec::new();
     for title in ["one", "two"] {
-        let new = json!({"title": title, "participants": ["crew"]});
+        let new = json!({"title": title, "participants": ["crew"], "channel_id": room});
         let made = scout.call("create_thread", new).await.unwrap();
         threads.push(made["thread_id"].as_str().unwrap().to_owned());
     }
@@ -49,13 +49,22 @@ async fn a_session_that_subscribed_is_told_and_another_resource_is_not_its_news(
     #[expect(deprecated, reason = "the session wire has no other way")]
     let unknown = crew.subscribe(SubscribeRequestParams::new("chorus://threads/th_1")).await;
     assert!(unknown.is_err());
-    for thread in &threads {
+    let channel = format!("chorus://channels/{room}");
+    #[expect(deprecated, reason = "the session wire has no other way")]
+    crew.subscribe(SubscribeRequestParams::new(channel.clone())).await.unwrap();
+    let post = async |thread: &str| {
         let post = json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": "x"});
         scout.call("post_message", post).await.unwrap();
+    };
+    let mut next = async || tokio::time::timeout(PATIENCE, heard.recv()).await.unwrap().unwrap();
+    // The channel has news of every thread; the thread has not those of another.
+    for _ in 0..3 {
+        post(&threads[0]).await;
+        assert_eq!(next().await, channel);
     }
-    let first = tokio::time::timeout(PATIENCE, heard.recv()).await.unwrap().unwrap();
-    assert_eq!(first, uri);
-    assert!(heard.try_recv().is_err(), "told of the other thread");
+    post(&threads[1]).await;
+    let both = [next().await, next().await];
+    assert!(both.contains(&uri) && both.contains(&channel), "{both:?}");
 }
 
 // covers: THR-27
