@@ -5,6 +5,7 @@
 //! `cargo xtask test`.
 
 mod bench;
+mod clients;
 mod contract;
 mod pages;
 mod postgres;

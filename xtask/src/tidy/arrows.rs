@@ -9,7 +9,7 @@ use super::metadata::Metadata;
 use crate::repo;
 
 /// Each crate and the crates of the workspace it may use outside its tests.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("chorus-core", &[]),
     ("chorus-wire", &["chorus-core"]),
     ("chorus-store", &["chorus-core"]),
@@ -29,6 +29,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "chorus-server",
         ],
     ),
+    ("chorus-clients", &[]),
     ("chorus-cluster", &[]),
     ("chorus-rooms", &["chorus-core"]),
     ("chorus-statements", &[]),
@@ -44,7 +45,7 @@ const CORE_TAKES: [&str; 2] = ["rpds", "sha2"];
 const ROOMS: [(&str, &[&str]); 4] = [
     ("rusqlite", &["chorus-store", "chorus-harness", "chorus-lab"]),
     ("tokio-postgres", &["chorus-store", "chorus-lab"]),
-    ("axum", &["chorus-server", "chorus-lab"]),
+    ("axum", &["chorus-server", "chorus-lab", "chorus-clients"]),
     (
         "serde",
         &[

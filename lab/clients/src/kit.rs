@@ -1,0 +1,134 @@
+//! The clients as they are installed, and how each is run without anything of its user's.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+/// Names the folder into which `cargo xtask test` has installed them.
+pub const VARIABLE: &str = "CHORUS_CLIENTS";
+/// A real program on a busy machine; driven by a scripted model it takes a few seconds.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Where the clients are.
+#[derive(Clone, Debug)]
+pub struct Kit(PathBuf);
+
+/// Who uses a program, as the program knows it.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// A folder of its own, which is there.
+    pub home: PathBuf,
+    pub token: String,
+    /// What `chorus mcp config` prints for the program.
+    pub settings: String,
+}
+
+/// A door as a library is told of it.
+#[derive(Clone, Debug)]
+pub struct Door {
+    pub url: String,
+    pub token: String,
+}
+
+impl Kit {
+    /// The installed ones; none where nobody has said where they are.
+    pub fn installed() -> Option<Self> {
+        std::env::var_os(VARIABLE).map(|folder| Self(folder.into()))
+    }
+
+    /// A program of Node's that a package brought, under the Node that the packages want.
+    pub fn node(&self, program: &str) -> Command {
+        let bin = self.0.join("node_modules/.bin");
+        let mut command = Command::new(bin.join("node"));
+        command.arg(bin.join(program));
+        command
+    }
+
+    /// A script of ours beside the packages it imports.
+    pub fn script(&self, name: &str) -> Command {
+        let mut command = Command::new(self.0.join("node_modules/.bin/node"));
+        command.arg(self.0.join(name));
+        command
+    }
+
+    /// A script of ours under the Python that has its packages.
+    pub fn python(&self, name: &str) -> Command {
+        let mut command = Command::new(self.0.join("python/bin/python"));
+        command.arg(self.0.join(name));
+        command
+    }
+
+    /// Codex, told one thing.
+    pub async fn codex(&self, user: &User, model: &str, prompt: &str) -> io::Result<Output> {
+        let provider = format!(
+            "model = \"scripted\"\nmodel_provider = \"scripted\"\n\
+             [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\n\
+             wire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"
+        );
+        let home = user.home.join("codex");
+        fs::create_dir_all(&home)?;
+        fs::write(home.join("config.toml"), provider + &user.settings)?;
+        let mut codex = self.node("codex");
+        codex.args(["exec", "--skip-git-repo-check", "--json"]);
+        codex.args(["--dangerously-bypass-approvals-and-sandbox", prompt]);
+        codex.env("CODEX_HOME", home).env("MODEL_KEY", "none");
+        run(user.alone(codex)).await
+    }
+
+    /// Claude Code, told one thing.
+    pub async fn claude(&self, user: &User, model: &str, prompt: &str) -> io::Result<Output> {
+        fs::write(user.home.join(".mcp.json"), &user.settings)?;
+        let mut claude = Command::new(self.0.join("node_modules/.bin/claude"));
+        claude.args(["-p", prompt, "--strict-mcp-config", "--mcp-config", ".mcp.json"]);
+        claude.args(["--allowedTools", "mcp__chorus"]);
+        claude.env("ANTHROPIC_BASE_URL", model).env("ANTHROPIC_API_KEY", "none");
+        claude.env("ENABLE_TOOL_SEARCH", "false").env("DISABLE_AUTOUPDATER", "1");
+        claude.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+        run(user.alone(claude)).await
+    }
+
+    /// Gemini CLI, told one thing.
+    pub async fn gemini(&self, user: &User, model: &str, prompt: &str) -> io::Result<Output> {
+        let mut settings: Value = serde_json::from_str(&user.settings)?;
+        settings["security"] = json!({"auth": {"selectedType": "gemini-api-key"}});
+        settings["privacy"] = json!({"usageStatisticsEnabled": false});
+        let home = user.home.join(".gemini");
+        fs::create_dir_all(&home)?;
+        fs::write(home.join("settings.json"), settings.to_string())?;
+        let mut gemini = self.node("gemini");
+        gemini.args(["-p", prompt, "--yolo", "--skip-trust", "-m", "gemini-2.5-flash"]);
+        gemini.env("GEMINI_API_KEY", "none").env("GOOGLE_GEMINI_BASE_URL", model);
+        run(user.alone(gemini)).await
+    }
+}
+
+impl User {
+    /// With a home of its own, so that nothing of whoever runs this is read or written.
+    fn alone(&self, mut command: Command) -> Command {
+        command.current_dir(&self.home).env("HOME", &self.home).env("CHORUS_TOKEN", &self.token);
+        for variable in [
+            "XDG_CONFIG_HOME",
+            "XDG_CACHE_HOME",
+            "XDG_DATA_HOME",
+            "HTTP_PROXY",
+            "HTTPS_PROXY",
+            "http_proxy",
+            "https_proxy",
+        ] {
+            command.env_remove(variable);
+        }
+        command
+    }
+}
+
+/// Runs to its end, with nothing to read; one that hangs is ended.
+pub async fn run(mut command: Command) -> io::Result<Output> {
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let ended = tokio::time::timeout(PATIENCE, command.output()).await;
+    ended.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "it did not end by itself"))?
+}

@@ -1,0 +1,74 @@
+//! A host of one's own: the binary on a temporary folder, and its command line beside it.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use chorus_clients::kit::Door;
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub(crate) struct House {
+    host: Child,
+    url: String,
+    folder: TempDir,
+}
+
+impl House {
+    pub(crate) fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new(binary());
+        command
+            .args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"])
+            .arg(folder.path().join("data"));
+        let mut host = command.current_dir(folder.path()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(host.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap();
+        Self { host, url: said["url"].as_str().unwrap().to_owned(), folder }
+    }
+
+    /// A folder that goes with the house.
+    pub(crate) fn folder(&self, name: &str) -> PathBuf {
+        let folder = self.folder.path().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    /// A token of an agent of this name, in this role.
+    pub(crate) fn token(&self, agent: &str, role: &str) -> String {
+        let token = self.chorus(&["token", "issue", "--agent", agent, "--role", role]);
+        token.trim().to_owned()
+    }
+
+    /// The MCP door for whoever has this token.
+    pub(crate) fn door(&self, token: &str) -> Door {
+        Door { url: format!("{}/v1/mcp", self.url), token: token.to_owned() }
+    }
+
+    /// What a command of the command line prints.
+    pub(crate) fn chorus(&self, args: &[&str]) -> String {
+        let mut command = Command::new(binary());
+        command.args(args).arg("--data").arg(self.folder.path().join("data"));
+        let output = command.current_dir(self.folder.path()).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What a command of the command line prints as JSON.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let printed = self.chorus(&[args, &["--json"]].concat());
+        serde_json::from_str(&printed).unwrap_or_else(|e| panic!("{args:?}: {e}: {printed}"))
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        let _ = self.host.kill();
+        let _ = self.host.wait();
+    }
+}
+
+fn binary() -> PathBuf {
+    std::env::var_os("CHORUS_BIN").expect("CHORUS_BIN is the binary under test").into()
+}

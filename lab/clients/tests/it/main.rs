@@ -1,0 +1,7 @@
+//! Real clients against a real host.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod conformance;
+mod house;
+mod libraries;
+mod programs;

@@ -1,0 +1,59 @@
+//! Real MCP clients against the release binary: the official conformance suite, Inspector, the Python and TypeScript
+//! clients, and Codex, Claude Code and Gemini CLI driven by a scripted model (`lab/clients`).
+//!
+//! They are installed once, at the versions of `lab/clients/kit`, beside the checkout's other caches.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::{repo, step};
+
+const KIT: &str = "lab/clients/kit";
+/// What says which versions there are.
+const WANTED: [&str; 2] = ["package.json", "requirements.txt"];
+/// Written once all of them are installed: what they were installed from.
+const STAMP: &str = "installed";
+
+/// Runs them. Says so when they cannot be had; in CI that is a failure.
+pub(crate) fn check() -> Result<(), String> {
+    let folder = match installed() {
+        Ok(folder) => folder,
+        Err(why) if std::env::var_os("CI").is_some_and(|ci| ci == "true") => return Err(why),
+        Err(why) => {
+            eprintln!("SKIPPED: no real MCP client is tried: {why}");
+            return Ok(());
+        }
+    };
+    let tests = ["nextest", "run", "--workspace", "--profile", "clients", "--locked"];
+    let mut command = step::command(repo::cargo(), &tests);
+    command.env("CHORUS_BIN", repo::release_binary("chorus")).env("CHORUS_CLIENTS", folder);
+    step::run(command, Duration::from_secs(20 * 60))
+}
+
+/// Where they are, or why they are not.
+fn installed() -> Result<PathBuf, String> {
+    let folder = repo::root().join(".cache/clients");
+    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+    fs::create_dir_all(&folder).map_err(failed)?;
+    for file in fs::read_dir(repo::root().join(KIT)).map_err(failed)? {
+        let file = file.map_err(failed)?;
+        fs::copy(file.path(), folder.join(file.file_name())).map_err(failed)?;
+    }
+    let wanted: String =
+        WANTED.iter().filter_map(|file| repo::read(Path::new(KIT).join(file))).collect();
+    if fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == wanted) {
+        return Ok(folder);
+    }
+    let mut npm = step::command("npm", &["install", "--no-audit", "--no-fund", "--silent"]);
+    npm.current_dir(&folder);
+    step::run(npm, Duration::from_secs(600))?;
+    let python = folder.join("python").display().to_string();
+    step::run(step::command("python3", &["-m", "venv", &python]), Duration::from_secs(120))?;
+    let pip = ["install", "--quiet", "--disable-pip-version-check", "-r", "requirements.txt"];
+    let mut pip = step::command(folder.join("python/bin/pip"), &pip);
+    pip.current_dir(&folder);
+    step::run(pip, Duration::from_secs(300))?;
+    fs::write(folder.join(STAMP), wanted).map_err(failed)?;
+    Ok(folder)
+}
