@@ -11,7 +11,7 @@ use crate::{repo, step};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What to measure: `host`, or `attention`.
+    /// What to measure: `host`, `mcp`, or `attention`.
     name: String,
     /// Of `attention`: the folder of annotated chat.
     folder: Option<PathBuf>,

@@ -3,6 +3,7 @@
 //! One thread and one event loop, since the generator shares two cores with the server; a thread per client
 //! costs more switches than the requests cost work.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -70,6 +71,8 @@ pub(crate) struct Outcome {
     pub(crate) rate: f64,
     /// Answers from the first request to the last, also those after the window.
     pub(crate) answers: u64,
+    /// What 99 of 100 requests of the window took at most, in microseconds; not a number when there were none.
+    pub(crate) p99_us: f64,
 }
 
 /// The event loop that measurements run on.
@@ -93,14 +96,21 @@ pub(crate) fn run<T: Talk>(
         for client in clients {
             tasks.spawn(client.run(end));
         }
-        let (mut within, mut all) = (0_u64, 0_u64);
+        let (mut times, mut all) = (Vec::new(), 0_u64);
         while let Some(done) = tasks.join_next().await {
             let (in_time, total) = done.map_err(|e| e.to_string())??;
-            within += in_time;
+            times.extend(in_time);
             all += total;
         }
-        Ok(Outcome { rate: within as f64 / window.as_secs_f64(), answers: all })
+        let rate = times.len() as f64 / window.as_secs_f64();
+        Ok(Outcome { rate, answers: all, p99_us: p99_us(times) })
     })
+}
+
+/// The 99th percentile; not a number of nothing.
+pub(crate) fn p99_us(mut times: Vec<Duration>) -> f64 {
+    times.sort_unstable();
+    times.get(times.len() * 99 / 100).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6)
 }
 
 struct Client<T> {
@@ -129,17 +139,18 @@ impl<T: Talk> Client<T> {
         }
     }
 
-    /// Asks and counts until `end`, and then waits for what is still on its way.
-    async fn run(mut self, end: Instant) -> Result<(u64, u64), String> {
-        let (mut within, mut all, mut on_their_way) = (0, 0, 0);
+    /// Asks until `end`, and then waits for what is still on its way: how long each answer within took, and how many
+    /// came in all.
+    async fn run(mut self, end: Instant) -> Result<(Vec<Duration>, u64), String> {
+        let (mut within, mut all, mut on_their_way) = (Vec::new(), 0, VecDeque::new());
         let mut out = Vec::with_capacity(4 * 1024);
         loop {
             let in_time = Instant::now() < end;
-            while in_time && on_their_way < self.talk.depth() && !self.talk.finished() {
+            while in_time && on_their_way.len() < self.talk.depth() && !self.talk.finished() {
                 self.talk.ask(&mut out);
-                on_their_way += 1;
+                on_their_way.push_back(Instant::now());
             }
-            if on_their_way == 0 {
+            if on_their_way.is_empty() {
                 return Ok((within, all));
             }
             self.send(&mut out).await?;
@@ -151,9 +162,9 @@ impl<T: Talk> Client<T> {
                     Answer::Skip(bytes) => read += bytes,
                     Answer::Done(bytes) => {
                         read += bytes;
-                        on_their_way -= 1;
                         all += 1;
-                        within += u64::from(in_time && Instant::now() < end);
+                        let (asked, now) = (on_their_way.pop_front(), Instant::now());
+                        within.extend(asked.filter(|_| in_time && now < end).map(|at| now - at));
                     }
                 }
             }

@@ -10,7 +10,7 @@
 //! {"bench":"peer","metric":"nats.sync_always","absent":true,"reason":"…"}
 //! ```
 //!
-//! A line of ours on PostgreSQL says `"database":"postgres"`. `min` and `max` are the ratio's where there is a ratio, else the value's. Where lower is better the
+//! A line of ours on PostgreSQL says `"database":"postgres"`; one over MCP is of the bench `mcp`. `min` and `max` are the ratio's where there is a ratio, else the value's. Where lower is better the
 //! line says `"cost":true`. `target` is the bound we set ourselves, and `holds` whether it was met. A peer
 //! that the machine has not is a line with `absent`, and never a pass. All durable work is on disk before
 //! it is acknowledged, the peers' too.
@@ -20,6 +20,7 @@
 
 mod host;
 mod load;
+mod mcp;
 mod peers;
 mod report;
 pub(crate) mod talk;
@@ -68,7 +69,9 @@ pub fn run(name: &str, plan: &Plan) -> Result<(), String> {
         ("host", "sqlite") => host::run(plan, None),
         ("host", "auto") => host::run(plan, Some(peers::Base::start()?)),
         ("host", url) if url.contains("://") => host::run(plan, Some(peers::Base::at(url))),
+        ("mcp", "sqlite") => mcp::run(plan),
         ("host", other) => Err(format!("a database is sqlite, auto or postgres://…, not {other}")),
-        _ => Err("there is only `host`".to_owned()),
+        ("mcp", _) => Err("`mcp` is measured on SQLite; `host` has --database".to_owned()),
+        _ => Err("there are `host` and `mcp`".to_owned()),
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Samples {
 /// One line of the report.
 #[derive(Clone, Copy)]
 pub(crate) struct Figure {
-    /// `host`, or `peer` for what is only compared with.
+    /// `host` or `mcp`, or `peer` for what is only compared with.
     bench: &'static str,
     metric: &'static str,
     unit: &'static str,
@@ -34,12 +34,21 @@ pub(crate) struct Figure {
 impl Figure {
     /// A value of ours.
     pub(crate) const fn ours(metric: &'static str, unit: &'static str) -> Self {
-        Self { bench: "host", metric, unit, sample: metric, versus: None, target: None }
+        Self::of_bench("host", metric, unit)
+    }
+
+    /// A value of ours over MCP.
+    pub(crate) const fn mcp(metric: &'static str, unit: &'static str) -> Self {
+        Self::of_bench("mcp", metric, unit)
     }
 
     /// A limit's or a peer's own value.
     pub(crate) const fn peer(metric: &'static str, unit: &'static str) -> Self {
-        Self { bench: "peer", metric, unit, sample: metric, versus: None, target: None }
+        Self::of_bench("peer", metric, unit)
+    }
+
+    const fn of_bench(bench: &'static str, metric: &'static str, unit: &'static str) -> Self {
+        Self { bench, metric, unit, sample: metric, versus: None, target: None }
     }
 
     /// The value is that of another sample.
@@ -140,7 +149,7 @@ impl Samples {
             );
         }
         for mut line in figures.iter().filter_map(|figure| self.line(figure)) {
-            if let Some(database) = database.filter(|_| line["bench"] == "host") {
+            if let Some(database) = database.filter(|_| line["bench"] != "peer") {
                 line["database"] = json!(database);
             }
             println!("{line}");

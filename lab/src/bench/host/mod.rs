@@ -12,9 +12,9 @@ mod flood;
 mod harness;
 mod idle;
 mod replay;
-mod rooms;
+pub(super) mod rooms;
 mod rows;
-mod server;
+pub(super) mod server;
 
 use std::time::Duration;
 

@@ -183,29 +183,29 @@ fn each(host: &Host, requests: Vec<(&'static str, String, String)>) -> Result<()
 }
 
 /// Makes a person; the id and a token.
-pub(super) fn person(host: &Host, id: &str) -> Result<(String, String), String> {
+pub(crate) fn person(host: &Host, id: &str) -> Result<(String, String), String> {
     host.ask("POST", "/v1/members", &json!({"id": id, "kind": "human"}))?;
     Ok((id.to_owned(), token(host, id, "operator")?))
 }
 
 /// A token for a member.
-pub(super) fn token(host: &Host, id: &str, role: &str) -> Result<String, String> {
+pub(crate) fn token(host: &Host, id: &str, role: &str) -> Result<String, String> {
     let answer = host.ask("POST", "/v1/tokens", &json!({"agent": id, "role": role}))?;
     answer["token"].as_str().map(str::to_owned).ok_or_else(|| format!("no token in {answer}"))
 }
 
 /// The `id` of a resource that was made.
-pub(super) fn id_of(answer: &Value) -> Result<String, String> {
+pub(crate) fn id_of(answer: &Value) -> Result<String, String> {
     answer["id"].as_str().map(str::to_owned).ok_or_else(|| format!("no id in {answer}"))
 }
 
 /// A post that names three agents, of exactly the length that is measured.
-fn told_text() -> String {
+pub(crate) fn told_text() -> String {
     filled("@ada @bo @cyd please look at the failing build of the parser and say what you think: ")
 }
 
 /// A text of the usual length that begins so.
-pub(super) fn filled(start: &str) -> String {
+pub(crate) fn filled(start: &str) -> String {
     let filler = "the third step stops with a message about a missing file and then goes on ";
     start.chars().chain(filler.chars().cycle()).take(TEXT_BYTES).collect()
 }

@@ -18,12 +18,12 @@ use crate::bench::talk;
 const TICKS: f64 = 100.0;
 
 /// A running host on a folder of its own.
-pub(super) struct Host {
-    pub(super) addr: SocketAddr,
+pub(crate) struct Host {
+    pub(crate) addr: SocketAddr,
     /// An operator's token.
-    pub(super) token: String,
+    pub(crate) token: String,
     /// Milliseconds from starting the process to its first answer.
-    pub(super) started_ms: f64,
+    pub(crate) started_ms: f64,
     chorus: PathBuf,
     flags: Vec<String>,
     server: Server,
@@ -33,32 +33,32 @@ pub(super) struct Host {
 
 /// How hosts are started.
 #[derive(Clone, Copy)]
-pub(super) struct Hosts<'a> {
-    pub(super) chorus: &'a Path,
+pub(crate) struct Hosts<'a> {
+    pub(crate) chorus: &'a Path,
     /// Where their databases are, when they are not in their folders.
-    pub(super) base: Option<&'a Base>,
+    pub(crate) base: Option<&'a Base>,
 }
 
 /// Where a host keeps its workspace.
-pub(super) struct Ground {
-    pub(super) folder: tempfile::TempDir,
-    pub(super) database: Option<Schema>,
+pub(crate) struct Ground {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) database: Option<Schema>,
 }
 
 impl Hosts<'_> {
     /// Room for a host, with nothing in it.
-    pub(super) fn ground(&self) -> Result<Ground, String> {
+    pub(crate) fn ground(&self) -> Result<Ground, String> {
         let database = self.base.map(Base::schema).transpose()?;
         Ok(Ground { folder: folder("bench-chorus")?, database })
     }
 
     /// Starts one on nothing, with more flags of `chorus serve`.
-    pub(super) fn start(&self, flags: &[&str]) -> Result<Host, String> {
+    pub(crate) fn start(&self, flags: &[&str]) -> Result<Host, String> {
         self.start_on(flags, self.ground()?)
     }
 
     /// Starts one on this.
-    pub(super) fn start_on(&self, flags: &[&str], ground: Ground) -> Result<Host, String> {
+    pub(crate) fn start_on(&self, flags: &[&str], ground: Ground) -> Result<Host, String> {
         let Ground { folder, database } = ground;
         let mut flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
         flags.extend(database.iter().map(|schema| format!("--database={}", schema.url)));
@@ -71,7 +71,7 @@ impl Hosts<'_> {
 
 impl Host {
     /// Stops it and starts it again on the folder it has.
-    pub(super) fn restart(self) -> Result<Self, String> {
+    pub(crate) fn restart(self) -> Result<Self, String> {
         let Self { token, chorus, flags, server, database, .. } = self;
         let folder = server.stop()?;
         let (server, addr, started_ms) = serve(&chorus, &flags, folder)?;
@@ -79,7 +79,7 @@ impl Host {
     }
 
     /// Asks as the operator; an answer that is no success is an error.
-    pub(super) fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let (status, answer) = talk::exchange(self.addr, method, path, &self.token, &body)?;
         if !(200..300).contains(&status) {
@@ -90,33 +90,33 @@ impl Host {
     }
 
     /// Memory it has in the machine, in MiB.
-    pub(super) fn resident_mib(&self) -> f64 {
+    pub(crate) fn resident_mib(&self) -> f64 {
         self.seen("status", "VmRSS:") / 1024.0
     }
 
     /// Whether its database is in its folder.
-    pub(super) fn has_its_database(&self) -> bool {
+    pub(crate) fn has_its_database(&self) -> bool {
         self.database.is_none()
     }
 
     /// Bytes it has caused to be written to the disk since it started.
-    pub(super) fn written_bytes(&self) -> f64 {
+    pub(crate) fn written_bytes(&self) -> f64 {
         self.seen("io", "write_bytes:")
     }
 
     /// The most memory it had since [`Host::forget_peak`], in MiB.
-    pub(super) fn peak_mib(&self) -> f64 {
+    pub(crate) fn peak_mib(&self) -> f64 {
         self.seen("status", "VmHWM:") / 1024.0
     }
 
     /// Counts the most memory from here on.
-    pub(super) fn forget_peak(&self) -> Result<(), String> {
+    pub(crate) fn forget_peak(&self) -> Result<(), String> {
         let path = format!("/proc/{}/clear_refs", self.server.child.id());
         fs::write(&path, "5").map_err(|e| format!("{path}: {e}"))
     }
 
     /// Seconds of the processor that it has used since it started.
-    pub(super) fn cpu_s(&self) -> f64 {
+    pub(crate) fn cpu_s(&self) -> f64 {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.server.child.id()));
         let text = text.unwrap_or_default();
         // The name stands in brackets and may hold anything; user and system time are 12th and 13th after it.

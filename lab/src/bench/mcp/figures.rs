@@ -1,0 +1,25 @@
+//! The lines of `bench mcp`: what is compared with what, and the bounds we set ourselves.
+
+use crate::bench::report::Figure;
+
+/// In the order in which they are printed: the REST door's first, then ours.
+pub(super) const FIGURES: &[Figure] = &[
+    Figure::peer("rest.post.c1", "calls/s"),
+    Figure::peer("rest.post.c16", "calls/s"),
+    Figure::peer("rest.post.c64", "calls/s"),
+    Figure::peer("rest.read.c1", "calls/s"),
+    Figure::peer("rest.read.c16", "calls/s"),
+    Figure::peer("rest.read.c64", "calls/s"),
+    Figure::mcp("post.c1", "calls/s").over_sample("rest", "rest.post.c1"),
+    Figure::mcp("post.c16", "calls/s").over_sample("rest", "rest.post.c16").at_least(0.6),
+    Figure::mcp("post.c64", "calls/s").over_sample("rest", "rest.post.c64"),
+    Figure::mcp("read.c1", "calls/s").over_sample("rest", "rest.read.c1"),
+    Figure::mcp("read.c16", "calls/s").over_sample("rest", "rest.read.c16"),
+    Figure::mcp("read.c64", "calls/s").over_sample("rest", "rest.read.c64"),
+    Figure::mcp("post.c1.p99_us", "us").over_sample("rest", "rest.post.c1.p99_us"),
+    Figure::mcp("post.c16.p99_us", "us").over_sample("rest", "rest.post.c16.p99_us"),
+    Figure::mcp("post.c64.p99_us", "us").over_sample("rest", "rest.post.c64.p99_us"),
+    Figure::mcp("read.c1.p99_us", "us").over_sample("rest", "rest.read.c1.p99_us"),
+    Figure::mcp("read.c16.p99_us", "us").over_sample("rest", "rest.read.c16.p99_us"),
+    Figure::mcp("read.c64.p99_us", "us").over_sample("rest", "rest.read.c64.p99_us"),
+];
