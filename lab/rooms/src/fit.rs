@@ -36,12 +36,12 @@ pub(crate) fn rooms(sets: &[Set]) -> Vec<(&Set, &Chat)> {
 }
 
 /// For each room the weights that all others give.
-pub(crate) fn crossed(sets: &[Set], off: Clues) -> Result<Crossed, String> {
+pub(crate) fn crossed(sets: &[Set], usual: Settings) -> Result<Crossed, String> {
     let rooms = rooms(sets);
     let mut settings = Crossed::new();
     for (set, chat) in &rooms {
         let others: Vec<_> = rooms.iter().filter(|(_, c)| c.conv != chat.conv).copied().collect();
-        let flow = Settings { off, weights: leak(fit(&others, off)?), ..Settings::default() };
+        let flow = Settings { weights: leak(fit(&others, usual.off)?), ..usual };
         settings.insert((set.name.clone(), chat.conv.clone()), flow);
     }
     Ok(settings)

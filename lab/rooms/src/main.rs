@@ -14,6 +14,7 @@ mod acts;
 mod fit;
 mod lines;
 mod merge;
+mod pseudo;
 mod replay;
 mod report;
 mod score;
@@ -25,10 +26,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use chorus_core::attention::compose;
-use chorus_core::attention::flow::{Clue, Clues, Settings};
+use chorus_core::attention::flow::{self, Clue, Clues, Settings};
 use clap::Parser;
 use lines::{Chat, Set};
-use replay::{Cost, Replay};
+use replay::{Cost, Decided, Replay};
 use report::Report;
 use score::{AGENTS, Played};
 
@@ -48,6 +49,12 @@ struct Args {
     /// Fits the weights of the flow from all rooms, and prints the table instead of figures.
     #[arg(long)]
     fit: bool,
+    /// From how many percent on a guess is as good as a name.
+    #[arg(long, default_value_t = flow::SURE)]
+    sure: u8,
+    /// From how many percent on a guess is worth a knock.
+    #[arg(long, default_value_t = flow::LIKELY)]
+    likely: u8,
 }
 
 /// What costs are taken of: so many lines of each conversation are enough.
@@ -70,44 +77,60 @@ fn run(args: &Args) -> Result<(), String> {
     let sets = lines::read(&args.folder)?;
     let off = args.without.iter().map(|name| clue(name)).collect::<Result<Vec<_>, _>>()?;
     let off = off.into_iter().fold(Clues::NONE, Clues::with);
-    let usual = Settings { off, ..Settings::default() };
+    let usual = Settings { off, sure: args.sure, likely: args.likely, ..Settings::default() };
     if args.fit {
         println!("{}", fit::table(&fit::fit(&fit::rooms(&sets), off)?));
         println!("compose: {:.2?}", merge::fit(&sets, |_| false));
         return Ok(());
     }
-    let settings = if args.cross { fit::crossed(&sets, off)? } else { fit::Crossed::new() };
-    let mut decided = HashMap::new();
+    let settings = if args.cross { fit::crossed(&sets, usual)? } else { fit::Crossed::new() };
+    let (mut decided, mut pseudo) = (Decisions::new(), Decisions::new());
     for set in &sets {
         eprintln!("{}: {} conversations", set.name, set.chats.len());
         for chat in &set.chats {
             let place = (set.name.clone(), chat.conv.clone());
             let flow = settings.get(&place).copied().unwrap_or(usual);
             let agents = chat.most_active(AGENTS).into_iter().collect();
-            let lines = Replay::new(&chat.authors, &agents, 0, flow)?.play(&chat.heard);
-            decided.insert(place, lines);
+            let play = |chat: &Chat| -> Result<_, String> {
+                Ok(Replay::new(&chat.authors, &agents, 0, flow)?.play(&chat.heard))
+            };
+            pseudo.insert(place.clone(), play(&pseudo::chat(chat))?);
+            decided.insert(place, play(chat)?);
         }
     }
-    let usual_window = compose::Settings::default();
     for set in &sets {
         let mut report = Report::new(&set.name, args.explain);
-        let played: Vec<Played<'_>> = set
-            .chats
-            .iter()
-            .filter_map(|chat| {
-                let decided = decided.get(&(set.name.clone(), chat.conv.clone()))?;
-                let compose = if args.cross { merge::crossed(&sets, chat) } else { usual_window };
-                Some(Played { chat, agents: chat.most_active(AGENTS), decided, compose })
-            })
-            .collect();
-        score::score(&played, &mut report);
-        merge::score(&played, &mut report);
-        acts::questions(&played, &mut report);
+        let crossed = |chat: &Chat| match args.cross {
+            true => merge::crossed(&sets, chat),
+            false => compose::Settings::default(),
+        };
+        let decided_of = played(set, &decided, crossed);
+        score::score(&decided_of, &mut report);
+        score::score_pseudo(&played(set, &pseudo, |_| compose::Settings::default()), &mut report);
+        merge::score(&decided_of, &mut report);
+        acts::questions(&decided_of, &mut report);
         acts::labelled(&set.labelled, &sets, &decided, &mut report);
         costs(set, usual, &mut report)?;
         report.print();
     }
     Ok(())
+}
+
+/// How each line was decided, by set and conversation.
+type Decisions = HashMap<(String, String), Vec<Option<Decided>>>;
+
+/// The conversations of a set that were played.
+fn played<'a>(
+    set: &'a Set,
+    decided: &'a Decisions,
+    window: impl Fn(&Chat) -> compose::Settings,
+) -> Vec<Played<'a>> {
+    let of = |chat: &Chat| decided.get(&(set.name.clone(), chat.conv.clone()));
+    let chats = set.chats.iter().filter_map(|chat| {
+        let decided = of(chat)?;
+        Some(Played { chat, agents: chat.most_active(AGENTS), decided, compose: window(chat) })
+    });
+    chats.collect()
 }
 
 fn clue(name: &str) -> Result<Clue, String> {

@@ -49,6 +49,10 @@ pub(crate) fn score(set: &[Played<'_>], report: &mut Report) {
         let mean = waits.iter().sum::<i64>() as f64 / waits.len().max(1) as f64;
         report.figure(&name("latency_ms"), mean, "ms");
     }
+    report.absent(
+        "merge.f1.people",
+        "what belongs together was noted once, and is what is scored against",
+    );
 }
 
 /// The pairs that are judged.

@@ -61,6 +61,25 @@ impl Report {
         self.lines.push(Value::Object(line));
     }
 
+    /// A figure that cannot be taken, and why not.
+    pub(crate) fn absent(&mut self, metric: &str, reason: &str) {
+        let set = &self.set;
+        self.lines.push(json!({
+            "bench": "attention", "set": set, "metric": metric, "absent": true, "reason": reason,
+        }));
+    }
+
+    /// Bounds one figure by another that was taken before.
+    pub(crate) fn no_worse(&mut self, metric: &str, than: &str) {
+        let taken = self.lines.iter().find(|line| line["metric"] == than);
+        let Some(bound) = taken.and_then(|line| line["value"].as_f64()) else { return };
+        let Some(line) = self.lines.iter_mut().find(|line| line["metric"] == metric) else {
+            return;
+        };
+        line["target"] = json!(bound);
+        line["holds"] = json!(line["value"].as_f64().is_some_and(|value| value >= bound));
+    }
+
     pub(crate) fn print(&self) {
         self.lines.iter().for_each(|line| println!("{line}"));
     }

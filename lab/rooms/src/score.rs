@@ -45,6 +45,8 @@ impl Played<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Who {
     Us,
+    /// The product, where every word but the names is one of no language.
+    Pseudo,
     MentionOnly,
     Broadcast,
     People,
@@ -53,9 +55,14 @@ enum Who {
 impl Who {
     const ALL: [Self; 4] = [Self::Us, Self::MentionOnly, Self::Broadcast, Self::People];
 
+    fn is_product(self) -> bool {
+        matches!(self, Self::Us | Self::Pseudo)
+    }
+
     fn suffix(self) -> &'static str {
         match self {
             Self::Us => "",
+            Self::Pseudo => ".pseudo",
             Self::MentionOnly => ".mention_only",
             Self::Broadcast => ".broadcast",
             Self::People => ".people",
@@ -67,41 +74,91 @@ pub(crate) fn score(set: &[Played<'_>], report: &mut Report) {
     if !set.iter().any(|played| played.scored().next().is_some()) {
         return;
     }
-    addressees(set, report);
-    directedness(set, report);
+    for who in [Who::Us, Who::MentionOnly] {
+        addressees(set, who, report);
+    }
+    for who in [Who::Us, Who::MentionOnly, Who::Broadcast] {
+        directedness(set, who, report);
+    }
     for who in Who::ALL {
         turns(set, who, report);
         open_questions(set, who, report);
     }
+    people(set, report);
+}
+
+/// The same lines with words of no language. Structure alone is to be no worse than names alone.
+pub(crate) fn score_pseudo(set: &[Played<'_>], report: &mut Report) {
+    if set.iter().any(|played| played.scored().next().is_some()) {
+        addressees(set, Who::Pseudo, report);
+        directedness(set, Who::Pseudo, report);
+        turns(set, Who::Pseudo, report);
+        for metric in ["addressee.implicit", "directedness.macro_f1", "turns.recall"] {
+            report.no_worse(&format!("{metric}.pseudo"), &format!("{metric}.mention_only"));
+        }
+    }
+}
+
+/// What people reach, as far as one annotation of each line can say it: where a line names somebody, the share of
+/// those whose noted antecedents lead to somebody named.
+fn people(set: &[Played<'_>], report: &mut Report) {
+    let mut agree = (0, 0);
+    for played in set {
+        let noted = &played.chat.noted;
+        for line in played.scored().filter(|l| noted[l.at].explicit && !l.to.is_empty()) {
+            let answered = answered(played.chat, line.at, line.author);
+            if !answered.is_empty() {
+                count(&mut agree, answered.iter().any(|who| line.to.contains(who)));
+            }
+        }
+    }
+    report.figure("addressee.explicit.people", share(agree.0, agree.1), "share");
+    const ONE: &str = "each line was annotated once, and that is what is scored against";
+    for metric in ["addressee.implicit", "directedness.macro_f1"] {
+        report.absent(&format!("{metric}.people"), ONE);
+    }
+}
+
+/// Whom a line was noted to answer, back over its author's own lines to the first others.
+fn answered(chat: &Chat, at: usize, author: usize) -> BTreeSet<usize> {
+    let (mut who, mut next, mut seen) = (BTreeSet::new(), vec![at], BTreeSet::new());
+    while let Some(at) = next.pop() {
+        for seq in &chat.noted[at].answers {
+            let Ok(before) = chat.noted.binary_search_by_key(seq, |noted| noted.seq) else {
+                continue;
+            };
+            match chat.heard[before].author {
+                Some(other) if other != author => drop(who.insert(other)),
+                Some(_) if seen.insert(before) => next.push(before),
+                _ => {}
+            }
+        }
+    }
+    who
 }
 
 /// A hit is a prediction in `to`, or none where `to` is empty.
-fn addressees(set: &[Played<'_>], report: &mut Report) {
-    for who in [Who::Us, Who::MentionOnly] {
-        let (mut all, mut implicit) = ((0, 0), (0, 0));
-        for played in set {
-            for line in played.scored() {
-                let predicted = match who {
-                    Who::Us => line.decided.addressee(),
-                    _ => line.decided.named.first().copied(),
-                };
-                let hit = predicted.map_or(line.to.is_empty(), |p| line.to.contains(&p));
-                count(&mut all, hit);
-                if !played.chat.noted[line.at].explicit {
-                    count(&mut implicit, hit);
-                }
-                if who == Who::Us && !hit {
-                    report.explain(played.chat, line.at, line.decided, line.to);
-                }
+fn addressees(set: &[Played<'_>], who: Who, report: &mut Report) {
+    let (mut all, mut implicit) = ((0, 0), (0, 0));
+    for played in set {
+        for line in played.scored() {
+            let predicted = match who.is_product() {
+                true => line.decided.addressee(),
+                false => line.decided.named.first().copied(),
+            };
+            let hit = predicted.map_or(line.to.is_empty(), |p| line.to.contains(&p));
+            count(&mut all, hit);
+            if !played.chat.noted[line.at].explicit {
+                count(&mut implicit, hit);
+            }
+            if who == Who::Us && !hit {
+                report.explain(played.chat, line.at, line.decided, line.to);
             }
         }
-        report.figure(&format!("addressee.all{}", who.suffix()), share(all.0, all.1), "share");
-        report.figure(
-            &format!("addressee.implicit{}", who.suffix()),
-            share(implicit.0, implicit.1),
-            "share",
-        );
     }
+    let name = |metric: &str| format!("addressee.{metric}{}", who.suffix());
+    report.figure(&name("all"), share(all.0, all.1), "share");
+    report.figure(&name("implicit"), share(implicit.0, implicit.1), "share");
 }
 
 fn count(of: &mut (usize, usize), hit: bool) {
@@ -120,32 +177,30 @@ fn class(to: &[usize], agent: usize) -> usize {
 
 /// Over each line and each agent that is not its author. A knock that the flow of talk is the reason of says "to me"
 /// as a turn does: what it is unsure of is what that costs, not who is meant.
-fn directedness(set: &[Played<'_>], report: &mut Report) {
-    for who in [Who::Us, Who::MentionOnly, Who::Broadcast] {
-        let mut table = [[0usize; 3]; 3];
-        for played in set {
-            for line in played.scored() {
-                for agent in played.agents.iter().copied().filter(|a| *a != line.author) {
-                    let predicted = match who {
-                        Who::Us => ours(line.decided, agent),
-                        Who::MentionOnly => class(&line.decided.named, agent),
-                        _ => 0,
-                    };
-                    table[class(line.to, agent)][predicted] += 1;
-                }
+fn directedness(set: &[Played<'_>], who: Who, report: &mut Report) {
+    let mut table = [[0usize; 3]; 3];
+    for played in set {
+        for line in played.scored() {
+            for agent in played.agents.iter().copied().filter(|a| *a != line.author) {
+                let predicted = match who {
+                    Who::Us | Who::Pseudo => ours(line.decided, agent),
+                    Who::MentionOnly => class(&line.decided.named, agent),
+                    Who::Broadcast | Who::People => 0,
+                };
+                table[class(line.to, agent)][predicted] += 1;
             }
         }
-        let f1 = |c: usize| {
-            let predicted: usize = (0..3).map(|gold| table[gold][c]).sum();
-            f1(table[c][c], predicted, table[c].iter().sum())
-        };
-        let total: usize = table.iter().flatten().sum();
-        let right: usize = (0..3).map(|c| table[c][c]).sum();
-        let name = |metric: &str| format!("directedness.{metric}{}", who.suffix());
-        report.figure(&name("accuracy"), share(right, total), "share");
-        report.figure(&name("macro_f1"), (f1(0) + f1(1) + f1(2)) / 3.0, "f1");
-        report.figure(&name("to_me_f1"), f1(0), "f1");
     }
+    let f1 = |c: usize| {
+        let predicted: usize = (0..3).map(|gold| table[gold][c]).sum();
+        f1(table[c][c], predicted, table[c].iter().sum())
+    };
+    let total: usize = table.iter().flatten().sum();
+    let right: usize = (0..3).map(|c| table[c][c]).sum();
+    let name = |metric: &str| format!("directedness.{metric}{}", who.suffix());
+    report.figure(&name("accuracy"), share(right, total), "share");
+    report.figure(&name("macro_f1"), (f1(0) + f1(1) + f1(2)) / 3.0, "f1");
+    report.figure(&name("to_me_f1"), f1(0), "f1");
 }
 
 fn ours(decided: &Decided, agent: usize) -> usize {
@@ -164,7 +219,7 @@ pub(crate) fn f1(right: usize, predicted: usize, wanted: usize) -> f64 {
 /// Whether the agent is given a turn, and whether it is knocked for.
 fn given(decided: &Decided, who: Who, to: &[usize], agent: usize) -> (bool, bool) {
     match who {
-        Who::Us => {
+        Who::Us | Who::Pseudo => {
             let mode = decided.of(agent).mode;
             (matches!(mode, Mode::Immediate | Mode::Buffered), mode == Mode::Notify)
         }
@@ -176,7 +231,8 @@ fn given(decided: &Decided, who: Who, to: &[usize], agent: usize) -> (bool, bool
 
 /// Full injections for a hundred scored lines. Recall and precision are over directed pairs of line and agent.
 fn turns(set: &[Played<'_>], who: Who, report: &mut Report) {
-    let (mut lines, mut turns, mut knocks, mut right, mut wanted) = (0, 0, 0, 0, 0);
+    let (mut lines, mut turns, mut knocks) = (0, 0, 0);
+    let (mut right, mut knocked_right, mut wanted) = (0, 0, 0);
     for played in set {
         for line in played.scored() {
             lines += 1;
@@ -186,6 +242,7 @@ fn turns(set: &[Played<'_>], who: Who, report: &mut Report) {
                 turns += usize::from(turn);
                 knocks += usize::from(knock);
                 right += usize::from(turn && directed);
+                knocked_right += usize::from(knock && directed);
                 wanted += usize::from(directed);
             }
         }
@@ -195,7 +252,10 @@ fn turns(set: &[Played<'_>], who: Who, report: &mut Report) {
     report.figure(&name("turns.per_100"), hundred(turns), "turns/100 lines");
     report.figure(&name("turns.recall"), share(right, wanted), "share");
     report.figure(&name("turns.precision"), share(right, turns), "share");
-    report.figure(&name("knocks.per_100"), hundred(knocks), "knocks/100 lines");
+    if who.is_product() {
+        report.figure(&name("knocks.per_100"), hundred(knocks), "knocks/100 lines");
+        report.figure(&name("knocks.precision"), share(knocked_right, knocks), "share");
+    }
 }
 
 /// A gold line that asks and is directed at nobody: how many distinct agents are given a turn for it, and the share

@@ -1,14 +1,18 @@
 use std::collections::BTreeSet;
 
+use chorus_core::attention::Attention;
+use chorus_core::limits;
+
 use chorus_core::attention::compose;
 use chorus_core::attention::flow::Settings;
 use chorus_core::packed;
 use serde_json::Value;
 
-use crate::lines::{Chat, parse};
+use crate::lines::{Chat, Heard, parse};
+use crate::pseudo;
 use crate::replay::Replay;
 use crate::report::Report;
-use crate::score::{Played, score};
+use crate::score::{Played, score, score_pseudo};
 
 /// A room in the format, with every annotation there is; the last ones are wrong on purpose.
 const ROOM: &str = r#"
@@ -105,4 +109,177 @@ fn figures_are_taken_as_defined() {
 fn lines_that_are_not_of_the_format_are_refused_with_their_place() {
     assert!(parse("bad", "{\"conv\":\"r\"}\nnot json").unwrap_err().starts_with("2: "));
     assert_eq!(parse("bad", "{}").err(), Some("1: a line names its conversation in `conv`".into()));
+}
+
+/// Two talks at once in which most lines name nobody.
+const TALKS: [(usize, &str, Option<usize>); 14] = [
+    (0, "ben: did the build pass this morning?", Some(1)),
+    (1, "no, the cache was full again", Some(0)),
+    (0, "did you empty it by hand?", Some(1)),
+    (1, "twice, and it came back", Some(0)),
+    (2, "dan: could you read my page on the release?", Some(3)),
+    (3, "which page do you mean?", Some(2)),
+    (0, "then something writes the same key", Some(1)),
+    (2, "the one about the release notes", Some(3)),
+    (1, "that is what I think too", Some(0)),
+    (3, "those notes need a date", Some(2)),
+    (0, "can we look at the writer together?", Some(1)),
+    (1, "after lunch", Some(0)),
+    (2, "I will add the date to the notes", Some(3)),
+    (3, "and the name of who wrote them", Some(2)),
+];
+
+fn talks() -> Chat {
+    let names = ["ann", "ben", "cat", "dan"];
+    let lines = TALKS.iter().enumerate().map(|(seq, (author, text, to))| {
+        let to: Vec<_> = to.iter().map(|to| names[*to]).collect();
+        let source = if text.contains(':') { "explicit" } else { "reply" };
+        serde_json::json!({
+            "conv": "t", "seq": seq, "ts": 100 + 20 * seq, "res": "sec", "author": names[*author],
+            "kind": "msg", "text": text, "gold": true, "to": to, "to_src": source,
+        })
+        .to_string()
+    });
+    room(&lines.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn in_a_language_that_nobody_speaks_the_flow_is_no_worse_than_names() {
+    let chat = talks();
+    let strange = pseudo::chat(&chat);
+    let agents: BTreeSet<usize> = (0..4).collect();
+    let play = |chat: &Chat| {
+        Replay::new(&chat.authors, &agents, 0, Settings::default()).unwrap().play(&chat.heard)
+    };
+    let (decided, pseudo) = (play(&chat), play(&strange));
+    let mut report = Report::new("talks", false);
+    let set = |decided| {
+        let compose = compose::Settings::default();
+        [Played { chat: &chat, agents: vec![0, 1, 2, 3], decided, compose }]
+    };
+    score(&set(&decided), &mut report);
+    score_pseudo(&set(&pseudo), &mut report);
+    for metric in ["addressee.implicit", "directedness.macro_f1", "turns.recall"] {
+        let value = |suffix: &str| {
+            let name = format!("{metric}.{suffix}");
+            let line = report.lines.iter().find(|line| line["metric"] == *name);
+            line.unwrap_or_else(|| panic!("{name}")).clone()
+        };
+        let (ours, names) = (value("pseudo"), value("mention_only"));
+        assert_eq!((&ours["target"], &ours["holds"]), (&names["value"], &Value::Bool(true)));
+        assert!(ours["value"].as_f64() > names["value"].as_f64(), "{ours} {names}");
+    }
+}
+
+#[test]
+fn a_made_up_language_keeps_names_and_marks_and_nothing_else() {
+    let names = ["u001".to_owned(), "anna-2".to_owned()];
+    let new = |text: &str| pseudo::text(text, &names);
+    let text = new("U001: did you (or Anna-2's) build it, you 2?");
+    let shape: String = text.chars().filter(|c| !c.is_alphabetic() && *c != '-').collect();
+    assert_eq!(shape, "001:   ( 2')  ,  ?", "{text}");
+    assert!(text.starts_with("U001: x") && text.contains("Anna-2'x)"), "{text}");
+    let words: Vec<_> = text.split(' ').collect();
+    assert_eq!(words[2], words[7], "the same word is the same");
+    assert_eq!((words[1].len(), new("ünïcödé").chars().count()), (3, 7));
+    assert_ne!(new("build"), new("guild"));
+    assert_eq!(new(""), "");
+}
+
+/// What is decided of a text said after a talk of two, and what deciding it allocated.
+fn said(authors: &[String], agents: &BTreeSet<usize>, text: &str, at: i64) -> (Attention, u64) {
+    let line = |author, text: &str, at| Heard {
+        author: Some(author),
+        at: Some(at),
+        said: true,
+        text: text.to_owned(),
+    };
+    let mut replay = Replay::new(authors, agents, 0, Settings::default()).unwrap();
+    replay.play(&[line(0, "ben: is it green?", 60_000), line(1, "yes, ann", 70_000)]);
+    let next = [line(0, text, at)];
+    let mut decided = Vec::new();
+    let used = allocation_counter::measure(|| decided = replay.play(&next));
+    (decided.remove(0).expect("somebody said it").attention, used.bytes_total)
+}
+
+/// Bytes that a decision and its message may take beside twelve times the text: half of it is a thousand who are named.
+const ROOM_FOR: u64 = 512 * 1024;
+
+#[test]
+fn any_text_at_any_time_is_decided_with_a_trace_in_bounded_memory() {
+    let mut authors: Vec<String> = ["ann", "ben"].map(str::to_owned).to_vec();
+    authors.extend((0..1_500).map(|n| format!("agent-{n}")));
+    let agents: BTreeSet<usize> = (1..authors.len()).collect();
+    let everybody: String = authors.iter().map(|name| format!("@{name} ")).collect();
+    let megabyte = |piece: &str| piece.repeat((1 << 20) / piece.len() + 1);
+    let short = [
+        "",
+        " \n\t",
+        "🙂",
+        "👩‍👩‍👧🙂🙂",
+        "ben",
+        "@",
+        "@ben",
+        "?",
+        "\0\u{7f}\u{feff}",
+        "\u{202e}neb@ olleh",
+        "שלום ben، как дела? 元気",
+        "@bеn: is it green?",
+        "ｂｅｎ: green?",
+        "e\u{301}\u{301}\u{301}",
+    ];
+    let long = [
+        everybody,
+        "@ben ".repeat(1_000),
+        megabyte("ben, do you know? "),
+        megabyte("a"),
+        megabyte("@"),
+        megabyte("@ben "),
+        megabyte("🙂"),
+        megabyte("\u{202e}שלום"),
+        megabyte("```\n"),
+        megabyte("https://"),
+        megabyte("? "),
+        megabyte("\n> "),
+        megabyte("\u{301}"),
+    ];
+    for text in short.into_iter().chain(long.iter().map(String::as_str)) {
+        let times = [80_000, 0, i64::MIN, i64::MAX, 60_000];
+        for at in times.into_iter().take(if text.len() > 100 { 2 } else { 5 }) {
+            let (attention, bytes) = said(&authors, &agents, text, at);
+            let begins: String = text.chars().take(20).collect();
+            let most = limits::MENTIONS_PER_MESSAGE + 1;
+            assert!(attention.told.len() <= most, "{begins:?}: {}", attention.told.len());
+            // A trace: each who is told has its rule, and a guess names the rules that made it.
+            let names = attention.told.iter().all(|told| !told.decision.rule.name().is_empty());
+            assert!(names, "{begins:?}");
+            assert!(attention.meant.is_none_or(|m| m.confidence <= 100), "{begins:?}");
+            assert!(!packed::attention(&attention).is_empty());
+            let bound = ROOM_FOR + 12 * text.len() as u64;
+            assert!(bytes <= bound, "{begins:?} at {at}: {bytes} bytes of {bound}");
+        }
+    }
+    // Letters that look like a handle's are not the handle.
+    for (text, named) in [("@ben: green?", true), ("@bеn: green?", false)] {
+        let (attention, _) = said(&authors, &agents, text, 80_000);
+        assert_eq!(attention.told.iter().any(|told| told.member.0 == 2), named, "{text}");
+    }
+}
+
+#[test]
+fn gaps_in_the_numbers_and_times_that_go_back_change_no_decision() {
+    let lines = |seq: fn(usize) -> usize, ts: fn(usize) -> i64| {
+        let mut chat = talks();
+        for (n, line) in chat.heard.iter_mut().enumerate() {
+            line.at = Some(ts(n));
+            chat.noted[n].seq = seq(n) as u64;
+        }
+        decisions(&chat)
+    };
+    let whole = lines(|n| n, |n| 100_000 + 20_000 * n as i64);
+    assert!(whole.iter().all(Option::is_some));
+    assert_eq!(lines(|n| n * n * 1_000 + 7, |n| 100_000 + 20_000 * n as i64), whole);
+    // A clock that goes back stands still.
+    let still = lines(|n| n, |_| 100_000);
+    assert_eq!(lines(|n| n, |n| 100_000 - 20_000 * n as i64), still);
 }

@@ -11,6 +11,7 @@ mod approvals;
 mod attention;
 mod chains;
 mod claims;
+mod clues;
 mod deadlines;
 mod delivery;
 mod digests;

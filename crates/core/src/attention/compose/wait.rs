@@ -4,7 +4,7 @@
 //! either costs everybody or catches few. How likely an author is to go on is weighed instead, by what they mostly do
 //! and by how the text looks ([`signs`], [`WEIGHTS`]), and one of three waits follows. They are parts of
 //! [`Settings::quiet_ms`], so that one setting scales them all; five seconds make the mean wait just below five. On
-//! four rooms of IRC they keep half of the fragments that belong together, where five seconds alone keep a quarter.
+//! four rooms of IRC they keep 46 of a hundred fragments that belong together, where five seconds alone keep a quarter.
 
 use crate::ids::Timestamp;
 use crate::limits;

@@ -4,35 +4,39 @@
 //! attention DIR --fit` finds the weights ([`super::weights`]) from annotated rooms.
 
 /// A rule of the flow: it can be switched off, and is named where a guess is explained.
+///
+/// What each is worth: of a hundred lines that name nobody, so many more are given to the wrong one without it, in
+/// Ubuntu's channel and in four other rooms (`cargo xtask bench attention DIR --without RULE`, the other weights as they
+/// are). The standard error is 1.1 and 1.3: what is below 2 is not told from nothing by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Clue {
-    /// Who spoke lately is meant sooner than who has long been silent.
+    /// Who spoke lately is meant sooner than who has long been silent. Worth 4.7 and 5.4.
     Lately,
-    /// Who has addressed me since I last spoke gets an answer.
+    /// Who has addressed me since I last spoke gets an answer. Worth 16.2 and 8.9.
     Answer,
-    /// I go on with whom I was talking to, or with nobody.
+    /// I go on with whom I was talking to, or with nobody. Worth 2.2 and 0.5.
     OwnLine,
-    /// Who talks with whom, how often and how exclusively.
+    /// Who talks with whom, how often and how exclusively. Worth 1.6 and 0.
     Exchange,
-    /// Who spoke right before me.
+    /// Who spoke right before me. Worth 2.2 and 3.0.
     JustBefore,
-    /// Who has asked the room and was not answered.
+    /// Who has asked the room and was not answered. Worth 0 and 0.6.
     OpenQuestion,
-    /// Words that somebody's talk and this text share.
+    /// Words that somebody's talk and this text share. Worth 2.7 and 4.2.
     SharedWords,
-    /// A handle in the text that is no address.
+    /// A handle in the text that is no address. Worth 3.4 and 0.7.
     Passing,
-    /// The first words of somebody who was silent are for the room.
+    /// The first words of somebody who was silent are for the room. Worth 0.5 and 0.1.
     FirstWords,
-    /// "you" has somebody in mind.
+    /// "you" has somebody in mind. Worth 0.2 and 0.1.
     SecondPerson,
-    /// "anyone", "guys": for all.
+    /// "anyone", "guys": for all. Worth 0.5 and -0.4.
     ToAll,
-    /// Thanks and greetings.
+    /// Thanks and greetings. Worth 0.1 and 0.5.
     Courtesy,
-    /// What begins with "yes", "no" or "ah" answers somebody.
+    /// What begins with "yes", "no" or "ah" answers somebody. Worth 0.7 and 0.8.
     Assent,
-    /// What asks, how long it is.
+    /// What asks, how long it is. Worth 1.6 and 0.3.
     Shape,
 }
 

@@ -1,6 +1,7 @@
 //! The weights of the flow of talk: `cargo xtask bench attention DIR --fit` prints this table anew.
 //!
-//! Found from the annotated lines of fifteen rooms of IRC. What a rule is worth is what `--without` it costs.
+//! Found from the annotated lines of fifteen rooms of IRC. What each rule is worth stands at its
+//! name ([`Clue`]).
 
 use super::signs::Clue;
 
