@@ -6,7 +6,10 @@
 
 use std::process::Command;
 
-use crate::{repo, step};
+use crate::{python, repo, step};
+
+/// The version of `mcp-agent-mail` that `mcp` is compared with.
+const AGENT_MAIL: &str = "0.1.0";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -29,6 +32,12 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
             step::build_release(&["chorus", "chorus-lab"])?;
             let mut command = Command::new(repo::release_binary("bench"));
             command.arg(name).arg("--chorus").arg(repo::release_binary("chorus"));
+            if name == "mcp" {
+                match python::installed("mcp-agent-mail", AGENT_MAIL) {
+                    Ok(programs) => drop(command.arg("--agent-mail").arg(programs.join("python"))),
+                    Err(why) => eprintln!("mcp-agent-mail cannot be installed: {why}"),
+                }
+            }
             command
         }
     };

@@ -1,7 +1,5 @@
 //! The API against its own document: schemathesis makes requests, good and bad, out of `/v1/openapi.json` and
 //! looks whether the answers are what the document says.
-//!
-//! It is installed once, at the version below, in a virtual environment beside the checkout's other caches.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -9,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use crate::{repo, step};
+use crate::{python, repo, step};
 
 const VERSION: &str = "4.32.5";
 /// Requests of each kind for an operation.
@@ -26,8 +24,8 @@ const LEFT_OUT: &str = "^/(signin/|v1/c2a|v1/mcp|mcp/|v1/backups)";
 
 /// Runs it against the release binary on a new folder. Says so when it cannot; in CI it has to.
 pub(crate) fn check() -> Result<(), String> {
-    let program = match installed() {
-        Ok(program) => program,
+    let program = match python::installed("schemathesis", VERSION) {
+        Ok(programs) => programs.join("schemathesis"),
         Err(why) if std::env::var_os("CI").is_some_and(|ci| ci == "true") => return Err(why),
         Err(why) => {
             eprintln!("SKIPPED: the API is not checked against its document: {why}");
@@ -42,21 +40,6 @@ pub(crate) fn check() -> Result<(), String> {
     let _ = host.kill();
     let _ = host.wait();
     checked
-}
-
-/// Where schemathesis is, or why it is not.
-fn installed() -> Result<PathBuf, String> {
-    let folder = repo::root().join(".cache").join(format!("schemathesis-{VERSION}"));
-    let program = folder.join("bin/schemathesis");
-    if program.exists() {
-        return Ok(program);
-    }
-    let at = folder.display().to_string();
-    step::run(step::command("python3", &["-m", "venv", &at]), Duration::from_secs(120))?;
-    let wanted = format!("schemathesis=={VERSION}");
-    let install = ["install", "--quiet", "--disable-pip-version-check", &wanted];
-    step::run(step::command(folder.join("bin/pip"), &install), Duration::from_secs(300))?;
-    Ok(program)
 }
 
 /// A host on a folder of its own, and its address.

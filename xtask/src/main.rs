@@ -9,6 +9,7 @@ mod clients;
 mod contract;
 mod pages;
 mod postgres;
+mod python;
 mod repo;
 mod step;
 mod test;

@@ -34,6 +34,8 @@ pub struct Plan {
     pub chorus: PathBuf,
     /// The database under the host: `sqlite`, `auto` for a PostgreSQL started here, or a PostgreSQL's URL.
     pub database: String,
+    /// The Python that has `mcp_agent_mail`.
+    pub agent_mail: Option<PathBuf>,
     /// Interleaved rounds.
     pub rounds: usize,
     /// Length of one measurement.

@@ -17,6 +17,9 @@ struct Args {
     /// The database under the host: `sqlite`, `auto` for a PostgreSQL started here, or a PostgreSQL's URL.
     #[arg(long, default_value = "sqlite")]
     database: String,
+    /// The Python that has `mcp_agent_mail`, a peer of `mcp`.
+    #[arg(long)]
+    agent_mail: Option<PathBuf>,
     /// Interleaved rounds; a figure is the median of them.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
     let plan = Plan {
         chorus: args.chorus,
         database: args.database,
+        agent_mail: args.agent_mail,
         rounds: if args.quick { 1 } else { args.rounds.max(1) },
         window: Duration::from_millis(if args.quick { 200 } else { args.window_ms }),
         only: args.only,

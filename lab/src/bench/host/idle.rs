@@ -52,7 +52,7 @@ fn taken(plan: &Plan, hosts: Hosts<'_>, samples: &mut Samples) -> Result<(), Str
     let agents = if plan.is_quick() { AGENTS / 20 } else { AGENTS };
     enough_files(agents as u64 + SPARE_FILES)?;
     let host = hosts.start(&[])?;
-    let tokens = members(&host, agents)?;
+    let tokens = members(&host, agents)?.into_iter().map(|(_, token)| token).collect();
     settle(&host);
     let before = host.resident_mib();
     let began = Instant::now();
@@ -76,13 +76,14 @@ fn taken(plan: &Plan, hosts: Hosts<'_>, samples: &mut Samples) -> Result<(), Str
     Ok(())
 }
 
-/// Makes the agents; their tokens.
-fn members(host: &Host, agents: usize) -> Result<Vec<String>, String> {
+/// Makes the agents; their ids and tokens.
+pub(crate) fn members(host: &Host, agents: usize) -> Result<Vec<(String, String)>, String> {
     (0..agents)
         .map(|number| {
             let id = format!("idle{number}");
             host.ask("POST", "/v1/members", &json!({"id": id, "kind": "agent"}))?;
-            token(host, &id, "worker")
+            let token = token(host, &id, "worker")?;
+            Ok((id, token))
         })
         .collect()
 }
@@ -98,7 +99,7 @@ fn timers(host: &Host, count: u64) -> Result<(), String> {
 }
 
 /// Lets what runs in the background come to its end.
-fn settle(host: &Host) {
+pub(crate) fn settle(host: &Host) {
     let started = Instant::now();
     let mut busy = host.cpu_s();
     while started.elapsed() < Duration::from_secs(10) {
@@ -112,7 +113,7 @@ fn settle(host: &Host) {
 }
 
 /// This process and its child may each open that many files.
-fn enough_files(count: u64) -> Result<(), String> {
+pub(crate) fn enough_files(count: u64) -> Result<(), String> {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let told = |e: nix::Error| format!("the limit of open files: {e}");
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(told)?;

@@ -10,7 +10,7 @@ mod deliver;
 mod figures;
 mod flood;
 mod harness;
-mod idle;
+pub(super) mod idle;
 mod replay;
 pub(super) mod rooms;
 mod rows;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::bench::host::rooms::{id_of, person, told_text};
 use crate::bench::host::server::Host;
 use crate::bench::load::{self, Outcome};
-use crate::bench::talk::{Get, Post, Tool};
+use crate::bench::talk::{CHORUS, Get, Post, Tool};
 
 /// People whose calls the load is made of.
 const CALLERS: usize = 8;
@@ -37,9 +37,17 @@ pub(super) struct Threads {
 }
 
 #[derive(Clone)]
-struct Thread {
-    id: String,
-    conversation: String,
+pub(super) struct Thread {
+    pub(super) id: String,
+    pub(super) conversation: String,
+}
+
+/// Makes one with these members in it.
+pub(super) fn begin(host: &Host, title: &str, members: &[String]) -> Result<Thread, String> {
+    let body = json!({"title": title, "participants": members});
+    let made = host.ask("POST", "/v1/threads", &body)?;
+    let conversation = made["conversation"].as_str().ok_or("a thread in no conversation")?;
+    Ok(Thread { id: id_of(&made)?, conversation: conversation.to_owned() })
 }
 
 impl Threads {
@@ -54,15 +62,9 @@ impl Threads {
             host.ask("POST", "/v1/members", &json!({"id": agent, "kind": "agent"}))?;
             members.push(agent.to_owned());
         }
-        let begin = |title: String| {
-            let body = json!({"title": title, "participants": members});
-            let made = host.ask("POST", "/v1/threads", &body)?;
-            let conversation = made["conversation"].as_str().unwrap_or_default().to_owned();
-            Ok::<_, String>(Thread { id: id_of(&made)?, conversation })
-        };
-        let posted = (0..THREADS).map(|number| begin(format!("work {number}")));
+        let posted = (0..THREADS).map(|number| begin(host, &format!("work {number}"), &members));
         let posted = posted.collect::<Result<_, _>>()?;
-        let read = begin("a long one".to_owned())?;
+        let read = begin(host, "a long one", &members)?;
         let text = told_text();
         for number in 0..WRITTEN {
             let key = format!("written{number}");
@@ -102,6 +104,7 @@ impl Threads {
         match door {
             Door::Mcp => {
                 let talks = each.map(|(client, token, text, to)| Tool {
+                    to: CHORUS,
                     name: "post_message",
                     token,
                     asked: 0,
@@ -146,6 +149,7 @@ impl Threads {
         match door {
             Door::Mcp => {
                 let talks = each.map(|(token, Thread { id, .. }, after)| Tool {
+                    to: CHORUS,
                     name: "read_messages",
                     token,
                     asked: 0,

@@ -4,11 +4,13 @@
 //! work on disk before it answers. A peer is measured at its best: the least work that gives what a post of
 //! ours gives (a retry is recognised, a sequence number, the message, and whom it is for).
 
+mod agent_mail;
 mod limit;
 mod nats;
 mod postgres;
 mod redis;
 
+pub(crate) use agent_mail::AgentMail;
 pub(crate) use limit::{Hello, Syncs};
 pub(crate) use nats::absence as nats_absence;
 pub(crate) use postgres::{Base, Postgres, Schema};

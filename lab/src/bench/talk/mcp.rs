@@ -8,16 +8,43 @@ const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","i
 /// How the answer of a tool ends that refused nothing.
 const DONE: &[u8] = br#""isError":false}}"#;
 
+/// Where calls go.
+#[derive(Clone, Copy)]
+pub(crate) struct Endpoint {
+    pub(crate) path: &'static str,
+    /// Whether it knows the stateless wire; another takes such calls all the same, without its headers.
+    pub(crate) stateless: bool,
+}
+
+/// Ours.
+pub(crate) const CHORUS: Endpoint = Endpoint { path: "/v1/mcp", stateless: true };
+
 /// Appends one call of a tool.
-fn call(out: &mut Vec<u8>, tool: &str, token: &str, id: u64, arguments: &str) {
+pub(crate) fn call(
+    out: &mut Vec<u8>,
+    to: Endpoint,
+    tool: &str,
+    token: &str,
+    id: u64,
+    arguments: &str,
+) {
+    let (headers, meta) = match to.stateless {
+        true => (
+            format!(
+                "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: {tool}\r\n"
+            ),
+            format!(r#","_meta":{META}"#),
+        ),
+        false => Default::default(),
+    };
     let body = format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments},"_meta":{META}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}{meta}}}}}"#
     );
     let head = format!(
-        "POST /v1/mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n\
-         accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
-         mcp-method: tools/call\r\nmcp-name: {tool}\r\ncontent-type: application/json\r\n\
+        "POST {} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n\
+         accept: application/json, text/event-stream\r\n{headers}content-type: application/json\r\n\
          content-length: {}\r\n\r\n",
+        to.path,
         body.len()
     );
     out.extend_from_slice(head.as_bytes());
@@ -26,6 +53,7 @@ fn call(out: &mut Vec<u8>, tool: &str, token: &str, id: u64, arguments: &str) {
 
 /// Calls of one tool, with arguments that a function makes from the number of the call.
 pub(crate) struct Tool {
+    pub(crate) to: Endpoint,
     pub(crate) name: &'static str,
     pub(crate) token: String,
     pub(crate) arguments: Box<dyn FnMut(u64) -> String + Send>,
@@ -35,7 +63,7 @@ pub(crate) struct Tool {
 impl Talk for Tool {
     fn ask(&mut self, out: &mut Vec<u8>) {
         let arguments = (self.arguments)(self.asked);
-        call(out, self.name, &self.token, self.asked, &arguments);
+        call(out, self.to, self.name, &self.token, self.asked, &arguments);
         self.asked += 1;
     }
 
@@ -57,6 +85,7 @@ mod tests {
     #[test]
     fn a_refusal_of_a_tool_is_no_answer() {
         let mut tool = Tool {
+            to: CHORUS,
             name: "post_message",
             token: String::new(),
             arguments: Box::new(|_| String::new()),

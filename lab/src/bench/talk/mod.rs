@@ -6,6 +6,6 @@ mod redis;
 mod websocket;
 
 pub(crate) use http::{Get, Once, Post, exchange, head_and_body, request};
-pub(crate) use mcp::Tool;
+pub(crate) use mcp::{CHORUS, Endpoint, Tool, call};
 pub(crate) use redis::Script;
 pub(crate) use websocket::{Calls, frame, next_frame};
