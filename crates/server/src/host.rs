@@ -191,7 +191,9 @@ impl Host {
             .start(config.clock.clone(), Box::new(move |effects| sink.put(effects)))
             .map_err(StartError::Store)?;
         let (digests, made) = mpsc::channel(DIGESTS);
+        let (moved, lists) = watch::channel(());
         let courier = Courier {
+            lists: moved,
             digests,
             batches,
             overflowed,
@@ -212,6 +214,7 @@ impl Host {
             auth: Auth::new(workspace, keys).trusting(&config.settings.issuers),
             connections,
             feed,
+            lists,
             gone: Gone::default(),
             metrics,
             traces,

@@ -54,7 +54,7 @@ use chorus_core::ids::{Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_store::{Clock, Place, Readers, Writer};
 use chorus_wire::attention::descriptors::Tool;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::auth::{Auth, Caller, SignIn};
 use crate::config::Pace;
@@ -77,6 +77,8 @@ pub(crate) struct App {
     pub(crate) auth: Auth,
     pub(crate) connections: Arc<Connections>,
     pub(crate) feed: Arc<Feed>,
+    /// Changes when the list of channels and threads may be another for somebody; over when the host stops.
+    pub(crate) lists: watch::Receiver<()>,
     pub(crate) gone: Gone,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) traces: Arc<Traces>,

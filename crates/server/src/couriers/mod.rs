@@ -21,12 +21,13 @@ use arc_swap::ArcSwap;
 use chorus_core::command::{Effect, Offer};
 use chorus_core::conversation::Conversation;
 use chorus_core::digest::Digest;
+use chorus_core::event::Change;
 use chorus_core::ids::{Prefix, Uid};
 use chorus_core::member::Directory;
 use chorus_wire::attention::shared::{Shared, delivery_id};
 use chorus_wire::attention::{method, notifications};
 use chorus_wire::jsonrpc::{Id, Notification};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
@@ -56,6 +57,8 @@ pub(crate) struct Courier {
     pub workspace_id: Arc<str>,
     /// To whoever shows digests; what does not fit is only stored.
     pub digests: mpsc::Sender<Made>,
+    /// Says that the list of channels and threads may be another for somebody.
+    pub lists: watch::Sender<()>,
 }
 
 /// A digest, and where it is of.
@@ -108,6 +111,7 @@ impl Courier {
     /// Followers read their logs, and connections ask for what they are owed.
     fn look_everywhere(&self) {
         self.feed.look_everywhere();
+        self.lists.send_replace(());
         self.connections.all().iter().for_each(|connection| connection.lag());
     }
 
@@ -118,6 +122,9 @@ impl Courier {
         for effect in effects {
             match effect {
                 Effect::Logged(entry) => {
+                    if moves_lists(&entry.event.change) {
+                        self.lists.send_replace(());
+                    }
                     let key = entry.conversation.key;
                     if self.feed.is_followed(key) {
                         self.feed.publish(key, live::logged(&entry, &directory));
@@ -148,10 +155,14 @@ impl Courier {
                     // Whoever is too slow for them reads what is stored.
                     let _ = self.digests.try_send((conversation, digest));
                 }
-                Effect::Moved(conversation) => self.feed.publish(conversation, Live::Look),
+                Effect::Moved(conversation) => {
+                    self.feed.publish(conversation, Live::Look);
+                    self.lists.send_replace(());
+                }
                 Effect::ShutOut => {
                     self.connections.all().iter().for_each(|connection| connection.look_at_token());
                     self.feed.look_everywhere();
+                    self.lists.send_replace(());
                 }
                 Effect::Anything => self.look_everywhere(),
                 // Taken out by the sink.
@@ -175,6 +186,18 @@ impl Courier {
         let span = self.traces.offer(&offer);
         to.offer(Outgoing { shared, offer, span });
     }
+}
+
+/// Whether somebody may see another list of channels and threads after it.
+fn moves_lists(change: &Change) -> bool {
+    matches!(
+        change,
+        Change::Created { .. }
+            | Change::SettingsChanged(_)
+            | Change::Joined { .. }
+            | Change::Left { .. }
+            | Change::ThreadOpened(_)
+    )
 }
 
 #[cfg(test)]
@@ -202,6 +225,7 @@ mod tests {
             sink.put(vec![cancel()]);
         }
         drop(sink);
+        let (lists, mut listed) = watch::channel(());
         let courier = Courier {
             batches,
             overflowed,
@@ -212,10 +236,12 @@ mod tests {
             traces: Arc::new(Traces::open(&Default::default()).unwrap()),
             workspace_id: "wk_".into(),
             digests: mpsc::channel(1).0,
+            lists,
         };
         courier.run().await;
         assert!(connection.take_lagging());
         assert!(matches!(follower.try_recv().unwrap(), Live::Look));
+        assert!(listed.changed().await.is_ok());
     }
 
     #[test]

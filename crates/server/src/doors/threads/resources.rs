@@ -1,6 +1,9 @@
 //! Channels, threads and their transcripts as resources, by URI; and being told when one has news.
 
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::time::Duration;
 
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{Prefix, Uid};
@@ -12,6 +15,8 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 use serde::Serialize;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 
 use super::Asking;
 use crate::app::App;
@@ -22,6 +27,8 @@ const PAGE: usize = 200;
 /// Messages of a transcript: the newest.
 const TRANSCRIPT: u32 = 200;
 const JSON: &str = "application/json";
+/// Between two looks at one caller's list: it is read whole, and who makes many threads makes everybody look.
+const REST: Duration = Duration::from_secs(1);
 
 /// What a URI names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,17 +68,7 @@ impl Named {
 }
 
 /// What the caller may see, as far as the address and a turn's token let it look.
-pub(super) async fn list(
-    app: &App,
-    asking: &Asking,
-    cursor: Option<&str>,
-) -> Result<ListResourcesResult, ErrorData> {
-    let from: usize = match cursor {
-        None => 0,
-        Some(text) => {
-            text.parse().map_err(|_| ErrorData::invalid_params("no such cursor", None))?
-        }
-    };
+async fn all(app: &App, asking: &Asking) -> Result<Vec<Resource>, ErrorData> {
     let mut all = Vec::new();
     let only = asking.within.or(asking.caller.turn.map(|turn| turn.conversation));
     let (channels, conversation) = match only {
@@ -93,6 +90,20 @@ pub(super) async fn list(
     for thread in threads {
         all.push(entry(&format!("chorus://threads/{}", thread.id), thread.title));
     }
+    Ok(all)
+}
+
+/// One page of them.
+pub(super) fn page(
+    all: Vec<Resource>,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let from: usize = match cursor {
+        None => 0,
+        Some(text) => {
+            text.parse().map_err(|_| ErrorData::invalid_params("no such cursor", None))?
+        }
+    };
     let more = all.len() > from.saturating_add(PAGE);
     let page: Vec<_> = all.into_iter().skip(from).take(PAGE).collect();
     let mut result = ListResourcesResult::with_all_items(page);
@@ -193,6 +204,68 @@ impl News {
             }
         }
     }
+}
+
+/// News of the list itself, which is compared with what it was: nobody is told of what they may not see.
+pub(super) struct Changes {
+    app: Arc<App>,
+    asking: Asking,
+    moved: watch::Receiver<()>,
+    known: u64,
+    /// When it may be looked at again.
+    again: Instant,
+}
+
+impl Changes {
+    /// The list, and what tells of its changes from then on.
+    pub(super) async fn since(
+        app: &Arc<App>,
+        asking: &Asking,
+    ) -> Result<(Vec<Resource>, Self), ErrorData> {
+        // Before it is read: what changes meanwhile is looked at once more.
+        let mut moved = app.lists.clone();
+        moved.mark_unchanged();
+        let all = all(app, asking).await?;
+        let (app, asking, known) = (app.clone(), asking.clone(), digest(&all));
+        Ok((all, Self { app, asking, moved, known, again: Instant::now() }))
+    }
+
+    /// For who was not given the list: what moved since before it was read may be news.
+    pub(super) fn not_given(mut self, before: &watch::Receiver<()>) -> Self {
+        if before.has_changed().unwrap_or(false) {
+            self.known = !self.known;
+            self.moved.mark_changed();
+        }
+        self
+    }
+
+    /// Returns when it has changed; none when the caller will not be told any more.
+    pub(super) async fn next(&mut self) -> Option<()> {
+        loop {
+            self.moved.changed().await.ok()?;
+            // What else comes meanwhile is told with it.
+            sleep_until(self.again).await;
+            self.moved.mark_unchanged();
+            if !self.app.still_valid(&self.asking.caller) {
+                return None;
+            }
+            let now = digest(&all(&self.app, &self.asking).await.ok()?);
+            self.again = Instant::now() + REST;
+            if now != self.known {
+                self.known = now;
+                return Some(());
+            }
+        }
+    }
+}
+
+/// It is only compared with others of the same process.
+fn digest(all: &[Resource]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for resource in all {
+        (&resource.uri, &resource.title).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 fn json<T: Serialize>(value: &T) -> Result<String, ErrorData> {

@@ -20,11 +20,12 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use futures_util::StreamExt;
-use futures_util::stream::{SelectAll, unfold};
+use futures_util::stream::{BoxStream, SelectAll, unfold};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::resources::{self, Named, News};
-use super::{Asking, prompts, within};
+use super::resources::{self, Changes, Named, News};
+use super::{Asking, SESSION_ID, prompts, within};
 use crate::app::App;
 use crate::doors::request;
 use crate::doors::tools;
@@ -43,21 +44,42 @@ pub(in crate::doors) struct Server {
     app: Arc<App>,
     /// What a session has subscribed to, and who tells it of news.
     told: Mutex<HashMap<String, JoinHandle<()>>>,
+    /// Who tells a session that the list it was given has changed.
+    listed: Mutex<Option<JoinHandle<()>>>,
+    /// From before a client was told that it is listened to; what changes from then on it counts on.
+    began: watch::Receiver<()>,
+}
+
+/// What the stateless wire is told of.
+enum Told {
+    List,
+    Of(String),
 }
 
 impl Server {
     pub(super) fn new(app: Arc<App>) -> Self {
-        Self { app, told: Mutex::default() }
+        let mut began = app.lists.clone();
+        began.mark_unchanged();
+        Self { app, told: Mutex::default(), listed: Mutex::default(), began }
     }
 
     fn told(&self) -> MutexGuard<'_, HashMap<String, JoinHandle<()>>> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The list was given once more: it is that one whose changes are told.
+    fn tells_of_list(&self, task: Option<JoinHandle<()>>) {
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = std::mem::replace(&mut *listed, task) {
+            before.abort();
+        }
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         self.told().values().for_each(JoinHandle::abort);
+        self.tells_of_list(None);
     }
 }
 
@@ -68,6 +90,7 @@ impl ServerHandler for Server {
             .enable_prompts()
             .enable_resources()
             .enable_resources_subscribe()
+            .enable_resources_list_changed()
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(
@@ -163,7 +186,19 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        resources::list(&self.app, asking(&context)?, cursor.as_deref()).await
+        let (all, mut changes) = Changes::since(&self.app, asking(&context)?).await?;
+        // Who has not asked for the list has none that could be stale. Further pages are of the one begun.
+        if cursor.is_none() && is_in_session(&context) {
+            let peer = context.peer;
+            self.tells_of_list(Some(tokio::spawn(async move {
+                while changes.next().await.is_some() {
+                    if peer.notify_resource_list_changed().await.is_err() {
+                        return;
+                    }
+                }
+            })));
+        }
+        resources::page(all, cursor.as_deref())
     }
 
     async fn list_resource_templates(
@@ -228,33 +263,48 @@ impl ServerHandler for Server {
         let uris = requested.resource_subscriptions.iter().flatten();
         let known: Vec<_> =
             uris.filter(|uri| Named::read(uri).is_some()).take(SUBSCRIPTIONS).cloned().collect();
-        Some(SubscriptionFilter::builder().resource_subscriptions(known).build())
+        let filter = SubscriptionFilter::builder().resource_subscriptions(known);
+        Some(match requested.resources_list_changed {
+            Some(true) => filter.resources_list_changed().build(),
+            _ => filter.build(),
+        })
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let asking = asking(subscription.request_context())?;
         let mut all = SelectAll::new();
+        if subscription.accepted().resources_list_changed == Some(true) {
+            let (_, changes) = Changes::since(&self.app, asking).await?;
+            all.push(Box::pin(unfold(changes.not_given(&self.began), |mut changes| async move {
+                changes.next().await.map(|()| (Told::List, changes))
+            })) as BoxStream<'_, Told>);
+        }
         for uri in subscription.accepted().resource_subscriptions.iter().flatten() {
             // One that may not be seen has no news, like one that there is not.
             if let Ok(news) = News::of(&self.app, asking, uri).await {
                 let about = uri.clone();
                 all.push(Box::pin(unfold(news, move |mut news| {
                     let about = about.clone();
-                    async move { news.next().await.map(|()| (about, news)) }
+                    async move { news.next().await.map(|()| (Told::Of(about), news)) }
                 })));
             }
         }
         loop {
-            let uri = tokio::select! {
+            let told = tokio::select! {
                 () = subscription.cancelled() => return Ok(()),
-                Some(uri) = all.next(), if !all.is_empty() => uri,
+                Some(told) = all.next(), if !all.is_empty() => told,
                 // With nothing to follow it stays open until the client ends it.
                 else => {
                     subscription.cancelled().await;
                     return Ok(());
                 }
             };
-            if subscription.sink().notify_resource_updated(uri).await.is_err() {
+            let sink = subscription.sink();
+            let sent = match told {
+                Told::List => sink.notify_resource_list_changed().await,
+                Told::Of(uri) => sink.notify_resource_updated(uri).await,
+            };
+            if sent.is_err() {
                 return Ok(());
             }
         }
@@ -266,6 +316,12 @@ fn asking(context: &RequestContext<RoleServer>) -> Result<&Asking, ErrorData> {
     let parts = context.extensions.get::<Parts>();
     let asking = parts.and_then(|parts| parts.extensions.get::<Asking>());
     asking.ok_or_else(|| mistake(&"a request without its caller"))
+}
+
+/// Whether the request is a session's; the other wire has nobody to tell once it is answered.
+fn is_in_session(context: &RequestContext<RoleServer>) -> bool {
+    let parts = context.extensions.get::<Parts>();
+    parts.is_some_and(|parts| parts.headers.contains_key(SESSION_ID))
 }
 
 pub(super) fn mistake(why: &dyn std::fmt::Display) -> ErrorData {

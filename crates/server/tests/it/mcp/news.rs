@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{ResourceUpdatedNotificationParam, SubscribeRequestParams};
+use rmcp::model::{
+    ResourceUpdatedNotificationParam, ServerNotification, SubscribeRequestParams,
+    SubscriptionFilter,
+};
 use rmcp::service::{NotificationContext, RoleClient};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -12,6 +15,9 @@ use tokio::sync::mpsc;
 
 use super::clients::Wire;
 use crate::house::{House, PATIENCE};
+
+/// What stands for the list.
+const LIST: &str = "list";
 
 /// Keeps which resources it is told of.
 struct Listening(mpsc::UnboundedSender<String>);
@@ -23,6 +29,10 @@ impl ClientHandler for Listening {
         _: NotificationContext<RoleClient>,
     ) {
         let _ = self.0.send(params.uri);
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        let _ = self.0.send(LIST.to_owned());
     }
 }
 
@@ -110,4 +120,96 @@ async fn the_stateless_wire_listens() {
     let post = json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": "x"});
     scout.call("post_message", post).await.unwrap();
     until("resources/updated").await;
+}
+
+/// A member that is told of changes of its list; the task holds its client.
+async fn told_of_lists(
+    house: &House,
+    room: &str,
+    member: &str,
+    wire: Wire,
+) -> mpsc::UnboundedReceiver<String> {
+    let (told, heard) = mpsc::unbounded_channel();
+    let token = house.token(member).await;
+    match wire {
+        Wire::Sessions => {
+            let config = StreamableHttpClientTransportConfig::with_uri(house.url("/v1/mcp"));
+            let transport = StreamableHttpClientTransport::from_config(config.auth_header(token));
+            let client = Listening(told).serve(transport).await.unwrap();
+            let resources = client.peer_info().unwrap().capabilities.resources.clone().unwrap();
+            assert_eq!(resources.list_changed, Some(true));
+            client.list_all_resources().await.unwrap();
+            tokio::spawn(client.waiting());
+        }
+        Wire::Stateless => {
+            let client = house.mcp(&token, wire).await;
+            let uri = vec![format!("chorus://channels/{room}")];
+            let filter = SubscriptionFilter::builder().resource_subscriptions(uri);
+            let filter = filter.resources_list_changed().build();
+            let before = house.metric("chorus_followers").await;
+            let mut listening = client.0.listen(filter.clone()).await.unwrap();
+            assert_eq!(*listening.acknowledged(), filter);
+            // It follows the list first, a moment after that.
+            house.until_metric("chorus_followers", before + 1).await;
+            tokio::spawn(async move {
+                while let Ok(Some(news)) = listening.next().await {
+                    if matches!(news, ServerNotification::ResourceListChangedNotification(_)) {
+                        let _ = told.send(LIST.to_owned());
+                    }
+                }
+                drop(client);
+            });
+        }
+    }
+    heard
+}
+
+async fn changes_of_lists_are_told(wire: Wire) {
+    let house = House::open().await;
+    let room = house.room(&["scout", "crew", "stranger"]).await;
+    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
+    let mut crew = told_of_lists(&house, &room, "crew", wire).await;
+    let mut stranger = told_of_lists(&house, &room, "stranger", wire).await;
+    let next = async |heard: &mut mpsc::UnboundedReceiver<String>| {
+        assert_eq!(tokio::time::timeout(PATIENCE, heard.recv()).await.unwrap().unwrap(), LIST);
+    };
+    // What the stranger may not see is never told to it, which shows at the end.
+    for title in ["one", "two", "three"] {
+        let new = json!({"title": title, "participants": ["crew"]});
+        let made = scout.call("create_thread", new).await.unwrap();
+        next(&mut crew).await;
+        let said = json!({"thread_id": made["thread_id"], "schema_version": 1, "kind": "chat", "body": "x"});
+        scout.call("post_message", said).await.unwrap();
+    }
+    let new = json!({"title": "all", "participants": [], "channel_id": room});
+    scout.call("create_thread", new).await.unwrap();
+    next(&mut crew).await;
+    next(&mut stranger).await;
+    let operator = house.operator();
+    let path = format!("/v1/channels/{room}");
+    let title = json!({"title": "another"});
+    house.send(&operator, reqwest::Method::PATCH, &path, Some(title)).await.ok();
+    next(&mut crew).await;
+    next(&mut stranger).await;
+    let new = json!({"title": "secret", "visibility": "private", "members": ["scout"]});
+    let secret = house.post(&operator, "/v1/channels", new).await.ok();
+    let seat = format!("/v1/channels/{}/members/stranger", secret["id"].as_str().unwrap());
+    house.send(&operator, reqwest::Method::PUT, &seat, Some(json!({}))).await.ok();
+    next(&mut stranger).await;
+    house.send(&operator, reqwest::Method::DELETE, &seat, None).await.ok();
+    next(&mut stranger).await;
+    assert!(stranger.try_recv().is_err(), "it was told of what it may not see");
+    assert!(crew.try_recv().is_err(), "it was told for nothing");
+}
+
+// covers: THR-32
+#[tokio::test]
+async fn a_session_is_told_when_its_list_has_changed() {
+    changes_of_lists_are_told(Wire::Sessions).await;
+}
+
+// covers: THR-32
+#[tokio::test]
+async fn the_stateless_wire_is_told_when_its_list_has_changed() {
+    changes_of_lists_are_told(Wire::Stateless).await;
 }

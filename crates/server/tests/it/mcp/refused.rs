@@ -200,6 +200,93 @@ async fn a_session_is_one_tokens_and_ends_with_it() {
     assert_eq!(raw(&house, mine, Some(&session), list).await.status(), 401);
 }
 
+// covers: THR-34
+#[tokio::test]
+async fn the_wires_do_not_mix_and_a_session_survives_it() {
+    let house = House::open().await;
+    house.room(&["scout"]).await;
+    let token = &house.token("scout").await;
+    let session = &begun(&house, token).await;
+    let asks = |method: &str, version: Option<&str>| {
+        let meta = version.map_or(json!({}), |version| {
+            json!({
+                "io.modelcontextprotocol/protocolVersion": version,
+                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
+                "io.modelcontextprotocol/clientCapabilities": {},
+            })
+        });
+        json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": {"_meta": meta}})
+    };
+    let (old, new) = ("2025-11-25", "2026-07-28");
+    let mut initialized = asks("initialize", None);
+    initialized["params"] = initialize()["params"].clone();
+    for (named, header, body, expect) in [
+        // The stateless wire, naming a session.
+        (true, Some(new), asks("tools/list", Some(new)), (200, None)),
+        (true, Some(new), asks("server/discover", Some(new)), (200, None)),
+        (true, Some(new), asks("resources/subscribe", Some(new)), (404, Some(-32601))),
+        // That wire's words in a session, and its header without its body.
+        (true, Some(old), asks("subscriptions/listen", None), (200, Some(-32601))),
+        (true, Some(new), asks("tools/list", None), (400, Some(-32602))),
+        // Versions that disagree.
+        (true, Some(old), asks("tools/list", Some(new)), (400, Some(-32020))),
+        (true, Some(new), asks("tools/list", Some(old)), (400, Some(-32020))),
+        (true, Some("1999-01-01"), asks("tools/list", None), (400, None)),
+        // A session's request that names none, one begun on the wrong wire, and one begun again.
+        (false, Some(old), asks("tools/list", None), (400, None)),
+        (false, None, asks("tools/list", None), (400, None)),
+        (false, Some(new), initialized.clone(), (400, Some(-32600))),
+        (true, None, initialized, (200, None)),
+    ] {
+        let mut request = posted(&house, token, named.then_some(session));
+        if let Some(header) = header {
+            request = request.header("mcp-protocol-version", header);
+            request = request.header("mcp-method", body["method"].as_str().unwrap());
+        }
+        let answer = request.body(body.to_string()).send().await.unwrap();
+        let (status, began) =
+            (answer.status().as_u16(), answer.headers().contains_key("mcp-session-id"));
+        let text = answer.text().await.unwrap();
+        let json = text
+            .lines()
+            .find_map(|line| serde_json::from_str::<Value>(line.trim_start_matches("data: ")).ok());
+        let code = json.unwrap_or_default()["error"]["code"].as_i64();
+        assert_eq!((status, code), expect, "{header:?} {body}");
+        assert!(!began, "{body}");
+        let list = raw(&house, token, Some(session), asks("tools/list", None)).await;
+        assert_eq!(list.status(), 200, "{body}");
+    }
+}
+
+// covers: THR-33
+#[tokio::test]
+async fn the_oldest_of_too_many_sessions_ends() {
+    let house = House::open().await;
+    house.room(&["scout"]).await;
+    let (token, other) = (house.token("scout").await, house.token("scout").await);
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    let others = begun(&house, &other).await;
+    let mut sessions = Vec::new();
+    for _ in 0..=64 {
+        sessions.push(begun(&house, &token).await);
+    }
+    for (n, status) in [(0, 404), (1, 200), (64, 200)] {
+        let answer = raw(&house, &token, Some(&sessions[n]), list.clone()).await;
+        assert_eq!(answer.status(), status, "{n}");
+    }
+    assert_eq!(raw(&house, &other, Some(&others), list).await.status(), 200, "another token's");
+}
+
+/// A session that is ready.
+async fn begun(house: &House, token: &str) -> String {
+    let begun = raw(house, token, None, initialize()).await;
+    assert_eq!(begun.status(), 200);
+    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(raw(house, token, Some(&session), ready).await.status(), 202);
+    session
+}
+
 fn initialize() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
