@@ -78,6 +78,12 @@ fn the_wait_follows_habit_and_text() {
         assert_eq!(wait(text, sometimes, 5_000), ms, "{text}");
     }
     assert_eq!(wait("Is the deploy blocked?", Habit::default(), 5_000), 500);
+    // What cannot be all that was meant is waited for whoever says it.
+    for text in ["@scout could you please", "rename the flag, move the file,", "Hey", "because the"]
+    {
+        assert_eq!(wait(text, habit(60_000), 5_000), 5_000, "{text}");
+    }
+    assert_eq!(wait("could you please rename it", habit(60_000), 5_000), 500);
     // One setting scales them all, and nothing passes the cap.
     assert_eq!(wait("and then the", sometimes, 1_000), 2_400);
     assert_eq!(wait("and", habit(5_000), 60_000), 30_000);

@@ -2,7 +2,7 @@
 //!
 //! In real chat with seconds in its times, who goes on does so at any time within half a minute, so that a fixed wait
 //! either costs everybody or catches few. How likely an author is to go on is weighed instead, by what they mostly do
-//! and by how the text looks ([`signs`], [`WEIGHTS`]), and one of three waits follows. They are parts of
+//! and by how the text looks ([`signs`], [`WEIGHTS`]), and one of four waits follows. They are parts of
 //! [`Settings::quiet_ms`], so that one setting scales them all; five seconds make the mean wait just below five. On
 //! four rooms of IRC they keep 46 of a hundred fragments that belong together, where five seconds alone keep a quarter.
 
@@ -29,6 +29,8 @@ const MAY: f32 = 0.34;
 const LONG: (i64, i64) = (28, 5);
 const MIDDLE: (i64, i64) = (12, 5);
 const SHORT: (i64, i64) = (1, 10);
+/// Of a text that cannot be all that was meant, whatever its author mostly does.
+const UNFINISHED: (i64, i64) = (1, 1);
 
 /// The window's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,31 +126,46 @@ fn wait(settings: &Settings, text: &str, habit: Habit) -> i64 {
     let (times, of) = match () {
         () if chance >= WILL => LONG,
         () if chance >= MAY => MIDDLE,
+        () if is_unfinished(text) => UNFINISHED,
         () => SHORT,
     };
     settings.quiet_ms.saturating_mul(times) / of
+}
+
+/// Whether the text breaks off, or only says that something is to come: "could you please".
+fn is_unfinished(text: &str) -> bool {
+    let words = || words(text).map(|word| word.trim_end_matches(['!', ',', '.', '…']));
+    let opens = |word| is(word, &OPENINGS) || is(word, &GREETINGS);
+    breaks_off(text) || (words().next().is_some() && words().all(opens))
+}
+
+fn breaks_off(text: &str) -> bool {
+    let ends = text.trim_end().ends_with([',', '，', '、', '،', ':', '：', '…']);
+    ends || words(text).last().is_some_and(|word| is(word, &HANGING))
+}
+
+/// The first words, without the name of whom they are for.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let named = |word: &str| word.starts_with('@') || word.ends_with([':', ',']);
+    let named = text.split_whitespace().next().is_some_and(named);
+    text.split_whitespace().skip(usize::from(named)).take(WORDS)
+}
+
+fn is(word: &str, list: &[&str]) -> bool {
+    list.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// What is known of whether an author goes on, in the order of the weights.
 pub fn signs(text: &str, habit: Habit) -> [f32; SIGNS] {
     let when = |on: bool| if on { 1.0 } else { 0.0 };
     let text = text.trim_end();
-    let mut words = text.split_whitespace();
-    let named = words.clone().next().is_some_and(|word| word.ends_with([':', ',']));
-    let (mut count, mut first, mut last) = (0usize, "", "");
-    for word in words.by_ref().skip(usize::from(named)).take(WORDS) {
-        if count == 0 {
-            first = word;
-        }
-        (count, last) = (count + 1, word);
-    }
-    let is = |word: &str, list: &[&str]| list.iter().any(|w| w.eq_ignore_ascii_case(word));
+    let count = words(text).count();
+    let first = words(text).next().unwrap_or_default();
     [
         1.0,
         // A question waits for its answer.
         when(text.ends_with(['?', '？', '؟', '⁇', '\u{37e}', '՞'])),
-        // It breaks off.
-        when(is(last, &HANGING) || text.ends_with([',', '，', '、', '،', ':', '：', '…'])),
+        when(breaks_off(text)),
         when(count <= 2),
         when((3..=5).contains(&count)),
         when(count > 14),
@@ -172,6 +189,10 @@ const HANGING: [&str; 44] = [
     "then", "as", "by", "from", "while", "which", "where", "i", "we", "also", "plus", "than",
     "about", "into", "have", "has", "can", "its",
 ];
+
+/// With which a request begins.
+const OPENINGS: [&str; 10] =
+    ["can", "could", "would", "will", "you", "please", "pls", "plz", "one", "question"];
 
 /// After which the matter comes.
 const GREETINGS: [&str; 5] = ["hi", "hello", "hey", "hiya", "hallo"];
