@@ -86,9 +86,17 @@ pub(crate) fn run<T: Talk>(
     window: Duration,
     talks: Vec<T>,
 ) -> Result<Outcome, String> {
+    run_at(window, talks.into_iter().map(|talk| (addr, talk)).collect())
+}
+
+/// The same, each client with a server of its own.
+pub(crate) fn run_at<T: Talk>(
+    window: Duration,
+    talks: Vec<(SocketAddr, T)>,
+) -> Result<Outcome, String> {
     runtime()?.block_on(async {
         let mut clients = Vec::with_capacity(talks.len());
-        for talk in talks {
+        for (addr, talk) in talks {
             clients.push(Client::connect(addr, talk).await?);
         }
         let end = Instant::now() + window;

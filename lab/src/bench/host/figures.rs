@@ -88,6 +88,7 @@ pub(super) fn on_postgres() -> Vec<Figure> {
     let ours = [
         Figure::ours("post.c1", "posts/s"),
         Figure::ours("post.c64", "posts/s").over("postgres.function").at_least(1.5),
+        Figure::ours("post.c64.two_hosts", "posts/s").over("post.c64"),
         Figure::ours("post.c64.c2a", "posts/s").over("postgres.function"),
         Figure::ours("post.hot_channel", "posts/s")
             .over_sample("postgres.function on one channel", "postgres.function.hot")

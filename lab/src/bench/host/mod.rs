@@ -2,7 +2,7 @@
 //!
 //! A post is 300 bytes of text that tells three members. `post.c1`, `post.c64` and `post.c256` go over 100
 //! channels, `post.hot_channel` over one. `post.c64.c2a` are 64 connections of the attention door with
-//! eight calls on their way each. `p99.beside_flood` is what 20 quiet members wait beside one who floods.
+//! eight calls on their way each, `post.c64.two_hosts` 64 clients in halves at two hosts on one PostgreSQL. `p99.beside_flood` is what 20 quiet members wait beside one who floods.
 //! What is compared with what, and which bound we set, is in [`figures`]; how each is taken, in the file of
 //! its name.
 
@@ -74,6 +74,8 @@ struct Ours {
     rooms: Rooms,
     unbatched: Option<(Host, Rooms)>,
     unsynced: Option<(Host, Rooms)>,
+    /// Two on one database of their own, the later one first, since it has to end first.
+    two: Option<([Host; 2], Rooms)>,
     one: Option<Audience>,
     hundred: Option<Audience>,
     thousand: Option<Audience>,
@@ -213,6 +215,14 @@ impl Ours {
         let unbatched = weakened("post.batching_vs_off", "--dangerous-no-batching");
         let unsynced = weakened("post.full_vs_normal", "--dangerous-sync-normal");
         let slowed = weakened("post.fsync_plus_2ms", "--dangerous-slow-sync-ms=2");
+        let pair = || {
+            let first = hosts.start(&[])?;
+            let rooms = Rooms::open(&first)?;
+            Ok::<_, String>(([first.beside()?, first], rooms))
+        };
+        let two = (hosts.base.is_some() && plan.wants("post.c64.two_hosts")).then(pair);
+        let two = two
+            .and_then(|two| two.inspect_err(|why| samples.failed("post.c64.two_hosts", why)).ok());
         let mut audience = |names: &[&str], agents: usize| {
             if !names.iter().any(|name| plan.wants(name)) {
                 return None;
@@ -251,6 +261,7 @@ impl Ours {
             rooms,
             unbatched,
             unsynced,
+            two,
             slowed,
             one,
             hundred,
@@ -280,6 +291,11 @@ impl Ours {
         take("post.c256", &mut || Ok(rooms.post(host, window, 256, 100)?.rate));
         take("post.c64.c2a", &mut || Ok(rooms.call(host, window, 64)?.rate));
         take("post.hot_channel", &mut || Ok(rooms.post(host, window, 64, 1)?.rate));
+        if let Some(([later, first], rooms)) = &mut self.two {
+            take("post.c64.two_hosts", &mut || {
+                Ok(rooms.post_at(&[later, first], window, 64, 100)?.rate)
+            });
+        }
         if let Some((host, rooms)) = &mut self.unbatched {
             take("post.batching_vs_off", &mut || Ok(rooms.post(host, window, 64, 100)?.rate));
         }

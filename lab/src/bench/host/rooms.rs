@@ -58,12 +58,23 @@ impl Rooms {
         clients: usize,
         channels: usize,
     ) -> Result<Outcome, String> {
+        self.post_at(&[host], window, clients, channels)
+    }
+
+    /// The same over several hosts of one database, the clients in equal parts.
+    pub(super) fn post_at(
+        &mut self,
+        hosts: &[&Host],
+        window: Duration,
+        clients: usize,
+        channels: usize,
+    ) -> Result<Outcome, String> {
         self.runs += 1;
         let run = self.runs;
         let text = told_text();
         let talks = (0..clients).map(|client| {
             let (text, rooms) = (text.clone(), self.channels[..channels].to_vec());
-            Post {
+            let post = Post {
                 path: "/v1/messages",
                 token: self.tokens[client % POSTERS].clone(),
                 asked: 0,
@@ -73,9 +84,10 @@ impl Rooms {
                         r#"{{"conversation":"{room}","text":"{text}","idempotency_key":"r{run}c{client}n{n}"}}"#
                     )
                 }),
-            }
+            };
+            (hosts[client % hosts.len()].addr, post)
         });
-        load::run(host.addr, window, talks.collect())
+        load::run_at(window, talks.collect())
     }
 
     /// Posts over the attention door, each client on one pipelined connection.

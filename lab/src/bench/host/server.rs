@@ -70,6 +70,15 @@ impl Hosts<'_> {
 }
 
 impl Host {
+    /// Starts another on the same database, with the same keys; it has to end before this one.
+    pub(super) fn beside(&self) -> Result<Self, String> {
+        let mut flags = self.flags.clone();
+        flags.push(format!("--keys={}", self.server.folder.path().join("keys").display()));
+        let (server, addr, started_ms) = serve(&self.chorus, &flags, folder("bench-chorus")?)?;
+        let (chorus, token) = (self.chorus.clone(), self.token.clone());
+        Ok(Self { addr, token, started_ms, chorus, flags, server, database: None })
+    }
+
     /// Stops it and starts it again on the folder it has.
     pub(crate) fn restart(self) -> Result<Self, String> {
         let Self { token, chorus, flags, server, database, .. } = self;
