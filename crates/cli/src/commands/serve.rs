@@ -202,6 +202,8 @@ impl Signals {
 /// Libraries that log what they carry, tokens and all, once they are asked for details.
 const TALKATIVE: [&str; 7] =
     ["tungstenite", "tokio_tungstenite", "hyper", "hyper_util", "reqwest", "h2", "rustls"];
+/// It warns of each client that goes away while it waits for news, which is how most of them end.
+const ALARMED: &str = "rmcp=off";
 
 /// Logs go to standard error, so that standard output stays an answer. `CHORUS_LOG` chooses what is logged;
 /// no choice brings secrets into it.
@@ -216,9 +218,10 @@ pub(crate) fn log_to_stderr() {
 fn log_as(telemetry: &Telemetry, redaction: &Redaction) {
     let redactor = Arc::new(redaction.redactor());
     let mut filter = EnvFilter::try_new(&telemetry.log).unwrap_or_else(|_| EnvFilter::new("warn"));
-    for library in TALKATIVE {
-        if let Ok(quieter) = format!("{library}=warn").parse() {
-            filter = filter.add_directive(quieter);
+    let quieter = TALKATIVE.iter().map(|library| format!("{library}=warn"));
+    for directive in quieter.chain([ALARMED.to_owned()]) {
+        if let Ok(directive) = directive.parse() {
+            filter = filter.add_directive(directive);
         }
     }
     let built = tracing_subscriber::fmt()

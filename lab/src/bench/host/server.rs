@@ -157,8 +157,6 @@ fn serve(
         .arg(folder.path())
         .args(["--listen", &addr.to_string()])
         .args(flags)
-        // The SDK of MCP has a line for each call whose client goes away, and a thousand go at once.
-        .env("RUST_LOG", "warn,rmcp::service=off")
         // What is measured is the host, not the limits that an operator gives it.
         .env("CHORUS_LIMITS_MEMBER_PER_SECOND", "0")
         .env("CHORUS_LIMITS_SESSION_PER_SECOND", "0")
