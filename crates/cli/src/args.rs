@@ -39,8 +39,16 @@ pub(crate) enum Command {
     /// Units of work inside channels
     #[command(subcommand)]
     Thread(thread::Args),
+    /// What waits to be said in a channel without a person asking
+    #[command(subcommand)]
+    Stimuli(stimuli::Args),
+    /// What a channel is about: subjects, results, and what all should see
+    Feed(feed::Args),
     /// Say something, or see who would be woken by it
     Post(post::Args),
+    /// Files that messages refer to
+    #[command(subcommand)]
+    Asset(asset::Args),
     /// Change a message
     Edit(edit::Args),
     /// Delete a message
@@ -51,8 +59,12 @@ pub(crate) enum Command {
     React(react::Args),
     /// Let agents go on that have paused for a person, or see where they have
     Continue(go_on::Args),
+    /// Who speaks about the subjects of a channel, and who waits for the turn
+    Turns(turns::Args),
     /// Follow channels live
     Tail(tail::Args),
+    /// Find what was said
+    Search(search::Args),
     /// What waits for a member
     Mail(mail::Args),
     /// What was not answered in time, who has it now, and who had it

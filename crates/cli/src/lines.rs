@@ -80,8 +80,28 @@ pub(crate) fn deed(print: &Printer, event: &Event) -> String {
             format!("{who} took the thread's owner away")
         }
         "thread_owner_changed" => format!("{who} made {member} the thread's owner"),
+        "thread_work_changed" => format!("{who} {}", work(event)),
+        "promoted" if event.message.is_none() => {
+            let text = event.detail.as_deref().map(line).unwrap_or_default();
+            format!("{who} says what came of the thread: {text}")
+        }
+        "promoted" => format!("{who} shows all {}", about()),
         "continued" => format!("{who} lets the agents go on"),
         other => format!("{who} {}", line(other)),
+    }
+}
+
+/// What is different in a thread's work.
+fn work(event: &Event) -> String {
+    let Some(work) = &event.work else { return "changed the thread's work".to_owned() };
+    match (&work.progress, work.status) {
+        (Some(progress), _) => {
+            let percent = progress.percent.map(|percent| format!(" ({percent} %)"));
+            let (key, text) = (line(&progress.key), line(&progress.text));
+            format!("is at {key}{}: {text}", percent.unwrap_or_default())
+        }
+        (None, Some(status)) => format!("set the thread's work to {}", status.word()),
+        (None, None) => "changed the thread's work".to_owned(),
     }
 }
 
@@ -163,8 +183,12 @@ pub(crate) fn why(why: &Why) -> String {
         text.push_str(&format!("said in the turn of {cause}\n"));
     }
     if let Some(flow) = &why.flow {
-        let (member, because) = (line(&flow.member), flow.because.join(", "));
-        text.push_str(&format!("probably for {member}, {} %: {because}\n", flow.confidence));
+        let member = line(&flow.member);
+        text.push_str(&guess(&member, flow.confidence, &flow.because, &flow.against));
+    }
+    if let Some(nobody) = &why.nobody {
+        let member = "nobody in particular";
+        text.push_str(&guess(member, nobody.confidence, &nobody.because, &nobody.against));
     }
     text.push_str(&table(
         &["MEMBER", "DIRECTEDNESS", "POLICY", "MODE", "BECAUSE", "WHAT CAME OF IT"],
@@ -179,6 +203,19 @@ pub(crate) fn why(why: &Why) -> String {
     if let Some(holder) = &why.claimed_by {
         text.push_str(&format!("\nclaimed by {}", line(holder)));
     }
+    text
+}
+
+/// `probably for scout, 84 %: answer, exchange; against it: lately`.
+fn guess(member: &str, confidence: u8, because: &[String], against: &[String]) -> String {
+    let mut text = format!("probably for {member}, {confidence} %");
+    for (word, rules) in [(": ", because), ("; against it: ", against)] {
+        if !rules.is_empty() {
+            text.push_str(word);
+            text.push_str(&rules.join(", "));
+        }
+    }
+    text.push('\n');
     text
 }
 

@@ -50,10 +50,13 @@ pub enum Act {
     Continue,
     DecideApproval,
     Trim,
+    GrantTurn,
+    BreakTurn,
+    KeepAsset,
 }
 
 impl Act {
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 35] = [
         Self::AddMember,
         Self::ChangeMember,
         Self::RemoveMember,
@@ -86,6 +89,9 @@ impl Act {
         Self::Continue,
         Self::DecideApproval,
         Self::Trim,
+        Self::GrantTurn,
+        Self::BreakTurn,
+        Self::KeepAsset,
     ];
 
     pub fn name(self) -> &'static str {
@@ -122,6 +128,9 @@ impl Act {
             Self::Continue => "continued",
             Self::DecideApproval => "approval_decided",
             Self::Trim => "history_dropped",
+            Self::GrantTurn => "turn_granted",
+            Self::BreakTurn => "turn_broken",
+            Self::KeepAsset => "asset_kept",
         }
     }
 
@@ -135,9 +144,11 @@ impl Act {
             | Self::RemoveSeat
             | Self::OpenThread
             | Self::Continue
+            | Self::BreakTurn
             | Self::Trim => Prefix::Conversation,
             Self::ChangeThread => Prefix::Thread,
             Self::DecideApproval => Prefix::Approval,
+            Self::KeepAsset => Prefix::Asset,
             _ => Prefix::Event,
         }
     }
@@ -211,6 +222,12 @@ impl Record {
         }
     }
 
+    /// Of a turn that was granted: to whom, to answer what.
+    pub fn granted(at: Timestamp, event: EventRef, member: MemberKey) -> Self {
+        let record = Self::new(at, &By::host(), Act::GrantTurn);
+        Self { event: Some(event), member: Some(member), ..record }
+    }
+
     /// Of an event whose deliveries have all come to an end.
     pub fn settled(at: Timestamp, event: EventRef, digest: [u8; 16]) -> Self {
         let record = Self::new(at, &By::host(), Act::Settle);
@@ -249,6 +266,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::SetLead { .. } => (Act::SetLead, Firm),
         Command::AddStream { .. } => (Act::AddStream, Firm),
         Command::RevokeToken { .. } => (Act::RevokeToken, Firm),
+        Command::KeepAsset { .. } => (Act::KeepAsset, Firm),
         Command::OpenSession { .. } => (Act::OpenSession, Soft),
         Command::CloseSession { .. } => (Act::CloseSession, Soft),
         Command::CreateConversation { .. } => (Act::CreateConversation, Logged),
@@ -257,7 +275,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::RemoveSeat { .. } => (Act::RemoveSeat, Logged),
         Command::Erase { .. } => (Act::Erase, Logged),
         Command::OpenThread(_) => (Act::OpenThread, Logged),
-        Command::ChangeThread { .. } => (Act::ChangeThread, Logged),
+        Command::ChangeThread { .. } | Command::ChangeWork { .. } => (Act::ChangeThread, Logged),
         Command::Continue { .. } => (Act::Continue, Logged),
         Command::Claim { .. } => (Act::Claim, Firm),
         Command::Release { .. } => (Act::Release, Firm),
@@ -269,16 +287,25 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::Retrieve { .. } => (Act::Retrieve, Soft),
         Command::Redeliver { .. } => (Act::Redeliver, Firm),
         Command::Trim { .. } => (Act::Trim, Firm),
+        Command::BreakTurn { .. } => (Act::BreakTurn, Firm),
         Command::Note(note) if note.act == Act::CallTool => (note.act, Soft),
         Command::Note(note) => (note.act, Firm),
         // In the conversation's log, with who was told and why; a refused send changed nothing.
         Command::Post(_)
+        | Command::CloseRun(_)
+        | Command::EmitOutput { .. }
         | Command::Edit { .. }
         | Command::Delete { .. }
         | Command::React { .. }
+        | Command::Promote { .. }
+        // In the queue, and then in the log.
+        | Command::Stimulate(_)
+        | Command::SteerStimulus { .. }
         | Command::Leave { .. }
         // The call it is asked for is kept itself.
         | Command::MayCall { .. }
+        // What goes was nobody's any more.
+        | Command::SweepAssets
         // How far somebody has read, that a run lives, and questions.
         | Command::SetCursor { .. }
         | Command::AckThread { .. }
@@ -290,6 +317,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::Droppable { .. }
         | Command::Standing { .. }
         | Command::Waiting { .. }
+        | Command::Turns { .. }
         | Command::Overdue { .. } => return None,
     })
 }
@@ -310,13 +338,16 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
             record.subject = Some(*conversation)
         }
         Command::SetSeat { conversation, member, .. }
-        | Command::RemoveSeat { conversation, member } => {
+        | Command::RemoveSeat { conversation, member }
+        | Command::BreakTurn { conversation, member, .. } => {
             record.subject = Some(*conversation);
             record.member = Some(*member);
         }
         Command::Continue { conversation, .. } => record.subject = Some(*conversation),
         Command::OpenThread(opening) => record.subject = Some(opening.conversation),
-        Command::ChangeThread { thread, .. } => record.subject = Some(*thread),
+        Command::ChangeThread { thread, .. } | Command::ChangeWork { thread, .. } => {
+            record.subject = Some(*thread);
+        }
         Command::Erase { message, .. } => record.subject = Some(*message),
         Command::Claim { event }
         | Command::Release { event }
@@ -352,6 +383,7 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
         Some(Outcome::Member(member)) => record.member = Some(member.key),
         Some(Outcome::Role(role)) => name = Some(&*role.name),
         Some(Outcome::Trimmed(through)) => record.event = Some(*through),
+        Some(Outcome::Asset(asset)) => record.subject = Some(asset.uid),
         Some(Outcome::Session(session)) => record.subject = Some(session.uid),
         _ => {}
     }

@@ -16,9 +16,11 @@ use crate::event::{Event, EventRef, Message, Reason};
 use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
 use crate::member::{MemberFields, MemberKind};
 use crate::reaction::Signal;
+use crate::stimulus::StimulusKind;
+use crate::thread::work::WorkChange;
 use crate::thread::{ThreadKind, ThreadStatus};
 
-pub use answer::{Droppable, Effect, Entry, Held, HeldBy, Offer, Outcome};
+pub use answer::{Droppable, Effect, Entry, Held, HeldBy, Offer, Outcome, Subject, Waits};
 pub use facts::{Facts, Mark, Unavailable};
 
 /// What a token lets its bearer do (design section 4, "Tokens").
@@ -109,6 +111,16 @@ pub enum Command {
         name: String,
         owner: Option<MemberKey>,
     },
+    /// Keeps a file; the same of the same member again is the same file.
+    KeepAsset {
+        hash: crate::event::Hash,
+        name: String,
+        media: crate::asset::Media,
+        data: Arc<[u8]>,
+        thumbnail: Option<Arc<[u8]>>,
+    },
+    /// Drops files that nothing points at any more. The host's.
+    SweepAssets,
     /// A token that must not be honoured again; kept until it would have expired.
     RevokeToken {
         jti: String,
@@ -171,6 +183,26 @@ pub enum Command {
         status: Option<ThreadStatus>,
         owner: Option<Option<MemberKey>>,
         reason: Arc<str>,
+        /// What came of it, for the feed.
+        summary: Option<Arc<str>>,
+    },
+    /// How the work of a thread stands.
+    ChangeWork {
+        thread: Uid,
+        change: Box<WorkChange>,
+    },
+    /// Asks for a word in public without a person asking.
+    Stimulate(Box<NewStimulus>),
+    /// Calls a stimulus off, or asks `again` for one that was cancelled.
+    SteerStimulus {
+        conversation: Uid,
+        stimulus: Uid,
+        again: bool,
+    },
+    /// A message of a thread is to stand in the channel's feed.
+    Promote {
+        message: Uid,
+        note: Option<Arc<str>>,
     },
     /// Let agents go on that have used their no-human budget up on this line.
     Continue {
@@ -265,6 +297,25 @@ pub enum Command {
         erased: Option<usize>,
     },
 
+    /// An operator takes the turn of a member away; the subject is named by its root message or its thread.
+    BreakTurn {
+        conversation: Uid,
+        subject: Uid,
+        member: MemberKey,
+    },
+
+    /// What the run of a public turn puts out; the newest is posted when it ends.
+    EmitOutput {
+        message: Message,
+    },
+    /// The text with which a run closes: what it has put out is posted instead, if it has put out something.
+    CloseRun(Box<Post>),
+
+    /// Who speaks about the subjects of a channel, and who waits; records nothing.
+    Turns {
+        conversation: Uid,
+    },
+
     /// Something for the audit log that no other command does.
     Note(Note),
 
@@ -305,6 +356,8 @@ pub struct SettingsPatch {
     pub agent_budget: Option<Option<u32>>,
     /// `Some(None)`: the host's default again.
     pub keep: Option<Option<crate::conversation::Keep>>,
+    pub turns: crate::turn::RulesPatch,
+    pub replies: Option<crate::conversation::Replies>,
 }
 
 /// A message to be posted.
@@ -334,6 +387,26 @@ pub enum Audience {
     Everybody,
     /// These, and the author: an ephemeral message.
     Only(Vec<MemberKey>),
+}
+
+/// A stimulus to be queued.
+#[derive(Clone, Debug)]
+pub struct NewStimulus {
+    pub conversation: Uid,
+    pub kind: StimulusKind,
+    /// Whose word it is; the caller's where none is named.
+    pub source: Option<MemberKey>,
+    /// The thread that it continues; none opens a subject.
+    pub thread: Option<Uid>,
+    pub text: Arc<str>,
+    pub title: Option<Arc<str>>,
+    pub targets: Vec<MemberKey>,
+    /// Shown to its targets only.
+    pub private: bool,
+    pub progress_key: Option<Arc<str>>,
+    pub dedupe_key: Option<Arc<str>>,
+    pub initiative_key: Option<Arc<str>>,
+    pub expires_at: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug)]

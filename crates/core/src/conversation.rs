@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::ids::{ConversationKey, MemberKey, StreamKey, Timestamp, Uid};
+use crate::turn;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConversationKind {
@@ -33,10 +34,37 @@ impl ConversationKind {
 }
 
 /// Who may read: every member of the workspace, or the roster only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Visibility {
+    #[default]
     Public,
     Private,
+}
+
+/// Where an answer to a message of a channel's main line goes (channels spec "Main feed versus canonical root
+/// threads").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Replies {
+    /// It stays beside it: the main line is one conversation.
+    #[default]
+    Line,
+    /// Into the canonical thread of what it answers: the main line has subjects.
+    Thread,
+}
+
+impl Replies {
+    pub const ALL: [Self; 2] = [Self::Line, Self::Thread];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Line => "line",
+            Self::Thread => "thread",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|r| r.name() == name)
+    }
 }
 
 /// How a member takes part when nobody selects it (channels spec, "Members").
@@ -78,7 +106,7 @@ pub struct Conversation {
 }
 
 /// What of a conversation can be changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     pub title: Arc<str>,
     pub description: Arc<str>,
@@ -92,6 +120,9 @@ pub struct Settings {
     pub agent_budget: Option<u32>,
     /// How long what was said here is kept; the host's default where none is set.
     pub keep: Option<Keep>,
+    /// How agents take turns; the usual rules where none are set.
+    pub turns: Option<turn::Rules>,
+    pub replies: Replies,
 }
 
 /// How long a conversation's log is kept. What is still owed is kept longer.

@@ -12,6 +12,7 @@ use crate::attention::Attention;
 use crate::conversation::{ConversationKind, Participation, Settings};
 use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 use crate::reaction::Signal;
+use crate::thread::work::WorkChange;
 use crate::thread::{ThreadKind, ThreadStatus};
 
 pub type Hash = [u8; 32];
@@ -113,6 +114,19 @@ pub enum Change {
     },
     /// A person let the agents go on; the count of the line begins anew.
     Continued,
+    /// How the work of the thread stands.
+    ThreadWork(Box<WorkChange>),
+    /// Something of the thread is shown in the channel's feed.
+    Promoted(Promotion),
+}
+
+/// What of a thread stands in the feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Promotion {
+    /// A message of it that all should see.
+    Message { message: Seq, note: Option<Arc<str>> },
+    /// What came of it.
+    Result { text: Arc<str> },
 }
 
 /// Why a message was erased: one of a list, since words might say again what had to go.
@@ -207,6 +221,8 @@ impl Change {
             Self::Withdrew { .. } => 20,
             Self::Erased { .. } => 13,
             Self::Continued => 14,
+            Self::ThreadWork(_) => 15,
+            Self::Promoted(_) => 16,
         }
     }
 
@@ -227,6 +243,8 @@ impl Change {
             12 => "thread_owner_changed",
             13 => "message_erased",
             14 => "continued",
+            15 => "thread_work_changed",
+            16 => "promoted",
             20 => "member_withdrew",
             _ => "unknown",
         }
@@ -252,7 +270,8 @@ impl Change {
             | Self::Deleted { message }
             | Self::Reacted { message, .. }
             | Self::Unreacted { message, .. }
-            | Self::Erased { message, .. } => Some(*message),
+            | Self::Erased { message, .. }
+            | Self::Promoted(Promotion::Message { message, .. }) => Some(*message),
             Self::Created { .. }
             | Self::SettingsChanged(_)
             | Self::Joined { .. }
@@ -262,6 +281,8 @@ impl Change {
             | Self::ThreadOpened(_)
             | Self::ThreadStatus { .. }
             | Self::ThreadOwner { .. }
+            | Self::ThreadWork(_)
+            | Self::Promoted(Promotion::Result { .. })
             | Self::Continued => None,
         }
     }
@@ -271,7 +292,8 @@ impl Change {
         match self {
             Self::Posted(_) => at == message,
             Self::Edited { message: of, .. }
-            | Self::Reacted { message: of, detail: Some(_), .. } => *of == message,
+            | Self::Reacted { message: of, detail: Some(_), .. }
+            | Self::Promoted(Promotion::Message { message: of, note: Some(_) }) => *of == message,
             _ => false,
         }
     }
@@ -286,6 +308,9 @@ impl Change {
             }
             Self::Reacted { message, signal, .. } => {
                 Self::Reacted { message: *message, signal: *signal, detail: None }
+            }
+            Self::Promoted(Promotion::Message { message, .. }) => {
+                Self::Promoted(Promotion::Message { message: *message, note: None })
             }
             other => other.clone(),
         }

@@ -68,6 +68,8 @@ pub enum Prefix {
     Stream,
     Request,
     Approval,
+    Stimulus,
+    Asset,
 }
 
 impl Prefix {
@@ -81,6 +83,8 @@ impl Prefix {
             Self::Stream => "str_",
             Self::Request => "req_",
             Self::Approval => "apr_",
+            Self::Stimulus => "stm_",
+            Self::Asset => "ast_",
         }
     }
 }

@@ -17,7 +17,11 @@ pub mod event;
 pub mod packed;
 pub mod reaction;
 pub mod thread;
+pub mod turn;
 pub mod work;
+
+pub mod asset;
+pub mod search;
 
 pub mod attention;
 
@@ -28,6 +32,7 @@ pub mod claim;
 pub mod command;
 pub mod delivery;
 pub mod digest;
+pub mod stimulus;
 
 pub mod room;
 pub mod workspace;

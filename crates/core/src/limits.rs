@@ -78,3 +78,53 @@ pub const DESCRIPTION_BYTES: usize = 4 * 1024;
 pub const ROWS_PER_COMMAND: usize = 1_000;
 /// Events that one command drops: each may have a receipt, a message's state and a digest beside it.
 pub const EVENTS_PER_TRIM: usize = ROWS_PER_COMMAND / 4;
+/// Things a thread's work is bound to: what one person can oversee.
+pub const WORK_BINDINGS: usize = 32;
+/// Streams of progress of one thread; each is one line that is shown.
+pub const WORK_PROGRESS: usize = 32;
+/// Messages of one thread that stand in the feed: more is the thread itself.
+pub const PROMOTIONS: usize = 32;
+/// Stimuli of one channel that wait (design section 5, "Turns").
+pub const STIMULI_PENDING: usize = 32;
+/// Stimuli of one channel that are known after their end.
+pub const STIMULI_ENDED: usize = 64;
+/// Attempts at saying a stimulus: what fails so often fails always.
+pub const STIMULUS_ATTEMPTS: u8 = 3;
+/// Quiet after a subject that was opened without a person (design section 5, "Turns").
+pub const STIMULUS_QUIET_MS: i64 = 300_000;
+/// Subjects alive at once that were opened without a person (design section 5, "Turns").
+pub const AUTONOMOUS_ROOTS_ACTIVE: usize = 1;
+/// Longest key of an initiative, of progress or of what is bound, in bytes: a URL fits.
+pub const KEY_BYTES: usize = 256;
+/// Longest word on progress in bytes: it is a line, not a report.
+pub const PROGRESS_BYTES: usize = 1024;
+/// Longest summary of what came of a thread, and longest note of a promotion, in bytes.
+pub const SUMMARY_BYTES: usize = 4 * 1024;
+/// A person's newer message replaces what a run answers at most so often (design section 5, "Turns").
+pub const TURN_SUPERSEDED: u8 = 2;
+/// And for at most so long.
+pub const TURN_SUPERSEDED_MS: i64 = 30_000;
+/// A member that has spoken about a subject rests so long, unless it is addressed (design section 5, "Turns").
+pub const TURN_COOLDOWN_MS: i64 = 15_000;
+/// A turn that no session takes up in this time goes to the next (design section 5, "Turns").
+pub const TURN_ACCEPTANCE_MS: i64 = 60_000;
+/// The most that may speak at once about one subject: above it a thread is a crowd again.
+pub const TURN_SPEAKERS: u8 = 8;
+/// The most turns that one person's message may pay for.
+pub const TURN_REPLIES: u16 = 100;
+/// The longest rest that can be set: an hour.
+pub const TURN_COOLDOWN_MOST_MS: i64 = 3_600_000;
+/// The shortest and longest that a turn may wait to be taken up.
+pub const TURN_ACCEPTANCE_WITHIN_MS: (i64, i64) = (5_000, 600_000);
+/// Who owes an answer and has waited so long for the turn has it next: as long as the second reminder takes.
+pub const TURN_PATIENCE_MS: i64 = 120_000;
+/// Longest name of a file in bytes: what file systems take.
+pub const FILE_NAME_BYTES: usize = 255;
+/// Largest file in bytes: a long screenshot or a log, in one row that keeps other posts waiting for milliseconds.
+pub const ASSET_BYTES: usize = 4 * 1024 * 1024;
+/// A file that no message refers to stays so long after it was brought: a message that is being written.
+pub const ASSET_GRACE_MS: i64 = 24 * 3_600_000;
+/// Longest question of a search in bytes: a paragraph to look up, and no more than an address can carry.
+pub const QUERY_BYTES: usize = 1_024;
+/// Words and phrases of one question: each is one more list to walk.
+pub const QUERY_TERMS: usize = 32;

@@ -1,10 +1,13 @@
 //! A thread: the unit of work inside a conversation (threads spec section 2.1, channels spec "canonical
 //! root threads": one thing, not two).
 
+pub mod work;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use work::ThreadWork;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ThreadKind {
@@ -85,6 +88,15 @@ pub struct Thread {
     pub participants: BTreeSet<MemberKey>,
     /// Agents' messages since a person spoke or the status changed.
     pub unattended: u32,
+    pub work: Arc<ThreadWork>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+impl Thread {
+    /// Whether anything more is to come of it: the thread is open, and so is its work.
+    pub fn is_live(&self) -> bool {
+        matches!(self.status, ThreadStatus::Active | ThreadStatus::Blocked)
+            && !self.work.status.is_over()
+    }
 }

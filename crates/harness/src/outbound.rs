@@ -106,6 +106,7 @@ fn reply(delivery: &Deliver, key: &str, text: String) -> SendMessage {
         recipient: None,
         metadata: None,
         turn: token(delivery),
+        closing: true,
     }
 }
 

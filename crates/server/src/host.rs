@@ -20,6 +20,7 @@ use arc_swap::ArcSwap;
 use chorus_core::error::Refusal;
 use chorus_core::ids::Prefix;
 use chorus_store::postgres::{Address, AddressError};
+use chorus_store::search::Search;
 use chorus_store::{OpenError, Options, Readers, Writer};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -29,6 +30,7 @@ use tokio::task::JoinHandle;
 use crate::app::copies::PARTIAL;
 use crate::app::digests::{DIGESTS, Scribe};
 use crate::app::retention::Retention;
+use crate::app::search::Searching;
 use crate::app::{App, Draw};
 use crate::auth::{Auth, Keys, KeysError, SignIn, write_private};
 use crate::config::Config;
@@ -37,6 +39,7 @@ use crate::couriers::feed::Feed;
 use crate::couriers::gone::Gone;
 use crate::couriers::{Courier, Sink};
 use crate::doors::{self, Hosts};
+use crate::indexer::{self, Hints};
 use crate::limits::Limits;
 use crate::listen::seats::Seats;
 use crate::listen::{Front, Times};
@@ -77,6 +80,7 @@ pub struct Running {
     stop: watch::Sender<bool>,
     server: JoinHandle<()>,
     courier: JoinHandle<()>,
+    indexer: std::thread::JoinHandle<()>,
     /// Looks at the certificate's files.
     watching: Option<JoinHandle<()>>,
 }
@@ -102,6 +106,8 @@ pub enum StartError {
         path: PathBuf,
         why: io::Error,
     },
+    /// A thread of the host's.
+    Thread(io::Error),
     /// The folder was a host's, and something of it is not there any more.
     Lost(String),
     /// The first start could not make what a workspace needs.
@@ -118,6 +124,7 @@ impl fmt::Display for StartError {
             Self::Listen { addr, why } => {
                 write!(f, "cannot listen on {addr}: {why}; choose another with --listen")
             }
+            Self::Thread(why) => write!(f, "cannot start a thread: {why}"),
             Self::File { path, why } => write!(f, "{}: {why}", path.display()),
             Self::Traces(why) | Self::Lost(why) => f.write_str(why),
             Self::First(why) => write!(f, "the workspace could not be made: {}", why.message),
@@ -186,10 +193,16 @@ impl Host {
         let directory = Arc::new(ArcSwap::from_pointee(store.directory().clone()));
         let (connections, feed) = (Arc::new(Connections::default()), Arc::new(Feed::default()));
         let metrics = Arc::new(Metrics::default());
-        let (sink, batches, overflowed) = Sink::new(directory.clone(), connections.clone());
+        let gone = Arc::new(Gone::default());
+        let (sink, batches, overflowed) =
+            Sink::new(directory.clone(), connections.clone(), gone.clone());
         let (writer, readers) = store
             .start(config.clock.clone(), Box::new(move |effects| sink.put(effects)))
             .map_err(StartError::Store)?;
+        let (search, index) = Search::of(&config.data, workspace);
+        let hints = Arc::new(Hints::default());
+        let indexer = indexer::start(hints.clone(), index, readers.clone());
+        let indexer = indexer.map_err(StartError::Thread)?;
         let (digests, made) = mpsc::channel(DIGESTS);
         let (moved, lists) = watch::channel(());
         let courier = Courier {
@@ -197,6 +210,7 @@ impl Host {
             digests,
             batches,
             overflowed,
+            hints: hints.clone(),
             directory: directory.clone(),
             connections: connections.clone(),
             feed: feed.clone(),
@@ -215,7 +229,7 @@ impl Host {
             connections,
             feed,
             lists,
-            gone: Gone::default(),
+            gone,
             metrics,
             traces,
             redactor: config.settings.redaction.redactor(),
@@ -244,6 +258,8 @@ impl Host {
                 keep: config.settings.retention.keep,
                 archive: config.settings.retention.archive_dir.clone(),
             },
+            uploads: Default::default(),
+            searching: Searching { index: search, hints },
         });
         let scribe = Scribe { command: digest.command.clone(), timeout: digest.timeout.0 };
         tokio::spawn(app.clone().tell_digests(made, scribe));
@@ -292,6 +308,7 @@ impl Host {
             stop,
             server,
             courier,
+            indexer,
             watching,
         })
     }
@@ -308,6 +325,12 @@ impl Running {
     ) -> axum::Router {
         let hosts = Hosts::new(self.addr, None);
         doors::mcp_fixture(self.app.clone(), hosts, token, handler, self.stop.subscribe())
+    }
+
+    /// Waits until all that was committed by now can be searched; false when that takes too long.
+    pub async fn searchable(&self, within: Duration) -> bool {
+        self.app.searching.hints.look_everywhere();
+        self.app.searching.hints.caught_up(within).await
     }
 
     /// A clock that is set by hand has moved: what is due is done now.

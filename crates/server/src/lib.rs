@@ -14,6 +14,7 @@ mod app;
 mod auth;
 mod couriers;
 mod doors;
+mod indexer;
 mod limits;
 mod listen;
 mod page;

@@ -113,11 +113,7 @@ fn people_and_rooms(writer: &Writer, channels: usize) -> Result<Vec<Uid>, Refusa
             description: "".into(),
             purpose: "".into(),
             visibility: Visibility::Public,
-            stream: None,
-            archived: false,
-            lead: None,
-            agent_budget: None,
-            keep: None,
+            ..Settings::default()
         };
         let members = [2, 3, 4].map(MemberKey).to_vec();
         let kind = ConversationKind::Channel;

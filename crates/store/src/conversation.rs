@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use chorus_core::conversation::{Conversation, Keep, Participation, Settings, Visibility};
+use chorus_core::conversation::{
+    Conversation, ConversationKind, Keep, Participation, Settings, Visibility,
+};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, StreamKey, Timestamp, Uid};
-use chorus_core::packed::Coded;
+use chorus_core::packed::{self, Coded};
 use chorus_core::room::Head;
 
-use crate::db::{Db, Result, Row, Table};
+use crate::db::{Db, Error, Result, Row, Table};
 use crate::row::{code, uid};
 
 pub(crate) static CONVERSATION: Table = Table::new(
@@ -28,6 +30,7 @@ pub(crate) static CONVERSATION: Table = Table::new(
         "lead",
         "agent_budget",
         "keep",
+        "settings",
     ],
 );
 
@@ -42,6 +45,7 @@ pub(crate) static ROSTER: Table =
 
 pub(crate) fn put(db: &dyn Db, workspace: i64, conversation: &Conversation) -> Result<()> {
     let settings = &conversation.settings;
+    let later = packed::later_settings(settings);
     db.put(
         &CONVERSATION,
         &[
@@ -59,6 +63,7 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, conversation: &Conversation) -> R
             settings.lead.map(|m| m.0).into(),
             settings.agent_budget.into(),
             settings.keep.map(Keep::stored).into(),
+            (&*later).into(),
         ],
     )
 }
@@ -134,6 +139,25 @@ pub(crate) fn visible(
     db.all(&sql, &values, |row| read(row).map(Arc::new))
 }
 
+/// The same, by key and kind.
+pub(crate) fn visible_keys(
+    db: &dyn Db,
+    workspace: i64,
+    viewer: Option<MemberKey>,
+) -> Result<Vec<(ConversationKey, ConversationKind)>> {
+    let read = |row: &dyn Row| Ok((ConversationKey(row.int(0)?), code(row, 1)?));
+    let Some(viewer) = viewer else {
+        let sql = "SELECT conversation, kind FROM conversation WHERE workspace = $1";
+        return db.all(sql, &[workspace.into()], read);
+    };
+    let sql = "SELECT conversation, kind FROM conversation WHERE workspace = $1 AND visibility = $2
+        UNION SELECT c.conversation, c.kind FROM roster r JOIN conversation c
+            ON c.workspace = r.workspace AND c.conversation = r.conversation
+            WHERE r.workspace = $1 AND r.member = $3";
+    let public = Visibility::Public.code();
+    db.all(sql, &[workspace.into(), public.into(), viewer.0.into()], read)
+}
+
 pub(crate) fn head(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Head>> {
     static SQL: OnceLock<String> = OnceLock::new();
     let sql = SQL.get_or_init(|| heads_sql("AND h.conversation = $2"));
@@ -197,6 +221,7 @@ pub(crate) fn keys(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> 
 pub(crate) fn with_open_events(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> {
     let sql = "SELECT conversation FROM head WHERE workspace = $1 AND settled < seq
         UNION SELECT conversation FROM pending WHERE workspace = $1
+        UNION SELECT conversation FROM stimulus WHERE workspace = $1 AND state <= 2
         UNION SELECT d.conversation FROM digested d JOIN head h
             ON h.workspace = d.workspace AND h.conversation = d.conversation AND h.seq > d.seq
             JOIN roster r ON r.workspace = d.workspace AND r.conversation = d.conversation
@@ -207,22 +232,29 @@ pub(crate) fn with_open_events(db: &dyn Db, workspace: i64) -> Result<Vec<Conver
     db.all(sql, &values, |row| Ok(ConversationKey(row.int(0)?)))
 }
 
-fn read(row: &dyn Row) -> Result<Conversation> {
+/// Reads the columns of [`CONVERSATION`], which come first.
+pub(crate) fn read(row: &dyn Row) -> Result<Conversation> {
+    let mut settings = Settings {
+        title: row.text(4)?.into(),
+        description: row.text(5)?.into(),
+        purpose: row.text(6)?.into(),
+        visibility: code(row, 7)?,
+        stream: row.maybe_int(8)?.map(StreamKey),
+        archived: row.flag(9)?,
+        lead: row.maybe_int(11)?.map(MemberKey),
+        agent_budget: row.maybe_int(12)?,
+        keep: row.maybe_int(13)?.map(Keep::from_stored),
+        ..Settings::default()
+    };
+    if let Some(later) = row.maybe_blob(14)? {
+        packed::read_later_settings(later, &mut settings)
+            .map_err(|e| Error::corrupt(e.to_string()))?;
+    }
     Ok(Conversation {
         key: ConversationKey(row.int(1)?),
         uid: uid(row, 2)?,
         kind: code(row, 3)?,
-        settings: Settings {
-            title: row.text(4)?.into(),
-            description: row.text(5)?.into(),
-            purpose: row.text(6)?.into(),
-            visibility: code(row, 7)?,
-            stream: row.maybe_int(8)?.map(StreamKey),
-            archived: row.flag(9)?,
-            lead: row.maybe_int(11)?.map(MemberKey),
-            agent_budget: row.maybe_int(12)?,
-            keep: row.maybe_int(13)?.map(Keep::from_stored),
-        },
+        settings,
         created_at: Timestamp(row.int(10)?),
     })
 }

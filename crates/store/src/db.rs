@@ -235,6 +235,20 @@ pub trait Db: Send {
         values: &[Value<'_>],
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()>;
+    /// Runs a query once for each pair of numbers, and shows all their rows, in whatever order: its `$1` is the
+    /// workspace, `$2` and `$3` are the pair.
+    fn query_each(
+        &self,
+        sql: &str,
+        workspace: i64,
+        pairs: &[[u64; 2]],
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        let mut pairs = pairs.iter();
+        pairs.try_for_each(|[one, two]| {
+            self.query(sql, &[workspace.into(), (*one).into(), (*two).into()], each)
+        })
+    }
     /// Begins the transaction that writes. There is one writer, so it waits for nobody.
     fn begin(&self) -> Result<()>;
     /// Begins a transaction that sees one moment and writes nothing; ended by [`Db::rollback`].

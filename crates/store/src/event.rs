@@ -1,5 +1,6 @@
 //! The log: one row an event, appended and never changed, but for what is erased.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use chorus_core::event::{Event, EventRef, Hash, Idempotency};
@@ -138,7 +139,7 @@ pub(crate) fn erase(db: &dyn Db, workspace: i64, at: EventRef) -> Result<()> {
 /// The events after a message's that still say something of it in words.
 pub(crate) fn versions(db: &dyn Db, workspace: i64, message: EventRef) -> Result<Vec<Seq>> {
     let sql = format!(
-        "{} WHERE workspace = $1 AND conversation = $2 AND seq > $3 AND kind IN (6, 8)
+        "{} WHERE workspace = $1 AND conversation = $2 AND seq > $3 AND kind IN (6, 8, 16)
         AND salt IS NOT NULL ORDER BY seq",
         EVENT.select()
     );
@@ -184,6 +185,28 @@ pub(crate) fn after(
     );
     let values = [workspace.into(), key.0.into(), seq.0.into(), (limit as u64).into()];
     db.all(&sql, &values, |row| checked(row).map(Arc::new))
+}
+
+/// The events after a seq in each of several conversations, in order.
+pub(crate) fn after_in_each(
+    db: &dyn Db,
+    workspace: i64,
+    rooms: &[(ConversationKey, Seq)],
+) -> Result<HashMap<ConversationKey, Vec<Arc<Event>>>> {
+    let select = EVENT.select();
+    // In this order, so that PostgreSQL takes the key, also when the plan is made while the table is empty: an index
+    // of another order would have it read all that was ever logged.
+    let sql =
+        format!("{select} WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq");
+    let pairs: Vec<_> = rooms.iter().map(|(key, seq)| [key.0, seq.0]).collect();
+    let mut found: HashMap<_, Vec<_>> = HashMap::new();
+    db.query_each(&sql, workspace, &pairs, &mut |row| {
+        let event = Arc::new(checked(row)?);
+        found.entry(event.conversation).or_default().push(event);
+        Ok(())
+    })?;
+    found.values_mut().for_each(|events| events.sort_unstable_by_key(|event| event.seq));
+    Ok(found)
 }
 
 /// At most `limit` events of a thread after `seq`, in order.

@@ -7,16 +7,19 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use chorus_core::asset::Asset;
 use chorus_core::command::{Facts, Mark, Recalled, Unavailable};
 use chorus_core::conversation::Participation;
-use chorus_core::event::{Event, EventRef};
+use chorus_core::event::{Event, EventRef, Hash};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use chorus_core::limits;
 use chorus_core::member::Directory;
 use chorus_core::room::{Base, Parts, Room, TAIL};
 
 use crate::db::{Db, Error};
-use crate::{base, conversation, digest, event, gone, mark, message, open, thread};
+use crate::{
+    asset, base, conversation, digest, event, gone, mark, message, open, stimulus, thread, turn,
+};
 
 /// Facts of one workspace at one moment.
 pub(crate) struct Stored<'a> {
@@ -73,12 +76,14 @@ impl Stored<'_> {
             roster,
             digested,
             gone: gone::all(db, workspace, key)?,
+            stimuli: stimulus::all(db, workspace, key)?,
             threads: thread::all(db, workspace, key)?,
             events: event::after(db, workspace, key, tail, i64::MAX as usize)?,
             pending: open::pending(db, workspace, key)?,
             receipts: open::receipts_after(db, workspace, key, head.settled)?,
             sent: event::sent(db, workspace, key, sent_after, self.now)?,
             shared: self.earlier.is_some(),
+            turns: turn::all(db, workspace, key)?,
         };
         let mut room = Room::restore(parts, &self.directory, self.now);
         if let Some(earlier) = &mut earlier {
@@ -144,6 +149,22 @@ impl Facts for Stored<'_> {
 
     fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable> {
         Ok(base::get(self.db, self.workspace, conversation)?)
+    }
+
+    fn asset_of(
+        &mut self,
+        by: MemberKey,
+        hash: &Hash,
+        name: &str,
+    ) -> Result<Option<Arc<Asset>>, Unavailable> {
+        Ok(asset::of(self.db, self.workspace, by, hash, name)?.map(Arc::new))
+    }
+
+    fn may_see_asset(&mut self, uid: Uid, member: MemberKey) -> Result<bool, Unavailable> {
+        match asset::get(self.db, self.workspace, uid)? {
+            Some(asset) => Ok(asset::is_seen(self.db, self.workspace, &asset, Some(member))?),
+            None => Ok(false),
+        }
     }
 
     fn mark(

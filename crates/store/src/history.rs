@@ -5,6 +5,7 @@
 //! called, or into an empty database as one transaction. What an imported log says is taken on its hashes
 //! alone: projections are made by the core's own replay, and nothing in it is owed any more.
 
+mod assets;
 mod target;
 
 use std::collections::BTreeSet;
@@ -24,7 +25,8 @@ use crate::backup::{BackupError, Result};
 use crate::db::{self, Db, Error};
 use crate::sqlite::Folder;
 use crate::{
-    Place, Tenant, base, conversation, directory, event, gone, mark, message, open, schema, thread,
+    Place, Tenant, asset, base, conversation, directory, event, gone, mark, message, open, schema,
+    thread,
 };
 
 use target::Target;
@@ -295,6 +297,7 @@ impl Writing {
         self.recall(&event)?;
         let event = Arc::new(event);
         event::append(self.db()?, self.tenant.key, &event)?;
+        asset::log(self.db()?, self.tenant.key, &event)?;
         // Whoever was to answer is not woken by a history: it counts as answered elsewhere.
         if let Some(mut open) = Open::of(&event, &self.directory) {
             open.claim = None;

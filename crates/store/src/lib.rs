@@ -16,6 +16,7 @@ pub mod shared;
 pub mod sqlite;
 
 mod approval;
+mod asset;
 mod base;
 mod conversation;
 mod digest;
@@ -27,7 +28,10 @@ mod open;
 mod place;
 mod row;
 mod stamps;
+mod stimulus;
 mod thread;
+mod turn;
+mod unread;
 
 mod facts;
 mod gone;
@@ -35,6 +39,7 @@ mod record;
 pub mod writer;
 
 pub mod reader;
+pub mod search;
 
 mod audit;
 pub mod backup;
@@ -48,6 +53,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use directory::Tenant;
 pub use doctor::doctor;
 pub use place::Place;
-pub use reader::{Line, Page, Readers, Start, StoredEntry, Trace};
+pub use reader::{FeedEntry, Line, Page, Readers, Start, StoredEntry, Trace};
 pub use store::{OpenError, Options, Store, Sync, open};
+pub use unread::Unread;
 pub use writer::{Commit, Health, Reply, Sink, Stats, Writer};

@@ -3,12 +3,13 @@
 //! Invariant: no event has both rows, and every event at or below `head.settled` that told an agent has
 //! one of them (design section 3, "A delivery costs no row until it must").
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use chorus_core::delivery::{Open, State};
 use chorus_core::event::EventRef;
 use chorus_core::ids::{ConversationKey, Seq};
 use chorus_core::packed;
+use chorus_core::room::Standing;
 
 use crate::db::{Db, Error, Result, Row, Table};
 
@@ -64,12 +65,6 @@ pub(crate) fn pending(db: &dyn Db, workspace: i64, key: ConversationKey) -> Resu
     in_room(db, &PENDING, workspace, key)
 }
 
-/// Whether anything is open in a conversation that has its row.
-pub(crate) fn is_pending(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<bool> {
-    let sql = "SELECT 1 FROM pending WHERE workspace = $1 AND conversation = $2 LIMIT 1";
-    Ok(db.one(sql, &[workspace.into(), key.0.into()], |_| Ok(()))?.is_some())
-}
-
 /// The receipts of a conversation, in order.
 pub(crate) fn receipts(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<Open>> {
     in_room(db, &RECEIPT, workspace, key)
@@ -97,6 +92,27 @@ pub(crate) fn standing(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Opti
         Some(open) => Ok(Some(open)),
         None => receipt(db, workspace, at),
     }
+}
+
+/// How each of these events stands; nothing of those that told nobody.
+pub(crate) fn standings(
+    db: &dyn Db,
+    workspace: i64,
+    events: &[[u64; 2]],
+) -> Result<HashMap<ConversationKey, Vec<Standing>>> {
+    let key = "WHERE workspace = $1 AND conversation = $2 AND seq = $3";
+    let sql = format!(
+        "SELECT conversation, seq, packed, 1 FROM pending {key}
+        UNION ALL SELECT conversation, seq, packed, 0 FROM receipt {key}"
+    );
+    let mut found: HashMap<_, Vec<_>> = HashMap::new();
+    db.query_each(&sql, workspace, events, &mut |row| {
+        let (key, open) = read(row.int(0)?, row.int(1)?, row.blob(2)?)?;
+        let standing = if row.flag(3)? { Standing::Open(open) } else { Standing::Closed(open) };
+        found.entry(key).or_default().push(standing);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Every event with a pending row, over all conversations.
@@ -144,8 +160,12 @@ fn one(db: &dyn Db, table: &'static Table, workspace: i64, at: EventRef) -> Resu
 }
 
 fn of(table: &Table, row: &dyn Row) -> Result<(ConversationKey, Open)> {
-    let (conversation, seq) = (ConversationKey(row.int(1)?), Seq(row.int(2)?));
-    let open = packed::read_open(row.blob(table.columns.len() - 1)?)?;
+    read(row.int(1)?, row.int(2)?, row.blob(table.columns.len() - 1)?)
+}
+
+fn read(conversation: u64, seq: u64, packed: &[u8]) -> Result<(ConversationKey, Open)> {
+    let (conversation, seq) = (ConversationKey(conversation), Seq(seq));
+    let open = packed::read_open(packed)?;
     if open.seq != seq {
         let what = format!("the row of event {seq} in conversation {conversation} is another's");
         return Err(Error::corrupt(what));

@@ -8,8 +8,8 @@ use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
 use crate::{
-    approval, base, conversation, digest, directory, event, gone, mark, message, open, shared,
-    thread,
+    approval, asset, base, conversation, digest, directory, event, gone, mark, message, open,
+    shared, stimulus, thread, turn,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
@@ -34,6 +34,7 @@ pub(crate) fn record(
         }
     }
     record_erased(db, workspace, changes)?;
+    record_assets(db, workspace, changes)?;
     for changed in &changes.rooms {
         record_open(db, workspace, rooms, changed)?;
     }
@@ -42,6 +43,20 @@ pub(crate) fn record(
         record_digests(db, workspace, rooms, changed)?;
     }
     record_bases(db, workspace, changes)
+}
+
+/// Files before what refers to them, and what nothing refers to after it.
+fn record_assets(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    for kept in &changes.assets {
+        asset::put(db, workspace, kept)?;
+    }
+    for event in changes.rooms.iter().flat_map(|changed| &changed.dirty.events) {
+        asset::log(db, workspace, event)?;
+    }
+    match changes.sweep {
+        Some(before) => db.thoroughly(&mut || asset::sweep(db, workspace, before)),
+        None => Ok(()),
+    }
 }
 
 /// Last of all, so that nothing is written of what goes. Its pages are zeroed: a backup is a copy of them.
@@ -177,6 +192,19 @@ fn record_projections(
     }
     for (seq, state) in dirty.messages.iter().filter_map(|s| Some((*s, room.messages.get(s)?))) {
         message::put(db, workspace, EventRef { conversation: key, seq }, state)?;
+    }
+    for subject in &dirty.turns {
+        let live = room.turns.get(*subject).filter(|_| room.turns.is_live(*subject));
+        turn::put(db, workspace, key, *subject, live)?;
+    }
+    if !dirty.stimuli.is_empty() {
+        // What ended keeps nothing of what it was to say.
+        db.thoroughly(&mut || {
+            dirty.stimuli.iter().try_for_each(|(uid, stimulus)| match stimulus {
+                Some(stimulus) => stimulus::put(db, workspace, key, stimulus),
+                None => stimulus::remove(db, workspace, key, *uid),
+            })
+        })?;
     }
     for (of, mark) in dirty.marks.iter().filter_map(|m| Some((*m, *room.marks.get(m)?))) {
         mark::put(db, workspace, key, of, mark)?;

@@ -5,9 +5,13 @@
 //! ([`News`]), decides, and passes the turn on with its commit. So everything that holds for one writer holds for
 //! all of them together: seqs, ids, claims, fences, deadlines and the chain of the audit log (spec/DECISIONS.md).
 
-use chorus_core::ids::{ConversationKey, SessionKey};
-use chorus_core::member::{Directory, Session};
+use std::collections::{BTreeMap, BTreeSet};
 
+use chorus_core::ids::{ConversationKey, Seq, SessionKey};
+use chorus_core::member::{Directory, Session};
+use chorus_core::workspace::RoomChanges;
+
+use crate::audit::AuditHead;
 use crate::db::{Db, Error, Result, Table};
 use crate::directory;
 
@@ -50,8 +54,11 @@ pub enum Heard {
 
 pub(crate) static TURN: Table = Table::new("turn", 1, &["workspace", "moved"]);
 
-pub(crate) static NEWS: Table =
-    Table::new("news", 2, &["workspace", "number", "host", "directory", "rooms", "sessions"]);
+pub(crate) static NEWS: Table = Table::new(
+    "news",
+    2,
+    &["workspace", "number", "host", "directory", "rooms", "sessions", "block", "hash"],
+);
 
 pub(crate) static CONNECTION: Table =
     Table::new("connection", 2, &["workspace", "session", "host"]);
@@ -64,17 +71,97 @@ const KEPT: u64 = 4_096;
 pub(crate) struct News {
     /// Members, roles, streams, tokens or approvals.
     pub(crate) directory: bool,
-    pub(crate) rooms: Vec<ConversationKey>,
-    pub(crate) sessions: Vec<SessionKey>,
+    pub(crate) rooms: BTreeMap<ConversationKey, Moved>,
+    pub(crate) sessions: BTreeSet<SessionKey>,
+    /// The end of the audit log, when it wrote there.
+    pub(crate) audited: Option<AuditHead>,
+}
+
+/// What it has written of one room, beside events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Moved {
+    /// The head's.
+    pub(crate) version: u64,
+    /// More than events and what is owed for some: whoever has the room loads it anew.
+    pub(crate) anew: bool,
+    /// The events whose `pending` or `receipt` row was written.
+    pub(crate) standing: BTreeSet<Seq>,
+    /// The events whose words are gone.
+    pub(crate) erased: BTreeSet<Seq>,
+}
+
+impl Moved {
+    pub(crate) fn add(&mut self, later: Self) {
+        self.version = later.version;
+        self.anew |= later.anew;
+        self.standing.extend(later.standing);
+        self.erased.extend(later.erased);
+    }
+}
+
+impl From<&RoomChanges> for Moved {
+    fn from(changed: &RoomChanges) -> Self {
+        let RoomChanges { head, dirty, .. } = changed;
+        // Where hosts share a database every event is accounted for by a row.
+        let anew = !dirty.tells_all() || head.settled != head.seq;
+        let (standing, erased) = (dirty.standings().collect(), dirty.erased.clone());
+        Self { version: head.version, anew, standing, erased }
+    }
+}
+
+impl News {
+    /// What was written of rooms as words of 8 bytes: for each its key, its version, whether it is to be loaded
+    /// anew, and two lists of seqs, each with its length before it.
+    fn rooms(&self) -> Vec<u8> {
+        let words = self.rooms.iter().flat_map(|(key, moved)| {
+            let lists = [&moved.standing, &moved.erased].into_iter().flat_map(|seqs| {
+                std::iter::once(seqs.len() as u64).chain(seqs.iter().map(|seq| seq.0))
+            });
+            [key.0, moved.version, moved.anew.into()].into_iter().chain(lists)
+        });
+        words.flat_map(u64::to_be_bytes).collect()
+    }
+
+    fn add_rooms(&mut self, bytes: &[u8]) -> Option<()> {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let mut words = words.iter().map(|word| u64::from_be_bytes(*word));
+        while let Some(key) = words.next() {
+            let (version, anew) = (words.next()?, words.next()? > 0);
+            let mut moved = Moved { version, anew, ..Moved::default() };
+            for seqs in [&mut moved.standing, &mut moved.erased] {
+                for _ in 0..words.next()? {
+                    seqs.insert(Seq(words.next()?));
+                }
+            }
+            self.rooms.entry(ConversationKey(key)).or_default().add(moved);
+        }
+        rest.is_empty().then_some(())
+    }
+
+    fn add_sessions(&mut self, bytes: &[u8]) -> Option<()> {
+        let (sessions, rest) = bytes.as_chunks::<4>();
+        self.sessions.extend(sessions.iter().map(|key| SessionKey(u32::from_be_bytes(*key))));
+        rest.is_empty().then_some(())
+    }
 }
 
 /// Writes the news with this number, which passes the turn on.
 pub(crate) fn put(db: &dyn Db, workspace: i64, number: u64, host: u32, news: &News) -> Result<()> {
-    let rooms: Vec<u8> = news.rooms.iter().flat_map(|key| key.0.to_be_bytes()).collect();
     let sessions: Vec<u8> = news.sessions.iter().flat_map(|key| key.0.to_be_bytes()).collect();
-    let (rooms, sessions) = (rooms.as_slice().into(), sessions.as_slice().into());
-    let directory = news.directory.into();
-    db.put(&NEWS, &[workspace.into(), number.into(), host.into(), directory, rooms, sessions])?;
+    let audited = news.audited.as_ref();
+    db.put(
+        &NEWS,
+        &[
+            workspace.into(),
+            number.into(),
+            host.into(),
+            news.directory.into(),
+            news.rooms().as_slice().into(),
+            sessions.as_slice().into(),
+            audited.map(|head| head.block).into(),
+            audited.map(|head| &head.hash).into(),
+        ],
+    )?;
     if number.is_multiple_of(KEPT / 4) {
         let sql = "DELETE FROM news WHERE workspace = $1 AND number <= $2";
         db.execute(sql, &[workspace.into(), number.saturating_sub(KEPT).into()])?;
@@ -95,23 +182,14 @@ pub(crate) fn since(db: &dyn Db, workspace: i64, seen: u64, newest: u64) -> Resu
     db.query(&sql, &[workspace.into(), seen.into()], &mut |row| {
         count += 1;
         all.directory |= row.flag(3)?;
-        let (rooms, rest) = row.blob(4)?.as_chunks::<8>();
-        let (sessions, more) = row.blob(5)?.as_chunks::<4>();
-        if !rest.is_empty() || !more.is_empty() {
-            return Err(Error::corrupt("news of another shape"));
+        let added = all.add_rooms(row.blob(4)?).and_then(|()| all.add_sessions(row.blob(5).ok()?));
+        added.ok_or_else(|| Error::corrupt("news of another shape"))?;
+        if let (Some(block), Some(hash)) = (row.maybe_int(6)?, row.maybe_array(7)?) {
+            all.audited = Some(AuditHead { block, hash });
         }
-        all.rooms.extend(rooms.iter().map(|key| ConversationKey(u64::from_be_bytes(*key))));
-        all.sessions.extend(sessions.iter().map(|key| SessionKey(u32::from_be_bytes(*key))));
         Ok(())
     })?;
-    if seen.checked_add(count) != Some(newest) {
-        return Ok(None);
-    }
-    all.rooms.sort_unstable();
-    all.rooms.dedup();
-    all.sessions.sort_unstable();
-    all.sessions.dedup();
-    Ok(Some(all))
+    Ok((seen.checked_add(count) == Some(newest)).then_some(all))
 }
 
 /// Who holds the session now.

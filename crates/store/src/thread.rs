@@ -1,5 +1,7 @@
 //! Threads, as replayed from their conversation's log.
 
+use std::sync::Arc;
+
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use chorus_core::packed::{self, Coded};
 use chorus_core::thread::Thread;
@@ -25,6 +27,7 @@ pub(crate) static THREAD: Table = Table::new(
         "created_at",
         "updated_at",
         "unattended",
+        "work",
     ],
 );
 
@@ -35,6 +38,7 @@ pub(crate) fn put(
     thread: &Thread,
 ) -> Result<()> {
     let participants = packed::members(&thread.participants);
+    let work = packed::work(&thread.work);
     db.put(
         &THREAD,
         &[
@@ -52,6 +56,7 @@ pub(crate) fn put(
             thread.created_at.0.into(),
             thread.updated_at.0.into(),
             thread.unattended.into(),
+            Some(&*work).filter(|work| !work.is_empty()).into(),
         ],
     )
 }
@@ -84,6 +89,18 @@ pub(crate) fn get(
     db.get(&THREAD, &[workspace.into(), key.0.into(), thread.0.into()], read)
 }
 
+/// The thread that began with this message.
+pub(crate) fn by_root(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    root: Seq,
+) -> Result<Option<Thread>> {
+    let sql =
+        format!("{} WHERE workspace = $1 AND conversation = $2 AND root = $3", THREAD.select());
+    db.one(&sql, &[workspace.into(), key.0.into(), root.0.into()], read)
+}
+
 fn read(row: &dyn Row) -> Result<Thread> {
     Ok(Thread {
         key: ThreadKey(row.int(2)?),
@@ -98,5 +115,6 @@ fn read(row: &dyn Row) -> Result<Thread> {
         created_at: Timestamp(row.int(11)?),
         updated_at: Timestamp(row.int(12)?),
         unattended: row.int(13)?,
+        work: Arc::new(packed::read_work(row.maybe_blob(14)?.unwrap_or_default())?),
     })
 }

@@ -16,5 +16,6 @@ pub mod canonical;
 pub mod part;
 
 pub mod attention;
+pub mod channels;
 pub mod rest;
 pub mod threads;

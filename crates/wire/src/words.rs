@@ -10,11 +10,13 @@ use std::marker::PhantomData;
 use chorus_core::approval::Standing;
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::command::Authority;
-use chorus_core::conversation::{ConversationKind, Participation, Visibility};
+use chorus_core::conversation::{ConversationKind, Participation, Replies, Visibility};
 use chorus_core::delivery::Disposition;
 use chorus_core::event::{MessageKind, Reason};
 use chorus_core::member::MemberKind;
 use chorus_core::reaction::Signal;
+use chorus_core::stimulus::{StimulusKind, StimulusState};
+use chorus_core::thread::work::{BindingKind, WorkStatus};
 use chorus_core::thread::{ThreadKind, ThreadStatus};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
@@ -50,6 +52,7 @@ macro_rules! word {
 
 word! {
     Authority: "token role",
+    BindingKind: "kind of binding",
     ConversationKind: "conversation kind",
     Directedness: "directedness",
     Disposition: "disposition",
@@ -62,8 +65,11 @@ word! {
     Reason: "reason",
     Signal: "signal",
     Standing: "approval state",
+    StimulusKind: "kind of stimulus",
+    StimulusState: "state of a stimulus",
     ThreadKind: "thread type",
     ThreadStatus: "thread status",
+    WorkStatus: "work status",
 }
 
 impl Word for MemberKind {
@@ -87,6 +93,15 @@ impl Word for Visibility {
             Self::Public => "public",
             Self::Private => "private",
         }
+    }
+}
+
+impl Word for Replies {
+    const WHAT: &'static str = "place of replies";
+    const WORDS: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.name()
     }
 }
 

@@ -2,20 +2,16 @@
 //!
 //! A line that names nobody is a choice among those who take part, and nobody; the weights make the noted choices as
 //! likely as can be (a conditional logit, by gradient steps of falling size). What a line was taken to be for is part
-//! of what later lines are read against, so the rooms are replayed with the weights found, a few times.
+//! of what later lines are read against, so the rooms are replayed with the weights found, a few times; at first names
+//! alone are heard, so that nothing of the weights there are comes into those that are found.
 
-use std::collections::HashMap;
-
-use chorus_core::attention::flow::weights::{SIGNS, Sign, WEIGHTS};
+use chorus_core::attention::flow::weights::{SIGNS, Sign};
 use chorus_core::attention::flow::{Clues, Settings};
 
 use crate::lines::{Chat, Set};
 use crate::replay::{Replay, key};
 
-/// Settings by set and conversation.
-pub(crate) type Crossed = HashMap<(String, String), Settings>;
-
-type Weights = [f32; SIGNS];
+pub(crate) type Weights = [f32; SIGNS];
 
 /// One line: the signs of each choice, and which choices are right.
 struct Choice {
@@ -23,7 +19,7 @@ struct Choice {
     right: Vec<bool>,
 }
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 4;
 const EPOCHS: usize = 12;
 const STEP: f32 = 0.1;
 /// Holds weights that few lines speak for near 0.
@@ -35,23 +31,11 @@ pub(crate) fn rooms(sets: &[Set]) -> Vec<(&Set, &Chat)> {
     all.filter(|(_, chat)| chat.noted.iter().any(|noted| noted.to.is_some())).collect()
 }
 
-/// For each room the weights that all others give.
-pub(crate) fn crossed(sets: &[Set], usual: Settings) -> Result<Crossed, String> {
-    let rooms = rooms(sets);
-    let mut settings = Crossed::new();
-    for (set, chat) in &rooms {
-        let others: Vec<_> = rooms.iter().filter(|(_, c)| c.conv != chat.conv).copied().collect();
-        let flow = Settings { weights: leak(fit(&others, usual.off)?), ..usual };
-        settings.insert((set.name.clone(), chat.conv.clone()), flow);
-    }
-    Ok(settings)
-}
-
 /// The weights that the rooms give.
 pub(crate) fn fit(rooms: &[(&Set, &Chat)], off: Clues) -> Result<Weights, String> {
-    let mut weights = WEIGHTS;
-    for _ in 0..ROUNDS {
-        let flow = Settings { off, weights: leak(weights), ..Settings::default() };
+    let mut weights = [0.0; SIGNS];
+    for round in 0..ROUNDS {
+        let flow = Settings { on: round > 0, off, weights: leak(weights), ..Settings::default() };
         let mut choices = Vec::new();
         for (_, chat) in rooms {
             choices.extend(of(chat, flow)?);
@@ -71,7 +55,7 @@ pub(crate) fn table(weights: &Weights) -> String {
 }
 
 /// Weights live as long as the program: there are a few dozen in all.
-fn leak(weights: Weights) -> &'static Weights {
+pub(crate) fn leak<const N: usize>(weights: [f32; N]) -> &'static [f32; N] {
     Box::leak(Box::new(weights))
 }
 

@@ -11,6 +11,7 @@
 //! is named is told, what people did, a window that does not adapt.
 
 mod acts;
+mod bounds;
 mod fit;
 mod lines;
 mod merge;
@@ -20,11 +21,13 @@ mod report;
 mod score;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bounds::Crossed;
 use chorus_core::attention::compose;
 use chorus_core::attention::flow::{self, Clue, Clues, Settings};
 use clap::Parser;
@@ -32,6 +35,7 @@ use lines::{Chat, Set};
 use replay::{Cost, Decided, Replay};
 use report::Report;
 use score::{AGENTS, Played};
+use window::Timed;
 
 #[derive(Parser)]
 struct Args {
@@ -79,29 +83,19 @@ fn run(args: &Args) -> Result<(), String> {
     let off = off.into_iter().fold(Clues::NONE, Clues::with);
     let usual = Settings { off, sure: args.sure, likely: args.likely, ..Settings::default() };
     if args.fit {
-        println!("{}", fit::table(&fit::fit(&fit::rooms(&sets), off)?));
-        println!("compose: {:.2?}", merge::fit(&sets, |_| false));
-        return Ok(());
+        return fit_all(&sets, usual);
     }
-    let settings = if args.cross { fit::crossed(&sets, usual)? } else { fit::Crossed::new() };
-    let (mut decided, mut pseudo) = (Decisions::new(), Decisions::new());
-    for set in &sets {
-        eprintln!("{}: {} conversations", set.name, set.chats.len());
-        for chat in &set.chats {
-            let place = (set.name.clone(), chat.conv.clone());
-            let flow = settings.get(&place).copied().unwrap_or(usual);
-            let agents = chat.most_active(AGENTS).into_iter().collect();
-            let play = |chat: &Chat| -> Result<_, String> {
-                Ok(Replay::new(&chat.authors, &agents, 0, flow)?.play(&chat.heard))
-            };
-            pseudo.insert(place.clone(), play(&pseudo::chat(chat))?);
-            decided.insert(place, play(chat)?);
-        }
-    }
+    let settings = if args.cross { bounds::crossed(&sets, usual)? } else { Crossed::new() };
+    let flow_of = |set: &Set, chat: &Chat| {
+        let place = (set.name.clone(), chat.conv.clone());
+        settings.get(&place).copied().unwrap_or(usual)
+    };
+    let decided = decisions(&sets, flow_of, Chat::clone)?;
+    let pseudo = decisions(&sets, flow_of, pseudo::chat)?;
     for set in &sets {
         let mut report = Report::new(&set.name, args.explain);
         let crossed = |chat: &Chat| match args.cross {
-            true => merge::crossed(&sets, chat),
+            true => window::crossed(&sets, &timed(&sets, &decided), chat),
             false => compose::Settings::default(),
         };
         let decided_of = played(set, &decided, crossed);
@@ -118,6 +112,47 @@ fn run(args: &Args) -> Result<(), String> {
 
 /// How each line was decided, by set and conversation.
 type Decisions = HashMap<(String, String), Vec<Option<Decided>>>;
+
+/// Plays every conversation, as `wording` gives it.
+fn decisions(
+    sets: &[Set],
+    flow_of: impl Fn(&Set, &Chat) -> Settings,
+    wording: impl Fn(&Chat) -> Chat,
+) -> Result<Decisions, String> {
+    let mut decided = Decisions::new();
+    for set in sets {
+        for chat in &set.chats {
+            let agents = chat.most_active(AGENTS).into_iter().collect();
+            let mut replay = Replay::new(&chat.authors, &agents, 0, flow_of(set, chat))?;
+            let place = (set.name.clone(), chat.conv.clone());
+            decided.insert(place, replay.play(&wording(chat).heard));
+        }
+    }
+    Ok(decided)
+}
+
+/// The conversations with seconds in their times.
+fn timed<'a>(sets: &'a [Set], decided: &'a Decisions) -> Vec<Timed<'a>> {
+    let all = sets.iter().flat_map(|set| set.chats.iter().map(move |chat| (set, chat)));
+    let of = |set: &Set, chat: &Chat| decided.get(&(set.name.clone(), chat.conv.clone()));
+    let timed = all.filter(|(_, chat)| chat.seconds);
+    timed.filter_map(|(set, chat)| Some((chat, of(set, chat)?.as_slice()))).collect()
+}
+
+/// Prints what all rooms together give: the weights and bounds of the flow, the weights and waits of the window.
+fn fit_all(sets: &[Set], usual: Settings) -> Result<(), String> {
+    let rooms = fit::rooms(sets);
+    let weights = fit::fit(&rooms, usual.off)?;
+    println!("{}", fit::table(&weights));
+    let flow = bounds::fit(&rooms, Settings { weights: fit::leak(weights), ..usual })?;
+    println!("sure {}, likely {}, somebodys {}", flow.sure, flow.likely, flow.somebodys);
+    let decided = decisions(sets, |_, _| usual, Chat::clone)?;
+    let weights = fit::leak(window::fit(sets, |_| false));
+    println!("compose: {weights:.2?}");
+    let window = window::price(&timed(sets, &decided), weights);
+    println!("pace {}, price {:.4}", window.pace, window.price);
+    Ok(())
+}
 
 /// The conversations of a set that were played.
 fn played<'a>(

@@ -4,14 +4,14 @@
 //! in between; a pair is right when both belong to one noted conversation. Precision is over merged pairs, recall
 //! over right ones, and latency is the mean time from a turn's last line until its window closes.
 
-use chorus_core::attention::compose::{Compose, Fragment, Habit, SIGNS, Settings, Weights, signs};
+use chorus_core::attention::compose::{Compose, Fragment};
 use chorus_core::ids::{Timestamp, Uid};
 
-use crate::lines::{Chat, Set};
+use crate::lines::Chat;
 use crate::report::{Report, share};
 use crate::score::{Played, f1};
 
-const CAP_MS: i64 = 30_000;
+pub(crate) const CAP_MS: i64 = 30_000;
 
 /// The turns of a conversation's lines: for each line the number of the turn it came out in; and the waits.
 struct Turns {
@@ -20,39 +20,69 @@ struct Turns {
 }
 
 pub(crate) fn score(set: &[Played<'_>], report: &mut Report) {
-    let timed: Vec<_> = set.iter().filter(|played| played.chat.seconds).collect();
-    if timed.is_empty() {
+    if !set.iter().any(|played| played.chat.seconds) {
         return;
     }
     for (suffix, plain) in [("", false), (".plain", true)] {
-        let (mut pairs, mut merged, mut wanted, mut right) = (0, 0, 0, 0);
-        let mut waits = Vec::new();
-        for played in &timed {
+        let merged = Merged::count(set, plain);
+        let name = |metric: &str| format!("merge.{metric}{suffix}");
+        report.figure(&name("absorbed"), share(merged.together, merged.pairs), "share");
+        report.figure(&name("precision"), share(merged.right, merged.together), "share");
+        report.figure(&name("recall"), share(merged.right, merged.wanted), "share");
+        report.figure(&name("f1"), merged.f1(), "f1");
+        report.figure(&name("latency_ms"), merged.latency_ms(), "ms");
+    }
+    report.absent(
+        "merge.f1.people",
+        "what belongs together was noted once, and is what is scored against",
+    );
+}
+
+/// What a window has made of the pairs that are judged, and how long its turns waited.
+#[derive(Default)]
+pub(crate) struct Merged {
+    pub pairs: usize,
+    pub wanted: usize,
+    together: usize,
+    right: usize,
+    waits: Vec<i64>,
+}
+
+impl Merged {
+    pub(crate) fn count(set: &[Played<'_>], plain: bool) -> Self {
+        let mut all = Self::default();
+        for played in set.iter().filter(|played| played.chat.seconds) {
             let turns = if plain { plain_window(played.chat) } else { composed(played) };
             for (first, second) in consecutive(played.chat) {
                 let together = turns.of[first] == turns.of[second];
                 let clusters =
                     (played.chat.noted[first].cluster, played.chat.noted[second].cluster);
                 let (Some(one), Some(other)) = clusters else { continue };
-                pairs += 1;
-                merged += usize::from(together);
-                wanted += usize::from(one == other);
-                right += usize::from(together && one == other);
+                all.pairs += 1;
+                all.together += usize::from(together);
+                all.wanted += usize::from(one == other);
+                all.right += usize::from(together && one == other);
             }
-            waits.extend(turns.waits);
+            all.waits.extend(turns.waits);
         }
-        let name = |metric: &str| format!("merge.{metric}{suffix}");
-        report.figure(&name("absorbed"), share(merged, pairs), "share");
-        report.figure(&name("precision"), share(right, merged), "share");
-        report.figure(&name("recall"), share(right, wanted), "share");
-        report.figure(&name("f1"), f1(right, merged, wanted), "f1");
-        let mean = waits.iter().sum::<i64>() as f64 / waits.len().max(1) as f64;
-        report.figure(&name("latency_ms"), mean, "ms");
+        all
     }
-    report.absent(
-        "merge.f1.people",
-        "what belongs together was noted once, and is what is scored against",
-    );
+
+    pub(crate) fn f1(&self) -> f64 {
+        f1(self.right, self.together, self.wanted)
+    }
+
+    pub(crate) fn latency_ms(&self) -> f64 {
+        self.waits.iter().sum::<i64>() as f64 / self.waits.len().max(1) as f64
+    }
+}
+
+/// How long after the first the second of each pair that belongs together came.
+pub(crate) fn right_gaps(chat: &Chat) -> Vec<i64> {
+    let cluster = |at: usize| chat.noted[at].cluster;
+    let right = |(a, b): &(usize, usize)| cluster(*a).is_some() && cluster(*a) == cluster(*b);
+    let gap = |(a, b): (usize, usize)| Some(chat.heard[b].at? - chat.heard[a].at?);
+    consecutive(chat).into_iter().filter(right).filter_map(gap).collect()
 }
 
 /// The pairs that are judged.
@@ -141,57 +171,4 @@ fn plain_window(chat: &Chat) -> Turns {
         open[author] = Some((turn, began, closes));
     }
     turns
-}
-
-/// Steps of the fit; it has settled long before.
-const STEPS: usize = 2_000;
-const STEP: f32 = 2.0;
-
-/// The window's weights that the rooms give, but for those that `leave` names: how likely an author goes on within the
-/// cap, by the signs of each line (a logistic regression).
-pub(crate) fn fit(sets: &[Set], leave: impl Fn(&Chat) -> bool) -> Weights {
-    let mut lines: Vec<(Weights, f32)> = Vec::new();
-    for chat in sets.iter().flat_map(|set| &set.chats).filter(|chat| chat.seconds && !leave(chat)) {
-        lines.extend(went_on(chat));
-    }
-    let mut weights = [0.0f32; SIGNS];
-    for _ in 0..STEPS {
-        let mut slope = [0.0f32; SIGNS];
-        for (signs, went_on) in &lines {
-            let odds: f32 = signs.iter().zip(&weights).map(|(s, w)| s * w).sum();
-            let off = 1.0 / (1.0 + (-odds).exp()) - went_on;
-            slope.iter_mut().zip(signs).for_each(|(slope, sign)| *slope += off * sign);
-        }
-        let step = STEP / lines.len().max(1) as f32;
-        weights.iter_mut().zip(slope).for_each(|(weight, slope)| *weight -= step * slope);
-    }
-    weights
-}
-
-/// The window with the weights that all rooms but this one give.
-pub(crate) fn crossed(sets: &[Set], chat: &Chat) -> Settings {
-    if !chat.seconds {
-        return Settings::default();
-    }
-    let weights = fit(sets, |other| other.conv == chat.conv);
-    Settings { weights: Box::leak(Box::new(weights)), ..Settings::default() }
-}
-
-/// Each line's signs, as the window has them when the line comes, and 1 where its author went on within the cap.
-fn went_on(chat: &Chat) -> Vec<(Weights, f32)> {
-    let mut lines: Vec<(Weights, f32)> = Vec::new();
-    // Of each author: the last line's place in `lines` and its time, and the habit.
-    let mut last: Vec<Option<(usize, i64)>> = vec![None; chat.authors.len()];
-    let mut habits = vec![Habit::default(); chat.authors.len()];
-    for line in chat.heard.iter().filter(|line| line.said) {
-        let (Some(author), Some(ms)) = (line.author, line.at) else { continue };
-        if let Some((before, then)) = last[author].replace((lines.len(), ms)) {
-            habits[author].note(ms - then);
-            if ms - then <= CAP_MS {
-                lines[before].1 = 1.0;
-            }
-        }
-        lines.push((signs(&line.text, habits[author]), 0.0));
-    }
-    lines
 }

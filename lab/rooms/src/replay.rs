@@ -215,11 +215,7 @@ fn channel() -> Conversation {
             description: "".into(),
             purpose: "".into(),
             visibility: Visibility::Public,
-            stream: None,
-            archived: false,
-            lead: None,
-            agent_budget: None,
-            keep: None,
+            ..Settings::default()
         },
         created_at: Timestamp(0),
     }

@@ -178,7 +178,20 @@ fn class(to: &[usize], agent: usize) -> usize {
 /// Over each line and each agent that is not its author. A knock that the flow of talk is the reason of says "to me"
 /// as a turn does: what it is unsure of is what that costs, not who is meant.
 fn directedness(set: &[Played<'_>], who: Who, report: &mut Report) {
-    let mut table = [[0usize; 3]; 3];
+    let table = three_ways(set, who);
+    let total: usize = table.iter().flatten().sum();
+    let right: usize = (0..3).map(|c| table[c][c]).sum();
+    let name = |metric: &str| format!("directedness.{metric}{}", who.suffix());
+    report.figure(&name("accuracy"), share(right, total), "share");
+    report.figure(&name("macro_f1"), macro_f1(&table), "f1");
+    report.figure(&name("to_me_f1"), f1_of(&table, 0), "f1");
+}
+
+/// How often each class (first) was decided as each (second).
+type ThreeWays = [[usize; 3]; 3];
+
+fn three_ways(set: &[Played<'_>], who: Who) -> ThreeWays {
+    let mut table = ThreeWays::default();
     for played in set {
         for line in played.scored() {
             for agent in played.agents.iter().copied().filter(|a| *a != line.author) {
@@ -191,16 +204,16 @@ fn directedness(set: &[Played<'_>], who: Who, report: &mut Report) {
             }
         }
     }
-    let f1 = |c: usize| {
-        let predicted: usize = (0..3).map(|gold| table[gold][c]).sum();
-        f1(table[c][c], predicted, table[c].iter().sum())
-    };
-    let total: usize = table.iter().flatten().sum();
-    let right: usize = (0..3).map(|c| table[c][c]).sum();
-    let name = |metric: &str| format!("directedness.{metric}{}", who.suffix());
-    report.figure(&name("accuracy"), share(right, total), "share");
-    report.figure(&name("macro_f1"), (f1(0) + f1(1) + f1(2)) / 3.0, "f1");
-    report.figure(&name("to_me_f1"), f1(0), "f1");
+    table
+}
+
+fn f1_of(table: &ThreeWays, class: usize) -> f64 {
+    let predicted = (0..3).map(|gold| table[gold][class]).sum();
+    f1(table[class][class], predicted, table[class].iter().sum())
+}
+
+fn macro_f1(table: &ThreeWays) -> f64 {
+    (0..3).map(|class| f1_of(table, class)).sum::<f64>() / 3.0
 }
 
 fn ours(decided: &Decided, agent: usize) -> usize {
@@ -231,52 +244,103 @@ fn given(decided: &Decided, who: Who, to: &[usize], agent: usize) -> (bool, bool
 
 /// Full injections for a hundred scored lines. Recall and precision are over directed pairs of line and agent.
 fn turns(set: &[Played<'_>], who: Who, report: &mut Report) {
-    let (mut lines, mut turns, mut knocks) = (0, 0, 0);
-    let (mut right, mut knocked_right, mut wanted) = (0, 0, 0);
-    for played in set {
-        for line in played.scored() {
-            lines += 1;
-            for agent in played.agents.iter().copied().filter(|a| *a != line.author) {
-                let (turn, knock) = given(line.decided, who, line.to, agent);
-                let directed = line.to.contains(&agent);
-                turns += usize::from(turn);
-                knocks += usize::from(knock);
-                right += usize::from(turn && directed);
-                knocked_right += usize::from(knock && directed);
-                wanted += usize::from(directed);
+    let counted = Turns::count(set, who);
+    let name = |metric: &str| format!("{metric}{}", who.suffix());
+    let hundred = |n: usize| 100.0 * share(n, counted.lines);
+    report.figure(&name("turns.per_100"), hundred(counted.turns), "turns/100 lines");
+    report.figure(&name("turns.recall"), share(counted.right, counted.wanted), "share");
+    report.figure(&name("turns.precision"), share(counted.right, counted.turns), "share");
+    if who.is_product() {
+        report.figure(&name("knocks.per_100"), hundred(counted.knocks), "knocks/100 lines");
+        let precision = share(counted.knocked_right, counted.knocks);
+        report.figure(&name("knocks.precision"), precision, "share");
+    }
+}
+
+#[derive(Default)]
+struct Turns {
+    lines: usize,
+    turns: usize,
+    knocks: usize,
+    right: usize,
+    knocked_right: usize,
+    wanted: usize,
+}
+
+impl Turns {
+    fn count(set: &[Played<'_>], who: Who) -> Self {
+        let mut all = Self::default();
+        for played in set {
+            for line in played.scored() {
+                all.lines += 1;
+                for agent in played.agents.iter().copied().filter(|a| *a != line.author) {
+                    let (turn, knock) = given(line.decided, who, line.to, agent);
+                    let directed = line.to.contains(&agent);
+                    all.turns += usize::from(turn);
+                    all.knocks += usize::from(knock);
+                    all.right += usize::from(turn && directed);
+                    all.knocked_right += usize::from(knock && directed);
+                    all.wanted += usize::from(directed);
+                }
             }
         }
+        all
     }
-    let name = |metric: &str| format!("{metric}{}", who.suffix());
-    let hundred = |n: usize| 100.0 * share(n, lines);
-    report.figure(&name("turns.per_100"), hundred(turns), "turns/100 lines");
-    report.figure(&name("turns.recall"), share(right, wanted), "share");
-    report.figure(&name("turns.precision"), share(right, turns), "share");
-    if who.is_product() {
-        report.figure(&name("knocks.per_100"), hundred(knocks), "knocks/100 lines");
-        report.figure(&name("knocks.precision"), share(knocked_right, knocks), "share");
+}
+
+/// What the bounds of the flow are chosen by.
+pub(crate) struct Merit {
+    pub turns: usize,
+    pub right: usize,
+    pub knocks: usize,
+    pub knocked_right: usize,
+    /// The share of questions to nobody that an agent was given.
+    pub answered: f64,
+}
+
+impl Merit {
+    pub(crate) fn of(set: &[Played<'_>]) -> Self {
+        let Turns { turns, right, knocks, knocked_right, .. } = Turns::count(set, Who::Us);
+        let open = Open::count(set, Who::Us);
+        let answered = share(open.answered, open.questions);
+        Self { turns, right, knocks, knocked_right, answered }
     }
 }
 
 /// A gold line that asks and is directed at nobody: how many distinct agents are given a turn for it, and the share
 /// that got one. Of people: how many distinct others were noted to have answered it.
 fn open_questions(set: &[Played<'_>], who: Who, report: &mut Report) {
-    let (mut questions, mut responders, mut answered) = (0, 0, 0);
-    for played in set {
-        for line in played.scored().filter(|line| line.to.is_empty() && line.decided.asks) {
-            let agents = played.agents.iter().copied().filter(|a| *a != line.author);
-            let count = match who {
-                Who::People => people_who_answered(played.chat, line.at, line.author),
-                _ => agents.filter(|a| given(line.decided, who, line.to, *a).0).count(),
-            };
-            questions += 1;
-            responders += count;
-            answered += usize::from(count > 0);
-        }
-    }
+    let open = Open::count(set, who);
     let name = |metric: &str| format!("{metric}{}", who.suffix());
-    report.figure(&name("responders.per_question"), share(responders, questions), "agents");
-    report.figure(&name("answered.per_question"), share(answered, questions), "share");
+    let responders = share(open.responders, open.questions);
+    report.figure(&name("responders.per_question"), responders, "agents");
+    report.figure(&name("answered.per_question"), share(open.answered, open.questions), "share");
+}
+
+#[derive(Default)]
+struct Open {
+    questions: usize,
+    responders: usize,
+    answered: usize,
+}
+
+impl Open {
+    fn count(set: &[Played<'_>], who: Who) -> Self {
+        let mut open = Self::default();
+        for played in set {
+            for line in played.scored().filter(|line| line.to.is_empty() && line.decided.asks) {
+                let agents = played.agents.iter().copied().filter(|a| *a != line.author);
+                let count = match who {
+                    Who::People => people_who_answered(played.chat, line.at, line.author),
+                    _ => agents.filter(|a| given(line.decided, who, line.to, *a).0).count(),
+                };
+                open.questions += 1;
+                open.responders += count;
+                open.answered += usize::from(count > 0);
+            }
+        }
+        open
+    }
 }
 
 fn people_who_answered(chat: &Chat, at: usize, author: usize) -> usize {

@@ -18,6 +18,7 @@
 //! The load generator shares the cores with what it measures, so it is kept small: one thread, hand-written
 //! requests, keep-alive, and no more parsing than finding the end of an answer and its status.
 
+mod channels;
 mod host;
 mod load;
 mod mcp;
@@ -72,8 +73,11 @@ pub fn run(name: &str, plan: &Plan) -> Result<(), String> {
         ("host", "auto") => host::run(plan, Some(peers::Base::start()?)),
         ("host", url) if url.contains("://") => host::run(plan, Some(peers::Base::at(url))),
         ("mcp", "sqlite") => mcp::run(plan),
+        ("channels", "sqlite") => channels::run(plan),
         ("host", other) => Err(format!("a database is sqlite, auto or postgres://…, not {other}")),
-        ("mcp", _) => Err("`mcp` is measured on SQLite; `host` has --database".to_owned()),
-        _ => Err("there are `host` and `mcp`".to_owned()),
+        ("mcp" | "channels", _) => {
+            Err(format!("`{name}` is measured on SQLite; `host` has --database"))
+        }
+        _ => Err("there are `host`, `mcp` and `channels`".to_owned()),
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Samples {
 /// One line of the report.
 #[derive(Clone, Copy)]
 pub(crate) struct Figure {
-    /// `host` or `mcp`, or `peer` for what is only compared with.
+    /// `host`, `mcp` or `channels`, or `peer` for what is only compared with.
     bench: &'static str,
     metric: &'static str,
     unit: &'static str,
@@ -40,6 +40,11 @@ impl Figure {
     /// A value of ours over MCP.
     pub(crate) const fn mcp(metric: &'static str, unit: &'static str) -> Self {
         Self::of_bench("mcp", metric, unit)
+    }
+
+    /// A value of ours with a million messages in channels.
+    pub(crate) const fn channels(metric: &'static str, unit: &'static str) -> Self {
+        Self::of_bench("channels", metric, unit)
     }
 
     /// A limit's or a peer's own value.

@@ -9,7 +9,7 @@ use clap::Parser;
 
 #[derive(Parser)]
 struct Args {
-    /// What to measure: `host` or `mcp`.
+    /// What to measure: `host`, `mcp` or `channels`.
     name: String,
     /// The release binary of Chorus.
     #[arg(long)]

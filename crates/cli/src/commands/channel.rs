@@ -1,7 +1,9 @@
 //! `chorus channel`: conversations and their rosters.
 
-use chorus_core::conversation::{ConversationKind, Participation, Visibility};
-use chorus_wire::rest::channels::{Channel, ChannelPatch, Leave, NewChannel};
+use chorus_core::conversation::{ConversationKind, Participation, Replies, Visibility};
+use chorus_wire::rest::channels::{Channel, ChannelPatch, Leave, NewChannel, TurnsPatch};
+use chorus_wire::rest::index::{Index, Indexed, ListIndex};
+use chorus_wire::rest::search::Scope;
 use chorus_wire::words::Word;
 use clap::Subcommand;
 
@@ -9,7 +11,7 @@ use super::Context;
 use crate::args::word;
 use crate::failure::Result;
 use crate::lookup;
-use crate::print::{line, table};
+use crate::print::{date, line, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -32,10 +34,26 @@ pub(crate) enum Args {
         /// The stream of work it belongs to
         #[arg(long, value_name = "ID")]
         stream: Option<String>,
+        /// Where answers to messages of the main line go: `line` or `thread`
+        #[arg(long, value_parser = word::<Replies>)]
+        replies: Option<Replies>,
     },
     /// Channels that the caller may see
     #[command(visible_alias = "ls")]
-    List,
+    List {
+        /// Private messages, instead of channels
+        #[arg(long)]
+        mail: bool,
+    },
+    /// What the caller is in, with what it has not read there
+    Index {
+        /// Private messages, instead of channels
+        #[arg(long)]
+        mail: bool,
+        /// Only where something is unread
+        #[arg(long)]
+        unread: bool,
+    },
     /// One channel and who is in it
     Show { channel: String },
     /// Put members into a channel
@@ -88,6 +106,21 @@ pub(crate) enum Args {
         /// How long what was said is kept: `all`, days such as `90d`, or `default` for the host's
         #[arg(long, value_name = "DAYS")]
         keep: Option<String>,
+        /// Where answers to messages of the main line go: `line` or `thread`
+        #[arg(long, value_parser = word::<Replies>)]
+        replies: Option<Replies>,
+        /// Agents that speak about one subject at a time
+        #[arg(long, value_name = "N")]
+        speakers: Option<u8>,
+        /// Turns of agents that a person's message pays for
+        #[arg(long, value_name = "N")]
+        turns: Option<u16>,
+        /// How long an agent that spoke rests, unless it is addressed
+        #[arg(long, value_name = "SECONDS")]
+        cooldown: Option<u32>,
+        /// How long a turn waits to be taken up before it goes to the next agent
+        #[arg(long, value_name = "SECONDS")]
+        acceptance: Option<u32>,
     },
 }
 
@@ -105,7 +138,7 @@ fn budget(text: &str) -> std::result::Result<Budget, String> {
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let client = context.target.client()?;
     let id = match args {
-        Args::Create { title, members, kind, private, description, purpose, stream } => {
+        Args::Create { title, members, kind, private, description, purpose, stream, replies } => {
             let new = NewChannel {
                 kind: Some(kind),
                 title: title.strip_prefix('#').unwrap_or(&title).to_owned(),
@@ -114,12 +147,18 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 visibility: private.then_some(Visibility::Private),
                 members: members.iter().map(|m| lookup::member(m).to_owned()).collect(),
                 stream,
+                replies,
             };
             let channel = client.create_channel(&new).await?;
             return context.print.show(&channel, one);
         }
-        Args::List => {
-            let channels = client.channels().await?;
+        Args::Index { mail, unread } => {
+            let query = ListIndex { scope: Some(scope(mail)), unread: Some(unread) };
+            let index = client.index(&query).await?;
+            return context.print.show(&index, indexed);
+        }
+        Args::List { mail } => {
+            let channels = client.channels_of(scope(mail)).await?;
             return context.print.show(&channels, |all| list(&all.channels));
         }
         Args::Show { channel } => lookup::conversation(&client, &channel).await?,
@@ -154,6 +193,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             no_lead,
             agent_budget,
             keep,
+            replies,
+            speakers,
+            turns,
+            cooldown,
+            acceptance,
         } => {
             let id = lookup::conversation(&client, &channel).await?;
             let lead = lead.map(|m| Some(lookup::member(&m).to_owned()));
@@ -168,6 +212,14 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 lead,
                 agent_budget,
                 keep: keep.map(|keep| Some(keep).filter(|keep| keep != "default")),
+                turns: Some(TurnsPatch {
+                    max_parallel_public_speakers: speakers,
+                    replies_per_human_message: turns,
+                    cooldown_ms: cooldown.map(|s| i64::from(s) * 1_000),
+                    acceptance_ms: acceptance.map(|s| i64::from(s) * 1_000),
+                })
+                .filter(|turns| *turns != TurnsPatch::default()),
+                replies,
             };
             client.change_channel(&id, &patch).await?;
             id
@@ -175,6 +227,25 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     };
     let channel = client.channel(&id).await?;
     context.print.show(&channel, one)
+}
+
+fn scope(mail: bool) -> Scope {
+    if mail { Scope::Mail } else { Scope::Channels }
+}
+
+fn indexed(index: &Index) -> String {
+    let count = |n: u32, more: bool| if more { format!("{n}+") } else { n.to_string() };
+    let row = |channel: &Indexed| {
+        vec![
+            format!("#{}", line(&channel.title)),
+            count(channel.unread, channel.more),
+            count(channel.mentions, channel.more),
+            date(channel.last_at),
+            channel.id.clone(),
+        ]
+    };
+    let rows: Vec<_> = index.channels.iter().map(row).collect();
+    table(&["CHANNEL", "UNREAD", "FOR YOU", "LAST", "ID"], &rows)
 }
 
 fn one(channel: &Channel) -> String {

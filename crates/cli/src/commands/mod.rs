@@ -2,11 +2,14 @@
 
 pub(crate) mod serve;
 pub(crate) mod token;
+pub(crate) mod turns;
 
 pub(crate) mod channel;
 pub(crate) mod member;
 pub(crate) mod role;
+pub(crate) mod stimuli;
 pub(crate) mod thread;
+mod thread_work;
 
 pub(crate) mod delete;
 pub(crate) mod edit;
@@ -15,13 +18,16 @@ pub(crate) mod go_on;
 pub(crate) mod post;
 pub(crate) mod react;
 
+pub(crate) mod feed;
 pub(crate) mod mail;
 pub(crate) mod owed;
+pub(crate) mod search;
 pub(crate) mod tail;
 pub(crate) mod why;
 
 pub(crate) mod agents;
 pub(crate) mod approve;
+pub(crate) mod asset;
 pub(crate) mod claims;
 pub(crate) mod dead_letters;
 pub(crate) mod sessions;

@@ -1,11 +1,12 @@
 //! `chorus post`: say something in a channel; or, with `--preview`, see who would be told of it.
 
 use chorus_core::attention::Directedness;
+use chorus_wire::part::Part;
 use chorus_wire::rest::messages::{NewMessage, Posted, Visibility};
 use chorus_wire::words::Word;
 use serde::Deserialize;
 
-use super::Context;
+use super::{Context, asset};
 use crate::args::word;
 use crate::failure::{Failure, Result};
 use crate::lines;
@@ -54,6 +55,9 @@ pub(crate) struct Args {
         conflicts_with = "visibility"
     )]
     ephemeral: Option<Vec<String>>,
+    /// A file to go with it; may be given again
+    #[arg(long, value_name = "FILE", conflicts_with = "preview")]
+    attach: Vec<std::path::PathBuf>,
     /// A JSON object kept with the message
     #[arg(long, value_name = "JSON", value_parser = object)]
     metadata: Option<Box<serde_json::value::RawValue>>,
@@ -63,10 +67,25 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let client = context.client_as(args.act_as.as_deref()).await?;
     let member = |name: String| lookup::member(&name).to_owned();
     let key = if args.preview { args.key } else { Some(args.key.map_or_else(new_key, Ok)?) };
+    let said = text(args.text)?;
+    let mut content = Vec::new();
+    for file in &args.attach {
+        let (name, data) = asset::read(file, None)?;
+        let asset_id = client.add_asset(&name, data).await?.asset_id;
+        content.push(Part::Asset { asset_id });
+    }
+    let (said, content) = match content.is_empty() {
+        true => (Some(said), None),
+        false => {
+            content.insert(0, Part::text(said));
+            (None, Some(content))
+        }
+    };
     let message = NewMessage {
         conversation: lookup::conversation(&client, &args.channel).await?,
         thread: args.thread,
-        text: Some(text(args.text)?),
+        text: said,
+        content,
         in_reply_to: args.reply_to,
         idempotency_key: key,
         recipient: args.recipient.map(member),

@@ -1,6 +1,7 @@
 //! `chorus thread`: units of work inside channels.
 
 use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_wire::rest::thread_work::Promote;
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch};
 use chorus_wire::words::Word;
 use clap::Subcommand;
@@ -51,6 +52,18 @@ pub(crate) enum Args {
         no_owner: bool,
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
+        /// What came of it, for the channel's feed
+        #[arg(long, value_name = "TEXT")]
+        summary: Option<String>,
+    },
+    /// Say how a thread's work stands
+    Work(super::thread_work::Args),
+    /// Show a message of a thread in the channel's feed
+    Promote {
+        message: String,
+        /// Why all should see it
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
     },
 }
 
@@ -77,19 +90,25 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             let threads = client.threads(&ListThreads { conversation, status }).await?;
             context.print.show(&threads, |all| list(&all.threads))
         }
-        Args::Set { thread, status, owner, no_owner, reason } => {
+        Args::Set { thread, status, owner, no_owner, reason, summary } => {
             let owner = if no_owner { Some(None) } else { owner.map(|name| Some(member(name))) };
-            let patch = ThreadPatch { status, owner, reason };
+            let patch = ThreadPatch { status, owner, reason, summary };
             let thread = client.change_thread(&thread, &patch).await?;
+            context.print.show(&thread, one)
+        }
+        Args::Work(args) => super::thread_work::run(args, &client, context).await,
+        Args::Promote { message, note } => {
+            let thread = client.promote(&message, &Promote { note }).await?;
             context.print.show(&thread, one)
         }
     }
 }
 
-fn one(thread: &Thread) -> String {
+pub(super) fn one(thread: &Thread) -> String {
     let people: Vec<_> = thread.participants.iter().map(|member| line(member)).collect();
+    let work = thread.work.as_ref().map(super::thread_work::shown).unwrap_or_default();
     format!(
-        "{} {:?} ({}, {}, owner {}) in {}: {}",
+        "{} {:?} ({}, {}, owner {}) in {}: {}{work}",
         thread.id,
         line(&thread.title),
         thread.kind.word(),

@@ -1,4 +1,4 @@
-//! The demo's script: eight things that happen in a room, and what must come of each.
+//! The demo's script: nine things that happen in a room, and what must come of each.
 //!
 //! That somebody keeps silent is not shown by waiting: the host's account says who was told, every delivery
 //! has ended, and what was said afterwards is the next thing in the log.
@@ -28,7 +28,7 @@ struct Scene {
     attention: Vec<Account>,
 }
 
-const TITLES: [&str; 8] = [
+const TITLES: [&str; 9] = [
     "A question by @handle is answered by that agent alone",
     "Fragments typed in pieces become one turn",
     "A thank-you is met with a reaction, not a sentence",
@@ -37,6 +37,7 @@ const TITLES: [&str; 8] = [
     "An edit before the turn is what the agent sees",
     "An agent killed in the middle of a turn comes back and answers once",
     "Two agents told to answer everything stop by themselves",
+    "Three that are asked speak one after the other, in the question's thread, and the last only nods",
 ];
 
 /// Plays all of it.
@@ -54,7 +55,8 @@ pub(crate) async fn play(stage: &mut Stage) -> Result<Vec<Step>> {
             5 => by_role(stage).await?,
             6 => edited(stage).await?,
             7 => killed(stage).await?,
-            _ => eager(stage).await?,
+            8 => eager(stage).await?,
+            _ => in_turns(stage).await?,
         };
         let took_ms = began.elapsed().as_millis();
         let step = Step { number, title, checks, attention, took_ms };
@@ -262,6 +264,38 @@ async fn eager(stage: &Stage) -> Result<Scene> {
         Check::new("neither has anything left to answer", open == (0, 0), || format!("{open:?}")),
     ]);
     Ok(Scene { checks, attention })
+}
+
+/// In a room whose answers go into threads: who is asked second sees what the first has said.
+async fn in_turns(stage: &Stage) -> Result<Scene> {
+    let before = stage.design.head();
+    let text = "@scout @builder @critic is the deploy as it should be?";
+    let asked = say(&stage.alice, &stage.design, text, None).await?;
+    stage.design.wait(|event| event.kind == "reaction_set").await;
+    let why = stage.settled(&asked.event_id).await?;
+    let said = stage.design.said_by_agents(before);
+    let speakers: Vec<_> = said.iter().map(|event| event.actor.id.as_str()).collect();
+    let threads: Vec<_> = said.iter().map(|event| event.thread_id.clone()).collect();
+    let one_thread = threads.first().is_some_and(Option::is_some);
+    let one_thread = one_thread && threads.iter().all(|thread| *thread == threads[0]);
+    let first = said.first().map(|event| event.event_id.as_str()).unwrap_or_default();
+    let log = stage.design.log();
+    let nods: Vec<_> = log.iter().filter(|event| event.kind == "reaction_set").collect();
+    let nodded =
+        matches!(nods.as_slice(), [one] if one.actor.id == "critic" && reaction_on(one, first));
+    let live = stage.operator.turns(&stage.design.id).await?.subjects;
+    let checks = vec![
+        Check::new("scout spoke, then builder", speakers == ["scout", "builder"], || {
+            format!("{speakers:?}")
+        }),
+        Check::new("both in one thread of the question", one_thread, || format!("{threads:?}")),
+        Check::new("critic agreed with scout, and said nothing", nodded, || {
+            format!("{} reactions", nods.len())
+        }),
+        Check::new("nobody has the turn any more", live.is_empty(), || format!("{live:?}")),
+        ended(&[&why]),
+    ];
+    Ok(Scene { checks, attention: vec![account(text, why)] })
 }
 
 fn account(said: &str, why: chorus_wire::rest::attention::Why) -> Account {

@@ -50,6 +50,9 @@ pub(crate) async fn run(args: Args) -> Result {
         announce(&prompt).await;
         work()?;
     }
+    if nods(args.persona, &prompt) {
+        return nod(&prompt).await;
+    }
     if let Some(answer) = answer(args.persona, &prompt) {
         println!("{answer}");
     }
@@ -80,6 +83,7 @@ fn answer(persona: Persona, prompt: &Prompt) -> Option<String> {
             "Deploy 42 is live since 09:14; nothing is blocked.".to_owned()
         }
         Persona::Scout => format!("I looked into it: {asked}"),
+        Persona::Builder if asked.contains("deploy") => "Nothing of mine waits for it.".to_owned(),
         Persona::Builder if asked.contains("review") => review(&asked),
         Persona::Builder => format!("Done: {asked}"),
         Persona::Critic => review(&asked),
@@ -107,6 +111,27 @@ fn ask_on(prompt: &Prompt, asked: &str) -> String {
 fn is_long(persona: Persona, prompt: &Prompt) -> bool {
     let owed = prompt.policy == "must_respond";
     persona == Persona::Scout && owed && prompt.text().contains("long check")
+}
+
+/// Of a deploy the critic has nothing to say that the scout does not know better.
+fn nods(persona: Persona, prompt: &Prompt) -> bool {
+    let owed = prompt.policy == "must_respond";
+    persona == Persona::Critic && owed && prompt.text().contains("deploy")
+}
+
+/// Agrees with who has answered first, and says nothing.
+async fn nod(prompt: &Prompt) -> Result {
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let turn = variable("CHORUS_TURN_TOKEN");
+    let client = Client::new(&variable("CHORUS_URL"), turn.clone())?;
+    let asked = json!({ "message_id": prompt.event_id });
+    let thread = call_tool(&client, "read_channel_thread", &asked).await?;
+    let answer = thread["messages"].as_array().and_then(|messages| messages.get(1));
+    if let Some(answer) = answer.and_then(|message| message["eventId"].as_str()) {
+        let nod = json!({ "message_id": answer, "signal": "agree", "turn": turn });
+        call_tool(&client, "set_channel_reaction", &nod).await?;
+    }
+    Ok(())
 }
 
 /// Says by a reaction that it will take a while; that costs nobody a turn.

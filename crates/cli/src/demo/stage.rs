@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use chorus_client::Client;
 use chorus_core::command::Authority;
-use chorus_core::conversation::Visibility;
+use chorus_core::conversation::{Replies, Visibility};
 use chorus_core::member::MemberKind;
 use chorus_server::{Config, Host, Running};
 use chorus_wire::rest::attention::Why;
-use chorus_wire::rest::channels::NewChannel;
+use chorus_wire::rest::channels::{ChannelPatch, NewChannel};
 use chorus_wire::rest::deliveries::{ListDeliveries, StateFilter};
 use chorus_wire::rest::members::NewMember;
 use chorus_wire::rest::messages::{NewMessage, Posted};
@@ -40,6 +40,8 @@ pub(crate) struct Stage {
     pub(crate) random: Room,
     /// Where two agents are alone with Alice.
     pub(crate) corner: Room,
+    /// Where answers go into threads, and agents take turns.
+    pub(crate) design: Room,
     pub(crate) agents: Vec<Agent>,
     host: Running,
 }
@@ -73,7 +75,11 @@ impl Stage {
         let alone = ["alice", "ping", "pong"];
         let corner =
             room(&operator, "corner", "two that answer everything", &alone, true, show).await?;
-        let stage = Self { show, folder, operator, alice, bob, ops, random, corner, agents, host };
+        let design = room(&operator, "design", "one subject a thread", &all, false, show).await?;
+        let threads = ChannelPatch { replies: Some(Replies::Thread), ..ChannelPatch::default() };
+        operator.change_channel(&design.id, &threads).await?;
+        let stage =
+            Self { show, folder, operator, alice, bob, ops, random, corner, design, agents, host };
         stage.all_here().await?;
         Ok(stage)
     }
@@ -133,7 +139,7 @@ impl Stage {
         for agent in &mut self.agents {
             agent.stop().await;
         }
-        drop((self.ops, self.random, self.corner));
+        drop((self.ops, self.random, self.corner, self.design));
         self.host.stop().await;
         self.folder.close().map_err(|e| Failure::here("cannot remove the temporary folder", e))
     }

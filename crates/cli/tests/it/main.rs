@@ -6,6 +6,7 @@ mod cli;
 mod host;
 
 mod bad_days;
+mod channels;
 mod commands;
 mod config;
 mod copies;

@@ -2,17 +2,31 @@
 
 use chorus_core::conversation::Participation;
 use chorus_wire::rest::channels::{
-    Channel, ChannelPatch, Channels, Leave, NewChannel, Seat, SeatPut,
+    Channel, ChannelPatch, Channels, Leave, ListChannels, NewChannel, Seat, SeatPut,
 };
 use chorus_wire::rest::cursors::{Cursor, CursorPut};
+use chorus_wire::rest::index::{Index, ListIndex};
+use chorus_wire::rest::search::Scope;
 use reqwest::Method;
 
+use crate::http::with_query;
 use crate::{Client, Result};
 
 impl Client {
     /// `GET /v1/channels`
     pub async fn channels(&self) -> Result<Channels> {
         self.get(self.path("v1/channels")).await
+    }
+
+    /// `GET /v1/index`
+    pub async fn index(&self, query: &ListIndex) -> Result<Index> {
+        self.get(with_query(self.path("v1/index"), query)).await
+    }
+
+    /// `GET /v1/channels` of that scope
+    pub async fn channels_of(&self, scope: Scope) -> Result<Channels> {
+        let query = ListChannels { scope: Some(scope) };
+        self.get(with_query(self.path("v1/channels"), &query)).await
     }
 
     /// `POST /v1/channels`

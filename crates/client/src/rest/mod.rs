@@ -1,11 +1,13 @@
 //! The methods of [`crate::Client`], one for each REST call; the files are those of `chorus_wire::rest`.
 
 mod approvals;
+mod assets;
 mod attention;
 mod audit;
 mod channels;
 mod copies;
 mod members;
 mod messages;
+mod search;
 mod threads;
 mod work;

@@ -1,7 +1,11 @@
 //! Threads.
 
+use chorus_wire::rest::feed::{Feed, ReadFeed};
 use chorus_wire::rest::pauses::{Continued, Pauses};
+use chorus_wire::rest::stimuli::{ListStimuli, NewStimulus, Stimuli, Stimulus};
+use chorus_wire::rest::thread_work::{Promote, WorkPatch};
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch, Threads};
+use chorus_wire::rest::turns::Turns;
 use reqwest::Method;
 
 use crate::http::with_query;
@@ -26,6 +30,48 @@ impl Client {
     /// `PATCH /v1/threads/{id}`
     pub async fn change_thread(&self, id: &str, patch: &ThreadPatch) -> Result<Thread> {
         self.send(Method::PATCH, self.url(&["v1", "threads", id]), patch).await
+    }
+
+    /// `PATCH /v1/threads/{id}/work`
+    pub async fn change_work(&self, id: &str, patch: &WorkPatch) -> Result<Thread> {
+        self.send(Method::PATCH, self.url(&["v1", "threads", id, "work"]), patch).await
+    }
+
+    /// `POST /v1/messages/{id}/promote`
+    pub async fn promote(&self, message: &str, promote: &Promote) -> Result<Thread> {
+        self.send(Method::POST, self.url(&["v1", "messages", message, "promote"]), promote).await
+    }
+
+    /// `GET /v1/channels/{id}/feed`
+    pub async fn feed(&self, channel: &str, query: &ReadFeed) -> Result<Feed> {
+        self.get(with_query(self.url(&["v1", "channels", channel, "feed"]), query)).await
+    }
+
+    /// `GET /v1/channels/{id}/turns`
+    pub async fn turns(&self, channel: &str) -> Result<Turns> {
+        self.get(self.url(&["v1", "channels", channel, "turns"])).await
+    }
+
+    /// `DELETE /v1/channels/{id}/turns/{subject}/{member}`
+    pub async fn break_turn(&self, channel: &str, subject: &str, member: &str) -> Result<()> {
+        self.act(Method::DELETE, self.url(&["v1", "channels", channel, "turns", subject, member]))
+            .await
+    }
+
+    /// `GET /v1/channels/{id}/stimuli`
+    pub async fn stimuli(&self, channel: &str, query: &ListStimuli) -> Result<Stimuli> {
+        self.get(with_query(self.url(&["v1", "channels", channel, "stimuli"]), query)).await
+    }
+
+    /// `POST /v1/channels/{id}/stimuli`
+    pub async fn add_stimulus(&self, channel: &str, new: &NewStimulus) -> Result<Stimulus> {
+        self.send(Method::POST, self.url(&["v1", "channels", channel, "stimuli"]), new).await
+    }
+
+    /// `POST /v1/channels/{id}/stimuli/{stimulus}/cancel`, or `retry`.
+    pub async fn steer_stimulus(&self, channel: &str, id: &str, how: &str) -> Result<Stimulus> {
+        let url = self.url(&["v1", "channels", channel, "stimuli", id, how]);
+        self.send(Method::POST, url, &serde_json::json!({})).await
     }
 
     /// `GET /v1/pauses`

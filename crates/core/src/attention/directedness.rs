@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::attention::flow::{self, Meant, Saying};
+use crate::attention::flow::{self, Flowed, Meant, Saying};
 use crate::attention::names::{Target, mentions};
 use crate::attention::policy::{self, Circumstances};
 use crate::attention::{
@@ -45,7 +45,7 @@ fn decide_openly(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention 
     let agent = said.author.is_agent();
     if agent && said.answers_ack {
         let (intent, rest) = (said.intent, Directedness::Ambient);
-        return Attention { intent, rest, told: Vec::new(), only: None, meant: None };
+        return Attention::plain(intent, rest, Vec::new());
     }
     if agent && said.hop >= limits::HOP_END {
         return end_of_chain(room, people.directory, said);
@@ -53,7 +53,7 @@ fn decide_openly(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention 
     let named = Named::read(room, people.directory, said);
     let mut candidates = Candidates::new(room, people, said, &named);
     candidates.collect();
-    let guessed = candidates.meant;
+    let guessed = candidates.flowed.meant;
     let caused = said.caused_by.filter(|m| agent && *m != said.author.key);
     let meant = guessed.or_else(|| caused.map(Meant::surely));
     let rest = if said.only.is_some() || named.anybody() || guessed.is_some() {
@@ -61,7 +61,8 @@ fn decide_openly(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention 
     } else {
         Directedness::Ambient
     };
-    Attention { intent: said.intent, rest, told: candidates.told, only: None, meant }
+    let nobody = candidates.flowed.nobody;
+    Attention { meant, nobody, ..Attention::plain(said.intent, rest, candidates.told) }
 }
 
 /// The answer of everybody who has none of their own.
@@ -76,7 +77,7 @@ pub fn for_the_rest(attention: &Attention, participates: bool) -> Decision {
 fn end_of_chain(room: &Room, directory: &Directory, said: &Said<'_>) -> Attention {
     let told = word_to_a_person(room, directory, Rule::HopLimit);
     let told = told.into_iter().collect();
-    Attention { intent: said.intent, rest: Directedness::Ambient, told, only: None, meant: None }
+    Attention::plain(said.intent, Directedness::Ambient, told)
 }
 
 /// The line has used its no-human budget up with this message: a person is told, besides whom it is for.
@@ -155,12 +156,12 @@ struct Candidates<'a> {
     said: &'a Said<'a>,
     named: &'a Named,
     told: Vec<Told>,
-    meant: Option<Meant>,
+    flowed: Flowed,
 }
 
 impl<'a> Candidates<'a> {
     fn new(room: &'a Room, people: People<'a>, said: &'a Said<'a>, named: &'a Named) -> Self {
-        Self { room, people, said, named, told: Vec::new(), meant: None }
+        Self { room, people, said, named, told: Vec::new(), flowed: Flowed::default() }
     }
 
     /// The rules, in the order of design section 5; the first that speaks for a member settles it.
@@ -245,7 +246,7 @@ impl<'a> Candidates<'a> {
             |m: MemberKey| directory.is_agent(m) && !self.room.has_left(m, saying.thread);
         let guess = || flow::guess(&self.room.talk, &saying, settings, present, may_be_asked);
         let flowed = said.flowed.unwrap_or_else(guess);
-        self.meant = flowed.meant;
+        self.flowed = flowed;
         if let Some(meant) = flowed.meant.filter(|m| m.confidence >= settings.likely) {
             let sure = meant.confidence >= settings.sure;
             if directory.is_agent(meant.member) {
@@ -260,7 +261,7 @@ impl<'a> Candidates<'a> {
     /// A question that is for nobody, as far as anybody can tell, and that no agent is told of for another reason.
     fn ask_one(&mut self, one: MemberKey, meant: Option<Meant>) {
         let asks = matches!(self.said.intent, Intent::Question | Intent::Request | Intent::Blocker);
-        let somebodys = meant.is_some_and(|m| m.confidence >= flow::SOMEBODYS)
+        let somebodys = meant.is_some_and(|m| m.confidence >= self.people.flow.somebodys)
             || self.told.iter().any(|t| self.people.directory.is_agent(t.member));
         if asks && !somebodys && !says_nobody(self.said.stated) {
             self.add(one, Rule::AskedOne);

@@ -20,7 +20,7 @@ pub mod knock;
 use std::sync::Arc;
 
 use crate::ids::MemberKey;
-use flow::Meant;
+use flow::{Meant, Nobody};
 
 /// Is this event aimed at this member? (C2A "Directedness".)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -263,9 +263,16 @@ pub struct Attention {
     pub only: Option<Arc<[MemberKey]>>,
     /// Whom the flow of talk says it is for, where the message itself does not.
     pub meant: Option<Meant>,
+    /// Why it says that nobody in particular is meant.
+    pub nobody: Option<Nobody>,
 }
 
 impl Attention {
+    /// One that is shown to everybody, and of which the flow of talk says nothing.
+    pub fn plain(intent: Intent, rest: Directedness, told: Vec<Told>) -> Self {
+        Self { intent, rest, told, only: None, meant: None, nobody: None }
+    }
+
     pub fn is_shown_to(&self, member: MemberKey) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(&member))
     }

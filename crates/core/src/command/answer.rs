@@ -8,9 +8,11 @@ use crate::claim::Claim;
 use crate::conversation::Conversation;
 use crate::delivery::{Disposition, Open};
 use crate::event::{Event, EventRef};
-use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Uid};
+use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
 use crate::member::{Directory, Member, Role, Session, Stream};
+use crate::stimulus::Stimulus;
 use crate::thread::Thread;
+use crate::turn::Turn;
 /// What a command gave.
 #[derive(Clone, Debug)]
 pub enum Outcome {
@@ -20,6 +22,7 @@ pub enum Outcome {
     Stream(Arc<Stream>),
     Session(Arc<Session>),
     Conversation(Arc<Conversation>),
+    Asset(Arc<crate::asset::Asset>),
     /// An event was logged, or, when `duplicate`, had been before under the same key.
     Logged {
         entry: Entry,
@@ -46,6 +49,10 @@ pub enum Outcome {
         conversation: Arc<Conversation>,
         thread: Arc<Thread>,
     },
+    Stimulus {
+        conversation: Arc<Conversation>,
+        stimulus: Arc<Stimulus>,
+    },
     Continued {
         conversation: Arc<Conversation>,
         thread: Option<Arc<Thread>>,
@@ -69,8 +76,33 @@ pub enum Outcome {
     Standing(Option<Box<Open>>),
     Waiting(Vec<(Arc<Conversation>, Open)>),
     Droppable(Droppable),
+    /// Subjects that somebody speaks about or waits to, oldest first.
+    Turns(Vec<Subject>),
     /// All up to this event is gone.
     Trimmed(EventRef),
+}
+
+/// A subject of a channel with who speaks about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The event it begins with: its root message, or the opening of a thread without one.
+    pub root: Uid,
+    pub thread: Option<Uid>,
+    pub turn: Turn,
+    /// Turns that may speak until a person speaks again.
+    pub budget: u16,
+    /// What each lease answers, in the order of the leases.
+    pub causes: Vec<Uid>,
+    pub waiting: Vec<Waits>,
+}
+
+/// A member that waits for the turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    pub member: MemberKey,
+    pub event: Uid,
+    pub since: Timestamp,
+    pub obligation: bool,
 }
 
 /// What can be dropped of a conversation's log now.
@@ -166,6 +198,8 @@ pub enum Effect {
     Directory(Arc<Directory>),
     /// Another host has written to the conversation: whoever follows it reads the log.
     Moved(ConversationKey),
+    /// Another host has erased what these said: what is under way with it here is shown to nobody.
+    Erased(Vec<EventRef>),
     /// The session is no longer this host's, and its connection ends: it has a newer one to another host, or was
     /// given up while this host was away.
     Ended {

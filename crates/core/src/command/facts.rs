@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::Recalled;
-use crate::event::{Event, EventRef};
+use crate::asset::Asset;
+use crate::event::{Event, EventRef, Hash};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use crate::room::Base;
 
@@ -43,6 +44,19 @@ pub trait Facts {
     ) -> Result<Vec<Arc<Event>>, Unavailable>;
     /// Where a log begins, when its beginning was dropped.
     fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable>;
+    /// The file of that name with these bytes that a member has brought before.
+    fn asset_of(
+        &mut self,
+        _by: MemberKey,
+        _hash: &Hash,
+        _name: &str,
+    ) -> Result<Option<Arc<Asset>>, Unavailable> {
+        Ok(None)
+    }
+    /// Whether a member brought a file, or is shown a message that refers to it.
+    fn may_see_asset(&mut self, _uid: Uid, _member: MemberKey) -> Result<bool, Unavailable> {
+        Ok(false)
+    }
     /// Where a member's cursor is in a conversation, or in one thread of it.
     fn mark(
         &mut self,

@@ -23,6 +23,8 @@ pub struct Open {
     pub claim: Option<Claim>,
     /// Whether a `pending` row holds it.
     pub stored: bool,
+    /// Whose turns govern it, if any: its room says ([`crate::room::turns`]).
+    pub subject: Option<Seq>,
 }
 
 impl Open {
@@ -49,6 +51,7 @@ impl Open {
             attention,
             deliveries,
             stored: false,
+            subject: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Who was told of an event, packed: a few bytes a told member, and two for everybody else.
 
 use super::{Coded, Corrupt, Reader, Result, Writer};
-use crate::attention::flow::{Clues, Meant};
+use crate::attention::flow::{Clues, Meant, Nobody};
 use crate::attention::{Attention, Decision, Intent, Told};
 use crate::ids::MemberKey;
 
@@ -9,6 +9,8 @@ use crate::ids::MemberKey;
 const WITH_ONLY: u8 = 0x80;
 /// Set in it when whom the flow of talk says it is for stands after that.
 const WITH_MEANT: u8 = 0x40;
+/// Set in it when why it says that it is for nobody stands there.
+const WITH_NOBODY: u8 = 0x20;
 
 pub fn attention(attention: &Attention) -> Vec<u8> {
     let mut out = Writer::with_room(8 + 12 * attention.told.len());
@@ -26,7 +28,9 @@ pub fn read_attention(bytes: &[u8]) -> Result<Attention> {
 pub(super) fn put_attention(out: &mut Writer, attention: &Attention) {
     let only = attention.only.as_deref();
     let flag = |on: bool, flag: u8| if on { flag } else { 0 };
-    let flags = flag(only.is_some(), WITH_ONLY) | flag(attention.meant.is_some(), WITH_MEANT);
+    let flags = flag(only.is_some(), WITH_ONLY)
+        | flag(attention.meant.is_some(), WITH_MEANT)
+        | flag(attention.nobody.is_some(), WITH_NOBODY);
     out.byte(attention.intent.code() | flags);
     out.code(attention.rest);
     if let Some(only) = only {
@@ -36,7 +40,11 @@ pub(super) fn put_attention(out: &mut Writer, attention: &Attention) {
     if let Some(meant) = attention.meant {
         out.number(meant.member.0.into());
         out.byte(meant.confidence);
-        out.number(meant.because.0.into());
+        put_reasons(out, meant.because, meant.against);
+    }
+    if let Some(nobody) = attention.nobody {
+        out.byte(nobody.confidence);
+        put_reasons(out, nobody.because, nobody.against);
     }
     out.number(attention.told.len() as u64);
     for told in &attention.told {
@@ -47,7 +55,8 @@ pub(super) fn put_attention(out: &mut Writer, attention: &Attention) {
 
 pub(super) fn get_attention(reader: &mut Reader<'_>) -> Result<Attention> {
     let first = reader.byte()?;
-    let intent = Intent::from_code(first & !(WITH_ONLY | WITH_MEANT)).ok_or(Corrupt)?;
+    let intent =
+        Intent::from_code(first & !(WITH_ONLY | WITH_MEANT | WITH_NOBODY)).ok_or(Corrupt)?;
     let rest = reader.code()?;
     let only = match first & WITH_ONLY {
         0 => None,
@@ -61,19 +70,39 @@ pub(super) fn get_attention(reader: &mut Reader<'_>) -> Result<Attention> {
         0 => None,
         _ => Some(get_meant(reader)?),
     };
+    let nobody = match first & WITH_NOBODY {
+        0 => None,
+        _ => Some(get_nobody(reader)?),
+    };
     let count = reader.count()?;
     let told = (0..count).map(|_| {
         let member = MemberKey(reader.small()?);
         Ok(Told { member, decision: get_decision(reader)? })
     });
-    Ok(Attention { intent, rest, told: told.collect::<Result<_>>()?, only, meant })
+    Ok(Attention { intent, rest, told: told.collect::<Result<_>>()?, only, meant, nobody })
 }
 
 fn get_meant(reader: &mut Reader<'_>) -> Result<Meant> {
     let member = MemberKey(reader.small()?);
     let confidence = reader.byte()?;
-    let because = reader.small::<u16>()?;
-    Ok(Meant { member, confidence, because: Clues(because) })
+    let (because, against) = get_reasons(reader)?;
+    Ok(Meant { member, confidence, because, against })
+}
+
+fn get_nobody(reader: &mut Reader<'_>) -> Result<Nobody> {
+    let confidence = reader.byte()?;
+    let (because, against) = get_reasons(reader)?;
+    Ok(Nobody { confidence, because, against })
+}
+
+/// Rules for and against in one number. What was written when only those for it were kept is the same number.
+fn put_reasons(out: &mut Writer, because: Clues, against: Clues) {
+    out.number(u64::from(against.0) << 16 | u64::from(because.0));
+}
+
+fn get_reasons(reader: &mut Reader<'_>) -> Result<(Clues, Clues)> {
+    let both = reader.small::<u32>()?;
+    Ok((Clues(both as u16), Clues((both >> 16) as u16)))
 }
 
 pub(super) fn put_decision(out: &mut Writer, decision: &Decision) {

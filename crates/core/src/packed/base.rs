@@ -1,8 +1,11 @@
 //! What stands beside a base's seq, hash and time: what the dropped events had made of their room.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::body::{get_settings, put_settings};
+use super::code::Coded;
+use super::work::{get_work, put_work};
 use super::{Corrupt, Reader, Result, Writer};
 use crate::event::Hash;
 use crate::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
@@ -52,12 +55,16 @@ pub fn read_base(seq: Seq, hash: Hash, at: Timestamp, bytes: &[u8]) -> Result<Ba
     Ok(Base { seq, hash, at, unattended, settings, roster, threads, gone })
 }
 
+/// Beside the code of a thread's kind: its work stands at the end. Bases from before have no such thread.
+const WORK: u8 = 0x80;
+
 fn put_thread(out: &mut Writer, thread: &Thread) {
     out.number(thread.key.0);
     out.0.extend_from_slice(&thread.uid.0.to_be_bytes());
     out.option(thread.root.map(|s| s.0));
     out.text(&thread.title);
-    out.code(thread.kind);
+    let marked = if thread.work.is_plain() { 0 } else { WORK };
+    out.byte(thread.kind.code() | marked);
     out.code(thread.status);
     out.option(thread.owner.map(|o| o.0.into()));
     out.number(thread.last_seq);
@@ -66,6 +73,9 @@ fn put_thread(out: &mut Writer, thread: &Thread) {
     out.number(thread.unattended.into());
     out.signed(thread.created_at.0);
     out.signed(thread.updated_at.0);
+    if marked != 0 {
+        put_work(out, &thread.work);
+    }
 }
 
 fn get_thread(r: &mut Reader<'_>) -> Result<Thread> {
@@ -73,7 +83,7 @@ fn get_thread(r: &mut Reader<'_>) -> Result<Thread> {
     let uid: [u8; 16] = r.bytes(16)?.try_into().map_err(|_| Corrupt)?;
     let root = r.option()?.map(Seq);
     let title = r.text()?;
-    let (kind, status) = (r.code()?, r.code()?);
+    let (kind, status) = (r.byte()?, r.code()?);
     let owner = r.option()?.map(u32::try_from).transpose().map_err(|_| Corrupt)?;
     let last_seq = r.number()?;
     let count = r.count()?;
@@ -81,18 +91,25 @@ fn get_thread(r: &mut Reader<'_>) -> Result<Thread> {
     if !members.is_sorted_by(|a, b| a < b) {
         return Err(Corrupt);
     }
+    let unattended = r.small()?;
+    let (created_at, updated_at) = (Timestamp(r.signed()?), Timestamp(r.signed()?));
+    let work = if kind & WORK == 0 { Arc::default() } else { Arc::new(get_work(r)?) };
+    if kind & WORK != 0 && work.is_plain() {
+        return Err(Corrupt);
+    }
     Ok(Thread {
         key,
         uid: Uid(u128::from_be_bytes(uid)),
         root,
         title,
-        kind,
+        kind: Coded::from_code(kind & !WORK).ok_or(Corrupt)?,
         status,
         owner: owner.map(MemberKey),
         last_seq,
         participants: members.into_iter().collect::<BTreeSet<_>>(),
-        unattended: r.small()?,
-        created_at: Timestamp(r.signed()?),
-        updated_at: Timestamp(r.signed()?),
+        unattended,
+        work,
+        created_at,
+        updated_at,
     })
 }

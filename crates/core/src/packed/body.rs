@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use super::work::{get_change, get_promotion, put_change, put_promotion};
 use super::{Corrupt, Reader, Result, Writer};
-use crate::conversation::{Keep, Settings};
+use crate::conversation::{Keep, Replies, Settings};
 use crate::event::{Change, Message, ThreadOpening};
 use crate::ids::{MemberKey, Seq, StreamKey, Uid};
+use crate::turn;
 
 pub fn body(change: &Change) -> Vec<u8> {
     let mut out = Writer::with_room(48 + change.message().map_or(0, |m| m.text.len()));
@@ -50,6 +52,8 @@ pub fn body(change: &Change) -> Vec<u8> {
             events.iter().for_each(|seq| out.number(seq.0));
         }
         Change::Continued => {}
+        Change::ThreadWork(change) => put_change(&mut out, change),
+        Change::Promoted(promotion) => put_promotion(&mut out, promotion),
     }
     out.0
 }
@@ -78,6 +82,8 @@ pub fn read_body(code: u8, bytes: &[u8]) -> Result<Change> {
         20 => Change::Withdrew { member: MemberKey(r.small()?) },
         13 => Change::Erased { message: Seq(r.number()?), reason: r.code()?, events: get_seqs(r)? },
         14 => Change::Continued,
+        15 => Change::ThreadWork(Box::new(get_change(r)?)),
+        16 => Change::Promoted(get_promotion(r)?),
         _ => return Err(Corrupt),
     };
     reader.end()?;
@@ -123,11 +129,26 @@ pub(super) fn put_settings(out: &mut Writer, settings: &Settings) {
         out.byte(KEEP);
         out.number(keep.stored().into());
     }
+    put_later(out, settings);
+}
+
+/// The settings that have no column of their own: tags from [`TURNS`] on.
+fn put_later(out: &mut Writer, settings: &Settings) {
+    if let Some(rules) = settings.turns {
+        out.byte(TURNS);
+        put_rules(out, &rules);
+    }
+    if settings.replies != Replies::default() {
+        out.byte(REPLIES);
+        out.code(settings.replies);
+    }
 }
 
 const LEAD: u8 = 1;
 const AGENT_BUDGET: u8 = 2;
 const KEEP: u8 = 3;
+const TURNS: u8 = 4;
+const REPLIES: u8 = 5;
 
 pub(super) fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
     let mut settings = Settings {
@@ -144,11 +165,14 @@ pub(super) fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
             1 => true,
             _ => return Err(Corrupt),
         },
-        lead: None,
-        agent_budget: None,
-        keep: None,
+        ..Settings::default()
     };
-    // Settings end the body they stand in.
+    get_tagged(reader, &mut settings)?;
+    Ok(settings)
+}
+
+/// Tagged settings end the body they stand in.
+fn get_tagged(reader: &mut Reader<'_>, settings: &mut Settings) -> Result<()> {
     let mut last = 0;
     while !reader.0.is_empty() {
         let tag = reader.byte()?;
@@ -160,10 +184,41 @@ pub(super) fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
             LEAD => settings.lead = Some(MemberKey(reader.small()?)),
             AGENT_BUDGET => settings.agent_budget = Some(reader.small()?),
             KEEP => settings.keep = Some(Keep::from_stored(reader.small()?)),
+            TURNS => settings.turns = Some(get_rules(reader)?),
+            REPLIES => settings.replies = reader.code()?,
             _ => return Err(Corrupt),
         }
     }
-    Ok(settings)
+    Ok(())
+}
+
+fn put_rules(out: &mut Writer, rules: &turn::Rules) {
+    out.byte(rules.speakers);
+    out.number(rules.replies.into());
+    out.number(rules.cooldown_ms as u64);
+    out.number(rules.acceptance_ms as u64);
+}
+
+fn get_rules(reader: &mut Reader<'_>) -> Result<turn::Rules> {
+    let ms = |n: u64| i64::try_from(n).map_err(|_| Corrupt);
+    Ok(turn::Rules {
+        speakers: reader.byte()?,
+        replies: u16::try_from(reader.number()?).map_err(|_| Corrupt)?,
+        cooldown_ms: ms(reader.number()?)?,
+        acceptance_ms: ms(reader.number()?)?,
+    })
+}
+
+/// The settings of a conversation that have no column of their own.
+pub fn later_settings(settings: &Settings) -> Vec<u8> {
+    let mut out = Writer::default();
+    put_later(&mut out, settings);
+    out.0
+}
+
+/// Adds what [`later_settings`] made to settings.
+pub fn read_later_settings(bytes: &[u8], settings: &mut Settings) -> Result<()> {
+    get_tagged(&mut Reader(bytes), settings)
 }
 
 fn put_opening(out: &mut Writer, opening: &ThreadOpening) {

@@ -1,14 +1,17 @@
 //! The numbers under which enums are stored. A number is never reused.
 
+use crate::asset::Media;
 use crate::attention::{Directedness, Intent, Mode, Policy, Priority, Rule};
 use crate::audit::Act;
 use crate::command::Authority;
-use crate::conversation::{ConversationKind, Participation, Visibility};
+use crate::conversation::{ConversationKind, Participation, Replies, Visibility};
 use crate::delivery::Disposition;
 use crate::error::Code;
 use crate::event::{MessageKind, Reason};
 use crate::member::MemberKind;
 use crate::reaction::Signal;
+use crate::stimulus::{StimulusKind, StimulusState};
+use crate::thread::work::{BindingKind, WorkStatus};
 use crate::thread::{ThreadKind, ThreadStatus};
 
 /// An enum with a stored number for each case.
@@ -76,6 +79,7 @@ coded!(Rule {
     FlowLikely = 33,
     AskedOne = 34,
 });
+coded!(Replies { Line = 1, Thread = 2 });
 coded!(Disposition {
     Responded = 1,
     Acknowledged = 2,
@@ -102,8 +106,40 @@ coded!(Participation { SelectedOnly = 1, ManualOnly = 2, PreferSelected = 3, Alw
 coded!(MessageKind { Chat = 1, Event = 2, System = 3 });
 coded!(Reason { Request = 1, PersonalData = 2, Secret = 3, Legal = 4, Abuse = 5 });
 coded!(MemberKind { Human = 1, Agent = 2 });
+coded!(Media {
+    Png = 1,
+    Jpeg = 2,
+    Gif = 3,
+    Webp = 4,
+    Pdf = 5,
+    Zip = 6,
+    Gzip = 7,
+    Text = 8,
+});
 coded!(ThreadKind { Conversation = 1, Workflow = 2, Incident = 3 });
 coded!(ThreadStatus { Active = 1, Blocked = 2, Resolved = 3, Closed = 4 });
+coded!(WorkStatus { Proposed = 1, Active = 2, Reviewing = 3, Completed = 4, Superseded = 5 });
+coded!(StimulusKind {
+    AgentIdea = 1,
+    ScheduleFire = 2,
+    ScheduleResult = 3,
+    TaskCompleted = 4,
+    ReviewCompleted = 5,
+    SidechainMilestone = 6,
+    ObservationMaterialized = 7,
+    ThreadIdleFollowup = 8,
+    ResultSummary = 9,
+    SupersessionNotice = 10,
+});
+coded!(StimulusState {
+    Pending = 1,
+    Claimed = 2,
+    Dispatched = 3,
+    Coalesced = 4,
+    Superseded = 5,
+    Cancelled = 6,
+});
+coded!(BindingKind { Schedule = 1, Run = 2, SidechainAgent = 3, Task = 4, Observation = 5 });
 coded!(Authority { Auditor = 1, Worker = 2, Orchestrator = 3, Operator = 4 });
 coded!(Act {
     AddMember = 1,
@@ -138,6 +174,9 @@ coded!(Act {
     Continue = 30,
     DecideApproval = 31,
     Trim = 36,
+    GrantTurn = 37,
+    BreakTurn = 38,
+    KeepAsset = 50,
 });
 coded!(Code {
     AddressRefused = 1,

@@ -12,8 +12,11 @@ mod code;
 mod digest;
 mod open;
 mod projection;
+mod stimulus;
 #[cfg(test)]
 mod tests;
+mod turn;
+mod work;
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,11 +25,14 @@ pub use approval::{asked, read_asked};
 pub use attention::{attention, read_attention};
 pub use audit::{audit, read_audit};
 pub use base::{base, read_base};
-pub use body::{body, read_body};
+pub use body::{body, later_settings, read_body, read_later_settings};
 pub use code::Coded;
 pub use digest::{digest, read_digest};
 pub use open::{open, read_open};
 pub use projection::{members, reactions, read_members, read_reactions};
+pub use stimulus::{read_stimulus, stimulus};
+pub use turn::{read_turn, turn};
+pub use work::{read_work, work};
 
 /// Bytes that no value encodes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -50,6 +50,7 @@ pub fn read_open(bytes: &[u8]) -> Result<Open> {
         deliveries: get_deliveries(&mut reader)?,
         claim: get_claim(&mut reader)?,
         stored: true,
+        subject: None,
     };
     reader.end()?;
     Ok(open)

@@ -9,18 +9,19 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
-use crate::attention::flow::{Clues, Meant};
+use crate::attention::flow::{Clues, Meant, Nobody};
 use crate::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
 use crate::claim::Claim;
-use crate::conversation::{ConversationKind, Keep, Participation, Settings, Visibility};
+use crate::conversation::{ConversationKind, Keep, Participation, Replies, Settings, Visibility};
 use crate::delivery::{Clock, Delivery, Disposition, Open, State};
 use crate::digest::{Digest, Part};
 use crate::event::{Change, Message, MessageKind, Reason, ThreadOpening};
 use crate::ids::{MemberKey, Seq, SessionKey, StreamKey, ThreadKey, Timestamp, Uid};
 use crate::reaction::Signal;
 use crate::thread::{ThreadKind, ThreadStatus};
+use crate::turn::{Lease, Rules, Turn};
 
 fn text() -> impl Strategy<Value = Arc<str>> {
     any::<String>().prop_map(Into::into)
@@ -60,6 +61,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     let stream = option::of(any::<u32>().prop_map(StreamKey));
     let keep = option::of(any::<u32>().prop_map(Keep::from_stored));
     let rest = (any::<bool>(), option::of(member()), option::of(any::<u32>()), keep);
+    let rest = (rest, option::of(rules()), select(Replies::ALL.as_slice()));
     (text(), text(), text(), visibility, stream, rest).prop_map(
         |(
             title,
@@ -67,7 +69,7 @@ fn settings() -> impl Strategy<Value = Settings> {
             purpose,
             visibility,
             stream,
-            (archived, lead, agent_budget, keep),
+            ((archived, lead, agent_budget, keep), turns, replies),
         )| {
             Settings {
                 title,
@@ -79,6 +81,8 @@ fn settings() -> impl Strategy<Value = Settings> {
                 lead,
                 agent_budget,
                 keep,
+                turns,
+                replies,
             }
         },
     )
@@ -121,6 +125,8 @@ fn change() -> impl Strategy<Value = Change> {
         (seq(), select(Reason::ALL.as_slice()), vec(seq(), 0..5))
             .prop_map(|(message, reason, events)| Change::Erased { message, reason, events }),
         Just(Change::Continued),
+        work::tests::work_change().prop_map(|change| Change::ThreadWork(Box::new(change))),
+        work::tests::promotion().prop_map(Change::Promoted),
     ]
 }
 
@@ -149,6 +155,17 @@ fn decision() -> impl Strategy<Value = Decision> {
     )
 }
 
+#[test]
+fn reasons_of_events_from_before_rules_against_were_kept_read_and_hash_as_they_did() {
+    let meant =
+        Meant { member: MemberKey(3), confidence: 84, because: Clues(0b101), against: Clues::NONE };
+    let plain = Attention::plain(Intent::Question, Directedness::ToOther, Vec::new());
+    let attention = Attention { meant: Some(meant), ..plain };
+    let bytes = super::attention(&attention);
+    assert_eq!(bytes[2..], [3, 84, 5, 0]);
+    assert_eq!(read_attention(&bytes), Ok(attention));
+}
+
 fn decided() -> impl Strategy<Value = Attention> {
     use Intent::{Approval, Assignment, Blocker, Cancel, Question, Request};
     use Intent::{Social, Statement, Status, Thanks};
@@ -156,11 +173,25 @@ fn decided() -> impl Strategy<Value = Attention> {
     let intents = intents.into_iter().chain([Status, Statement]).collect::<Vec<_>>();
     let told = (member(), decision()).prop_map(|(member, decision)| Told { member, decision });
     let only = option::of(vec(member(), 0..4).prop_map(Arc::from));
-    let meant = (member(), 0..=100u8, 0..1u16 << 14).prop_map(|(member, confidence, because)| {
-        Meant { member, confidence, because: Clues(because) }
+    let clues = || (0..1u16 << 14).prop_map(Clues);
+    let meant = (member(), 0..=100u8, clues(), clues()).prop_map(
+        |(member, confidence, because, against)| Meant { member, confidence, because, against },
+    );
+    let nobody = (0..=100u8, clues(), clues()).prop_map(|(confidence, because, against)| Nobody {
+        confidence,
+        because,
+        against,
     });
-    let all = (select(intents), directedness(), vec(told, 0..5), only, option::of(meant));
-    all.prop_map(|(intent, rest, told, only, meant)| Attention { intent, rest, told, only, meant })
+    let guess = (option::of(meant), option::of(nobody));
+    let all = (select(intents), directedness(), vec(told, 0..5), only, guess);
+    all.prop_map(|(intent, rest, told, only, (meant, nobody))| Attention {
+        intent,
+        rest,
+        told,
+        only,
+        meant,
+        nobody,
+    })
 }
 
 fn state() -> impl Strategy<Value = State> {
@@ -225,11 +256,80 @@ fn opened() -> impl Strategy<Value = Open> {
             deliveries,
             claim,
             stored: true,
+            subject: None,
+        },
+    )
+}
+
+fn rules() -> impl Strategy<Value = Rules> {
+    let ms = || 0..i64::MAX;
+    (any::<u8>(), any::<u16>(), ms(), ms()).prop_map(
+        |(speakers, replies, cooldown_ms, acceptance_ms)| Rules {
+            speakers,
+            replies,
+            cooldown_ms,
+            acceptance_ms,
+        },
+    )
+}
+
+fn lease() -> impl Strategy<Value = Lease> {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let (who, times) = ((member(), seq(), any::<u32>()), (time(), time(), any::<u8>()));
+    (who, flags, times, option::of(message())).prop_map(
+        |(
+            (member, cause, fence),
+            (accepted, said, prepaid, nodded),
+            (at, since, superseded),
+            output,
+        )| {
+            Lease {
+                member,
+                cause,
+                fence,
+                granted_at: at,
+                accepted,
+                said,
+                prepaid,
+                nodded,
+                superseded,
+                since,
+                output: output.map(Arc::new),
+            }
+        },
+    )
+}
+
+fn turns() -> impl Strategy<Value = Turn> {
+    let numbers = (any::<u32>(), any::<u16>(), any::<u16>());
+    let spoke = vec((member(), time()), 0..4);
+    let counted = option::of((member(), seq()));
+    (numbers, counted, spoke, vec(member(), 0..4), vec(lease(), 0..3)).prop_map(
+        |((fence, addressees, spent), counted, spoke, passed, leases)| Turn {
+            leases,
+            fence,
+            addressees,
+            spent,
+            counted,
+            spoke,
+            passed,
         },
     )
 }
 
 proptest! {
+    #[test]
+    fn turns_read_back(it in turns()) {
+        prop_assert_eq!(read_turn(&turn(&it)), Ok(it));
+    }
+
+    #[test]
+    fn later_settings_read_back(it in settings()) {
+        let mut read = Settings { turns: None, replies: Replies::default(), ..it.clone() };
+        prop_assert_eq!(read_later_settings(&later_settings(&it), &mut read), Ok(()));
+        prop_assert_eq!(read, it);
+    }
+
     #[test]
     fn a_body_reads_back(change in change()) {
         prop_assert_eq!(read_body(change.code(), &body(&change)), Ok(change));

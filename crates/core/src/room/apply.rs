@@ -9,14 +9,30 @@ use crate::attention::{Intent, Rule};
 use crate::command::MessageState;
 use crate::conversation::Participation;
 use crate::digest::Tally;
-use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind};
+use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind, Promotion};
 use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 use crate::packed;
 use crate::room::{Line, Room, TAIL};
+use crate::thread::work::{Summary, ThreadWork};
 use crate::thread::{Thread, ThreadStatus};
 
 /// How long subjects that agents opened by themselves are remembered.
 const HOUR_MS: i64 = 3_600_000;
+
+impl Line {
+    fn of(event: &Event, message: &Message) -> Self {
+        Self {
+            seq: event.seq,
+            uid: event.uid,
+            author: event.actor,
+            at: event.at,
+            text: message.text.clone(),
+            intent: event.attention.as_ref().map_or(Intent::Statement, |a| a.intent),
+            hop: event.hop,
+            attention: event.attention.clone(),
+        }
+    }
+}
 
 /// An event before it has its place in the log.
 pub struct Draft {
@@ -89,8 +105,12 @@ impl Room {
     fn project(&mut self, event: &Event) {
         match &event.change {
             Change::Created { settings, .. } | Change::SettingsChanged(settings) => {
+                let replies = self.conversation.settings.replies;
                 Arc::make_mut(&mut self.conversation).settings = settings.clone();
                 self.dirty.conversation = true;
+                if replies != settings.replies {
+                    self.file_all();
+                }
             }
             Change::Joined { member, participation } => {
                 self.seat(*member, Some(*participation));
@@ -152,10 +172,13 @@ impl Room {
                     last_seq: 0,
                     participants: opening.participants.iter().copied().collect(),
                     unattended: 0,
+                    work: Arc::default(),
                     created_at: event.at,
                     updated_at: event.at,
                 };
+                self.roots.extend(opening.root.map(|root| (root, key)));
                 self.threads.insert(key, Arc::new(thread));
+                self.begin_line(key, opening.root);
                 self.dirty.threads.insert(key);
             }
             Change::ThreadStatus { status, .. } => {
@@ -170,6 +193,32 @@ impl Room {
                     thread.participants.extend(*owner);
                 });
             }
+            Change::ThreadWork(change) => {
+                self.change_work(event, |work| work.apply(change, event.at, event.actor));
+            }
+            Change::Promoted(Promotion::Result { text }) => {
+                let summary = Summary { text: text.clone(), at: event.at };
+                self.change_work(event, |work| work.summary = Some(summary));
+            }
+            Change::Promoted(Promotion::Message { message, .. }) => {
+                self.change_work(event, |work| {
+                    work.promoted.insert(*message);
+                });
+            }
+        }
+    }
+
+    fn change_work(&mut self, event: &Event, change: impl FnOnce(&mut ThreadWork)) {
+        self.change_thread(event, |thread| change(Arc::make_mut(&mut thread.work)));
+    }
+
+    /// The first answer in a thread is read against its root.
+    fn begin_line(&mut self, thread: ThreadKey, root: Option<Seq>) {
+        let root = root.and_then(|seq| self.tail.iter().rev().find(|e| e.seq == seq));
+        let Some(root) = root.filter(|e| e.only().is_none()) else { return };
+        if let Change::Posted(message) = &root.change {
+            let line = Line::of(root, message);
+            self.lines.insert(Some(thread), line);
         }
     }
 
@@ -288,16 +337,7 @@ impl Room {
     }
 
     fn go_on(&mut self, event: &Arc<Event>, message: &Message) {
-        let line = Line {
-            seq: event.seq,
-            uid: event.uid,
-            author: event.actor,
-            at: event.at,
-            text: message.text.clone(),
-            intent: event.attention.as_ref().map_or(Intent::Statement, |a| a.intent),
-            hop: event.hop,
-            attention: event.attention.clone(),
-        };
+        let line = Line::of(event, message);
         // What is said next is read against what everybody has read.
         if event.only().is_none() {
             self.lines.insert(event.thread, line);

@@ -7,8 +7,10 @@
 
 pub mod apply;
 mod base;
+mod catch_up;
 mod erase;
 mod open;
+pub mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -17,14 +19,19 @@ use crate::attention::flow::Talk;
 use crate::attention::{Attention, Intent};
 use crate::command::{Mark, MessageState};
 use crate::conversation::{Conversation, Participation};
-use crate::delivery::{Delivery, Open};
+use crate::delivery::Open;
 use crate::digest::{Digest, Tally, Written};
 use crate::event::{Event, Hash};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::limits;
 use crate::member::Directory;
+use crate::stimulus::Stimulus;
+use crate::stimulus::queue::{self, Queue};
 use crate::thread::Thread;
+use crate::turn::Turn;
 pub use base::Base;
+pub use catch_up::{Missed, Standing};
+pub use turns::Turns;
 
 /// The end of a conversation's log, and how far everything in it is accounted for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,12 +92,20 @@ pub struct Room {
     pub autonomous: VecDeque<(MemberKey, Timestamp)>,
     /// Who has left without giving up its seat: all of the room (`None`), or a thread.
     pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
+    /// Its queue of stimuli, and those that ended lately.
+    pub stimuli: Queue,
     /// What was said since the last digest; nothing is counted while nobody follows.
     pub tally: Tally,
+    /// Who speaks about which subject.
+    pub turns: Turns,
+    /// The canonical threads of root messages.
+    roots: HashMap<Seq, ThreadKey>,
     /// Open events without a row: what must be made again from the log after a crash.
     fresh: BTreeSet<Seq>,
     /// Open events as their rows have them, where another host may read those.
     written: BTreeMap<Seq, Open>,
+    /// Those that may be other than their rows since these were written: what was handed out to be changed.
+    unlike: BTreeSet<Seq>,
     dirty: Dirty,
 }
 
@@ -158,8 +173,14 @@ pub struct Dirty {
     pub written: Vec<Written>,
     /// Messages whose words went: what was written of them goes too. Erasure and deletion both note it here.
     pub unsaid: Vec<Seq>,
+    /// Stimuli as they are now; none for those that need not be known any more.
+    pub stimuli: BTreeMap<Uid, Option<Arc<Stimulus>>>,
     /// Where the log begins from now on: what is at or before it goes.
     pub base: Option<Arc<Base>>,
+    /// Subjects whose turns changed.
+    pub turns: BTreeSet<Seq>,
+    /// Turns that were granted: to whom, and to answer what.
+    pub granted: Vec<(MemberKey, Seq)>,
 }
 
 impl Dirty {
@@ -180,6 +201,8 @@ impl Dirty {
             && self.written.is_empty()
             && self.unsaid.is_empty()
             && self.base.is_none()
+            && self.turns.is_empty()
+            && self.stimuli.is_empty()
     }
 }
 
@@ -194,6 +217,7 @@ pub struct Parts {
     pub events: Vec<Arc<Event>>,
     pub pending: Vec<Open>,
     pub gone: Vec<(MemberKey, Option<ThreadKey>)>,
+    pub stimuli: Vec<Stimulus>,
     /// Up to where digests account for the log, when that was ever noted. `events` begin there at the latest,
     /// or [`limits::DIGEST_EVENTS`] before the end, when the conversation is followed.
     pub digested: Option<Seq>,
@@ -204,6 +228,8 @@ pub struct Parts {
     /// Whether every change of what is open is in its row, because several hosts share the database: then it
     /// stands as the rows say.
     pub shared: bool,
+    /// Who speaks about which subject, or waits to.
+    pub turns: Vec<(Seq, Turn)>,
 }
 
 impl Room {
@@ -225,9 +251,13 @@ impl Room {
             sent: Sent::default(),
             autonomous: VecDeque::new(),
             gone: BTreeSet::new(),
+            stimuli: Queue::new(),
             tally: Tally::default(),
+            turns: Turns::default(),
+            roots: HashMap::new(),
             fresh: BTreeSet::new(),
             written: BTreeMap::new(),
+            unlike: BTreeSet::new(),
             dirty: Dirty::default(),
         }
     }
@@ -241,25 +271,17 @@ impl Room {
         room.listeners = listeners(&parts.roster);
         room.roster = parts.roster.into_iter().collect();
         room.threads = parts.threads.into_iter().map(|t| (t.key, Arc::new(t))).collect();
+        room.roots = room.threads.values().filter_map(|t| Some((t.root?, t.key))).collect();
+        room.turns.restore(parts.turns);
+        room.stimuli = parts.stimuli.into_iter().map(|s| (s.uid, Arc::new(s))).collect();
         room.gone = parts.gone.into_iter().collect();
         room.tally = Tally::from(parts.digested.unwrap_or(room.head.seq));
         room.dirty.digested = parts.digested.is_none() && !room.listeners.is_empty();
         for (at, key, seq) in parts.sent {
             room.sent.put(key, seq, at);
         }
-        for mut open in parts.pending {
-            open.stored = true;
-            if parts.shared {
-                room.written.insert(open.seq, open.clone());
-            }
-            let holds = |d: &Delivery| {
-                let session = d.session().and_then(|s| directory.sessions.get(&s));
-                parts.shared && session.is_some_and(|s| s.connected)
-            };
-            let left = open.deliveries.iter_mut().filter(|d| !holds(d));
-            left.for_each(|d| d.interrupt(now));
-            open.set_back(now);
-            room.open.insert(open.seq, open);
+        for open in parts.pending {
+            room.stand(open, parts.shared, directory, now);
         }
         for event in parts.events {
             room.remember(&event);
@@ -291,12 +313,36 @@ impl Room {
             && (self.gone.contains(&(member, None)) || self.gone.contains(&(member, thread)))
     }
 
+    /// A stimulus as it is from now on; what ended long ago is forgotten.
+    pub fn put_stimulus(&mut self, stimulus: Stimulus) {
+        let stimulus = Arc::new(stimulus);
+        self.dirty.stimuli.insert(stimulus.uid, Some(stimulus.clone()));
+        let ended = stimulus.ended_at;
+        self.stimuli.insert(stimulus.uid, stimulus);
+        for uid in ended.map(|at| queue::forgotten(&self.stimuli, at)).unwrap_or_default() {
+            self.stimuli.remove(&uid);
+            self.dirty.stimuli.insert(uid, None);
+        }
+    }
+
+    /// Whether something waits in its queue.
+    pub fn has_stimuli(&self) -> bool {
+        self.stimuli.values().any(|s| s.state.is_open())
+    }
+
+    /// The live thread of an undertaking; the oldest, should there be two.
+    pub fn live_thread_of(&self, initiative: &str) -> Option<&Arc<Thread>> {
+        let of = |t: &&Arc<Thread>| t.work.initiative_key.as_deref() == Some(initiative);
+        self.threads.values().filter(of).filter(|t| t.is_live()).min_by_key(|t| t.key)
+    }
+
     pub fn key(&self) -> ConversationKey {
         self.conversation.key
     }
 
     /// What must be written; the room counts it as written from here on.
     pub fn take_dirty(&mut self) -> Dirty {
+        self.unlike.clear();
         self.head.settled = self.settled_now();
         std::mem::take(&mut self.dirty)
     }

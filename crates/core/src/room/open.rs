@@ -12,11 +12,20 @@ use crate::room::{Room, TAIL};
 const MESSAGES: usize = 4_096;
 
 impl Room {
+    /// An open event, to be changed.
+    pub fn open_mut(&mut self, seq: Seq) -> Option<&mut Open> {
+        let open = self.open.get_mut(&seq)?;
+        self.unlike.insert(seq);
+        Some(open)
+    }
+
     /// Takes in an event that somebody owes something for. It has no row until it must.
-    pub fn open_event(&mut self, open: Open) {
+    pub fn open_event(&mut self, mut open: Open) {
+        self.file(&mut open);
         if !open.stored {
             self.fresh.insert(open.seq);
         }
+        self.unlike.insert(open.seq);
         self.open.insert(open.seq, open);
     }
 
@@ -31,19 +40,28 @@ impl Room {
 
     /// Everything that is open and is not as its row says gets its row: another host may go on with it.
     pub fn store_changed(&mut self) {
-        let written = &self.written;
-        let changed = self.open.values().filter(|open| written.get(&open.seq) != Some(open));
-        for seq in changed.map(|open| open.seq).collect::<Vec<_>>() {
-            self.must_store(seq);
-            self.written.extend(self.open.get(&seq).map(|open| (seq, open.clone())));
+        for seq in std::mem::take(&mut self.unlike) {
+            match self.open.get(&seq) {
+                None => drop(self.written.remove(&seq)),
+                Some(open) if self.written.get(&seq) == Some(open) => {}
+                Some(_) => {
+                    self.must_store(seq);
+                    self.written.extend(self.open.get(&seq).map(|open| (seq, open.clone())));
+                }
+            }
         }
-        let open = &self.open;
-        self.written.retain(|seq, _| open.contains_key(seq));
+        debug_assert_eq!(self.written, self.open, "all that is open was handed out to be changed");
+    }
+
+    /// Whether something that is open may be other than its row.
+    pub fn differs_from_rows(&self) -> bool {
+        !self.unlike.is_empty()
     }
 
     /// What the rows of open events say is not known: each is written again.
     pub fn forget_written(&mut self) {
         self.written.clear();
+        self.unlike.extend(self.open.keys().copied());
     }
 
     /// Takes over which keys were sent before, from the same room as it was at an earlier time.
@@ -60,6 +78,8 @@ impl Room {
     /// Nobody owes anything for it any more: its receipt is written, and its row goes.
     pub fn close(&mut self, seq: Seq) {
         let Some(open) = self.open.remove(&seq) else { return };
+        self.unlike.insert(seq);
+        self.unfile(&open);
         self.fresh.remove(&seq);
         self.dirty.pending.remove(&seq);
         self.dirty.receipts.push(open.clone());
@@ -80,8 +100,10 @@ impl Room {
         self.closed.retain(|o| o.seq != open.seq);
         self.dirty.receipts.retain(|o| o.seq != open.seq);
         open.stored = true;
+        self.file(&mut open);
         self.dirty.reopened.insert(open.seq);
         self.dirty.pending.insert(open.seq);
+        self.unlike.insert(open.seq);
         self.open.insert(open.seq, open);
     }
 
@@ -120,7 +142,7 @@ impl Room {
 
     /// The canonical thread of a root message.
     pub fn thread_of_root(&self, root: Seq) -> Option<ThreadKey> {
-        self.threads.values().find(|t| t.root == Some(root)).map(|t| t.key)
+        self.roots.get(&root).copied()
     }
 }
 

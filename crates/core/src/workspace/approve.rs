@@ -215,7 +215,7 @@ impl Run<'_> {
         Ok(Outcome::Approval { approval, entry })
     }
 
-    fn as_agent<T>(
+    pub(super) fn as_agent<T>(
         &mut self,
         member: MemberKey,
         work: impl FnOnce(&mut Self) -> Result<T>,
@@ -257,7 +257,7 @@ impl Run<'_> {
     fn awake(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         self.load(at.conversation)?;
         let room = self.room_mut(at.conversation);
-        let delivery = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member));
+        let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
         if delivery.is_some_and(Delivery::awake) {
             room.must_store(at.seq);
             self.offer(at, member)?;

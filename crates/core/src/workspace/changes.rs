@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::approval::Approval;
+use crate::asset::Kept;
 use crate::command::Effect;
 use crate::ids::{ConversationKey, MemberKey, Timestamp, Uid};
 use crate::member::{Member, Role, Session, Stream};
@@ -19,6 +20,10 @@ pub struct Changes {
     pub revoked: Vec<(Arc<str>, Timestamp)>,
     /// What waits for a person, as it is now; none for what can be forgotten.
     pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
+    /// Files that were brought.
+    pub assets: Vec<Kept>,
+    /// Files brought before this, which nothing points at, are dropped.
+    pub sweep: Option<Timestamp>,
     pub rooms: Vec<RoomChanges>,
     pub effects: Vec<Effect>,
 }
@@ -31,7 +36,11 @@ impl Changes {
 
     /// Whether anything must be written at all.
     pub fn records_nothing(&self) -> bool {
-        !self.changes_directory() && self.sessions.is_empty() && self.rooms.is_empty()
+        !self.changes_directory()
+            && self.sessions.is_empty()
+            && self.assets.is_empty()
+            && self.sweep.is_none()
+            && self.rooms.is_empty()
     }
 
     /// Whether anything of the directory is written but sessions.

@@ -28,7 +28,7 @@ impl Run<'_> {
         let now = self.now;
         let session = self.by.session;
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get_mut(&at.seq) else {
+        let Some(open) = room.open_mut(at.seq) else {
             return Err(Refusal::not_found("event").into());
         };
         let fence = match open.claim {
@@ -132,7 +132,7 @@ impl Run<'_> {
         let next = candidates.map(|t| t.member).min_by_key(|m| people.preference(*m));
         let now = self.now;
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(()) };
+        let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
         open.claim = None;
         let Some(member) = next else {
             room.must_store(at.seq);
@@ -166,7 +166,7 @@ impl Run<'_> {
                 && !directory.connected(t.member).is_empty()
         });
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(()) };
+        let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
         if waiting && !somebody {
             open.claim = Some(Claim::new(claim.holder, claim.fence, claim.accepted, now));
             return Ok(());

@@ -12,6 +12,7 @@ use crate::limits;
 use crate::member::check_title;
 use crate::room::Room;
 use crate::room::apply::Draft;
+use crate::turn::RulesPatch;
 
 impl Run<'_> {
     pub(super) fn create_conversation(
@@ -79,6 +80,10 @@ impl Run<'_> {
         }
         settings.agent_budget = patch.agent_budget.unwrap_or(settings.agent_budget);
         settings.keep = patch.keep.unwrap_or(settings.keep);
+        if patch.turns != RulesPatch::default() {
+            settings.turns = Some(settings.turns.unwrap_or_default().changed(patch.turns)?);
+        }
+        settings.replies = patch.replies.unwrap_or(settings.replies);
         check_settings(&settings)?;
         if settings != self.room(key).conversation.settings {
             self.log_plain(key, self.drawn.uid, Change::SettingsChanged(settings))?;

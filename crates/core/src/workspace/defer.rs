@@ -57,7 +57,7 @@ impl Run<'_> {
     ) {
         let (me, now) = (self.by.member, self.now);
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get_mut(&at.seq) else { return };
+        let Some(open) = room.open_mut(at.seq) else { return };
         let Some(delivery) = open.delivery_mut(me).filter(|d| d.is_open()) else { return };
         let was_running = is_running(delivery.state);
         how(delivery, until, now);

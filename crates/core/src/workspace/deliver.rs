@@ -56,17 +56,20 @@ impl Run<'_> {
     ) -> Result<Option<Offer>> {
         let event = self.recall_event(at)?;
         let now = self.now;
-        let thread = event.thread;
-        let withheld = self.ws.is_withheld(self.room(at.conversation), thread);
+        let room = self.room(at.conversation);
+        let open = room.open.get(&at.seq);
+        let withheld = open
+            .and_then(|o| Some(self.ws.is_withheld(room, o, o.delivery(member)?)))
+            .unwrap_or_default();
         let room = self.room_mut(at.conversation);
-        let delivery = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member));
+        let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
         if let Some(delivery) = delivery.filter(|_| withheld) {
             if delivery.withhold(true, now) {
                 room.must_store(at.seq);
             }
             return Ok(None);
         }
-        let delivery = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member));
+        let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
         let offered = |d: &&mut Delivery| d.is_open() && !d.stands_still();
         let Some(delivery) = delivery.filter(offered) else { return Ok(None) };
         let was_running = is_running(delivery.state);
@@ -127,7 +130,7 @@ impl Run<'_> {
         let now = self.now;
         let member = self.by.member;
         let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { return Ok(Outcome::Done) };
-        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(Outcome::Done) };
+        let Some(open) = room.open_mut(at.seq) else { return Ok(Outcome::Done) };
         let mine = open.delivery_mut(member);
         let Some(delivery) = mine.filter(|d| d.session() == Some(session)) else {
             return Err(never_offered().into());
@@ -151,7 +154,7 @@ impl Run<'_> {
         let session = self.offered(at)?;
         let member = self.by.member;
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(Outcome::Done) };
+        let Some(open) = room.open_mut(at.seq) else { return Ok(Outcome::Done) };
         if let Some(delivery) = open.delivery_mut(member)
             && delivery.session() == Some(session)
             && delivery.attempt == attempt
@@ -197,6 +200,14 @@ impl Run<'_> {
             // The same word again, after a lost answer; the first one stands.
             return Ok(Outcome::Disposed { event: uid, disposition: ended });
         }
+        let ended = delivery.clone();
+        if disposition.settles()
+            && disposition != Disposition::Deferred
+            && let Some(disposition) = self.publish_output(at, &ended)?
+        {
+            return Ok(Outcome::Disposed { event: uid, disposition });
+        }
+        let disposition = self.ended_without_words(at, me, disposition);
         self.settle(at, me, disposition)?;
         Ok(Outcome::Disposed { event: uid, disposition })
     }
@@ -210,7 +221,7 @@ impl Run<'_> {
     ) -> Result<()> {
         let now = self.now;
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(()) };
+        let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
         let mut was_running = false;
         if disposition == Disposition::Claimed {
             if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == member) {
@@ -241,7 +252,7 @@ impl Run<'_> {
             self.pass_on(at)?;
         } else if held {
             let room = self.room_mut(at.conversation);
-            if let Some(open) = room.open.get_mut(&at.seq) {
+            if let Some(open) = room.open_mut(at.seq) {
                 open.claim = None;
             }
         }
@@ -268,6 +279,10 @@ impl Run<'_> {
             self.ws.track(at);
             return;
         }
+        let subject = open.subject.map(|subject| (at.conversation, subject));
+        self.ws.to_arbitrate.extend(subject);
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open.get(&at.seq) else { return };
         let (entry_uid, author, snapshot) = (open.uid, open.author, Arc::new(open.clone()));
         room.close(at.seq);
         self.ws.open_by_uid.remove(&entry_uid);
@@ -296,7 +311,7 @@ impl Run<'_> {
         }
         for at in self.owed_by(session) {
             let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { continue };
-            let Some(open) = room.open.get_mut(&at.seq) else { continue };
+            let Some(open) = room.open_mut(at.seq) else { continue };
             self.ws.touched.insert(at.conversation);
             for delivery in &mut open.deliveries {
                 if let State::Accepted { session: holder, life, .. } = &mut delivery.state
@@ -330,7 +345,7 @@ impl Run<'_> {
         }
         self.ensure_open(at)?;
         let room = self.room_mut(at.conversation);
-        if let Some(delivery) = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member)) {
+        if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
             delivery.state = State::Waiting;
             delivery.fence += 1;
             // Overdue already: it is for the member to decide whether an answer still helps.
@@ -350,7 +365,7 @@ impl Run<'_> {
         for at in owed.into_iter().filter(|at| at.conversation == key) {
             let now = self.now;
             let room = self.room_mut(key);
-            let delivery = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member));
+            let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
             if let Some(delivery) = delivery {
                 let running = is_running(delivery.state);
                 delivery.settle(Disposition::Superseded, now);
@@ -365,6 +380,13 @@ impl Run<'_> {
         if at == super::digest::digest_timer(at.conversation) {
             return self.digest(at.conversation);
         }
+        if at == super::stimulus::stimulus_timer(at.conversation) {
+            return self.fire_stimuli(at.conversation);
+        }
+        if let Some(subject) = super::turn::subject_of_timer(at) {
+            self.ws.to_arbitrate.insert((at.conversation, subject));
+            return Ok(());
+        }
         let now = self.now;
         let Some(room) = self.ws.rooms.get(&at.conversation) else { return Ok(()) };
         let Some(open) = room.open.get(&at.seq) else { return Ok(()) };
@@ -376,7 +398,7 @@ impl Run<'_> {
         self.claim_expired(at)?;
         for member in members {
             let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { break };
-            let delivery = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member));
+            let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
             let Some(fired) = delivery.and_then(|d| d.fire(event_at, now)) else { continue };
             self.fired(at, member, fired)?;
         }
@@ -391,9 +413,7 @@ impl Run<'_> {
             Fired::Overdue => self.move_on(at, member),
             Fired::Reassign => {
                 let room = self.room_mut(at.conversation);
-                if let Some(delivery) =
-                    room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(member))
-                {
+                if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
                     delivery.fence += 1;
                     delivery.state = State::Waiting;
                 }

@@ -131,7 +131,7 @@ impl Run<'_> {
         let now = self.now;
         for at in self.owed_by(session) {
             let room = self.room_mut(at.conversation);
-            let Some(open) = room.open.get_mut(&at.seq) else { continue };
+            let Some(open) = room.open_mut(at.seq) else { continue };
             for delivery in &mut open.deliveries {
                 if let State::Accepted { session: holder, gone, .. } = &mut delivery.state
                     && *holder == session
@@ -168,7 +168,7 @@ impl Run<'_> {
         let mut holds_work = false;
         for at in self.owed_by(session) {
             let room = self.room_mut(at.conversation);
-            let Some(open) = room.open.get_mut(&at.seq) else { continue };
+            let Some(open) = room.open_mut(at.seq) else { continue };
             let mut void = Vec::new();
             for delivery in &mut open.deliveries {
                 if delivery.session() == Some(session) {

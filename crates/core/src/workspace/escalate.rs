@@ -20,7 +20,7 @@ impl Run<'_> {
         let next = self.next_responsible(at);
         let now = self.now;
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get_mut(&at.seq) else { return Ok(()) };
+        let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
         let Some(left) = open.delivery_mut(from).filter(|d| d.is_obligation()) else {
             return Ok(());
         };

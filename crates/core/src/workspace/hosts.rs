@@ -7,13 +7,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Failure, Result, Run, Workspace};
+use super::digest::digest_timer;
+use super::{Failure, Result, Run, Workspace, is_running};
 use crate::command::{By, Drawn, Effect, Facts, Offer, Unavailable};
 use crate::delivery::{Delivery, Disposition, Open, State};
 use crate::event::EventRef;
-use crate::ids::{ConversationKey, Seq, SessionKey, Timestamp};
+use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp};
 use crate::member::{Directory, Session};
-use crate::room::Room;
+use crate::room::{Missed, Room};
 
 impl Workspace {
     /// Which of the hosts of the database this is, counted as they came.
@@ -109,13 +110,57 @@ impl Workspace {
         self.directory.sessions.values().any(|s| s.connected && !hosts.contains(&s.host))
     }
 
-    /// Another host has changed a room, which is in memory again; `before` is what was open in it. Sessions of
-    /// this host are handed what they were offered there, and told what was taken from them.
+    /// Whether a room is in memory that is right again with this.
+    pub fn can_catch_up(&self, key: ConversationKey, missed: &Missed) -> bool {
+        let loaded = self.rooms.get(&key).filter(|_| !self.touched.contains(&key));
+        loaded.is_some_and(|room| room.follows(missed))
+    }
+
+    /// Brings a room to where others left it, and hands on what that means for sessions of this host.
+    pub fn catch_up(
+        &mut self,
+        facts: &mut dyn Facts,
+        key: ConversationKey,
+        missed: Missed,
+        now: Timestamp,
+    ) -> std::result::Result<(), Unavailable> {
+        let Some(room) = self.rooms.get_mut(&key) else { return Ok(()) };
+        let before = room.catch_up(missed, &self.directory, now);
+        if room.differs_from_rows() {
+            self.touched.insert(key);
+        }
+        let due = self.digests.0.and_then(|every| room.tally.due(every));
+        let runs = |open: &Open| -> Vec<MemberKey> {
+            let running = open.deliveries.iter().filter(|d| is_running(d.state));
+            running.map(|d| d.member).collect()
+        };
+        let mut run = Vec::new();
+        for (seq, was) in &before {
+            run.extend(was.iter().flat_map(runs).map(|member| (member, true)));
+            run.extend(room.open.get(seq).iter().flat_map(|is| runs(is)).map(|m| (m, false)));
+        }
+        for (member, was) in run {
+            self.count_running(member, was, !was);
+        }
+        self.timers.set(digest_timer(key), due);
+        for (seq, was) in &before {
+            let at = EventRef { conversation: key, seq: *seq };
+            if let Some(was) = was {
+                self.open_by_uid.remove(&was.uid);
+                was.deliveries.iter().for_each(|d| self.owe(d.member, at, false));
+            }
+            self.track(at);
+        }
+        self.hand_on(facts, key, &before, now)
+    }
+
+    /// Others have changed a room, which is right again; `before` is how that stood here which they changed.
+    /// Sessions of this host are handed what they were offered there, and told what was taken from them.
     pub fn hand_on(
         &mut self,
         facts: &mut dyn Facts,
         key: ConversationKey,
-        before: &BTreeMap<Seq, Open>,
+        before: &BTreeMap<Seq, Option<Open>>,
         now: Timestamp,
     ) -> std::result::Result<(), Unavailable> {
         let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
@@ -137,13 +182,14 @@ impl Run<'_> {
     fn offers_of_others(
         &mut self,
         key: ConversationKey,
-        before: &BTreeMap<Seq, Open>,
+        before: &BTreeMap<Seq, Option<Open>>,
     ) -> Result<()> {
         let mut offers = Vec::new();
-        for open in self.room(key).open.values() {
+        for (seq, was) in before {
+            let Some(open) = self.room(key).open.get(seq) else { continue };
             for delivery in &open.deliveries {
                 let State::Offered { session, .. } = delivery.state else { continue };
-                let known = before.get(&open.seq).and_then(|o| o.delivery(delivery.member));
+                let known = was.as_ref().and_then(|o| o.delivery(delivery.member));
                 let is_new = known
                     .is_none_or(|d| d.session() != Some(session) || d.attempt != delivery.attempt);
                 if is_new && self.is_mine(session) {
@@ -160,15 +206,24 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn ends_of_others(&mut self, key: ConversationKey, before: &BTreeMap<Seq, Open>) -> Result<()> {
-        for (seq, before) in before {
+    fn ends_of_others(
+        &mut self,
+        key: ConversationKey,
+        before: &BTreeMap<Seq, Option<Open>>,
+    ) -> Result<()> {
+        for (seq, was) in before {
+            let Some(before) = was else { continue };
             let at = EventRef { conversation: key, seq: *seq };
-            let now = match self.room(key).open.get(seq) {
+            let room = self.room(key);
+            let now = match room.open.get(seq) {
                 Some(open) => open.clone(),
                 None => {
-                    let Some(receipt) = self.facts.event(at)?.and_then(|e| e.receipt) else {
-                        continue;
+                    let closed = room.closed.iter().rev().find(|o| o.seq == *seq).cloned();
+                    let receipt = match closed {
+                        Some(closed) => Some(closed),
+                        None => self.facts.event(at)?.and_then(|e| e.receipt),
                     };
+                    let Some(receipt) = receipt else { continue };
                     let (entry_uid, author) = (receipt.uid, receipt.author);
                     let open = Arc::new(receipt.clone());
                     self.effect(Effect::Receipt { entry_uid, conversation: key, author, open });

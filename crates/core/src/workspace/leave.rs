@@ -82,7 +82,7 @@ impl Run<'_> {
         for at in here {
             let now = self.now;
             let room = self.room_mut(key);
-            let open = room.open.get_mut(&at.seq);
+            let open = room.open_mut(at.seq);
             let Some(open) = open.filter(|o| thread.is_none() || o.thread == thread) else {
                 continue;
             };

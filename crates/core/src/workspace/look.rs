@@ -69,7 +69,7 @@ impl Run<'_> {
             return Ok(Outcome::Done);
         }
         let room = self.room_mut(at.conversation);
-        if let Some(delivery) = room.open.get_mut(&at.seq).and_then(|o| o.delivery_mut(me)) {
+        if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(me)) {
             delivery.retrieved_at = Some(now);
         }
         room.must_store(at.seq);

@@ -25,6 +25,7 @@ impl Run<'_> {
     pub(super) fn edit(&mut self, uid: Uid, content: Message) -> Result<Outcome> {
         let (at, recalled) = self.own_message(uid)?;
         check_message(&content)?;
+        self.check_assets(&content)?;
         let event = &recalled.event;
         let old = event.change.message().map(|m| m.text.clone());
         if recalled.message.latest.is_none() && old.as_deref() == Some(&*content.text) {
@@ -109,6 +110,9 @@ impl Run<'_> {
             let logged = self.room_mut(at.conversation).log(draft);
             entry = Some(self.publish(logged.clone())?);
             self.tell(&logged)?;
+            if on {
+                self.note_nod(me.key, &recalled.event);
+            }
         }
         let disposition = signal.disposition().filter(|_| on);
         let settled = match disposition {
@@ -148,6 +152,7 @@ impl Run<'_> {
                 told: vec![Told { member: author, decision }],
                 only: message.event.only().cloned(),
                 meant: None,
+                nobody: None,
             })
         })
     }
@@ -219,7 +224,7 @@ impl Run<'_> {
                 continue;
             }
             let room = self.room_mut(at.conversation);
-            let Some(open) = room.open.get_mut(&seq) else { continue };
+            let Some(open) = room.open_mut(seq) else { continue };
             open.claim = None;
             let ended = open.supersede_all(now);
             self.cancel_all(at, ended, reason)?;
@@ -327,7 +332,7 @@ fn edited_after_response(intent: Intent, author: &Member, hop: u8) -> Decision {
 pub(super) fn hidden_as(message: &Event) -> Option<Arc<Attention>> {
     let only = message.only()?.clone();
     let (intent, rest, told) = (Intent::Statement, Directedness::ToOther, Vec::new());
-    Some(Arc::new(Attention { intent, rest, told, only: Some(only), meant: None }))
+    Some(Arc::new(Attention { only: Some(only), ..Attention::plain(intent, rest, told) }))
 }
 
 /// A knock that leaves it to the member whether to act.

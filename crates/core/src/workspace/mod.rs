@@ -5,6 +5,7 @@
 //! [`Workspace::take_changes`]. A refused command has changed nothing. Nothing in here reads a clock.
 
 mod approve;
+mod asset;
 mod changes;
 mod claim;
 mod conversation;
@@ -19,13 +20,18 @@ mod hosts;
 mod leave;
 mod look;
 mod message;
+mod output;
 mod pause;
+mod place;
 mod post;
 mod rooms;
 mod run;
+mod stimulus;
 mod thread;
 mod timer;
 mod trim;
+mod turn;
+mod work;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -42,9 +48,11 @@ use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
 use crate::member::Directory;
 use crate::room::Room;
+use crate::stimulus::queue;
 pub use changes::{Changes, RoomChanges};
 use digest::{Every, digest_timer};
 use run::Run;
+use stimulus::stimulus_timer;
 use timer::Timers;
 
 /// Why a command gave nothing.
@@ -93,6 +101,8 @@ pub struct Workspace {
     flow: flow::Settings,
     /// Rooms that came back with clocks that do not stand as their lines do.
     to_review: BTreeSet<ConversationKey>,
+    /// Subjects of which something changed that turns depend on.
+    to_arbitrate: BTreeSet<(ConversationKey, Seq)>,
     changes: Changes,
     touched: BTreeSet<ConversationKey>,
     directory_changed: bool,
@@ -172,12 +182,13 @@ impl Workspace {
                 | Command::Standing { .. }
                 | Command::Waiting { .. }
                 | Command::Overdue { .. }
+                | Command::Turns { .. }
         );
         if writes && by.authority == Authority::Auditor {
             return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing").into());
         }
         let mut run = Run { ws: self, facts, by, drawn, now };
-        match command {
+        let outcome = match command {
             Command::AddMember { .. }
             | Command::ChangeMember { .. }
             | Command::RemoveMember { .. }
@@ -187,6 +198,10 @@ impl Workspace {
             | Command::SetLead { .. }
             | Command::AddStream { .. }
             | Command::RevokeToken { .. } => run.administer(command),
+            Command::KeepAsset { hash, name, media, data, thumbnail } => {
+                run.keep_asset(hash, &name, media, data, thumbnail)
+            }
+            Command::SweepAssets => run.sweep_assets(),
             Command::OpenSession { uid, runtime, managed, resumable } => {
                 run.open_session(uid, &runtime, managed, resumable)
             }
@@ -212,9 +227,15 @@ impl Workspace {
                 run.react(message, signal, detail, on)
             }
             Command::OpenThread(opening) => run.open_thread(*opening),
-            Command::ChangeThread { thread, status, owner, reason } => {
-                run.change_thread(thread, status, owner, &reason)
+            Command::ChangeThread { thread, status, owner, reason, summary } => {
+                run.change_thread(thread, status, owner, &reason, summary)
             }
+            Command::ChangeWork { thread, change } => run.change_work(thread, *change),
+            Command::Stimulate(new) => run.stimulate(*new),
+            Command::SteerStimulus { conversation, stimulus, again } => {
+                run.steer_stimulus(conversation, stimulus, again)
+            }
+            Command::Promote { message, note } => run.promote(message, note),
             Command::Continue { conversation, thread } => run.go_on(conversation, thread),
             Command::SetCursor { conversation, read } => run.set_cursor(conversation, read),
             Command::AckThread { thread, read } => run.ack_thread(thread, read),
@@ -246,7 +267,15 @@ impl Workspace {
             Command::Standing { event } => run.standing(event),
             Command::Waiting { member, limit } => run.waiting(member, limit),
             Command::Overdue { member, limit } => run.overdue(member, limit),
-        }
+            Command::EmitOutput { message } => run.emit_output(message),
+            Command::CloseRun(post) => run.close_run(*post),
+            Command::Turns { conversation } => run.turns(conversation),
+            Command::BreakTurn { conversation, subject, member } => {
+                run.break_turn(conversation, subject, member)
+            }
+        }?;
+        run.arbitrate()?;
+        Ok(outcome)
     }
 
     /// Lets time do what has come due by `now`, at most `limit` events' worth; says how many it did.
@@ -258,7 +287,7 @@ impl Workspace {
     ) -> Result<usize, Unavailable> {
         while let Some(key) = self.to_review.first().copied() {
             let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
-            match run.review_pauses(key) {
+            match run.review_pauses(key).and_then(|()| run.arbitrate()) {
                 Ok(()) | Err(Failure::Refused(_)) => {}
                 Err(Failure::Unavailable(why)) => return Err(why),
             }
@@ -268,7 +297,7 @@ impl Workspace {
         while fired < limit {
             let Some(at) = self.timers.pop_due(now) else { break };
             let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
-            match run.fire(at) {
+            match run.fire(at).and_then(|()| run.arbitrate()) {
                 Ok(()) | Err(Failure::Refused(_)) => {}
                 Err(Failure::Unavailable(why)) => {
                     self.timers.set(at, Some(now));
@@ -287,6 +316,7 @@ impl Workspace {
             let set_back = |open: &mut Open| open.set_back(now).then_some(open.seq);
             let seqs: Vec<Seq> = room.open.values_mut().filter_map(set_back).collect();
             for seq in seqs {
+                room.open_mut(seq);
                 room.must_store(seq);
                 changed.push(EventRef { conversation: *key, seq });
             }
@@ -318,6 +348,9 @@ impl Workspace {
             let due = self.digests.0.and_then(|every| room.tally.due(every));
             if due.is_some() {
                 self.timers.set(digest_timer(key), due);
+            }
+            if !room.stimuli.is_empty() {
+                self.timers.set(stimulus_timer(key), queue::due(&room.stimuli));
             }
             if self.shared {
                 room.store_changed();
@@ -359,6 +392,7 @@ impl Workspace {
             self.overdue.remove(&at);
             return;
         };
+        self.to_arbitrate.extend(open.subject.map(|subject| (at.conversation, subject)));
         let due = open.due();
         if open.is_overdue() {
             self.overdue.insert(at);

@@ -1,11 +1,13 @@
 //! Lines of talk that are paused because agents have used their no-human budget up, and how they go on
 //! (design section 5, "Turns", end; [`crate::budget`] has the rule).
 
+use super::place::Place;
 use super::{Result, Run, Workspace};
 use crate::attention::Attention;
 use crate::attention::directedness::add_budget_spent;
 use crate::budget::{self, Word};
 use crate::command::{Authority, Outcome};
+use crate::delivery::{Delivery, Open};
 use crate::error::{Code, Refusal};
 use crate::event::{Change, EventRef, Message, MessageKind};
 use crate::ids::{ConversationKey, Seq, ThreadKey, Uid};
@@ -13,9 +15,14 @@ use crate::member::Member;
 use crate::room::Room;
 
 impl Workspace {
-    /// Whether the host withholds the right to speak on this line: agents have said what they may, or nobody
-    /// may say anything.
-    pub(super) fn is_withheld(&self, room: &Room, thread: Option<ThreadKey>) -> bool {
+    /// Whether the host withholds the right to speak: agents have said on this line what they may, nobody may
+    /// say anything there, or somebody else has the turn.
+    pub(super) fn is_withheld(&self, room: &Room, open: &Open, delivery: &Delivery) -> bool {
+        self.is_paused_here(room, open.thread) || room.waits_for_turn(open, delivery)
+    }
+
+    /// The same for everybody on the line.
+    pub(super) fn is_paused_here(&self, room: &Room, thread: Option<ThreadKey>) -> bool {
         room.conversation.settings.archived || self.is_paused(room, thread)
     }
 
@@ -31,9 +38,9 @@ impl Workspace {
 
     /// Open events of a room whose deliveries' clocks do not stand as their line does now.
     pub(super) fn misjudged(&self, room: &Room) -> Vec<Seq> {
-        let differs = |open: &crate::delivery::Open| {
-            let withheld = self.is_withheld(room, open.thread);
-            open.deliveries.iter().any(|d| d.is_open() && d.stands_still() != withheld)
+        let differs = |open: &Open| {
+            let withheld = |d: &Delivery| self.is_withheld(room, open, d);
+            open.deliveries.iter().any(|d| d.is_open() && d.stands_still() != withheld(d))
         };
         room.open.values().filter(|open| differs(open)).map(|open| open.seq).collect()
     }
@@ -89,15 +96,17 @@ impl Run<'_> {
     pub(super) fn note_spent(
         &self,
         me: &Member,
-        key: ConversationKey,
-        thread: Option<ThreadKey>,
+        place: &Place,
+        cause: Option<EventRef>,
         message: &Message,
         attention: &mut Attention,
     ) {
+        let (key, thread) = (place.key, place.thread);
         let room = self.room(key);
         let counts = me.is_agent() && message.kind == MessageKind::Chat;
         let most = self.ws.budget(room, thread).filter(|_| counts);
-        if most.is_some_and(|most| room.unattended(thread) + 1 >= most) {
+        let paused = most.is_some_and(|most| room.unattended(thread) + 1 >= most);
+        if paused || (counts && self.ends_turns(me, place, cause, attention)) {
             add_budget_spent(room, self.directory(), attention);
         }
     }
@@ -117,6 +126,7 @@ impl Run<'_> {
             self.publish(event)?;
             self.review_pauses(key)?;
         }
+        self.refill_turns(key, thread);
         let room = self.room(key);
         let thread = thread.and_then(|t| room.threads.get(&t)).cloned();
         Ok(Outcome::Continued { conversation: room.conversation.clone(), thread, was_paused })
@@ -156,14 +166,19 @@ impl Run<'_> {
     /// back on a line that goes on is offered.
     pub(super) fn review_pauses(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
+        let subjects: Vec<_> = self.room(key).turns.with_open().collect();
+        self.ws.to_arbitrate.extend(subjects.into_iter().map(|subject| (key, subject)));
         for seq in self.ws.misjudged(self.room(key)) {
             let at = EventRef { conversation: key, seq };
-            let thread = self.room(key).open.get(&seq).and_then(|o| o.thread);
-            let withheld = self.ws.is_withheld(self.room(key), thread);
+            let room = self.room(key);
+            let Some(open) = room.open.get(&seq) else { continue };
+            let withheld = |d| self.ws.is_withheld(room, open, d);
+            let withheld: Vec<bool> = open.deliveries.iter().map(withheld).collect();
             let room = self.room_mut(key);
-            let Some(open) = room.open.get_mut(&seq) else { continue };
+            let Some(open) = room.open_mut(seq) else { continue };
             let mut go_on = Vec::new();
-            for delivery in open.deliveries.iter_mut().filter(|d| d.is_open()) {
+            let both = open.deliveries.iter_mut().zip(withheld);
+            for (delivery, withheld) in both.filter(|(d, _)| d.is_open()) {
                 if delivery.withhold(withheld, now) && !withheld {
                     go_on.push(delivery.member);
                 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::claim::taken_by_reply;
 use super::defer::end_for_others;
 use super::guard::Verdict;
+use super::place::Place;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
 use crate::attention::{Attention, Directedness, Intent, Rule};
@@ -12,26 +13,12 @@ use crate::claim::Claim;
 use crate::command::{Audience, Effect, Outcome, Post};
 use crate::delivery::{Delivery, Disposition, Open};
 use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef, Message};
-use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey};
+use crate::event::{Change, Event, EventRef, Message, MessageKind};
+use crate::ids::MemberKey;
 use crate::limits;
 use crate::member::Member;
 use crate::thread::ThreadStatus;
-
-/// Where a post goes, resolved.
-struct Place {
-    key: ConversationKey,
-    thread: Option<ThreadKey>,
-    /// What it answers, in this conversation or another.
-    answers: Option<EventRef>,
-}
-
-impl Place {
-    /// What it replies to on its own line of talk.
-    fn reply_to(&self) -> Option<Seq> {
-        self.answers.filter(|a| a.conversation == self.key).map(|a| a.seq)
-    }
-}
+use crate::work::text_field;
 
 impl Run<'_> {
     pub(super) fn post(&mut self, post: Post) -> Result<Outcome> {
@@ -55,11 +42,14 @@ impl Run<'_> {
             return Ok(outcome);
         }
         check_message(&post.message)?;
+        self.check_assets(&post.message)?;
         self.check_thread(&place)?;
-        let on_main_line = place.thread.is_none();
+        let on_main_line = place.is_on_main_line();
         let verdict =
             self.judge(&me, place.key, place.answers, approved.flatten(), on_main_line)?;
         self.check_budget(&me, place.key, place.thread, &post.message)?;
+        let subject = self.subject(&place);
+        self.check_turn(&me, place.key, subject, verdict.cause, &post.message)?;
         let only = self.audience(&me, &place, &post, verdict)?;
         if approved.is_none() && me.is_agent() {
             let source = verdict.cause;
@@ -74,15 +64,25 @@ impl Run<'_> {
             }
         }
         let attention = Arc::new(self.decide(&me, &place, &post, verdict, only.as_ref())?);
-        let was_paused = self.ws.is_paused(self.room(place.key), place.thread);
+        let thread = match place.opens {
+            Some(root) => Some(self.open_canonical(place.key, root)?),
+            None => place.thread,
+        };
+        let was_paused = self.ws.is_paused(self.room(place.key), thread);
         let mut draft = self.draft(self.drawn.uid, Change::Posted(post.message));
-        draft.thread = place.thread;
+        draft.thread = thread;
         draft.reply_to = place.reply_to();
         draft.cause = verdict.cause.filter(|_| me.is_agent());
         draft.hop = verdict.hop;
         draft.idempotency = post.idempotency;
         draft.attention = Some(attention);
+        if let Some(subject) = subject.filter(|_| me.is_agent()) {
+            // What its thread counts is made up for before this message is counted there.
+            self.room_mut(place.key).turn_mut(subject);
+        }
         let event = self.room_mut(place.key).log(draft);
+        let subject = self.room(place.key).subject_of(event.seq, thread);
+        self.count_turn(&me, subject, &event);
         let answers = |cause: &EventRef| cause.conversation == place.key || place.answers.is_some();
         if let Some(cause) = verdict.cause.filter(answers) {
             self.answered(cause, &me, verdict)?;
@@ -91,7 +91,13 @@ impl Run<'_> {
         self.call_off(&event)?;
         self.show_out(&event)?;
         self.tell(&event)?;
-        if self.ws.is_paused(self.room(place.key), place.thread) != was_paused {
+        if !me.is_agent() {
+            self.refresh_turns(subject, &event)?;
+        }
+        if let Some(thread) = thread.filter(|_| settles_a_finding(&event)) {
+            self.review_completed(place.key, thread)?;
+        }
+        if self.ws.is_paused(self.room(place.key), thread) != was_paused {
             self.review_pauses(place.key)?;
         }
         Ok(Outcome::Logged { entry, duplicate: false })
@@ -103,37 +109,14 @@ impl Run<'_> {
         let place = self.place(post)?;
         check_message(&post.message)?;
         self.check_thread(&place)?;
-        let on_main_line = place.thread.is_none();
+        let on_main_line = place.is_on_main_line();
         let verdict = self.judge(&me, place.key, place.answers, None, on_main_line)?;
         self.check_budget(&me, place.key, place.thread, &post.message)?;
+        let subject = self.subject(&place);
+        self.check_turn(&me, place.key, subject, verdict.cause, &post.message)?;
         let only = self.audience(&me, &place, post, verdict)?;
         let attention = self.decide(&me, &place, post, verdict, only.as_ref())?;
         Ok(Outcome::Preview(Arc::new(attention)))
-    }
-
-    fn place(&mut self, post: &Post) -> Result<Place> {
-        let key = self.room_by_uid(post.conversation)?;
-        self.must_sit(key)?;
-        let answers = match post.in_reply_to {
-            Some(uid) => Some(self.event_by_uid(uid, "event to reply to")?),
-            None => None,
-        };
-        let thread = match post.thread {
-            Some(uid) => {
-                let (of, thread) = self.thread_by_uid(uid)?;
-                if of != key {
-                    return Err(Refusal::invalid("the thread is in another conversation").into());
-                }
-                Some(thread)
-            }
-            None => None,
-        };
-        // A reply stays on the line of what it answers, unless it is sent elsewhere on purpose.
-        let inherited = match answers.filter(|a| a.conversation == key && thread.is_none()) {
-            Some(at) => self.recall(at)?.event.thread,
-            None => None,
-        };
-        Ok(Place { key, thread: thread.or(inherited), answers })
     }
 
     /// The same key with the same content is the same message; with other content it is a conflict.
@@ -220,7 +203,7 @@ impl Run<'_> {
         if self.check_host_word(me, &post.message)? {
             let intent = Intent::Statement;
             let (rest, only) = (Directedness::Ambient, only.cloned());
-            return Ok(Attention { intent, rest, told: Vec::new(), only, meant: None });
+            return Ok(Attention { only, ..Attention::plain(intent, rest, Vec::new()) });
         }
         let replied_to = match place.reply_to() {
             Some(seq) => {
@@ -247,7 +230,7 @@ impl Run<'_> {
             ..Said::read(room, me, place.thread, &post.message.text, self.now)
         };
         let mut attention = directedness::decide(room, self.ws.people(), &said);
-        self.note_spent(me, place.key, place.thread, &post.message, &mut attention);
+        self.note_spent(me, place, verdict.cause, &post.message, &mut attention);
         Ok(attention)
     }
 
@@ -262,7 +245,7 @@ impl Run<'_> {
             self.ensure_open(cause)?;
         }
         let room = self.room_mut(cause.conversation);
-        let Some(open) = room.open.get_mut(&cause.seq) else {
+        let Some(open) = room.open_mut(cause.seq) else {
             return self.said_again(cause, me.key);
         };
         if verdict.takes_claim && me.is_agent() {
@@ -334,14 +317,23 @@ impl Run<'_> {
             }
         }
         let members: Vec<_> = open.deliveries.iter().map(|d| d.member).collect();
-        if self.ws.is_withheld(self.room(at.conversation), open.thread) {
-            // Told once the line goes on.
-            let now = self.now;
-            for delivery in &mut open.deliveries {
+        self.room_mut(at.conversation).open_event(open);
+        // Told once the line goes on, or their turn comes.
+        let room = self.room(at.conversation);
+        let withheld: Vec<MemberKey> = match room.open.get(&at.seq) {
+            Some(open) => {
+                let held = open.deliveries.iter().filter(|d| self.ws.is_withheld(room, open, d));
+                held.map(|d| d.member).collect()
+            }
+            None => Vec::new(),
+        };
+        let now = self.now;
+        for member in withheld {
+            let open = self.room_mut(at.conversation).open_mut(at.seq);
+            if let Some(delivery) = open.and_then(|o| o.delivery_mut(member)) {
                 delivery.withhold(true, now);
             }
         }
-        self.room_mut(at.conversation).open_event(open);
         for member in members {
             self.offer(at, member)?;
         }
@@ -365,6 +357,7 @@ impl Run<'_> {
                         told: Vec::new(),
                         only: None,
                         meant: None,
+                        nobody: None,
                     })
                 };
                 let attention = recalled.event.attention.clone().unwrap_or_else(none);
@@ -403,6 +396,13 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether it is the verdict on something that was found.
+fn settles_a_finding(event: &Event) -> bool {
+    let message = event.change.message().filter(|m| m.kind == MessageKind::Event);
+    let kind = message.and_then(|m| text_field(m.metadata.as_deref()?, "event_type"));
+    matches!(kind, Some("finding_verified" | "finding_rejected"))
 }
 
 /// A message has content, and not too much of it.

@@ -1,10 +1,13 @@
 //! Rooms that come into memory and go out of it, with what is known of them by other keys than their own.
 
 use super::digest::digest_timer;
+use super::stimulus::stimulus_timer;
+use super::turn::turn_timer;
 use super::{Workspace, is_running};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq};
 use crate::room::Room;
+use crate::stimulus::queue;
 
 impl Workspace {
     /// Takes a loaded room in, with its open deliveries and timers.
@@ -17,9 +20,13 @@ impl Workspace {
         if !self.misjudged(&room).is_empty() {
             self.to_review.insert(key);
         }
+        let held = room.turns.subjects().map(|(subject, _)| subject);
+        let subjects = room.turns.with_open().chain(held);
+        self.to_arbitrate.extend(subjects.map(|subject| (key, subject)));
         let open: Vec<Seq> = room.open.keys().copied().collect();
         let due = self.digests.0.and_then(|every| room.tally.due(every));
         self.timers.set(digest_timer(key), due);
+        self.timers.set(stimulus_timer(key), queue::due(&room.stimuli));
         for member in running_in(&room) {
             self.count_running(member, false, true);
         }
@@ -42,6 +49,7 @@ impl Workspace {
         let room = self.rooms.remove(&key)?;
         self.by_uid.remove(&room.conversation.uid);
         self.timers.cancel(digest_timer(key));
+        self.timers.cancel(stimulus_timer(key));
         for member in running_in(&room) {
             self.count_running(member, true, false);
         }
@@ -53,6 +61,9 @@ impl Workspace {
             for delivery in &open.deliveries {
                 self.owe(delivery.member, at, false);
             }
+        }
+        for (subject, _) in room.turns.subjects() {
+            self.timers.cancel(turn_timer(key, subject));
         }
         self.touched.remove(&key);
         self.to_review.remove(&key);

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use super::conversation::derived;
 use super::{Result, Run};
 use crate::command::{Authority, OpenThread, Outcome};
 use crate::error::{Code, Refusal};
-use crate::event::{Change, EventRef, ThreadOpening};
+use crate::event::{Change, EventRef, Promotion, ThreadOpening};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
+use crate::limits;
 use crate::member::check_title;
-use crate::thread::ThreadStatus;
+use crate::thread::work::check_words_of;
+use crate::thread::{ThreadKind, ThreadStatus};
 use crate::work::Work;
 
 /// Events of a thread read at once.
@@ -67,12 +70,32 @@ impl Run<'_> {
         self.thread_outcome(key, ThreadKey(event.seq.0))
     }
 
+    /// Opens the canonical thread of a message that is answered. It has no title: what it is about is what its
+    /// root says, also when that is edited or erased.
+    pub(super) fn open_canonical(&mut self, key: ConversationKey, root: Seq) -> Result<ThreadKey> {
+        let author = self.recall(EventRef { conversation: key, seq: root })?.event.actor;
+        let mut participants = vec![author, self.by.member];
+        participants.sort_unstable();
+        participants.dedup();
+        let change = Change::ThreadOpened(ThreadOpening {
+            uid: self.drawn.second,
+            root: Some(root),
+            title: "".into(),
+            kind: ThreadKind::Conversation,
+            owner: None,
+            participants,
+        });
+        let event = self.log_plain(key, self.drawn.second, change)?;
+        Ok(ThreadKey(event.seq.0))
+    }
+
     pub(super) fn change_thread(
         &mut self,
         uid: Uid,
         status: Option<ThreadStatus>,
         owner: Option<Option<MemberKey>>,
         reason: &Arc<str>,
+        summary: Option<Arc<str>>,
     ) -> Result<Outcome> {
         let (key, thread_key) = self.thread_by_uid(uid)?;
         self.must_sit(key)?;
@@ -92,17 +115,27 @@ impl Run<'_> {
         {
             return Err(Refusal::invalid("a thread's owner has a seat in the conversation").into());
         }
+        if let Some(summary) = &summary {
+            check_summary(summary, thread.status, status)?;
+        }
         let mut changes = Vec::new();
         changes
             .extend(status.map(|status| Change::ThreadStatus { status, reason: reason.clone() }));
         changes.extend(owner.map(|owner| Change::ThreadOwner { owner }));
+        changes.extend(summary.map(|text| Change::Promoted(Promotion::Result { text })));
         for (n, change) in changes.into_iter().enumerate() {
-            let uid = if n == 0 { self.drawn.uid } else { self.drawn.second };
-            let mut draft = self.draft(uid, change);
+            let mut draft = self.draft(nth(self.drawn.uid, n), change);
             draft.thread = Some(thread_key);
             let event = self.room_mut(key).log(draft);
+            if matches!(event.change, Change::Promoted(_)) {
+                self.note_result(key, thread_key, event.uid)?;
+            }
             self.publish(event)?;
         }
+        if status.is_some() {
+            self.refill_turns(key, Some(thread_key));
+        }
+        self.arrange_stimuli(key);
         self.review_pauses(key)?;
         self.thread_outcome(key, thread_key)
     }
@@ -130,6 +163,22 @@ impl Run<'_> {
     /// The thread's own log says so: what is deleted or erased is reported no more. Closing is rare, and reads no
     /// more than the thread.
     fn must_have_no_open_finding(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
+        if !self.open_findings(key, thread)?.unwrap_or_default().is_empty() {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "a finding was neither verified nor rejected; an operator or orchestrator closes the thread",
+            )
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Findings that were neither verified nor rejected; none when none was ever reported.
+    pub(super) fn open_findings(
+        &mut self,
+        key: ConversationKey,
+        thread: ThreadKey,
+    ) -> Result<Option<Vec<Seq>>> {
         let (mut work, mut after) = (Work::default(), Seq(thread.0));
         loop {
             let page = self.facts.thread_log(key, thread, after, PAGE)?;
@@ -142,24 +191,44 @@ impl Run<'_> {
         let unwritten = self.room(key).unwritten().iter();
         let later = unwritten.filter(|e| e.thread == Some(thread) && e.seq > after);
         later.for_each(|event| work.take(event));
-        let open: Vec<_> = work.open().map(|finding| finding.at).collect();
-        for seq in open {
+        if work.findings.is_empty() {
+            return Ok(None);
+        }
+        let mut open: Vec<_> = work.open().map(|finding| finding.at).collect();
+        for seq in open.clone() {
             let found = self.recall(EventRef { conversation: key, seq })?;
-            if found.message.deleted_at.is_none() {
-                return Err(Refusal::new(
-                    Code::InsufficientAuthority,
-                    "a finding was neither verified nor rejected; an operator or orchestrator closes the thread",
-                )
-                .into());
+            if found.message.deleted_at.is_some() {
+                open.retain(|of| *of != seq);
             }
         }
-        Ok(())
+        Ok(Some(open))
     }
 
-    fn thread_outcome(&self, key: ConversationKey, thread: ThreadKey) -> Result<Outcome> {
+    pub(super) fn thread_outcome(
+        &self,
+        key: ConversationKey,
+        thread: ThreadKey,
+    ) -> Result<Outcome> {
         let room = self.room(key);
         let thread = room.threads.get(&thread).cloned();
         let thread = thread.ok_or_else(|| Refusal::not_found("thread"))?;
         Ok(Outcome::Thread { conversation: room.conversation.clone(), thread })
     }
+}
+
+/// The id of the event that a command logs as its `n`th.
+fn nth(uid: Uid, n: usize) -> Uid {
+    if n == 0 { uid } else { derived(uid, n - 1) }
+}
+
+/// What came of a thread is said when something has.
+fn check_summary(summary: &str, is: ThreadStatus, next: Option<ThreadStatus>) -> Result<()> {
+    check_words_of("a summary", summary, limits::SUMMARY_BYTES)?;
+    let done = |status| matches!(status, ThreadStatus::Resolved | ThreadStatus::Closed);
+    if !done(next.unwrap_or(is)) || is == ThreadStatus::Closed {
+        let why =
+            "a summary goes with resolving or closing the thread, or with one that is resolved";
+        return Err(Refusal::new(Code::Conflict, why).into());
+    }
+    Ok(())
 }

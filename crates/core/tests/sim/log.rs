@@ -8,6 +8,7 @@ use chorus_core::delivery::Open;
 use chorus_core::event::{Event, EventRef};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use chorus_core::room::{Base, Room};
+use chorus_core::stimulus::Stimulus;
 use chorus_core::workspace::{Changes, Workspace};
 
 #[derive(Default)]
@@ -20,10 +21,18 @@ pub(crate) struct Log {
     pub marks: HashMap<(ConversationKey, MemberKey, Option<ThreadKey>), Mark>,
     pub threads: HashMap<Uid, (ConversationKey, ThreadKey)>,
     pub digested: HashMap<ConversationKey, Seq>,
+    pub stimuli: BTreeMap<(ConversationKey, Uid), Arc<Stimulus>>,
     pub bases: HashMap<ConversationKey, Arc<Base>>,
 }
 
 impl Log {
+    /// The queue of a conversation, as its rows have it.
+    #[allow(dead_code, reason = "only one of the two test programs restarts by it")]
+    pub(crate) fn stimuli_of(&self, key: ConversationKey) -> Vec<Stimulus> {
+        let here = self.stimuli.iter().filter(|((of, _), _)| *of == key);
+        here.map(|(_, stimulus)| Stimulus::clone(stimulus)).collect()
+    }
+
     /// Writes what a batch changed, as a store would.
     pub(crate) fn write(&mut self, workspace: &Workspace, changes: &Changes) {
         for changed in &changes.rooms {
@@ -58,6 +67,12 @@ impl Log {
             }
             if changed.dirty.digested {
                 self.digested.insert(conversation, room.tally.after);
+            }
+            for (uid, stimulus) in &changed.dirty.stimuli {
+                match stimulus {
+                    Some(stimulus) => self.stimuli.insert((conversation, *uid), stimulus.clone()),
+                    None => self.stimuli.remove(&(conversation, *uid)),
+                };
             }
             for key in &changed.dirty.threads {
                 self.threads.insert(room.threads[key].uid, (conversation, *key));

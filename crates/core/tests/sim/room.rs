@@ -31,6 +31,7 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
         let pending = world.log.pending.iter();
         let parts = Parts {
             digested: None,
+            stimuli: Vec::new(),
             gone: Vec::new(),
             conversation: room.conversation.clone(),
             head: room.head,
@@ -44,6 +45,7 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
             receipts,
             sent: Vec::new(),
             shared: false,
+            turns: Vec::new(),
         };
         let again = Room::restore(parts, world.ws.directory(), world.now);
         assert_eq!(again.head, room.head);

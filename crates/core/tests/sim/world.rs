@@ -93,11 +93,7 @@ impl World {
                 description: "".into(),
                 purpose: "".into(),
                 visibility: Visibility::Private,
-                stream: None,
-                archived: false,
-                lead: None,
-                agent_budget: None,
-                keep: None,
+                ..Settings::default()
             };
             let by = self.by(self.people[0]);
             let command = Command::CreateConversation { kind, settings, members };

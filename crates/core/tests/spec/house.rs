@@ -158,11 +158,7 @@ impl House {
             description: "".into(),
             purpose: "".into(),
             visibility: Visibility::Private,
-            stream: None,
-            archived: false,
-            lead: None,
-            agent_budget: None,
-            keep: None,
+            ..Settings::default()
         };
         let command = Command::CreateConversation { kind, settings, members };
         match self.must(self.by(ALICE), command) {
@@ -382,6 +378,8 @@ impl House {
             let pending = self.log.pending.iter();
             let events = self.log.events.values().filter(|e| e.conversation == key);
             let sent = events.clone().filter_map(|e| Some((e.at, e.idempotency?.key, e.seq)));
+            let turns = room.turns.subjects().filter(|(subject, _)| room.turns.is_live(*subject));
+            let turns = turns.map(|(subject, turn)| (subject, turn.clone())).collect();
             let parts = Parts {
                 conversation: room.conversation.clone(),
                 head,
@@ -389,8 +387,10 @@ impl House {
                 threads: room.threads.values().map(|t| (**t).clone()).collect(),
                 digested: self.log.digested.get(&key).copied(),
                 gone: room.gone.iter().copied().collect(),
+                stimuli: self.log.stimuli_of(key),
                 sent: sent.collect(),
                 shared: false,
+                turns,
                 events: events.cloned().collect(),
                 pending: pending
                     .filter(|(at, _)| at.conversation == key)

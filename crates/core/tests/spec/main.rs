@@ -1,4 +1,4 @@
-//! `spec/attention.md`, requirement by requirement, against the pure core: a workspace with its log in
+//! `spec/attention.md` and `spec/channels.md`, requirement by requirement, against the pure core: a workspace with its log in
 //! memory, driven by commands, with time passed in. One module for each part of the page.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, unreachable_pub, reason = "a test's own house")]
@@ -23,3 +23,6 @@ mod owed;
 mod pauses;
 mod reactions;
 mod reliability;
+mod stimuli;
+mod thread_work;
+mod turns;

@@ -10,6 +10,7 @@ use chorus_core::limits;
 use chorus_core::member::{MemberFields, MemberKind};
 use chorus_core::reaction::Signal;
 use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_core::turn::RulesPatch;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 
@@ -34,14 +35,8 @@ impl Line {
 fn dm(house: &mut House) -> Line {
     let settings = chorus_core::conversation::Settings {
         title: "two agents".into(),
-        description: "".into(),
-        purpose: "".into(),
         visibility: chorus_core::conversation::Visibility::Private,
-        stream: None,
-        archived: false,
-        lead: None,
-        agent_budget: None,
-        keep: None,
+        ..chorus_core::conversation::Settings::default()
     };
     let members = vec![REVIEWER];
     let command = Command::CreateConversation { kind: ConversationKind::Dm, settings, members };
@@ -62,6 +57,17 @@ fn thread(house: &mut House, kind: ThreadKind) -> Line {
     };
     match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))) {
         Ok(Outcome::Thread { thread, .. }) => {
+            // Turns would end what they say sooner.
+            let turns = RulesPatch {
+                speakers: Some(limits::TURN_SPEAKERS),
+                replies: Some(limits::TURN_REPLIES),
+                cooldown_ms: Some(0),
+                acceptance_ms: None,
+            };
+            let settings = SettingsPatch { turns, ..SettingsPatch::default() };
+            let conversation = house.ops;
+            let change = Command::ChangeConversation { conversation, settings };
+            house.run(house.by(ALICE), change).expect("an operator");
             Line { conversation: house.ops, thread: Some(thread.uid) }
         }
         other => panic!("{other:?}"),
@@ -253,10 +259,12 @@ fn a_person_a_status_and_a_setting_let_a_line_go_on_and_an_agent_does_not() {
         ("a status", |h, l| {
             let (status, reason) = (Some(ThreadStatus::Blocked), "waits".into());
             let thread = l.thread.expect("a thread");
-            let change = Command::ChangeThread { thread, status, owner: None, reason };
+            let change =
+                Command::ChangeThread { thread, status, owner: None, reason, summary: None };
             h.run(h.by(SCOUT), change).expect("agents set a status");
             let (status, reason) = (Some(ThreadStatus::Active), "".into());
-            let change = Command::ChangeThread { thread, status, owner: None, reason };
+            let change =
+                Command::ChangeThread { thread, status, owner: None, reason, summary: None };
             h.run(h.by(SCOUT), change).expect("agents set a status");
         }),
         ("the command", |h, l| assert!(go_on(h, BOB, l).expect("a person"))),

@@ -23,7 +23,8 @@ async fn a_delivery_is_acknowledged_run_and_answered() {
         sent[0],
         json!({
             "target": {"conversation": "ch_1"}, "inReplyTo": "evt_1", "idempotencyKey": "reply:evt_1:1",
-            "visibility": "channel", "directedness": "to_me", "text": "no, it runs", "turn": "turn_evt_1"
+            "visibility": "channel", "directedness": "to_me", "text": "no, it runs", "turn": "turn_evt_1",
+            "closing": true
         })
     );
     assert_eq!(host.seen("ack")[0]["result"], json!({"accepted": true}));

@@ -8,9 +8,11 @@ use chorus_core::conversation::{Conversation, ConversationKind, Keep, Settings, 
 use chorus_core::error::Refusal;
 use chorus_core::ids::Uid;
 use chorus_core::limits;
+use chorus_core::turn::RulesPatch;
 use chorus_wire::rest::channels::{
-    Channel, ChannelPatch, Channels, Leave, NewChannel, Seat, SeatPut,
+    Channel, ChannelPatch, Channels, Leave, ListChannels, NewChannel, Seat, SeatPut, TurnsPatch,
 };
+use chorus_wire::rest::search::Scope;
 
 use super::{App, ids, streams, unexpected};
 use crate::auth::Caller;
@@ -67,6 +69,8 @@ impl App {
             lead,
             agent_budget: patch.agent_budget,
             keep,
+            turns: patch.turns.map(turns).unwrap_or_default(),
+            replies: patch.replies,
         };
         self.submit(caller.by, Command::ChangeConversation { conversation, settings }).await?;
         self.channel_by(caller, conversation).await
@@ -92,12 +96,18 @@ impl App {
     }
 
     /// Those the caller may see.
-    pub(crate) async fn channels(&self, caller: &Caller) -> Result<Channels, Refusal> {
+    pub(crate) async fn channels(
+        &self,
+        caller: &Caller,
+        asked: ListChannels,
+    ) -> Result<Channels, Refusal> {
         caller.must_not_be_a_turn()?;
         let viewer = caller.viewer();
-        let (found, heads) = self
+        let scope = asked.scope.unwrap_or(Scope::All);
+        let (mut found, heads) = self
             .read(move |readers| Ok((readers.conversations(viewer)?, readers.heads()?)))
             .await?;
+        found.retain(|conversation| scope.holds(conversation.kind));
         let heads: HashMap<_, _> = heads.into_iter().collect();
         let directory = self.directory();
         let show = |conversation: &Arc<Conversation>| {
@@ -148,6 +158,15 @@ impl App {
     }
 }
 
+fn turns(patch: TurnsPatch) -> RulesPatch {
+    RulesPatch {
+        speakers: patch.max_parallel_public_speakers,
+        replies: patch.replies_per_human_message,
+        cooldown_ms: patch.cooldown_ms,
+        acceptance_ms: patch.acceptance_ms,
+    }
+}
+
 fn keep(text: &str) -> Result<Keep, Refusal> {
     let most = limits::KEEP_DAYS;
     let what = || format!("{text:?}: keep is all, or days from 1d to {most}d, or null");
@@ -181,9 +200,7 @@ fn settings(
         purpose: new.purpose.as_deref().unwrap_or_default().into(),
         visibility,
         stream,
-        archived: false,
-        lead: None,
-        agent_budget: None,
-        keep: None,
+        replies: new.replies.unwrap_or_default(),
+        ..Settings::default()
     })
 }

@@ -4,11 +4,26 @@ use chorus_core::command::Command;
 use chorus_core::error::Refusal;
 use chorus_core::ids::{Prefix, Seq};
 use chorus_wire::rest::cursors::{Cursor, CursorPut};
+use chorus_wire::rest::index::{Index, ListIndex};
 
 use super::{App, ids};
 use crate::auth::Caller;
+use crate::view::conversations;
 
 impl App {
+    /// `GET /v1/index`: the caller's own seats.
+    pub(crate) async fn index(&self, caller: &Caller, asked: ListIndex) -> Result<Index, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let member = caller.by.member;
+        let (scope, only_unread) = (asked.scope.unwrap_or_default(), asked.unread == Some(true));
+        let mut seats = self.read(move |readers| readers.unread(member)).await?;
+        seats.retain(|seat| {
+            scope.holds(seat.conversation.kind) && (!only_unread || seat.messages > 0 || seat.more)
+        });
+        seats.sort_by_key(|seat| std::cmp::Reverse((seat.last_at, seat.conversation.key)));
+        Ok(Index { channels: seats.iter().map(conversations::indexed).collect() })
+    }
+
     pub(crate) async fn cursor(
         &self,
         caller: &Caller,

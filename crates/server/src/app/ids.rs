@@ -23,8 +23,16 @@ pub(super) fn event(id: &str) -> Result<Uid, Refusal> {
     hex.and_then(|hex| hex.parse().ok()).ok_or_else(|| Refusal::not_found("event"))
 }
 
+pub(super) fn asset(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Asset, id).ok_or_else(|| Refusal::not_found("asset"))
+}
+
 pub(super) fn approval(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Approval, id).ok_or_else(|| Refusal::not_found("approval"))
+}
+
+pub(super) fn stimulus(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Stimulus, id).ok_or_else(|| Refusal::not_found("stimulus"))
 }
 
 pub(super) fn session(id: &str) -> Result<Uid, Refusal> {

@@ -52,7 +52,8 @@ impl App {
     ) -> Result<Message, Refusal> {
         caller.must_not_be_a_turn()?;
         let message = ids::event(id)?;
-        let content = send::message(patch.text, patch.content, patch.metadata.as_deref(), None)?;
+        let parts = self.keep_uploads(caller, patch.content).await?;
+        let content = send::message(caller, patch.text, parts, patch.metadata.as_deref(), None)?;
         self.submit(caller.by, Command::Edit { message, content }).await?;
         self.message(caller, id).await
     }
@@ -82,6 +83,7 @@ impl App {
             }
             if !more {
                 let at = at(event.change.about().unwrap_or(event.seq));
+                self.forget(at).await;
                 let stored = self.read(move |readers| readers.entry_at(at)).await?;
                 let shown = stored.and_then(posted).ok_or_else(|| Refusal::not_found("message"))?;
                 return Ok(messages::message(&self.directory(), &shown));

@@ -191,8 +191,9 @@ impl App {
     ) -> Result<StatusUpdated, Refusal> {
         caller.must_not_be_a_turn()?;
         let reason = args.reason.unwrap_or_default();
-        let (thread, _) =
-            self.move_thread(caller, &args.thread_id, Some(args.status), None, reason).await?;
+        let (thread, _) = self
+            .move_thread(caller, &args.thread_id, Some(args.status), None, reason, None)
+            .await?;
         Ok(StatusUpdated {
             thread_id: thread.uid.show(Prefix::Thread),
             status: thread.status,

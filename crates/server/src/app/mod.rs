@@ -22,17 +22,23 @@ pub(crate) mod pauses;
 pub(crate) mod reactions;
 pub(crate) mod retention;
 pub(crate) mod roles;
+pub(crate) mod search;
+pub(crate) mod stimuli;
 pub(crate) mod streams;
+pub(crate) mod thread_work;
 pub(crate) mod threads;
 pub(crate) mod tokens;
 
 pub(crate) mod approvals;
+pub(crate) mod assets;
 pub(crate) mod audit;
 pub(crate) mod claims;
 pub(crate) mod deliveries;
 pub(crate) mod digests;
 pub(crate) mod inbox;
+pub(crate) mod runs;
 pub(crate) mod sessions;
+pub(crate) mod speakers;
 pub(crate) mod turns;
 pub(crate) mod why;
 
@@ -79,7 +85,7 @@ pub(crate) struct App {
     pub(crate) feed: Arc<Feed>,
     /// Changes when the list of channels and threads may be another for somebody; over when the host stops.
     pub(crate) lists: watch::Receiver<()>,
-    pub(crate) gone: Gone,
+    pub(crate) gone: Arc<Gone>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) traces: Arc<Traces>,
     pub(crate) redactor: Redactor,
@@ -113,6 +119,8 @@ pub(crate) struct App {
     /// Who writes summaries of threads.
     pub(crate) summaries: digests::Scribe,
     pub(crate) retention: retention::Retention,
+    pub(crate) searching: search::Searching,
+    pub(crate) uploads: assets::Uploads,
 }
 
 impl App {

@@ -76,6 +76,7 @@ impl App {
             match self.submit(By::host(), trim).await {
                 Ok(_) => {
                     self.metrics.dropped.inc_by(count);
+                    self.searching.hints.look([conversation.key]);
                 }
                 // Something is owed there since, or was erased: it is looked anew.
                 Err(refusal) if refusal.code == Code::Conflict => {}
@@ -132,7 +133,7 @@ impl App {
 /// The event that a command is about, or answers.
 pub(super) fn about(command: &Command) -> Option<Uid> {
     match command {
-        Command::Post(post) | Command::Preview(post) => post.in_reply_to,
+        Command::Post(post) | Command::CloseRun(post) | Command::Preview(post) => post.in_reply_to,
         Command::OpenThread(opening) => opening.root,
         Command::Edit { message, .. }
         | Command::Delete { message }

@@ -40,6 +40,7 @@ pub(super) struct Letter {
     metadata: Option<Box<RawValue>>,
     source: Option<MessageSource>,
     only: Vec<String>,
+    closing: bool,
 }
 
 impl App {
@@ -103,14 +104,18 @@ impl App {
     pub(super) async fn send(
         &self,
         caller: &Caller,
-        letter: Letter,
+        mut letter: Letter,
         key_needed: bool,
     ) -> Result<(Entry, bool, u32), Refusal> {
+        letter.content = self.keep_uploads(caller, letter.content.take()).await?;
+        let closing = letter.closing;
         let mut post = self.write(caller, letter, key_needed).await?;
         // Here, so that the sender hears of it.
         let redacted = self.redactor.message(&mut post.message);
         self.metrics.redacted(redacted);
-        match self.submit_redacted(caller.by, Command::Post(Box::new(post))).await? {
+        let post = Box::new(post);
+        let command = if closing { Command::CloseRun(post) } else { Command::Post(post) };
+        match self.submit_redacted(caller.by, command).await? {
             Outcome::Logged { entry, duplicate } => {
                 self.metrics.posted();
                 Ok((entry, duplicate, redacted))
@@ -142,6 +147,7 @@ impl App {
         let thread = letter.thread.as_deref().map(ids::thread).transpose()?;
         let in_reply_to = letter.in_reply_to.as_deref().map(ids::event).transpose()?;
         let mut message = message(
+            caller,
             letter.text,
             letter.content,
             letter.metadata.as_deref(),
@@ -212,11 +218,13 @@ impl App {
 
 /// What is said, checked and in the form core keeps.
 pub(super) fn message(
+    caller: &Caller,
     text: Option<String>,
     content: Option<Vec<Part>>,
     metadata: Option<&RawValue>,
     source: Option<&MessageSource>,
 ) -> Result<Message, Refusal> {
+    check_boards(caller, content.as_deref().unwrap_or_default())?;
     let content = Content::read(text, content)?;
     Ok(Message {
         kind: MessageKind::Chat,
@@ -225,6 +233,29 @@ pub(super) fn message(
         metadata: metadata.map(canonical::metadata).transpose()?.map(Into::into),
         source: source.map(source_json).transpose()?,
     })
+}
+
+/// Longest id of a board or of an item of one, in bytes.
+const BOARD_BYTES: usize = 256;
+
+/// A board is its session's: nobody else can say what is on it.
+fn check_boards(caller: &Caller, parts: &[Part]) -> Result<(), Refusal> {
+    let bad =
+        |id: &String| id.is_empty() || id.len() > BOARD_BYTES || id.chars().any(char::is_control);
+    for part in parts {
+        let Part::BoardReference { board_id, item_id } = part else { continue };
+        if caller.by.session.is_none() {
+            return Err(Refusal::invalid(
+                "a board reference is to a board of the sender's session; this sender has none",
+            ));
+        }
+        if bad(board_id) || item_id.as_ref().is_some_and(bad) {
+            return Err(Refusal::invalid(format!(
+                "the ids of a board and its item are single lines of 1 to {BOARD_BYTES} bytes"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Longest names of another platform, its workspace and its message, in bytes.
@@ -263,6 +294,7 @@ impl Letter {
             metadata: args.metadata,
             source: None,
             only: Vec::new(),
+            closing: false,
         }
     }
 }
@@ -284,6 +316,7 @@ impl From<NewMessage> for Letter {
             metadata: new.metadata,
             source: new.source,
             only: new.only,
+            closing: false,
         }
     }
 }
@@ -305,6 +338,7 @@ impl From<SendMessage> for Letter {
             metadata: args.metadata,
             source: None,
             only: args.only,
+            closing: args.closing,
         }
     }
 }

@@ -68,11 +68,7 @@ impl App {
             description: "".into(),
             purpose: "".into(),
             visibility: Visibility::Private,
-            stream: None,
-            archived: false,
-            lead: None,
-            agent_budget: None,
-            keep: None,
+            ..Settings::default()
         };
         let members = participants.iter().copied().chain(owner).collect();
         let command =
@@ -97,7 +93,7 @@ impl App {
         };
         let reason = patch.reason.unwrap_or_default();
         let (thread, conversation) =
-            self.move_thread(caller, id, patch.status, owner, reason).await?;
+            self.move_thread(caller, id, patch.status, owner, reason, patch.summary).await?;
         self.show_thread(&conversation, &thread).await
     }
 
@@ -108,12 +104,14 @@ impl App {
         status: Option<ThreadStatus>,
         owner: Option<Option<MemberKey>>,
         reason: String,
+        summary: Option<String>,
     ) -> Result<(Arc<thread::Thread>, Arc<Conversation>), Refusal> {
         if reason.len() > REASON_BYTES {
             return Err(Refusal::invalid(format!("a reason has at most {REASON_BYTES} bytes")));
         }
         let thread = ids::thread(id)?;
-        let command = Command::ChangeThread { thread, status, owner, reason: reason.into() };
+        let (reason, summary) = (reason.into(), summary.map(Into::into));
+        let command = Command::ChangeThread { thread, status, owner, reason, summary };
         match self.submit(caller.by, command).await? {
             Outcome::Thread { conversation, thread } => Ok((thread, conversation)),
             other => Err(unexpected(&other)),
@@ -169,7 +167,7 @@ impl App {
         Ok(Threads { threads: wanted.map(show).collect() })
     }
 
-    async fn show_thread(
+    pub(super) async fn show_thread(
         &self,
         conversation: &Conversation,
         thread: &thread::Thread,

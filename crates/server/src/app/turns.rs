@@ -104,7 +104,8 @@ impl App {
             (None, Some(thread)) => {
                 let reason = args.note.unwrap_or_default();
                 let status = Some(ThreadStatus::Resolved);
-                let (thread, _) = self.move_thread(&caller, &thread, status, None, reason).await?;
+                let (thread, _) =
+                    self.move_thread(&caller, &thread, status, None, reason, None).await?;
                 Ok(tools::Resolved {
                     event_id: None,
                     disposition: None,

@@ -22,17 +22,19 @@ use chorus_core::command::{Effect, Offer};
 use chorus_core::conversation::Conversation;
 use chorus_core::digest::Digest;
 use chorus_core::event::Change;
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::ids::{ConversationKey, Prefix, Uid};
 use chorus_core::member::Directory;
 use chorus_wire::attention::shared::{Shared, delivery_id};
 use chorus_wire::attention::{method, notifications};
 use chorus_wire::jsonrpc::{Id, Notification};
 use tokio::sync::{mpsc, watch};
 
+use crate::indexer::Hints;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
 use connections::{Connections, GIVEN_UP, Note, Outgoing, TAKEN_OVER};
 use feed::{Feed, Live};
+use gone::Gone;
 
 /// Batches of effects that may wait. One is at most 256 commands' worth.
 const BATCHES: usize = 1024;
@@ -41,6 +43,7 @@ const BATCHES: usize = 1024;
 pub(crate) struct Sink {
     directory: Arc<ArcSwap<Directory>>,
     connections: Arc<Connections>,
+    gone: Arc<Gone>,
     batches: mpsc::Sender<Vec<Effect>>,
     overflowed: Arc<AtomicBool>,
 }
@@ -57,6 +60,8 @@ pub(crate) struct Courier {
     pub workspace_id: Arc<str>,
     /// To whoever shows digests; what does not fit is only stored.
     pub digests: mpsc::Sender<Made>,
+    /// To whoever keeps the index of search.
+    pub hints: Arc<Hints>,
     /// Says that the list of channels and threads may be another for somebody.
     pub lists: watch::Sender<()>,
 }
@@ -68,18 +73,23 @@ impl Sink {
     pub(crate) fn new(
         directory: Arc<ArcSwap<Directory>>,
         connections: Arc<Connections>,
+        gone: Arc<Gone>,
     ) -> (Self, mpsc::Receiver<Vec<Effect>>, Arc<AtomicBool>) {
         let (batches, rest) = mpsc::channel(BATCHES);
         let overflowed = Arc::new(AtomicBool::new(false));
-        let sink = Self { directory, connections, batches, overflowed: overflowed.clone() };
+        let sink = Self { directory, connections, gone, batches, overflowed: overflowed.clone() };
         (sink, rest, overflowed)
     }
 
     /// Takes what a batch of commands causes; never blocks. The directory is in force when this returns.
     pub(crate) fn put(&self, mut effects: Vec<Effect>) {
-        effects.retain(|effect| match effect {
+        effects.retain_mut(|effect| match effect {
             Effect::Directory(directory) => {
                 self.directory.store(directory.clone());
+                false
+            }
+            Effect::Erased(events) => {
+                self.gone.put(std::mem::take(events));
                 false
             }
             // At once, so that it is not the session's next connection that is closed.
@@ -111,11 +121,13 @@ impl Courier {
     /// Followers read their logs, and connections ask for what they are owed.
     fn look_everywhere(&self) {
         self.feed.look_everywhere();
+        self.hints.look_everywhere();
         self.lists.send_replace(());
         self.connections.all().iter().for_each(|connection| connection.lag());
     }
 
     fn distribute(&self, effects: Vec<Effect>) {
+        self.hints.look(effects.iter().filter_map(searched));
         let directory = self.directory.load_full();
         // Offers of one event follow each other; it is encoded for the first of them.
         let mut encoded: Option<(Uid, Arc<Shared>)> = None;
@@ -166,7 +178,7 @@ impl Courier {
                 }
                 Effect::Anything => self.look_everywhere(),
                 // Taken out by the sink.
-                Effect::Directory(_) | Effect::Ended { .. } => {}
+                Effect::Directory(_) | Effect::Ended { .. } | Effect::Erased(_) => {}
             }
         }
     }
@@ -185,6 +197,21 @@ impl Courier {
         self.metrics.offered(offer.decision.policy, offer.decision.mode);
         let span = self.traces.offer(&offer);
         to.offer(Outgoing { shared, offer, span });
+    }
+}
+
+/// Where there is something new to search.
+fn searched(effect: &Effect) -> Option<ConversationKey> {
+    match effect {
+        Effect::Logged(entry) => match entry.event.change {
+            Change::Posted(_)
+            | Change::Edited { .. }
+            | Change::Deleted { .. }
+            | Change::Erased { .. } => Some(entry.conversation.key),
+            _ => None,
+        },
+        Effect::Moved(key) => Some(*key),
+        _ => None,
     }
 }
 
@@ -218,7 +245,8 @@ mod tests {
     async fn what_does_not_fit_sends_everybody_to_what_is_kept() {
         let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
         let (connections, feed) = (Arc::new(Connections::default()), Arc::new(Feed::default()));
-        let (sink, batches, overflowed) = Sink::new(directory.clone(), connections.clone());
+        let (sink, batches, overflowed) =
+            Sink::new(directory.clone(), connections.clone(), Arc::default());
         let (connection, _queues) = connections.open(SessionKey(1), MemberKey(1));
         let mut follower = feed.follow(ConversationKey(1));
         for _ in 0..=BATCHES {
@@ -236,6 +264,7 @@ mod tests {
             traces: Arc::new(Traces::open(&Default::default()).unwrap()),
             workspace_id: "wk_".into(),
             digests: mpsc::channel(1).0,
+            hints: Arc::default(),
             lists,
         };
         courier.run().await;
@@ -247,7 +276,7 @@ mod tests {
     #[test]
     fn a_directory_is_in_force_before_its_command_is_seen() {
         let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
-        let (sink, _batches, _) = Sink::new(directory.clone(), Arc::default());
+        let (sink, _batches, _) = Sink::new(directory.clone(), Arc::default(), Arc::default());
         let mut next = Directory::default();
         next.lead = Some(MemberKey(3));
         sink.put(vec![Effect::Directory(Arc::new(next))]);

@@ -59,11 +59,7 @@ mod tests {
             description: "".into(),
             purpose: "".into(),
             visibility: Visibility::Public,
-            stream: None,
-            archived: false,
-            lead: None,
-            agent_budget: None,
-            keep: None,
+            ..Settings::default()
         };
         Arc::new(Conversation {
             key: ConversationKey(1),

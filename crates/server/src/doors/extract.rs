@@ -104,11 +104,22 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
 
 /// The whole body, if it is not too long.
 pub(super) async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
+    read_up_to(app, headers, body, BODY_BYTES, too_large).await
+}
+
+/// The whole body, if it is not longer than `most`.
+pub(super) async fn read_up_to(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+    too_large: fn() -> Refusal,
+) -> Result<Bytes, Refusal> {
     let stated = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok());
-    if stated.is_some_and(|length: u64| length > BODY_BYTES as u64) {
+    if stated.is_some_and(|length: u64| length > most as u64) {
         return Err(too_large());
     }
-    let whole = tokio::time::timeout(app.body_time, to_bytes(body, BODY_BYTES)).await;
+    let whole = tokio::time::timeout(app.body_time, to_bytes(body, most)).await;
     let whole = whole.map_err(|_| {
         let seconds = app.body_time.as_secs();
         Refusal::invalid(format!("the body did not come within {seconds} s; send it at once"))

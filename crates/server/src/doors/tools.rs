@@ -7,6 +7,7 @@ use std::time::Instant;
 use chorus_core::error::{Code, Refusal};
 use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::attention::initialize::Glyphs;
+use chorus_wire::channels;
 use chorus_wire::error::Envelope;
 use chorus_wire::jsonrpc;
 use chorus_wire::threads::descriptors::Method;
@@ -114,6 +115,15 @@ async fn run(
     app.may_call(caller, tool, raw).await?;
     match tool {
         Tool::Threads(method) => run_method(asking, method, raw).await,
+        Tool::Channels(channels::Tool::EmitOutput) => {
+            given(&app.emit_output(caller, read(asking, raw)?).await?)
+        }
+        Tool::Channels(channels::Tool::SetChannelReaction) => {
+            given(&app.set_channel_reaction(caller, read(asking, raw)?).await?)
+        }
+        Tool::Channels(channels::Tool::ReadChannelThread) => {
+            given(&app.read_channel_thread(caller, read(asking, raw)?, glyphs).await?)
+        }
         Tool::SendMessage => given(&app.send_message(caller, read(asking, raw)?).await?),
         Tool::React => given(&app.react_tool(caller, read(asking, raw)?).await?),
         Tool::Claim => match app.claim_tool(caller, read(asking, raw)?).await? {

@@ -72,6 +72,7 @@ pub fn export(
     let mut lines =
         Lines { out, digest: Sha256::new(), counts: Counts::default(), line: Vec::new() };
     everybody(&mut lines, &snapshot)?;
+    assets(&mut lines, &reading)?;
     for part in &snapshot.conversations {
         conversation(&mut lines, &reading, part)?;
     }
@@ -119,6 +120,25 @@ impl Lines<'_> {
         self.digest.update(&self.line);
         Ok(self.out.write_all(&self.line)?)
     }
+}
+
+/// Files, one after the other: each is in memory while it is written.
+fn assets(lines: &mut Lines<'_>, reading: &Reading) -> Result<()> {
+    for asset in reading.assets()? {
+        let Some(kept) = reading.kept(asset)? else { continue };
+        let asset = &kept.asset;
+        lines.put(&Line::Asset(line::Asset {
+            id: asset.uid.show(Prefix::Asset).into(),
+            name: (&*asset.name).into(),
+            media: asset.media.code(),
+            by: asset.by.0,
+            at: asset.at.0,
+            sha256: Bytes::of(&asset.hash),
+            data: Bytes::of(&kept.data),
+            thumbnail: kept.thumbnail.as_deref().map(Bytes::of),
+        }))?;
+    }
+    Ok(())
 }
 
 fn everybody(lines: &mut Lines<'_>, snapshot: &Snapshot) -> Result<()> {
@@ -182,6 +202,7 @@ fn conversation(lines: &mut Lines<'_>, reading: &Reading, part: &Part) -> Result
             participants: t.participants.iter().map(|m| m.0).collect(),
             created_at: t.created_at.0,
             updated_at: t.updated_at.0,
+            work: (!t.work.is_plain()).then(|| Bytes(packed::work(&t.work))),
         }))?;
     }
     if let Some(base) = &part.base {
@@ -232,6 +253,7 @@ pub(super) fn conversation_line(conversation: &Conversation) -> line::Conversati
         lead: settings.lead.map(|l| l.0),
         agent_budget: settings.agent_budget,
         keep: settings.keep.map(Keep::stored),
+        settings: Some(packed::later_settings(settings)).filter(|s| !s.is_empty()).map(Bytes),
         archived: settings.archived,
         created_at: created_at.0,
         roster: Vec::new(),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
+use chorus_core::asset::{Asset, Kept};
 use chorus_core::command::Mark;
 use chorus_core::conversation::{Conversation, Keep, Settings};
 use chorus_core::event::{Event, EventRef, Idempotency};
@@ -220,7 +221,8 @@ impl State {
             Line::Role(_) => 2,
             Line::Stream(_) => 3,
             Line::Session(_) => 4,
-            _ => 5,
+            Line::Asset(_) => 5,
+            _ => 6,
         };
         if rank < self.rank {
             return Err("it is out of order".into());
@@ -260,6 +262,7 @@ impl State {
                 connected: false,
                 seen_at: Timestamp(s.seen_at),
             })?),
+            Line::Asset(a) => Ok(writing.asset(&kept(a)?)?),
             Line::Conversation(c) => self.begin_conversation(writing, c),
             Line::Thread(t) => {
                 let thread = thread(&t)?;
@@ -293,21 +296,26 @@ impl State {
         writing: &mut Writing,
         c: line::Conversation<'_>,
     ) -> Result<(), Bad> {
+        let mut settings = Settings {
+            title: (*c.title).into(),
+            description: (*c.description).into(),
+            purpose: (*c.purpose).into(),
+            visibility: coded(c.visibility)?,
+            stream: c.stream.map(StreamKey),
+            lead: c.lead.map(MemberKey),
+            agent_budget: c.agent_budget,
+            keep: c.keep.map(Keep::from_stored),
+            archived: c.archived,
+            ..Settings::default()
+        };
+        if let Some(later) = &c.settings {
+            packed::read_later_settings(&later.0, &mut settings).map_err(|e| e.to_string())?;
+        }
         let conversation = Conversation {
             key: ConversationKey(c.key),
             uid: id(Prefix::Conversation, &c.id)?,
             kind: coded(c.kind)?,
-            settings: Settings {
-                title: (*c.title).into(),
-                description: (*c.description).into(),
-                purpose: (*c.purpose).into(),
-                visibility: coded(c.visibility)?,
-                stream: c.stream.map(StreamKey),
-                lead: c.lead.map(MemberKey),
-                agent_budget: c.agent_budget,
-                keep: c.keep.map(Keep::from_stored),
-                archived: c.archived,
-            },
+            settings,
             created_at: Timestamp(c.created_at),
         };
         writing.conversation(conversation.clone())?;
@@ -367,6 +375,10 @@ fn thread(t: &line::Thread<'_>) -> Result<Thread, String> {
         updated_at: Timestamp(t.updated_at),
         // The replay counts it.
         unattended: 0,
+        work: match &t.work {
+            Some(work) => packed::read_work(&work.0).map_err(|_| "its work cannot be read")?.into(),
+            None => Arc::default(),
+        },
     })
 }
 
@@ -405,4 +417,18 @@ fn id(prefix: Prefix, text: &str) -> Result<Uid, String> {
 
 fn coded<T: Coded>(code: u8) -> Result<T, String> {
     T::from_code(code).ok_or_else(|| format!("{code} is the code of nothing"))
+}
+
+fn kept(a: line::Asset<'_>) -> Result<Kept, Bad> {
+    let asset = Asset {
+        uid: id(Prefix::Asset, &a.id)?,
+        hash: a.sha256.array()?,
+        name: (*a.name).into(),
+        media: coded(a.media)?,
+        bytes: a.data.0.len() as u64,
+        by: MemberKey(a.by),
+        at: Timestamp(a.at),
+    };
+    let thumbnail = a.thumbnail.map(|small| small.0.into());
+    Ok(Kept { asset: Arc::new(asset), data: a.data.0.into(), thumbnail })
 }

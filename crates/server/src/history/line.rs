@@ -19,6 +19,7 @@ pub(super) enum Line<'a> {
     Role(Role<'a>),
     Stream(Stream<'a>),
     Session(Session<'a>),
+    Asset(Asset<'a>),
     Conversation(Conversation<'a>),
     Base(Base),
     Event(Event<'a>),
@@ -82,6 +83,21 @@ pub(super) struct Session<'a> {
     pub seen_at: i64,
 }
 
+/// A file with its bytes.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Asset<'a> {
+    pub id: Cow<'a, str>,
+    pub name: Cow<'a, str>,
+    pub media: u8,
+    pub by: u32,
+    pub at: i64,
+    pub sha256: Bytes,
+    pub data: Bytes,
+    /// A small picture of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thumbnail: Option<Bytes>,
+}
+
 #[derive(Serialize, Deserialize)]
 pub(super) struct Conversation<'a> {
     pub key: u64,
@@ -100,6 +116,9 @@ pub(super) struct Conversation<'a> {
     /// Days, 0 for all; absent where the host's default holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<u32>,
+    /// What has no field of its own, packed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Bytes>,
     pub archived: bool,
     pub created_at: i64,
     /// Member and participation.
@@ -186,6 +205,9 @@ pub(super) struct Thread<'a> {
     pub participants: Vec<u32>,
     pub created_at: i64,
     pub updated_at: i64,
+    /// How its work stands, packed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Bytes>,
 }
 
 /// The end of a conversation's log.

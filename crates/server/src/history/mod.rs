@@ -20,8 +20,9 @@ pub use line::Counts;
 
 use crate::auth::{Keys, KeysError};
 
-/// The form of the lines. A program refuses a newer one than it knows; the second came with bases.
-const FORMAT: u32 = 2;
+/// The form of the lines. A program refuses a newer one than it knows; the second came with bases, the
+/// third with work in threads and with files.
+const FORMAT: u32 = 3;
 
 /// Who signs exports: the host's own key.
 pub struct Signing(SigningKey);

@@ -16,6 +16,7 @@ pub(super) async fn keep(app: Arc<App>, every: i64, mut stopped: watch::Receiver
     loop {
         let looked = app.now();
         app.drop_old().await;
+        app.sweep_assets().await;
         while app.now().since(looked) < every {
             let stops = stopped.wait_for(|stopped| *stopped);
             if tokio::time::timeout(LOOK, stops).await.is_ok() {
@@ -32,5 +33,6 @@ impl Running {
     /// Drops what is old by now, without waiting for its time; for clocks that are set by hand.
     pub async fn drop_old(&self) {
         self.app.drop_old().await;
+        self.app.sweep_assets().await;
     }
 }

@@ -13,11 +13,15 @@ impl Redactor {
     /// Blacks out the texts of a command; how many secrets there were.
     pub(crate) fn command(&self, command: &mut Command) -> u32 {
         match command {
-            Command::Post(post) | Command::Preview(post) => self.message(&mut post.message),
+            Command::Post(post) | Command::CloseRun(post) | Command::Preview(post) => {
+                self.message(&mut post.message)
+            }
             Command::Edit { content, .. } => self.message(content),
             Command::AddMember { fields, .. } | Command::ChangeMember { fields, .. } => {
                 self.option(&mut fields.display_name)
             }
+            // What is in a file is not read.
+            Command::KeepAsset { name, .. } => self.string(name),
             Command::AddStream { name, .. } => self.string(name),
             Command::OpenSession { runtime, .. } => self.string(runtime),
             Command::CreateConversation { settings, .. } => {
@@ -30,13 +34,23 @@ impl Redactor {
                     + self.option(&mut settings.description)
                     + self.option(&mut settings.purpose)
             }
-            Command::React { detail, .. } => detail.as_mut().map_or(0, |d| self.shared(d)),
+            Command::EmitOutput { message } => self.message(message),
+            Command::React { detail, .. } => self.maybe(detail),
             Command::OpenThread(thread) => self.string(&mut thread.title),
-            Command::ChangeThread { reason, .. } => self.shared(reason),
+            Command::ChangeThread { reason, summary, .. } => {
+                self.shared(reason) + self.maybe(summary)
+            }
+            Command::ChangeWork { change, .. } => {
+                change.progress.as_mut().map_or(0, |report| self.shared(&mut report.text))
+            }
+            Command::Stimulate(new) => {
+                self.shared(&mut new.text) + new.title.as_mut().map_or(0, |t| self.shared(t))
+            }
+            Command::Promote { note, .. } => self.maybe(note),
             Command::KeepDigest { written, .. } => self.shared(&mut written.text),
             Command::MayCall { arguments, .. } => self.shared(arguments),
-            Command::DecideApproval { reason, .. } => reason.as_mut().map_or(0, |r| self.shared(r)),
-            Command::Dispose { note, .. } => note.as_mut().map_or(0, |n| self.shared(n)),
+            Command::DecideApproval { reason, .. } => self.maybe(reason),
+            Command::Dispose { note, .. } => self.maybe(note),
             // Names that are checked to be names, and what has no text.
             Command::Note(_)
             | Command::AddRole { .. }
@@ -48,6 +62,7 @@ impl Redactor {
             | Command::CloseSession { .. }
             | Command::SetSeat { .. }
             | Command::RemoveSeat { .. }
+            | Command::SweepAssets
             | Command::Delete { .. }
             | Command::Erase { .. }
             | Command::Defer { .. }
@@ -65,6 +80,9 @@ impl Redactor {
             | Command::Overdue { .. }
             | Command::Owed { .. }
             | Command::Trim { .. }
+            | Command::BreakTurn { .. }
+            | Command::Turns { .. }
+            | Command::SteerStimulus { .. }
             | Command::Droppable { .. }
             | Command::Standing { .. }
             | Command::Waiting { .. } => 0,
@@ -94,6 +112,10 @@ impl Redactor {
         let Some((clean, count)) = self.text(text) else { return 0 };
         *text = clean.into();
         count
+    }
+
+    fn maybe(&self, text: &mut Option<Arc<str>>) -> u32 {
+        text.as_mut().map_or(0, |text| self.shared(text))
     }
 
     fn string(&self, text: &mut String) -> u32 {

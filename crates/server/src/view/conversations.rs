@@ -7,10 +7,13 @@ use chorus_core::ids::{MemberKey, Prefix, Uid};
 use chorus_core::member::Directory;
 use chorus_core::room::Head;
 use chorus_core::thread;
-use chorus_wire::rest::channels::{Channel, Held, Seat};
+use chorus_core::turn::Rules;
+use chorus_store::Unread;
+use chorus_wire::rest::channels::{Channel, Held, Seat, Turns};
+use chorus_wire::rest::index::Indexed;
 use chorus_wire::rest::threads::Thread;
 
-use super::id;
+use super::{id, thread_work};
 
 pub(crate) fn channel(
     directory: &Directory,
@@ -37,9 +40,37 @@ pub(crate) fn channel(
         keep: settings.keep.map(|keep| keep.to_string()),
         base_seq: base_seq(head),
         held: None,
+        turns: turns(settings.turns.unwrap_or_default()),
+        replies: settings.replies,
         unattended: head.unattended,
         paused: budgets.of(conversation, None).is_some_and(|most| head.unattended >= most),
         members: roster.map(|seats| seats.iter().map(|(m, p)| seat(directory, *m, *p)).collect()),
+    }
+}
+
+fn turns(rules: Rules) -> Turns {
+    Turns {
+        max_parallel_public_speakers: rules.speakers,
+        replies_per_human_message: rules.replies,
+        cooldown_ms: rules.cooldown_ms,
+        acceptance_ms: rules.acceptance_ms,
+    }
+}
+
+/// A conversation in the index of a member.
+pub(crate) fn indexed(seat: &Unread) -> Indexed {
+    let conversation = &seat.conversation;
+    Indexed {
+        id: conversation.uid.show(Prefix::Conversation),
+        kind: conversation.kind,
+        title: conversation.settings.title.to_string(),
+        archived: conversation.settings.archived,
+        last_seq: seat.last.0,
+        last_at: seat.last_at,
+        last_read_seq: seat.read.0,
+        unread: seat.messages,
+        mentions: seat.mentions,
+        more: seat.more,
     }
 }
 
@@ -76,6 +107,7 @@ pub(crate) fn thread(
         last_seq: thread.last_seq,
         unattended: thread.unattended,
         paused: is_paused(budgets, conversation, thread),
+        work: thread_work::work(directory, &thread.work),
         created_at: thread.created_at,
         updated_at: thread.updated_at,
     }

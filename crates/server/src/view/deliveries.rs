@@ -6,7 +6,7 @@ use chorus_core::event::Event;
 use chorus_core::ids::{Prefix, Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_wire::attention::entry::Told;
-use chorus_wire::rest::attention::{Flow, Receipt, ToldReceipt, Why};
+use chorus_wire::rest::attention::{Flow, Nobody, Receipt, ToldReceipt, Why};
 use chorus_wire::rest::claims::Claim;
 use chorus_wire::rest::deliveries::{self, Delivery};
 
@@ -130,8 +130,18 @@ pub(crate) fn why(
         flow: attention.meant.filter(|m| m.because != Clues::NONE).map(|meant| Flow {
             member: id(directory, meant.member),
             confidence: meant.confidence,
-            because: meant.because.iter().map(|clue| clue.name().to_owned()).collect(),
+            because: names(meant.because),
+            against: names(meant.against),
+        }),
+        nobody: attention.nobody.map(|nobody| Nobody {
+            confidence: nobody.confidence,
+            because: names(nobody.because),
+            against: names(nobody.against),
         }),
         told,
     })
+}
+
+fn names(clues: Clues) -> Vec<String> {
+    clues.iter().map(|clue| clue.name().to_owned()).collect()
 }

@@ -1,12 +1,12 @@
 //! Entries of a conversation's log.
 
-use chorus_core::event::{Change, Event};
+use chorus_core::event::{Change, Event, Promotion};
 use chorus_core::ids::{Prefix, Uid};
 use chorus_core::member::Directory;
 use chorus_wire::rest::events;
 
 use super::messages::{self, Shown};
-use super::{id, members};
+use super::{id, members, thread_work};
 
 /// One entry of the log. `about` is the message it posts or is about, as it is now.
 pub(crate) fn event(
@@ -35,6 +35,7 @@ pub(crate) fn event(
         status: None,
         reason: None,
         title: None,
+        work: None,
         told: Vec::new(),
     };
     if let Some(attention) = &event.attention {
@@ -73,6 +74,11 @@ fn change(directory: &Directory, change: &Change, out: &mut events::Event) {
         }
         Change::ThreadOwner { owner } => out.member = owner.map(|m| id(directory, m)),
         Change::Erased { reason, .. } => out.reason = Some(reason.name().to_owned()),
+        Change::ThreadWork(change) => out.work = Some(thread_work::change(directory, change)),
+        Change::Promoted(Promotion::Result { text }) => out.detail = Some(text.to_string()),
+        Change::Promoted(Promotion::Message { note, .. }) => {
+            out.detail = note.as_deref().map(str::to_owned);
+        }
         Change::Continued | Change::Posted(_) | Change::Edited { .. } | Change::Deleted { .. } => {}
     }
 }

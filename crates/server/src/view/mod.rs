@@ -2,13 +2,17 @@
 //!
 //! Nothing in here decides or reads; what is shown has been read, and may be seen, already.
 
+pub(crate) mod assets;
 pub(crate) mod audit;
 pub(crate) mod conversations;
 pub(crate) mod deliveries;
 pub(crate) mod digests;
 pub(crate) mod events;
+pub(crate) mod feed;
 pub(crate) mod members;
 pub(crate) mod messages;
+pub(crate) mod search;
+pub(crate) mod thread_work;
 pub(crate) mod threads;
 
 use chorus_core::ids::MemberKey;

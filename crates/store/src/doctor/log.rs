@@ -10,7 +10,7 @@ use chorus_core::ids::{Seq, Timestamp, Uid};
 use chorus_core::room::Room;
 use chorus_core::{limits, packed};
 
-use super::Look;
+use super::{Look, assets};
 use crate::db::{Error, Result};
 use crate::{base, event};
 
@@ -22,12 +22,15 @@ pub(super) struct Replayed {
     pub(super) room: Room,
     /// Events that told an agent, which are owed a row.
     pub(super) told: BTreeMap<Seq, Uid>,
+    /// Which message refers to which file.
+    pub(super) assets: BTreeSet<(Seq, Uid)>,
 }
 
 /// What has been seen so far.
 struct Walk {
     room: Room,
     told: BTreeMap<Seq, Uid>,
+    assets: BTreeSet<(Seq, Uid)>,
     hash: Hash,
     keys: HashMap<[u8; 16], Timestamp>,
     /// Events that say nothing any more, until their erasure is found.
@@ -43,7 +46,8 @@ impl Look<'_> {
         };
         let (told, keys, hash) = (BTreeMap::new(), HashMap::new(), room.head.hash);
         self.check_below(room.head.base)?;
-        let mut walk = Walk { room, told, hash, keys, erased: BTreeSet::new() };
+        let mut walk =
+            Walk { room, told, assets: BTreeSet::new(), hash, keys, erased: BTreeSet::new() };
         loop {
             let rows = self.page(walk.room.head.seq)?;
             let ended = (rows.len() as u64) < PAGE;
@@ -60,7 +64,8 @@ impl Look<'_> {
                 for seq in &walk.erased {
                     self.found(Some(*seq), "what it said is missing, and no erasure is logged");
                 }
-                return Ok(Some(Replayed { room: walk.room, told: walk.told }));
+                let Walk { room, told, assets, .. } = walk;
+                return Ok(Some(Replayed { room, told, assets }));
             }
         }
     }
@@ -114,6 +119,7 @@ impl Look<'_> {
         if Open::of(&event, self.directory).is_some() {
             walk.told.insert(seq, event.uid);
         }
+        assets::apply(&mut walk.assets, &event);
         walk.room.apply(&event);
     }
 

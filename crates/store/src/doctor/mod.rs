@@ -6,12 +6,14 @@
 //! section 3, "The log"). Works on a stopped folder and beside a running host.
 
 mod approvals;
+mod assets;
 mod audit;
 mod digests;
 mod heads;
 mod log;
 mod open;
 mod projection;
+mod stimuli;
 
 use std::fmt;
 
@@ -90,10 +92,12 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
         }
         keys => keys?,
     };
+    let version = schema::check(db, schema).unwrap_or(0);
+    let has_assets = version >= schema.assets_since;
     for key in keys {
         // Each conversation as of one moment, so that a host at work is never caught half-way.
         db.begin_reading()?;
-        let looked = Look::at(db, &tenant, &everybody, key, &mut report);
+        let looked = Look::at(db, &tenant, &everybody, key, has_assets, &mut report);
         db.rollback()?;
         match looked {
             Err(Error::Corrupt(what)) => {
@@ -103,7 +107,13 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
         }
     }
     // A folder of the first version has no such log until a host has opened it.
-    if schema::check(db, schema).is_ok_and(|version| version >= schema.audited_since) {
+    if has_assets {
+        db.begin_reading()?;
+        let looked = assets::look(db, tenant.key, &mut report);
+        db.rollback()?;
+        looked?;
+    }
+    if version >= schema.audited_since {
         db.begin_reading()?;
         let looked = audit::look(db, tenant.key, &mut report)
             .and_then(|()| approvals::look(db, tenant.key, &everybody, &mut report));
@@ -128,6 +138,7 @@ impl<'a> Look<'a> {
         tenant: &Tenant,
         directory: &'a Directory,
         key: ConversationKey,
+        has_assets: bool,
         report: &'a mut Report,
     ) -> Result<()> {
         report.conversations += 1;
@@ -143,6 +154,10 @@ impl<'a> Look<'a> {
         let Some(replayed) = look.replay(&stored)? else { return Ok(()) };
         look.compare(&stored, &head, &replayed.room)?;
         look.check_digests(&replayed.room)?;
+        if has_assets {
+            look.check_assets(head.base, &replayed.assets)?;
+        }
+        look.check_stimuli()?;
         look.check_open(&head, &replayed.told)
     }
 

@@ -34,6 +34,7 @@ use crate::shared::Shared;
 use buffer::Buffer;
 use link::{Dialing, Link, Use};
 use shared::Standing;
+use tokio_postgres::types::ToSql;
 
 pub use address::{Address, AddressError};
 
@@ -186,7 +187,31 @@ impl Db for Postgres {
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
         self.flush()?;
+        let values = values.iter().map(|value| value as &(dyn ToSql + std::marker::Sync));
         self.show(sql, values, each)
+    }
+
+    /// One statement, whatever the number of pairs.
+    fn query_each(
+        &self,
+        sql: &str,
+        workspace: i64,
+        pairs: &[[u64; 2]],
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        self.flush()?;
+        let one = sql.replace("$2", "pair.one").replace("$3", "pair.two");
+        let sql = format!(
+            "SELECT found.* FROM unnest($2::bigint[], $3::bigint[]) AS pair (one, two)
+            CROSS JOIN LATERAL ({one}) AS found"
+        );
+        let [first, second] =
+            [0, 1].map(|n| pairs.iter().map(|pair| pair[n] as i64).collect::<Vec<_>>());
+        let values: [&(dyn ToSql + std::marker::Sync); 3] = [&workspace, &first, &second];
+        self.show(&sql, values.into_iter(), each)
     }
 
     fn begin(&self) -> Result<()> {

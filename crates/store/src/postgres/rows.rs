@@ -6,12 +6,12 @@ use std::pin::pin;
 use futures_util::StreamExt;
 use futures_util::future::{join, join_all};
 use tokio_postgres::Statement;
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::link::Link;
 use super::value::Shown;
 use super::{Postgres, State};
-use crate::db::{Error, Result, Row, RowChange, Table, Value};
+use crate::db::{Error, Result, Row, RowChange, Table};
 
 /// Statements sent at once: up to thirty of them `join_all` polls in order, and so sends them in order.
 const AT_ONCE: usize = 24;
@@ -56,10 +56,10 @@ impl Postgres {
         answer
     }
 
-    pub(super) fn show(
+    pub(super) fn show<'v>(
         &self,
         sql: &str,
-        values: &[Value<'_>],
+        values: impl ExactSizeIterator<Item = &'v (dyn ToSql + Sync)>,
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
         let link = self.link.borrow();

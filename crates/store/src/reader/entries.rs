@@ -36,6 +36,8 @@ pub enum Line {
     Messages,
     /// Messages of one thread; its root, which stands before it, is not among them.
     Thread(ThreadKey),
+    /// What may stand in the feed: messages of the main line that answer none, openings of threads, promotions.
+    Feed,
 }
 
 /// Where a page begins, and in which direction it goes. Its entries come oldest first always.
@@ -71,7 +73,7 @@ pub(super) fn page(
         Start::Newest => (i64::MAX as u64, true),
     };
     let of: Option<Value<'_>> = match page.line {
-        Line::All => None,
+        Line::All | Line::Feed => None,
         Line::Messages => Some(POSTED.into()),
         Line::Thread(thread) => Some(thread.0.into()),
     };
@@ -99,6 +101,10 @@ pub(super) fn one(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<St
     found.filter(|row| row.event.seq == at.seq).map(|row| shown.entry(row)).transpose()
 }
 
+/// The codes of [`Change::Posted`], [`Change::ThreadOpened`] and [`Change::Promoted`].
+const FEED: &str =
+    "AND (e.kind = 16 OR (e.kind IN (5, 10) AND e.thread IS NULL AND e.reply_to IS NULL))";
+
 /// A row with its joins.
 struct Found {
     event: Event,
@@ -115,13 +121,14 @@ fn read(row: &dyn Row) -> Result<Found> {
     })
 }
 
-/// The six statements, made once.
+/// The eight statements, made once.
 fn statement(line: Line, backwards: bool) -> &'static str {
-    static MADE: [OnceLock<String>; 6] = [const { OnceLock::new() }; 6];
+    static MADE: [OnceLock<String>; 8] = [const { OnceLock::new() }; 8];
     let (kind, of, limit) = match line {
         Line::All => (0, "", "$4"),
         Line::Messages => (1, "AND e.kind = $4", "$5"),
         Line::Thread(_) => (2, "AND e.thread = $4", "$5"),
+        Line::Feed => (3, FEED, "$4"),
     };
     let (than, order) = if backwards { ("<", "DESC") } else { (">", "ASC") };
     MADE[kind * 2 + usize::from(backwards)].get_or_init(|| {

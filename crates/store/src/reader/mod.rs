@@ -5,27 +5,34 @@
 //! after their event; the writer's memory knows of the younger ones (`Command::Waiting`).
 
 mod entries;
+mod feed;
 mod pool;
 mod trail;
 
 use std::sync::Arc;
 
+use chorus_core::asset::Asset;
 use chorus_core::audit::Record;
 use chorus_core::command::Mark;
-use chorus_core::conversation::{Conversation, Participation, Visibility};
+use chorus_core::conversation::{Conversation, ConversationKind, Participation, Visibility};
 use chorus_core::delivery::Open;
 use chorus_core::digest::Digest;
-use chorus_core::event::{Event, EventRef};
+use chorus_core::event::{Event, EventRef, Hash};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use chorus_core::room::{Base, Head};
+use chorus_core::stimulus::Stimulus;
 use chorus_core::thread::Thread;
 
 use crate::audit::{AuditHead, AuditPlace};
 use crate::db::{Db, Result};
 use crate::stamps::Stamps;
-use crate::{Place, audit, base, conversation, digest, event, mark, open, thread};
+use crate::unread::Unread;
+use crate::{
+    Place, asset, audit, base, conversation, digest, event, mark, open, stimulus, thread, unread,
+};
 
 pub use entries::{Line, Page, Start, StoredEntry};
+pub use feed::FeedEntry;
 use pool::Pool;
 pub use trail::Trace;
 
@@ -66,6 +73,14 @@ impl Readers {
         self.read(|db, ws| conversation::visible(db, ws, viewer))
     }
 
+    /// As [`Readers::conversations`], but only which, and of what kind: cheap for thousands.
+    pub fn visible(
+        &self,
+        viewer: Option<MemberKey>,
+    ) -> Result<Vec<(ConversationKey, ConversationKind)>> {
+        self.read(|db, ws| conversation::visible_keys(db, ws, viewer))
+    }
+
     /// Who sits in a conversation, by key.
     pub fn roster(&self, key: ConversationKey) -> Result<Vec<(MemberKey, Participation)>> {
         self.read(|db, ws| conversation::roster(db, ws, key))
@@ -78,6 +93,11 @@ impl Readers {
             Ok(found.settings.visibility == Visibility::Public
                 || conversation::sits(db, ws, key, member)?)
         })
+    }
+
+    /// The conversations that a member has a seat in, with what it has not read there.
+    pub fn unread(&self, member: MemberKey) -> Result<Vec<Unread>> {
+        self.read(|db, ws| unread::of_member(db, ws, member))
     }
 
     /// Whether a member has a seat in a conversation.
@@ -145,6 +165,16 @@ impl Readers {
         self.read(|db, ws| entries::page(db, ws, page))
     }
 
+    /// At most `limit` entries of a feed before a seq, newest first, and where to read on when there are more.
+    pub fn feed(
+        &self,
+        key: ConversationKey,
+        before: Option<Seq>,
+        limit: usize,
+    ) -> Result<(Vec<FeedEntry>, Option<Seq>)> {
+        self.read(|db, ws| feed::feed(db, ws, key, before, limit))
+    }
+
     pub fn entry(&self, uid: Uid) -> Result<Option<StoredEntry>> {
         self.read(|db, ws| match event::find(db, ws, uid)? {
             Some(at) => entries::one(db, ws, at),
@@ -179,9 +209,19 @@ impl Readers {
         self.read(|db, ws| thread::get(db, ws, key, thread))
     }
 
+    /// The thread that began with this message.
+    pub fn thread_by_root(&self, key: ConversationKey, root: Seq) -> Result<Option<Thread>> {
+        self.read(|db, ws| thread::by_root(db, ws, key, root))
+    }
+
     /// After which seq of the conversation the messages stand that come after this seq of the thread.
     pub fn seq_in_thread(&self, key: ConversationKey, thread: ThreadKey, seq: u64) -> Result<Seq> {
         self.read(|db, ws| event::in_thread(db, ws, key, thread, seq))
+    }
+
+    /// The queue of stimuli of a conversation and what ended there lately, oldest first.
+    pub fn stimuli(&self, key: ConversationKey) -> Result<Vec<Stimulus>> {
+        self.read(|db, ws| stimulus::all(db, ws, key))
     }
 
     /// A member's cursor; at the start when it was never set.
@@ -209,6 +249,20 @@ impl Readers {
         limit: usize,
     ) -> Result<Vec<(Digest, Option<String>)>> {
         self.read(|db, ws| digest::of_member(db, ws, key, member, before, limit))
+    }
+
+    /// A file, when this viewer may see it: it brought it, or is shown a message that refers to it.
+    pub fn asset(&self, uid: Uid, viewer: Option<MemberKey>) -> Result<Option<Asset>> {
+        self.read(|db, ws| {
+            let Some(found) = asset::get(db, ws, uid)? else { return Ok(None) };
+            Ok(asset::is_seen(db, ws, &found, viewer)?.then_some(found))
+        })
+    }
+
+    /// The bytes of files with this hash, and a small picture of them.
+    #[allow(clippy::type_complexity, reason = "the bytes, and perhaps others")]
+    pub fn asset_data(&self, hash: &Hash) -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>> {
+        self.read(|db, ws| asset::data(db, ws, hash))
     }
 
     /// Every event with a delivery that is out of attempts or overdue.

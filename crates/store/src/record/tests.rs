@@ -107,11 +107,7 @@ impl Ground {
             description: "what".into(),
             purpose: "why".into(),
             visibility: Visibility::Private,
-            stream: None,
-            archived: false,
-            lead: None,
-            agent_budget: None,
-            keep: None,
+            ..Settings::default()
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2), MemberKey(3)]);
         let room = match self.run(1, Command::CreateConversation { kind, settings, members }) {
@@ -135,7 +131,16 @@ impl Ground {
         };
         self.post(room.uid, Some(thread.uid), "in the thread");
         let (status, reason) = (Some(ThreadStatus::Blocked), "waiting".into());
-        self.run(1, Command::ChangeThread { thread: thread.uid, status, owner: None, reason });
+        self.run(
+            1,
+            Command::ChangeThread {
+                thread: thread.uid,
+                status,
+                owner: None,
+                reason,
+                summary: None,
+            },
+        );
         let content = Message { text: "@ada what is the hour?".into(), ..Message::default() };
         self.run(1, Command::Edit { message: said, content });
         let (message, signal) = (said, Signal::Agree);

@@ -31,6 +31,8 @@ pub struct Schema {
     pub steps: &'static [Migration],
     /// The first version with an audit log.
     pub(crate) audited_since: u32,
+    /// The first version with assets.
+    pub(crate) assets_since: u32,
 }
 
 pub const SQLITE: Schema = Schema {
@@ -45,8 +47,10 @@ pub const SQLITE: Schema = Schema {
         Migration { number: 2, name: "first weeks", sql: include_str!("sqlite_0002.sql") },
         Migration { number: 3, name: "many months", sql: include_str!("sqlite_0003.sql") },
         Migration { number: 4, name: "work by mcp", sql: include_str!("sqlite_0004.sql") },
+        Migration { number: 5, name: "channels", sql: include_str!("sqlite_0005.sql") },
     ],
     audited_since: 2,
+    assets_since: 5,
 };
 
 pub const POSTGRES: Schema = Schema {
@@ -58,6 +62,7 @@ pub const POSTGRES: Schema = Schema {
 )",
     steps: &[Migration { number: 1, name: "rooms", sql: include_str!("postgres_0001.sql") }],
     audited_since: 1,
+    assets_since: 1,
 };
 
 impl Schema {

@@ -16,7 +16,8 @@ CREATE TABLE turn (
     moved BIGINT NOT NULL
 ) WITH (fillfactor = 50);
 
--- What a host has written while others were there: keys of conversations in 8 bytes each, of sessions in 4.
+-- What a batch has written while other hosts were there, as `store/src/shared.rs` packs it: of which rooms and
+-- which sessions (keys in 4 bytes), and the end of the audit log.
 CREATE TABLE news (
     workspace BIGINT NOT NULL,
     number BIGINT NOT NULL,
@@ -24,6 +25,8 @@ CREATE TABLE news (
     directory BIGINT NOT NULL,
     rooms BYTEA NOT NULL,
     sessions BYTEA NOT NULL,
+    block BIGINT,
+    hash BYTEA,
     PRIMARY KEY (workspace, number)
 );
 
@@ -117,6 +120,7 @@ CREATE TABLE conversation (
     lead BIGINT,
     agent_budget BIGINT,
     keep BIGINT,
+    settings BYTEA,
     PRIMARY KEY (workspace, conversation)
 );
 CREATE UNIQUE INDEX conversation_uid ON conversation (workspace, uid);
@@ -197,9 +201,11 @@ CREATE TABLE thread (
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     unattended BIGINT NOT NULL DEFAULT 0,
+    work BYTEA,
     PRIMARY KEY (workspace, conversation, thread)
 );
 CREATE UNIQUE INDEX thread_uid ON thread (workspace, uid);
+CREATE INDEX thread_root ON thread (workspace, conversation, root) WHERE root IS NOT NULL;
 
 CREATE TABLE mark (
     workspace BIGINT NOT NULL,
@@ -320,4 +326,54 @@ CREATE TABLE base (
     at BIGINT NOT NULL,
     packed BYTEA NOT NULL,
     PRIMARY KEY (workspace, conversation)
+);
+
+-- Who may speak about a subject of a channel now, while anybody does or waits to.
+CREATE TABLE public_turn (
+    workspace BIGINT NOT NULL,
+    conversation BIGINT NOT NULL,
+    subject BIGINT NOT NULL,
+    packed BYTEA NOT NULL,
+    PRIMARY KEY (workspace, conversation, subject)
+);
+
+-- Files that messages refer to. Their bytes are kept once, by their SHA-256.
+CREATE TABLE asset (
+    workspace BIGINT NOT NULL,
+    uid BYTEA NOT NULL,
+    hash BYTEA NOT NULL,
+    name TEXT NOT NULL,
+    media BIGINT NOT NULL,
+    bytes BIGINT NOT NULL,
+    member BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (workspace, uid)
+);
+CREATE INDEX asset_hash ON asset (workspace, hash, member);
+
+CREATE TABLE blob (
+    workspace BIGINT NOT NULL,
+    hash BYTEA NOT NULL,
+    data BYTEA NOT NULL,
+    thumbnail BYTEA,
+    PRIMARY KEY (workspace, hash)
+);
+
+-- Which message refers to which file: made from the log.
+CREATE TABLE asset_ref (
+    workspace BIGINT NOT NULL,
+    conversation BIGINT NOT NULL,
+    seq BIGINT NOT NULL,
+    asset BYTEA NOT NULL,
+    PRIMARY KEY (workspace, conversation, seq, asset)
+);
+CREATE INDEX asset_ref_asset ON asset_ref (workspace, asset);
+
+CREATE TABLE stimulus (
+    workspace BIGINT NOT NULL,
+    conversation BIGINT NOT NULL,
+    uid BYTEA NOT NULL,
+    state BIGINT NOT NULL,
+    packed BYTEA NOT NULL,
+    PRIMARY KEY (workspace, conversation, uid)
 );

@@ -11,7 +11,11 @@ use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 use crate::{approval, conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 24] = [
+const TABLES: [&Table; 29] = [
+    &crate::asset::ASSET,
+    &crate::asset::BLOB,
+    &crate::asset::REF,
+    &crate::turn::TURN,
     &crate::audit::AUDIT,
     &directory::WORKSPACE,
     &directory::MEMBER,
@@ -35,6 +39,7 @@ const TABLES: [&Table; 24] = [
     &mark::THREAD_MARK,
     &open::PENDING,
     &open::RECEIPT,
+    &crate::stimulus::STIMULUS,
     &MIGRATION,
 ];
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use chorus_core::audit::{self, Record, Weight};
 use chorus_core::command::{By, Command, Drawn, Effect, Unavailable};
+use chorus_core::event::EventRef;
 use chorus_core::ids::{ConversationKey, Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_core::workspace::{Failure, Workspace};
@@ -189,11 +190,22 @@ impl Batch<'_> {
                 self.trace.note(Some((Weight::Firm, settled)));
             }
         }
+        for room in &changes.rooms {
+            for (member, seq) in &room.dirty.granted {
+                let at = EventRef { conversation: room.key, seq: *seq };
+                self.trace.note(Some((Weight::Firm, Record::granted(self.now, at, *member))));
+            }
+        }
         self.trace.rooms.extend(changes.rooms.iter().map(|r| r.key));
         let mut events = changes.rooms.iter().flat_map(|room| &room.dirty.events);
         self.trace.logged = self.trace.logged.or_else(|| events.next().map(|event| event.uid));
         self.trace.told.directory |= changes.changes_directory();
         self.trace.told.sessions.extend(changes.sessions.iter().map(|s| s.key));
+        if self.trace.number.is_some() {
+            for room in &changes.rooms {
+                self.trace.told.rooms.entry(room.key).or_default().add(room.into());
+            }
+        }
         self.trace.loaded += changes.rooms.iter().filter(|r| r.dirty.conversation).count();
         self.begin()?;
         record(self.db, self.tenant, self.workspace, &changes)
@@ -216,8 +228,7 @@ impl Batch<'_> {
     /// Other hosts are told what was written.
     pub(super) fn tell(&mut self) -> Result<(), Error> {
         let Some(number) = self.trace.number.filter(|_| self.trace.wrote) else { return Ok(()) };
-        let rooms = self.trace.rooms.iter().copied().collect();
-        let news = News { rooms, ..std::mem::take(&mut self.trace.told) };
+        let news = News { audited: self.trace.audited, ..std::mem::take(&mut self.trace.told) };
         let Some(hosts) = self.db.shared() else { return Ok(()) };
         shared::put(self.db, self.tenant, number, hosts.host(), &news)?;
         hosts.tell();

@@ -127,15 +127,14 @@ impl Queue {
         }
         state.asleep = false;
         state.woken = false;
-        let mut bytes = 0;
-        let most = if batching { BATCH } else { 1 };
-        let mut taken = Vec::with_capacity(state.jobs.len().min(most));
-        while taken.len() < most && bytes < BATCH_BYTES {
-            let Some(job) = state.jobs.pop() else { break };
-            bytes += size(&job.command);
-            taken.push(job);
-        }
+        let mut taken = Vec::with_capacity(state.jobs.len().min(BATCH));
+        fill(&mut taken, &mut state.jobs, if batching { BATCH } else { 1 });
         Next::Work(taken)
+    }
+
+    /// Adds to a batch what has come since it was taken, as if it were taken now.
+    pub(crate) fn top_up(&self, taken: &mut Vec<Job>) {
+        fill(taken, &mut lock(&self.state).jobs, BATCH);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -207,6 +206,15 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn fill(taken: &mut Vec<Job>, from: &mut Lines, most: usize) {
+    let mut bytes: usize = taken.iter().map(|job| size(&job.command)).sum();
+    while taken.len() < most && bytes < BATCH_BYTES {
+        let Some(job) = from.pop() else { break };
+        bytes += size(&job.command);
+        taken.push(job);
+    }
+}
+
 /// About how much of a batch's limit a command takes.
 fn size(command: &Command) -> usize {
     let message = |m: &Message| {
@@ -214,7 +222,8 @@ fn size(command: &Command) -> usize {
         m.text.len() + texts.into_iter().flatten().map(|t| t.len()).sum::<usize>()
     };
     match command {
-        Command::Post(post) => message(&post.message),
+        Command::Post(post) | Command::CloseRun(post) => message(&post.message),
+        Command::EmitOutput { message: output } => message(output),
         Command::Edit { content, .. } => message(content),
         _ => 0,
     }

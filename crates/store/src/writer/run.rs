@@ -249,7 +249,8 @@ impl Run {
         if self.workspace.is_shared() && jobs.is_empty() && !wanted && !self.has_to_write(now) {
             return self.part();
         }
-        match self.decide(&jobs, TIMERS, now) {
+        let mut jobs = jobs;
+        match self.decide(&mut jobs, TIMERS, now) {
             Ok(answers) => self.finish(jobs, answers)?,
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, jobs, &why)?,
             Err(broken) => self.one_by_one(jobs, &broken, now)?,
@@ -281,10 +282,11 @@ impl Run {
         self.workspace.next_due().is_some_and(|due| due <= now)
     }
 
-    /// Lets at most `timers` fire, decides the commands and writes; commits nothing.
+    /// Lets at most `timers` fire, decides the commands and writes; commits nothing. What comes while it waits for
+    /// its turn goes along.
     fn decide(
         &mut self,
-        jobs: &[Job],
+        jobs: &mut Vec<Job>,
         timers: usize,
         now: Timestamp,
     ) -> Result<Vec<Answer>, Broken> {
@@ -292,6 +294,9 @@ impl Run {
         if let Err(error) = self.take_turn(now) {
             self.before = self.workspace.directory().clone();
             return Err(self.no_turn(&error));
+        }
+        if self.batching && self.trace.number.is_some() && timers == TIMERS {
+            self.shared.queue.top_up(jobs);
         }
         self.before = self.workspace.directory().clone();
         let mut batch = Batch {

@@ -175,11 +175,7 @@ impl Ground {
             description: "".into(),
             purpose: "".into(),
             visibility: Visibility::Public,
-            stream: None,
-            archived: false,
-            lead: None,
-            agent_budget: None,
-            keep: None,
+            ..Settings::default()
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2)]);
         let command = Command::CreateConversation { kind, settings, members };

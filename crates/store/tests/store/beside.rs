@@ -62,11 +62,7 @@ fn pair(ground: &Ground) -> Uid {
         description: "".into(),
         purpose: "".into(),
         visibility: Visibility::Private,
-        stream: None,
-        archived: false,
-        lead: None,
-        agent_budget: None,
-        keep: None,
+        ..Settings::default()
     };
     let (kind, members) = (ConversationKind::Dm, vec![BOB]);
     let made = ground.ask(person(), Command::CreateConversation { kind, settings, members });

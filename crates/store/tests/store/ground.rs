@@ -137,11 +137,7 @@ impl Ground {
             description: "".into(),
             purpose: "".into(),
             visibility: Visibility::Public,
-            stream: None,
-            archived: false,
-            lead: None,
-            agent_budget: None,
-            keep: None,
+            ..Settings::default()
         };
         let (kind, members) = (ConversationKind::Channel, vec![ADA, BOB]);
         match self.ask(person(), Command::CreateConversation { kind, settings, members }).unwrap() {

@@ -152,7 +152,16 @@ impl Story {
                 let status = self.pick(&ThreadStatus::ALL);
                 let owner = (self.toss(2) == 0).then_some(Some(agent));
                 let thread = self.pick(&threads)?;
-                (person(), Command::ChangeThread { thread, status, owner, reason: "so".into() })
+                (
+                    person(),
+                    Command::ChangeThread {
+                        thread,
+                        status,
+                        owner,
+                        reason: "so".into(),
+                        summary: None,
+                    },
+                )
             }
             16 => (worker, Command::Claim { event: self.event()? }),
             17 => (worker, Command::Release { event: self.event()? }),

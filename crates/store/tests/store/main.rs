@@ -10,4 +10,5 @@ mod history;
 mod postgres;
 mod reading;
 mod restart;
+mod search;
 mod sqlite;

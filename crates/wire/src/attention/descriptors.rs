@@ -9,6 +9,7 @@ use chorus_core::reaction::Signal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::channels;
 use crate::threads::descriptors::Method;
 
 use super::schema::{count, disposition, limit, list, object, object_open, text, words};
@@ -23,6 +24,8 @@ pub const KEY_BYTES: usize = 256;
 pub enum Tool {
     /// Of the threads protocol.
     Threads(Method),
+    /// Of the channels protocol.
+    Channels(channels::Tool),
     ListEvents,
     ReadThread,
     SendMessage,
@@ -72,7 +75,7 @@ pub struct ToolList {
 }
 
 impl Tool {
-    pub const ALL: [Self; 7 + Method::ALL.len()] = [
+    pub const ALL: [Self; 7 + Method::ALL.len() + channels::Tool::ALL.len()] = [
         Self::Threads(Method::CreateThread),
         Self::Threads(Method::GetThread),
         Self::Threads(Method::PostMessage),
@@ -80,6 +83,9 @@ impl Tool {
         Self::Threads(Method::AckRead),
         Self::Threads(Method::UpdateThreadStatus),
         Self::Threads(Method::SummarizeThread),
+        Self::Channels(channels::Tool::EmitOutput),
+        Self::Channels(channels::Tool::SetChannelReaction),
+        Self::Channels(channels::Tool::ReadChannelThread),
         Self::ListEvents,
         Self::ReadThread,
         Self::SendMessage,
@@ -92,6 +98,7 @@ impl Tool {
     pub fn name(self) -> &'static str {
         match self {
             Self::Threads(method) => method.name(),
+            Self::Channels(tool) => tool.name(),
             Self::ListEvents => "chat.list_events",
             Self::ReadThread => "chat.read_thread",
             Self::SendMessage => "chat.send_message",
@@ -104,7 +111,8 @@ impl Tool {
 
     /// Whether it posts what the caller says.
     pub fn sends(self) -> bool {
-        matches!(self, Self::SendMessage | Self::Threads(Method::PostMessage))
+        let output = Self::Channels(channels::Tool::EmitOutput);
+        matches!(self, Self::SendMessage | Self::Threads(Method::PostMessage)) || self == output
     }
 
     /// Reads either form of the name.
@@ -136,6 +144,7 @@ impl Tool {
         Annotations {
             read_only_hint: match self {
                 Self::Threads(method) => method.only_reads(),
+                Self::Channels(tool) => tool.only_reads(),
                 tool => matches!(tool, Self::ListEvents | Self::ReadThread),
             },
             // Closed is final.
@@ -152,6 +161,7 @@ impl Tool {
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Threads(method) => method.words(),
+            Self::Channels(tool) => tool.words(),
             Self::ListEvents => (
                 "List chat events",
                 "List chat messages and events you may see: your inbox, mail, mentions and unanswered \
@@ -263,6 +273,7 @@ impl Tool {
                 &[],
             ),
             Self::Threads(method) => method.input(),
+            Self::Channels(tool) => tool.input(),
         }
     }
 
@@ -322,6 +333,7 @@ impl Tool {
                 &[],
             ),
             Self::Threads(method) => method.output(),
+            Self::Channels(tool) => tool.output(),
         }
     }
 }
@@ -368,6 +380,10 @@ fn send_input(turn: Value) -> Value {
             },
             "recipient": text("The one member it is for"),
             "metadata": {"type": "object", "description": "Data for programs"},
+            "closing": {
+                "type": "boolean",
+                "description": "For harnesses: the run's last text; what it has emitted is posted instead",
+            },
             "turn": turn,
         }),
         &["target", "idempotencyKey", "visibility", "directedness"],

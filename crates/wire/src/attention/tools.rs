@@ -120,6 +120,10 @@ pub struct SendMessage {
     pub metadata: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
+    /// The text with which a run closes, as its harness sends it: what the run has emitted with `emit_output`
+    /// is posted in its place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closing: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

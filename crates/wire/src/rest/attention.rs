@@ -54,6 +54,9 @@ pub struct Why {
     /// Whom the flow of talk says it is for, where the message itself names nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
+    /// Why the flow of talk says that it is for nobody in particular.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nobody: Option<Nobody>,
     pub told: Vec<ToldReceipt>,
 }
 
@@ -66,6 +69,20 @@ pub struct Flow {
     pub confidence: u8,
     /// The rules that spoke for it (`docs/attention.md`).
     pub because: Vec<String>,
+    /// The rules that spoke against it, and were outweighed.
+    #[serde(default)]
+    pub against: Vec<String>,
+}
+
+/// Why a message is probably for nobody in particular, though there were people to choose among.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Nobody {
+    /// How sure that is, in percent.
+    pub confidence: u8,
+    /// The rules that spoke against the likeliest member (`docs/attention.md`).
+    pub because: Vec<String>,
+    /// The rules that spoke for that member, and were outweighed.
+    pub against: Vec<String>,
 }
 
 /// Who was told, and what came of it.

@@ -1,11 +1,12 @@
 //! `/v1/channels`: conversations of every kind and their rosters. `DELETE
 //! /v1/channels/{id}/members/{member}` has no body.
 
-use chorus_core::conversation::{ConversationKind, Participation, Visibility};
+use chorus_core::conversation::{ConversationKind, Participation, Replies, Visibility};
 use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::search::Scope;
 use crate::words;
 
 /// `POST /v1/channels` -> 201 [`Channel`].
@@ -31,6 +32,10 @@ pub struct NewChannel {
     /// `str_…`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
+    /// Where answers to messages of the main line go; `line` unless given.
+    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<Replies>>")]
+    pub replies: Option<Replies>,
 }
 
 /// `PATCH /v1/channels/{id}` -> [`Channel`]; absent fields stay.
@@ -61,6 +66,40 @@ pub struct ChannelPatch {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
     #[schemars(with = "Option<String>")]
     pub keep: Option<Option<String>>,
+    /// How agents take turns; what is absent stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<TurnsPatch>,
+    /// Where answers to messages of the main line go.
+    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
+    #[schemars(with = "Option<words::As<Replies>>")]
+    pub replies: Option<Replies>,
+}
+
+/// How agents take turns in a channel's subjects, as it is to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TurnsPatch {
+    /// Members that speak about one subject at a time, 1 to 8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_parallel_public_speakers: Option<u8>,
+    /// Turns that a person's message pays for, 1 to 100; more when it addresses more members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replies_per_human_message: Option<u16>,
+    /// How long a member that spoke rests unless it is addressed, 0 to 3,600,000 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cooldown_ms: Option<i64>,
+    /// How long a turn waits to be taken up before it goes to the next, 5,000 to 600,000 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acceptance_ms: Option<i64>,
+}
+
+/// How agents take turns in a channel's subjects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Turns {
+    pub max_parallel_public_speakers: u8,
+    pub replies_per_human_message: u16,
+    pub cooldown_ms: i64,
+    pub acceptance_ms: i64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -109,6 +148,12 @@ pub struct Channel {
     /// What is older than need be kept and stays all the same; absent in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<Held>,
+    /// How agents take turns.
+    pub turns: Turns,
+    /// Where answers to messages of the main line go.
+    #[serde(with = "words::one")]
+    #[schemars(with = "words::As<Replies>")]
+    pub replies: Replies,
     /// The roster; absent in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Seat>>,
@@ -130,6 +175,15 @@ pub struct Seat {
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<Participation>")]
     pub participation: Participation,
+}
+
+/// Query of `GET /v1/channels`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ListChannels {
+    /// All unless said; `channels` leaves private messages out, and `mail` gives nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
 }
 
 /// `GET /v1/channels`.

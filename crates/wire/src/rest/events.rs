@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::messages::{Message, MessageAuthor, Told};
+use super::thread_work::WorkPatch;
 use crate::words;
 
 /// Query of `GET /v1/events`.
@@ -60,7 +61,7 @@ pub struct Event {
     pub signal: Option<Signal>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glyph: Option<String>,
-    /// What was said with a reaction.
+    /// What was said with a reaction or a promotion, or what came of a thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The member who joined or left, or who owns the thread.
@@ -77,6 +78,9 @@ pub struct Event {
     /// The title of a conversation or thread made or changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// What is different in the thread's work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<WorkPatch>,
     /// Who is told, as far as the viewer may see them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<Told>,

@@ -8,13 +8,19 @@ pub mod roles;
 pub mod streams;
 
 pub mod channels;
+pub mod feed;
+pub mod index;
 pub mod messages;
 pub mod pauses;
+pub mod stimuli;
+pub mod thread_work;
 pub mod threads;
 
 pub mod approvals;
+pub mod assets;
 pub mod attention;
 pub mod events;
+pub mod search;
 
 pub mod audit;
 pub mod claims;
@@ -24,6 +30,7 @@ pub mod digests;
 
 pub mod sessions;
 pub mod tokens;
+pub mod turns;
 
 use chorus_core::error::Refusal;
 use serde::de::DeserializeOwned;

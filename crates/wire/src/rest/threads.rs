@@ -5,6 +5,7 @@ use chorus_core::thread::{ThreadKind, ThreadStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::thread_work::Work;
 use crate::words;
 
 /// `POST /v1/threads` -> 201 [`Thread`]. Without a conversation a new one of kind `thread` is made, seen by
@@ -41,6 +42,9 @@ pub struct ThreadPatch {
     pub owner: Option<Option<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What came of it, for the channel's feed; with resolving or closing it, or once it is resolved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +74,9 @@ pub struct Thread {
     /// Whether agents pause here until a person lets them go on.
     #[serde(default)]
     pub paused: bool,
+    /// How its work stands; absent while nothing was said of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Work>,
     #[serde(with = "crate::time::iso")]
     #[schemars(with = "crate::time::Iso")]
     pub created_at: Timestamp,

@@ -121,7 +121,7 @@ impl Method {
     }
 }
 
-fn asked<T: JsonSchema>(stated: &[&str]) -> Value {
+pub(crate) fn asked<T: JsonSchema>(stated: &[&str]) -> Value {
     let mut schema = schema::<T>(settings().for_deserialize().into_generator());
     for (name, about) in STATED {
         if stated.contains(&name) {
@@ -132,7 +132,7 @@ fn asked<T: JsonSchema>(stated: &[&str]) -> Value {
 }
 
 /// Results may grow. Nothing is required at the top, since a refusal's envelope must pass the schema too.
-fn given<T: JsonSchema>() -> Value {
+pub(crate) fn given<T: JsonSchema>() -> Value {
     let mut schema = schema::<T>(settings().for_serialize().into_generator());
     if let Some(object) = schema.as_object_mut() {
         object.remove("required");

@@ -177,6 +177,7 @@ fn answers() {
         status: None,
         reason: None,
         title: None,
+        work: None,
         told: vec![told()],
     };
     let receipt = Receipt {
@@ -207,7 +208,9 @@ fn answers() {
             member: "scout".into(),
             confidence: 71,
             because: vec!["answer".into(), "lately".into()],
+            against: vec!["shape".into()],
         }),
+        nobody: None,
         told: vec![ToldReceipt {
             told: told(),
             deadline_ms: Some(300_000),

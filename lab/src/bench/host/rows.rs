@@ -172,11 +172,7 @@ fn write(ground: &Ground, rows: u64) -> Result<Vec<String>, String> {
             description: "".into(),
             purpose: "".into(),
             visibility: Visibility::Public,
-            stream: None,
-            archived: false,
-            lead: None,
-            agent_budget: None,
-            keep: None,
+            ..Settings::default()
         };
         let members = vec![MemberKey(1)];
         let kind = ConversationKind::Channel;

@@ -10,7 +10,9 @@
 
 mod wait;
 
-pub use wait::{Habit, Piece, SIGNS, Settings, Typing, WEIGHTS, Weights, closes, signs};
+pub use wait::{
+    Habit, PACE, PRICE, Piece, SIGNS, Settings, Typing, WEIGHTS, Weights, closes, signs,
+};
 
 use std::collections::VecDeque;
 

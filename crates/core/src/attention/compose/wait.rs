@@ -2,35 +2,42 @@
 //!
 //! In real chat with seconds in its times, who goes on does so at any time within half a minute, so that a fixed wait
 //! either costs everybody or catches few. How likely an author is to go on is weighed instead, by what they mostly do
-//! and by how the text looks ([`signs`], [`WEIGHTS`]), and one of four waits follows. They are parts of
-//! [`Settings::quiet_ms`], so that one setting scales them all; five seconds make the mean wait just below five. On
-//! four rooms of IRC they keep 46 of a hundred fragments that belong together, where five seconds alone keep a quarter.
+//! and by how the text looks ([`signs`], [`WEIGHTS`]), and the window stays open for as long as that is worth its
+//! price ([`PRICE`]): half a minute for who surely goes on, a third of a second for who hardly does. The times are
+//! scaled by [`Settings::quiet_ms`]; five seconds make the mean wait just below five. On four rooms of IRC they keep
+//! 51 of a hundred fragments that belong together, where five seconds alone keep a quarter.
 
 use crate::ids::Timestamp;
 use crate::limits;
 
 /// How many signs there are.
-pub const SIGNS: usize = 12;
+pub const SIGNS: usize = 20;
 
 /// One number a sign.
 pub type Weights = [f32; SIGNS];
 
 /// What each sign adds to the log-odds of going on within half a minute. Found from eight rooms by `cargo xtask bench
 /// attention DIR --fit`.
-pub const WEIGHTS: Weights =
-    [-1.86, -0.44, 0.27, 0.20, 0.17, -0.23, 2.25, 0.94, 0.11, 0.17, 0.36, -0.35];
+pub const WEIGHTS: Weights = [
+    -1.29, -0.34, 0.24, -0.15, 0.02, -0.02, 2.35, 0.97, 0.15, 0.21, 0.33, -0.32, -0.19, -0.82,
+    -0.23, 0.15, 0.15, -0.08, 0.12, -0.32,
+];
 
-/// From this chance on an author is waited for as long as can be.
-const WILL: f32 = 0.50;
-/// From this chance on an author is waited for well past the median gap before a right continuation, 10 s.
-const MAY: f32 = 0.34;
+/// The waits that are weighed, in seconds where [`Settings::quiet_ms`] is five.
+const WAITS: [f32; 14] =
+    [2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0, 26.0, 28.0];
 
-/// Waits, as parts of the quiet time.
-const LONG: (i64, i64) = (28, 5);
-const MIDDLE: (i64, i64) = (12, 5);
-const SHORT: (i64, i64) = (1, 10);
-/// Of a text that cannot be all that was meant, whatever its author mostly does.
-const UNFINISHED: (i64, i64) = (1, 1);
+/// How soon the fragments come that belong to the one before, in seconds: after t of them 1 - exp(-t / PACE) have come,
+/// as far as they come within half a minute. From the same rooms, where they can say when not to merge.
+pub const PACE: f32 = 17.0;
+
+/// What a second of waiting costs, in fragments kept. The lowest with a mean wait below five seconds in those rooms.
+pub const PRICE: f32 = 0.023;
+
+/// The least wait, in seconds of the same.
+const LEAST: f32 = 0.2;
+/// The least for a text that cannot be all that was meant, whatever its author mostly does.
+const UNFINISHED: f32 = 5.0;
 
 /// The window's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,12 +47,22 @@ pub struct Settings {
     /// The window closes so long after it opened, whatever happens.
     pub cap_ms: i64,
     pub weights: &'static Weights,
+    /// See [`PACE`].
+    pub pace: f32,
+    /// See [`PRICE`].
+    pub price: f32,
 }
 
 impl Default for Settings {
     /// 5 s and 30 s (design section 5; the C2A spec says 2 to 5, and up to 30).
     fn default() -> Self {
-        Self { quiet_ms: 5_000, cap_ms: limits::FRAGMENT_CAP_MS, weights: &WEIGHTS }
+        Self {
+            quiet_ms: 5_000,
+            cap_ms: limits::FRAGMENT_CAP_MS,
+            weights: &WEIGHTS,
+            pace: PACE,
+            price: PRICE,
+        }
     }
 }
 
@@ -80,6 +97,8 @@ pub struct Habit {
     row: u8,
     /// Messages so far.
     said: u8,
+    /// The last gap.
+    gap_ms: i64,
 }
 
 const SOON_MS: i64 = 12_000;
@@ -87,7 +106,15 @@ const SOON_MS: i64 = 12_000;
 impl Default for Habit {
     /// As strangers do: the first three gaps of the crowd.
     fn default() -> Self {
-        Self { gaps: 3.0, went_on: 1.0, late_gaps: 3.0, soon: 0.3, row: 0, said: 0 }
+        Self {
+            gaps: 3.0,
+            went_on: 1.0,
+            late_gaps: 3.0,
+            soon: 0.3,
+            row: 0,
+            said: 0,
+            gap_ms: i64::MAX,
+        }
     }
 }
 
@@ -96,6 +123,7 @@ impl Habit {
     pub fn note(&mut self, gap_ms: i64) {
         let goes_on = gap_ms <= limits::FRAGMENT_CAP_MS;
         let one = |on: bool| if on { 1.0 } else { 0.0 };
+        self.gap_ms = gap_ms;
         self.gaps = self.gaps * 0.95 + 1.0;
         self.went_on = self.went_on * 0.95 + one(goes_on);
         self.late_gaps = self.late_gaps * 0.9 + 1.0;
@@ -123,13 +151,16 @@ const AFTER_TYPING_MS: i64 = 1_000;
 fn wait(settings: &Settings, text: &str, habit: Habit) -> i64 {
     let odds: f32 = signs(text, habit).iter().zip(settings.weights).map(|(s, w)| s * w).sum();
     let chance = 1.0 / (1.0 + (-odds).exp());
-    let (times, of) = match () {
-        () if chance >= WILL => LONG,
-        () if chance >= MAY => MIDDLE,
-        () if is_unfinished(text) => UNFINISHED,
-        () => SHORT,
+    let come = |wait: f32| 1.0 - (-wait / settings.pace).exp();
+    // What is kept by waiting so long, less the price of it where nothing comes.
+    let worth = |wait: f32| {
+        let kept = chance * come(wait) / come(30.0);
+        kept - settings.price * wait * (1.0 - kept)
     };
-    settings.quiet_ms.saturating_mul(times) / of
+    let least = if is_unfinished(text) { UNFINISHED } else { LEAST };
+    let best = |best, wait| if worth(wait) > worth(best) { wait } else { best };
+    let wait = WAITS.into_iter().fold(LEAST, best).max(least);
+    (settings.quiet_ms as f64 * f64::from(wait) / 5.0).round() as i64
 }
 
 /// Whether the text breaks off, or only says that something is to come: "could you please".
@@ -160,22 +191,34 @@ pub fn signs(text: &str, habit: Habit) -> [f32; SIGNS] {
     let when = |on: bool| if on { 1.0 } else { 0.0 };
     let text = text.trim_end();
     let count = words(text).count();
-    let first = words(text).next().unwrap_or_default();
+    let first = words(text).next().unwrap_or_default().trim_end_matches(['!', ',', '.']);
+    let asks = text.ends_with(['?', '？', '؟', '⁇', '\u{37e}', '՞']);
+    let mostly = habit.went_on / habit.gaps;
     [
         1.0,
         // A question waits for its answer.
-        when(text.ends_with(['?', '？', '؟', '⁇', '\u{37e}', '՞'])),
+        when(asks),
         when(breaks_off(text)),
         when(count <= 2),
         when((3..=5).contains(&count)),
         when(count > 14),
-        habit.went_on / habit.gaps,
+        mostly,
         habit.soon / habit.late_gaps,
         when(habit.row >= 4),
-        when(is(first.trim_end_matches(['!', ',', '.']), &GREETINGS)),
+        when(is(first, &GREETINGS)),
         (1.0 + f32::from(habit.said)).ln() / 4.0,
         // It points to what is to be read.
         when(text.contains("://")),
+        // It ends as a whole sentence does.
+        when(text.ends_with(['.', '!', '。'])),
+        (1.0 + count as f32).ln() / 3.0,
+        when(habit.gap_ms <= limits::FRAGMENT_CAP_MS),
+        when(habit.gap_ms <= 3 * limits::FRAGMENT_CAP_MS),
+        when(is(first, &GOING_ON)),
+        when(is(first, &ANSWERS)),
+        // Who speaks of themselves has more to tell.
+        when(words(text).any(|word| is(word, &FIRST_PERSON))),
+        if asks { mostly } else { 0.0 },
     ]
 }
 
@@ -193,6 +236,15 @@ const HANGING: [&str; 44] = [
 /// With which a request begins.
 const OPENINGS: [&str; 10] =
     ["can", "could", "would", "will", "you", "please", "pls", "plz", "one", "question"];
+
+/// With which one goes on with what was said.
+const GOING_ON: [&str; 8] = ["and", "but", "so", "or", "because", "then", "also", "well"];
+
+/// With which one answers.
+const ANSWERS: [&str; 12] =
+    ["yes", "yeah", "ok", "no", "lol", "ah", "oh", "yep", "hm", "hmm", "right", "thanks"];
+
+const FIRST_PERSON: [&str; 6] = ["i", "i'm", "my", "im", "i've", "me"];
 
 /// After which the matter comes.
 const GREETINGS: [&str; 5] = ["hi", "hello", "hey", "hiya", "hallo"];

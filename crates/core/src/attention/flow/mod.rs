@@ -82,13 +82,26 @@ pub struct Meant {
     pub confidence: u8,
     /// The rules that spoke for it.
     pub because: Clues,
+    /// The rules that spoke against it, and were outweighed.
+    pub against: Clues,
 }
 
 impl Meant {
     /// Known, and not guessed: who an agent answers.
     pub fn surely(member: MemberKey) -> Self {
-        Self { member, confidence: 100, because: Clues::NONE }
+        Self { member, confidence: 100, because: Clues::NONE, against: Clues::NONE }
     }
+}
+
+/// Why a message was taken to be for nobody in particular, though there were people to choose among.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nobody {
+    /// How sure that is, in percent.
+    pub confidence: u8,
+    /// The rules that spoke against the likeliest of them.
+    pub because: Clues,
+    /// The rules that spoke for that one, and were outweighed.
+    pub against: Clues,
 }
 
 /// What the flow of talk says of a message.
@@ -96,6 +109,7 @@ impl Meant {
 pub struct Flowed {
     /// Whom it is for; none when nobody in particular is likeliest.
     pub meant: Option<Meant>,
+    pub nobody: Option<Nobody>,
     /// The likeliest of those who may be given a question that is for nobody.
     pub asked: Option<MemberKey>,
 }
@@ -106,7 +120,11 @@ impl Flowed {
         let attention = event.attention.as_deref();
         let told = attention.map_or(&[][..], |a| &a.told);
         let asked = told.iter().find(|told| told.decision.rule == Rule::AskedOne);
-        Self { meant: attention.and_then(|a| a.meant), asked: asked.map(|told| told.member) }
+        Self {
+            meant: attention.and_then(|a| a.meant),
+            nobody: attention.and_then(|a| a.nobody),
+            asked: asked.map(|told| told.member),
+        }
     }
 }
 
@@ -123,6 +141,8 @@ pub struct Settings {
     pub sure: u8,
     /// A guess of at least so many percent is worth a knock.
     pub likely: u8,
+    /// A question that is for a person by so many percent is given to no agent.
+    pub somebodys: u8,
     /// Whether a question to nobody in particular is given to one agent.
     pub ask_one: bool,
 }
@@ -135,6 +155,7 @@ impl Default for Settings {
             weights: &WEIGHTS,
             sure: SURE,
             likely: LIKELY,
+            somebodys: SOMEBODYS,
             ask_one: true,
         }
     }
@@ -151,7 +172,7 @@ pub const LIKELY: u8 = 25;
 /// given to nobody (irc-ubuntu: 0.951 are given to one), at 75 fewer (0.955) for 0.6 turns more in a hundred lines.
 pub const SOMEBODYS: u8 = 75;
 
-/// What a rule must add, in log-odds, to be named among the reasons: it makes the guess 1.3 times as likely.
+/// What a rule must add or take, in log-odds, to be named: it makes the guess 1.3 times as likely, or as unlikely.
 const SPEAKS: f32 = 0.25;
 
 /// The best guess. `handle` gives a member's handle, none for who is not there any more; `may_be_asked` says who may
@@ -169,13 +190,25 @@ pub fn guess<'a>(
     let weighed = weigh(talk, saying, settings.off, handle);
     let scores = || weighed.scores(settings.weights).enumerate();
     let odds: f32 = scores().map(|(_, score)| score.exp()).sum();
-    let meant = scores().max_by(|a, b| a.1.total_cmp(&b.1)).and_then(|(best, score)| {
-        let member = weighed.member(best)?;
-        let confidence = (100.0 * score.exp() / odds) as u8;
-        Some(Meant { member, confidence, because: weighed.because(best, settings.weights, SPEAKS) })
-    });
+    let likeliest = |from: usize| scores().skip(from).max_by(|a, b| a.1.total_cmp(&b.1));
+    let sure = |score: f32| (100.0 * score.exp() / odds) as u8;
+    let mut flowed = Flowed::default();
+    if let Some((best, score)) = likeliest(1) {
+        let nobody = scores().next().map_or(f32::MIN, |(_, score)| score);
+        let (because, against) = weighed.reasons(best, settings.weights, SPEAKS);
+        match weighed.member(best).filter(|_| score >= nobody) {
+            Some(member) => {
+                let confidence = sure(score);
+                flowed.meant = Some(Meant { member, confidence, because, against });
+            }
+            None => {
+                let (because, against) = (against, because);
+                flowed.nobody = Some(Nobody { confidence: sure(nobody), because, against });
+            }
+        }
+    }
     let agents = scores().filter_map(|(at, score)| Some((weighed.member(at)?, score)));
     let agents = agents.filter(|(member, _)| may_be_asked(*member));
-    let asked = agents.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(member, _)| member);
-    Flowed { meant, asked }
+    flowed.asked = agents.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(member, _)| member);
+    flowed
 }

@@ -80,15 +80,18 @@ impl Weighed {
         self.signs().iter().map(move |signs| signs.iter().zip(weights).map(|(s, w)| s * w).sum())
     }
 
-    /// The rules that speak for one against nobody.
-    pub(super) fn because(&self, at: usize, weights: &[f32; SIGNS], least: f32) -> Clues {
+    /// The rules that speak for one rather than for nobody, and those that speak for nobody.
+    pub(super) fn reasons(&self, at: usize, weights: &[f32; SIGNS], least: f32) -> (Clues, Clues) {
         let mut added = [0.0; Clue::ALL.len()];
         for sign in Sign::ALL {
             let n = sign as usize;
             added[sign.clue() as usize] += (self.signs[at][n] - self.signs[0][n]) * weights[n];
         }
-        let speaks = |clue: &Clue| added[*clue as usize] >= least;
-        Clue::ALL.into_iter().filter(speaks).fold(Clues::NONE, Clues::with)
+        let of = |speaks: &dyn Fn(f32) -> bool| {
+            let clues = Clue::ALL.into_iter().filter(|clue| speaks(added[*clue as usize]));
+            clues.fold(Clues::NONE, Clues::with)
+        };
+        (of(&|added| added >= least), of(&|added| added <= -least))
     }
 
     fn silence(&mut self, off: Clues) {

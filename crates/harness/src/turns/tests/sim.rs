@@ -15,7 +15,7 @@ use crate::options::Knocks;
 use crate::runtime::End;
 use crate::turns::{ClaimAnswer, Effect, Input, Rules, Turns};
 
-/// Nobody is taken to go on, so that a window is a tenth of the quiet time: 5 s, whatever was said.
+/// Nobody is taken to go on, so that a window is a twenty-fifth of the quiet time: 5 s, whatever was said.
 static NEVER_GOES_ON: [f32; SIGNS] = {
     let mut weights = [0.0; SIGNS];
     weights[0] = -100.0;
@@ -100,7 +100,8 @@ impl Sim {
     }
 
     pub(super) fn with(knocks: Knocks, parallel: usize) -> Self {
-        let compose = Settings { quiet_ms: 50_000, weights: &NEVER_GOES_ON, ..Settings::default() };
+        let compose =
+            Settings { quiet_ms: 125_000, weights: &NEVER_GOES_ON, ..Settings::default() };
         let rules = Rules { compose, knocks, parallel };
         let mut sim = Self { turns: Turns::new(rules), now: 0, log: Vec::new() };
         sim.give(Input::Linked(true));

@@ -149,12 +149,13 @@ fn describe(
         if !examples["body"].is_null() {
             content["example"] = examples["body"].clone();
         }
+        // What is no JSON says what it is.
+        let media = schema["contentMediaType"].as_str().unwrap_or("application/json").to_owned();
         let name = schema["$ref"].as_str().and_then(|r| r.strip_prefix(&format!("#{SCHEMAS}/")));
         let schema = name.and_then(|name| draft.asked.definitions().get(name)).unwrap_or(&schema);
         // No body reads as an empty object.
         let required = schema["required"].as_array().is_some_and(|r| !r.is_empty());
-        told["requestBody"] =
-            json!({"required": required, "content": {"application/json": content}});
+        told["requestBody"] = json!({"required": required, "content": {media: content}});
     }
     told
 }

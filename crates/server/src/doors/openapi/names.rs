@@ -11,6 +11,9 @@ pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static 
         "id" if path.starts_with("/v1/approvals") => {
             ("What waits for a person: `apr_…`.", "apr_0192f0c1a2b37c4d8e5f60718293a4b7")
         }
+        "id" if path.starts_with("/v1/assets") => {
+            ("The file: `ast_…`.", "ast_0192f0c1a2b37c4d8e5f60718293a4b5")
+        }
         "id" if path.starts_with("/v1/channels") => {
             ("The conversation: `ch_…`.", "ch_0192f0c1a2b37c4d8e5f60718293a4b5")
         }
@@ -37,6 +40,11 @@ pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static 
         "member" => ("The member's id.", "reviewer_agent"),
         "name" => ("The role's name.", "backend-agents"),
         "secret" => ("The secret of the link.", "3f1c9a"),
+        "stimulus" => ("The stimulus: `stm_…`.", "stm_0192f0c1a2b37c4d8e5f60718293a4b5"),
+        "subject" => (
+            "The subject: the `evt_…` of its root message, or its thread's `th_…`.",
+            "evt_0192f0c1a2b37c4d8e5f60718293a4b5",
+        ),
         "signal" => ("What the reaction says.", "working"),
         _ => return None,
     })

@@ -78,7 +78,8 @@ async fn all(app: &App, asking: &Asking) -> Result<Vec<Resource>, ErrorData> {
             (vec![(channel.id, channel.title)], Some(id))
         }
         None => {
-            let seen = app.channels(&asking.caller).await.map_err(refused)?.channels;
+            let seen =
+                app.channels(&asking.caller, Default::default()).await.map_err(refused)?.channels;
             (seen.into_iter().map(|c| (c.id, c.title)).collect(), None)
         }
     };

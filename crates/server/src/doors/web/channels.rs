@@ -5,12 +5,13 @@ use std::sync::Arc;
 use axum::extract::State;
 use chorus_core::error::Code;
 use chorus_wire::rest::channels::{
-    Channel, ChannelPatch, Channels, Leave, NewChannel, Seat, SeatPut,
+    Channel, ChannelPatch, Channels, Leave, ListChannels, NewChannel, Seat, SeatPut,
 };
 use chorus_wire::rest::cursors::{Cursor, CursorPut};
+use chorus_wire::rest::index::{Index, ListIndex};
 
 use crate::app::App;
-use crate::doors::extract::{Bearer, Created, Done, Json, Path, Reply};
+use crate::doors::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
 use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 
@@ -71,6 +72,14 @@ pub(super) fn routes() -> Routes {
             ]),
         )
         .get(
+            "/v1/index",
+            index,
+            Doc::new(
+                "index",
+                "The conversations that the caller has a seat in, with what it has not read.",
+            ),
+        )
+        .get(
             "/v1/cursors/{conversation}",
             cursor,
             Doc::new("get_cursor", "How far the caller has read.").refuses(&[Code::NotFound]),
@@ -86,8 +95,20 @@ pub(super) fn routes() -> Routes {
         )
 }
 
-async fn channels(State(app): Host, Bearer(caller): Bearer) -> Reply<Channels> {
-    Ok(Json(app.channels(&caller).await?))
+async fn channels(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Query(asked): Query<ListChannels>,
+) -> Reply<Channels> {
+    Ok(Json(app.channels(&caller, asked).await?))
+}
+
+async fn index(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Query(asked): Query<ListIndex>,
+) -> Reply<Index> {
+    Ok(Json(app.index(&caller, asked).await?))
 }
 
 async fn add(

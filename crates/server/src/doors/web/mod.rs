@@ -2,6 +2,7 @@
 //! "Paths").
 
 mod approvals;
+mod assets;
 mod audit;
 mod channels;
 mod copies;
@@ -9,7 +10,11 @@ mod events;
 mod members;
 mod messages;
 mod pauses;
+mod search;
+mod stimuli;
+mod thread_work;
 mod threads;
+mod turns;
 mod work;
 
 use super::openapi::Routes;
@@ -19,10 +24,15 @@ pub(super) fn routes() -> Routes {
         .merge(channels::routes())
         .merge(messages::routes())
         .merge(threads::routes())
+        .merge(thread_work::routes())
+        .merge(stimuli::routes())
         .merge(pauses::routes())
+        .merge(turns::routes())
         .merge(events::routes())
+        .merge(search::routes())
         .merge(work::routes())
         .merge(audit::routes())
         .merge(copies::routes())
         .merge(approvals::routes())
+        .merge(assets::routes())
 }

@@ -45,7 +45,8 @@ async fn a_session_that_subscribed_is_told_and_another_resource_is_not_its_news(
     let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
     let mut threads = Vec::new();
     for title in ["one", "two"] {
-        let new = json!({"title": title, "participants": ["crew"], "channel_id": room});
+        // Where agents work without a person: in a conversation they would take turns.
+        let new = json!({"title": title, "type": "workflow", "participants": ["crew"], "channel_id": room});
         let made = scout.call("create_thread", new).await.unwrap();
         threads.push(made["thread_id"].as_str().unwrap().to_owned());
     }

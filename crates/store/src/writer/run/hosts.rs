@@ -4,18 +4,37 @@
 //! what others wrote before it is known by then. What they caused for connections of this host is done at once: it
 //! is committed, whatever becomes of this batch.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use chorus_core::command::Effect;
-use chorus_core::ids::{ConversationKey, Timestamp};
+use chorus_core::delivery::Open;
+use chorus_core::event::{Event, EventRef};
+use chorus_core::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::member::Directory;
+use chorus_core::room::{Missed, Standing};
+use chorus_core::workspace::Workspace;
 
 use super::{Broken, Hindrance, Run};
 use crate::db::Error;
 use crate::facts::Stored;
-use crate::shared::{self, Heard, News, Shared};
-use crate::{conversation, directory, open};
+use crate::shared::{self, Heard, Moved, News, Shared};
+use crate::{conversation, directory, event, open};
+
+/// What others did, as far as it is read at once.
+struct AllMissed {
+    events: HashMap<ConversationKey, Vec<Arc<Event>>>,
+    standing: HashMap<ConversationKey, Vec<Standing>>,
+}
+
+impl AllMissed {
+    fn take(&mut self, key: ConversationKey, version: u64) -> Missed {
+        let events = self.events.remove(&key).unwrap_or_default();
+        let open = self.standing.remove(&key).unwrap_or_default();
+        Missed { version, events, open }
+    }
+}
 
 /// What is known of the other hosts.
 #[derive(Default)]
@@ -45,7 +64,7 @@ impl Run {
     pub(super) fn meet(&mut self) -> Result<(), Error> {
         let db = self.db.clone();
         let Some(hosts) = db.shared() else { return Ok(()) };
-        let told = std::sync::Arc::downgrade(&self.shared);
+        let told = Arc::downgrade(&self.shared);
         let listening = hosts.listen(Box::new(move |heard| {
             if let Some(told) = told.upgrade() {
                 let what = if heard == Heard::News { &told.news } else { &told.pause };
@@ -137,7 +156,7 @@ impl Run {
     fn let_in(&mut self, hosts: &dyn Shared, now: Timestamp) -> Result<(), Error> {
         self.workspace.set_shared(false);
         self.workspace.set_shared(true);
-        match self.decide(&[], 0, now) {
+        match self.decide(&mut Vec::new(), 0, now) {
             Ok(answers) => self.finish(Vec::new(), answers)?,
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, Vec::new(), &why)?,
             // A room that fails by itself keeps nobody out for ever: it rests, and it is tried again.
@@ -235,45 +254,92 @@ impl Run {
                 }
             }
         }
-        self.ledger.head = crate::audit::head(&*db, self.tenant)?;
-        let moved: Vec<_> = news.rooms.iter().map(|key| Effect::Moved(*key)).collect();
-        for key in news.rooms {
-            self.workspace.note_conversation(key);
-            self.stamps.moved(key);
-            let before = self.workspace.take_stale(key);
-            let opened = before.as_ref().map(|room| room.open.clone()).unwrap_or_default();
-            if let Some(before) = before {
-                self.earlier.borrow_mut().keep(before);
-            }
-            if !opened.is_empty() || open::is_pending(&*db, self.tenant, key)? {
-                self.load_again(key, &opened, now)?;
-            }
+        if let Some(head) = news.audited {
+            self.ledger.head = head;
+        }
+        for key in news.rooms.keys() {
+            self.workspace.note_conversation(*key);
+            self.stamps.moved(*key);
+        }
+        let mut effects: Vec<_> = news.rooms.keys().map(|key| Effect::Moved(*key)).collect();
+        let erased = news.rooms.iter().flat_map(|(key, moved)| {
+            moved.erased.iter().map(|seq| EventRef { conversation: *key, seq: *seq })
+        });
+        let erased: Vec<_> = erased.collect();
+        if !erased.is_empty() {
+            effects.push(Effect::Erased(erased));
+        }
+        let mut missed = match self.missed(&news.rooms) {
+            // One of them cannot be read: each is loaded by itself.
+            Err(Error::Corrupt(_)) => None,
+            read => Some(read?),
+        };
+        for (key, moved) in news.rooms {
+            let missed = missed.as_mut().map(|all| all.take(key, moved.version));
+            self.take_in_room(key, missed, moved.anew, now)?;
         }
         self.hand_out_of_others();
-        (self.sink)(moved);
+        (self.sink)(effects);
         Ok(())
+    }
+
+    /// What others wrote of rooms that are in memory, and how what is owed stands in all of them.
+    fn missed(&self, rooms: &BTreeMap<ConversationKey, Moved>) -> Result<AllMissed, Error> {
+        let (db, tenant) = (&*self.db, self.tenant);
+        let known = rooms.iter().filter(|(_, moved)| !moved.anew);
+        let known = known.filter_map(|(key, _)| Some((*key, self.workspace.room(*key)?.head.seq)));
+        let events = event::after_in_each(db, tenant, &known.collect::<Vec<_>>())?;
+        let standing =
+            rooms.iter().flat_map(|(key, moved)| moved.standing.iter().map(|seq| [key.0, seq.0]));
+        let standing = open::standings(db, tenant, &standing.collect::<Vec<_>>())?;
+        Ok(AllMissed { events, standing })
+    }
+
+    /// A room that others have changed goes on from where it was here. Where it cannot, it is loaded: at once when
+    /// something is open in it, or may be, else when it is needed.
+    fn take_in_room(
+        &mut self,
+        key: ConversationKey,
+        missed: Option<Missed>,
+        anew: bool,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let is_open = |standing: &Standing| matches!(standing, Standing::Open(_));
+        let owes = missed.as_ref().is_none_or(|missed| missed.open.iter().any(is_open));
+        let follows = |missed: &Missed| !anew && self.workspace.can_catch_up(key, missed);
+        if let Some(missed) = missed.filter(follows) {
+            let caught_up = self.with_facts(now, |ws, facts| ws.catch_up(facts, key, missed, now));
+            debug_assert!(self.is_as_loaded(key, now), "room {key} is not as it is written");
+            return caught_up.map_err(|why| Error::Engine(why.0));
+        }
+        let before = self.workspace.take_stale(key);
+        let opened = before.as_ref().map(|room| room.open.clone()).unwrap_or_default();
+        if let Some(before) = before {
+            self.earlier.borrow_mut().keep(before);
+        }
+        if owes || !opened.is_empty() { self.load_again(key, opened, now) } else { Ok(()) }
+    }
+
+    fn is_as_loaded(&mut self, key: ConversationKey, now: Timestamp) -> bool {
+        let Ok(Some(loaded)) = self.with_facts(now, |_, facts| facts.load(key)) else {
+            return true;
+        };
+        self.workspace.room(key).is_some_and(|room| room.is_as_loaded(&loaded))
     }
 
     fn load_again(
         &mut self,
         key: ConversationKey,
-        before: &BTreeMap<chorus_core::ids::Seq, chorus_core::delivery::Open>,
+        before: BTreeMap<Seq, Open>,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let db = self.db.clone();
-        let mut facts = Stored {
-            db: &*db,
-            workspace: self.tenant,
-            directory: self.workspace.directory().clone(),
-            now,
-            loaded: 0,
-            earlier: Some(&self.earlier).filter(|_| self.workspace.is_shared()),
-        };
-        match facts.load(key) {
+        match self.with_facts(now, |_, facts| facts.load(key)) {
             Ok(Some(room)) => {
                 self.ages.grew(1);
+                let mut stood: BTreeMap<_, _> = room.open.keys().map(|seq| (*seq, None)).collect();
+                stood.extend(before.into_iter().map(|(seq, open)| (seq, Some(open))));
                 self.workspace.admit(room);
-                let handed = self.workspace.hand_on(&mut facts, key, before, now);
+                let handed = self.with_facts(now, |ws, facts| ws.hand_on(facts, key, &stood, now));
                 handed.map_err(|why| Error::Engine(why.0))
             }
             Ok(None) => Ok(()),
@@ -285,11 +351,27 @@ impl Run {
         }
     }
 
+    fn with_facts<T>(
+        &mut self,
+        now: Timestamp,
+        work: impl FnOnce(&mut Workspace, &mut Stored<'_>) -> T,
+    ) -> T {
+        let mut facts = Stored {
+            db: &*self.db,
+            workspace: self.tenant,
+            directory: self.workspace.directory().clone(),
+            now,
+            loaded: 0,
+            earlier: Some(&self.earlier).filter(|_| self.workspace.is_shared()),
+        };
+        work(&mut self.workspace, &mut facts)
+    }
+
     fn load_missing(&mut self, now: Timestamp) -> Result<(), Error> {
         self.wake_rested(now);
         while let Some(key) = self.missing.first().copied() {
             if self.workspace.room(key).is_none() {
-                self.load_again(key, &BTreeMap::new(), now)?;
+                self.load_again(key, BTreeMap::new(), now)?;
             }
             self.missing.remove(&key);
         }

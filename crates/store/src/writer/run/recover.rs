@@ -41,12 +41,12 @@ impl Run {
     }
 
     fn alone(&mut self, job: Job, now: Timestamp) -> Result<(), Error> {
-        let job = vec![job];
+        let mut job = vec![job];
         if self.pause.is_some() {
             self.refuse_for_now(job);
             return Ok(());
         }
-        match self.decide(&job, 0, now) {
+        match self.decide(&mut job, 0, now) {
             Ok(answers) => self.finish(job, answers),
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, job, &why),
             Err(broken) => {
@@ -63,7 +63,7 @@ impl Run {
             let next = self.workspace.next_due_in();
             let due = self.is_due(now) && self.pause.is_none();
             let Some(room) = next.filter(|_| due) else { break };
-            match self.decide(&[], 1, now) {
+            match self.decide(&mut Vec::new(), 1, now) {
                 Ok(answers) => self.finish(Vec::new(), answers)?,
                 Err(Broken { pause: Some(by), why, .. }) => {
                     self.stand_still(by, Vec::new(), &why)?
@@ -125,7 +125,7 @@ impl Run {
                     continue;
                 }
             }
-            match self.decide(&[], 0, now) {
+            match self.decide(&mut Vec::new(), 0, now) {
                 Ok(answers) => self.finish(Vec::new(), answers)?,
                 Err(Broken { pause: Some(by), why, .. }) => {
                     self.stand_still(by, Vec::new(), &why)?

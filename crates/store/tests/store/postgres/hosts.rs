@@ -5,11 +5,13 @@ use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use chorus_core::command::{By, Command, Effect, Offer, Outcome};
+use chorus_core::conversation::Participation;
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
-use chorus_core::event::EventRef;
+use chorus_core::event::{EventRef, Message, Reason};
 use chorus_core::ids::{MemberKey, Seq, SessionKey, Timestamp, Uid};
 use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::reaction::Signal;
 use chorus_store::{Line, Page, Start};
 
 use super::{options, problems};
@@ -314,4 +316,96 @@ fn a_host_whose_company_left_goes_on_and_lets_the_next_one_in() {
     third.0.writer.stop();
     one.writer.stop();
     assert_eq!(problems(&url), []);
+}
+
+/// In this build each room that goes on from where it was is held against the same room, loaded.
+// covers: OPS-150, OPS-151
+#[test]
+fn whatever_is_done_at_one_host_the_other_goes_on_from_it() {
+    let two = two();
+    let quiet = two.other.channel("quiet").uid;
+    let grounds = [&two.one, &two.other];
+    let sessions = [(0, two.one.connect(ADA), ADA), (1, two.other.connect(BOB), BOB)];
+    for n in 0..12 {
+        let (here, there) = (grounds[n % 2], grounds[(n + 1) % 2]);
+        for (room, text) in [(two.room, "@ada and @bob?"), (quiet, "hello"), (two.room, "so?")] {
+            let said = here.say(room, text).event.clone();
+            let message = said.uid;
+            let (detail, on) = (None, true);
+            let react = Command::React { message, signal: Signal::Agree, detail, on };
+            there.ask(person(), react).unwrap();
+            let at = EventRef { conversation: said.conversation, seq: said.seq };
+            for (host, session, agent) in sessions {
+                let accept = Command::Accept { event: at, attempt: 1 };
+                let _ = grounds[host].ask(with_session(agent, session), accept);
+            }
+            let read = Command::SetCursor { conversation: room, read: said.seq };
+            there.ask(by(ADA), read).unwrap();
+            match n % 4 {
+                0 => drop(there.ask(by(ADA), Command::Claim { event: message })),
+                1 => drop(there.ask(person(), Command::Delete { message }).unwrap()),
+                2 => {
+                    let content = Message { text: "@ada only".into(), ..Message::default() };
+                    drop(here.ask(person(), Command::Edit { message, content }).unwrap());
+                }
+                _ => {
+                    let disposition = Disposition::Acknowledged;
+                    let done = Command::Dispose { event: message, disposition, note: None };
+                    let _ = grounds[0].ask(with_session(ADA, sessions[0].1), done);
+                }
+            }
+        }
+        let participation = [Participation::AlwaysListen, Participation::SelectedOnly][n / 2 % 2];
+        let seat = Command::SetSeat { conversation: quiet, member: BOB, participation };
+        there.ask(person(), seat).unwrap();
+        let leave = Command::Leave { conversation: two.room, thread: None, member: BOB };
+        if n % 5 == 0 {
+            here.ask(person(), leave).unwrap();
+        }
+        here.pass(7_000);
+        there.pass(7_000);
+    }
+    two.end();
+}
+
+// covers: OPS-151
+#[test]
+fn what_is_erased_at_one_host_is_shown_by_the_other_to_nobody_who_waits_for_it() {
+    let two = two();
+    let said = two.one.say(two.room, "@ada it is hunter2").event.clone();
+    two.other.say(two.room, "so it is there too");
+    let erase = Command::Erase { message: said.uid, reason: Reason::Secret };
+    two.one.ask(person(), erase).unwrap();
+    let at = EventRef { conversation: said.conversation, seq: said.seq };
+    let heard = |effect: &Effect| matches!(effect, Effect::Erased(events) if events.contains(&at));
+    wait("it hears of it", || two.other.effects.lock().unwrap().iter().any(heard));
+    two.end();
+}
+
+// covers: OPS-155
+#[test]
+fn a_host_that_needs_a_newer_schema_says_so_and_disturbs_nobody() {
+    let two = two();
+    // As if the hosts that are there were of a program that knows one step less.
+    let applied = "DELETE FROM migration RETURNING number";
+    chorus_cluster::sql_at(&two.url, "CREATE TABLE later AS SELECT * FROM migration").unwrap();
+    let version = chorus_cluster::sql_at(&two.url, applied).unwrap().lines().count();
+    let folder = tempfile::tempdir().unwrap();
+    let Err(why) = chorus_store::open(options(folder.path(), &two.url)) else { panic!("it began") };
+    let words = format!(
+        "running hosts keep the database at version 0 and this program needs {version}: stop them all"
+    );
+    assert!(why.to_string().contains(&words), "{why}");
+    for ground in [&two.one, &two.other] {
+        ground.say(two.room, "we go on");
+    }
+    // It made no table, and counted itself among nobody.
+    let seen = "SELECT count(*) FROM migration UNION ALL SELECT number FROM host";
+    assert_eq!(
+        chorus_cluster::sql_at(&two.url, seen).unwrap().split_whitespace().collect::<Vec<_>>(),
+        ["0", "2"]
+    );
+    chorus_cluster::sql_at(&two.url, "INSERT INTO migration SELECT * FROM later").unwrap();
+    drop(chorus_store::open(options(folder.path(), &two.url)).unwrap());
+    two.end();
 }

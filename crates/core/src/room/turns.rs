@@ -1,0 +1,155 @@
+//! The subjects of a channel in a room: which open events are about which, and who has the turn there.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use crate::attention::{Mode, Policy};
+use crate::conversation::{ConversationKind, Replies};
+use crate::delivery::{Delivery, Open};
+use crate::ids::{MemberKey, Seq, ThreadKey};
+use crate::room::Room;
+use crate::thread::ThreadKind;
+use crate::turn::{Rules, Turn};
+
+/// Subjects nobody speaks about now whose turns a room remembers.
+const IDLE: usize = 1_024;
+
+/// Turns by subject; a subject is known by the seq of its root message, or of the opening of a thread that
+/// has none.
+#[derive(Clone, Debug, Default)]
+pub struct Turns {
+    by_subject: BTreeMap<Seq, Turn>,
+    /// Open events about each subject.
+    open: BTreeMap<Seq, BTreeSet<Seq>>,
+    /// Subjects that have a row.
+    stored: BTreeSet<Seq>,
+}
+
+impl Turns {
+    pub fn get(&self, subject: Seq) -> Option<&Turn> {
+        self.by_subject.get(&subject)
+    }
+
+    pub fn subjects(&self) -> impl Iterator<Item = (Seq, &Turn)> {
+        self.by_subject.iter().map(|(subject, turn)| (*subject, turn))
+    }
+
+    /// Subjects with something open about them.
+    pub fn with_open(&self) -> impl Iterator<Item = Seq> {
+        self.open.keys().copied()
+    }
+
+    pub fn open(&self, subject: Seq) -> impl Iterator<Item = Seq> {
+        self.open.get(&subject).into_iter().flatten().copied()
+    }
+
+    /// Whether anybody speaks or waits to, so that the turns have a row.
+    pub fn is_live(&self, subject: Seq) -> bool {
+        let held = self.by_subject.get(&subject).is_some_and(|turn| !turn.is_idle());
+        held || (self.open.contains_key(&subject) && self.by_subject.contains_key(&subject))
+    }
+
+    pub(super) fn restore(&mut self, rows: Vec<(Seq, Turn)>) {
+        self.stored = rows.iter().map(|(subject, _)| *subject).collect();
+        self.by_subject = rows.into_iter().collect();
+    }
+}
+
+impl Room {
+    /// The subject that a message is about, when turns are taken there: in a channel whose answers go into threads,
+    /// on its main line and in its conversation threads.
+    pub fn subject_of(&self, seq: Seq, thread: Option<ThreadKey>) -> Option<Seq> {
+        let of_subjects = self.conversation.settings.replies == Replies::Thread;
+        if !of_subjects || self.conversation.kind != ConversationKind::Channel {
+            return None;
+        }
+        match thread {
+            Some(key) => {
+                let thread = self.threads.get(&key)?;
+                let talk = thread.kind == ThreadKind::Conversation;
+                talk.then(|| thread.root.unwrap_or(Seq(key.0)))
+            }
+            None => Some(seq),
+        }
+    }
+
+    /// How turns are taken here.
+    pub fn turn_rules(&self) -> Rules {
+        self.conversation.settings.turns.unwrap_or_default()
+    }
+
+    /// The turns of a subject. What was forgotten of it is made up for from what its thread counts: never more is
+    /// left to be said than was.
+    pub fn turn(&self, subject: Seq) -> Turn {
+        if let Some(turn) = self.turns.get(subject) {
+            return turn.clone();
+        }
+        let thread = self.thread_of_root(subject).or(Some(ThreadKey(subject.0)));
+        let said = thread.and_then(|t| self.threads.get(&t)).map_or(0, |t| t.unattended);
+        Turn { spent: u16::try_from(said).unwrap_or(u16::MAX), ..Turn::default() }
+    }
+
+    /// The same, to be changed.
+    pub fn turn_mut(&mut self, subject: Seq) -> &mut Turn {
+        if !self.turns.by_subject.contains_key(&subject) && self.turns.by_subject.len() >= IDLE {
+            let turns = &mut self.turns;
+            turns.by_subject.retain(|s, turn| !turn.is_idle() || turns.open.contains_key(s));
+        }
+        let turn = self.turn(subject);
+        self.turns.by_subject.entry(subject).or_insert(turn)
+    }
+
+    /// The turns of a subject changed, or who waits for them did.
+    pub fn must_store_turn(&mut self, subject: Seq) {
+        if self.turns.is_live(subject) {
+            self.turns.stored.insert(subject);
+            self.dirty.turns.insert(subject);
+        } else if self.turns.stored.remove(&subject) {
+            self.dirty.turns.insert(subject);
+        }
+    }
+
+    /// Turns that were granted, for the audit log.
+    pub fn note_granted(&mut self, granted: Vec<(MemberKey, Seq)>) {
+        self.dirty.granted.extend(granted);
+    }
+
+    /// Takes note of what an open event is about.
+    pub(super) fn file(&mut self, open: &mut Open) {
+        open.subject = self.subject_of(open.seq, open.thread);
+        if let Some(subject) = open.subject {
+            self.turns.open.entry(subject).or_default().insert(open.seq);
+        }
+    }
+
+    /// The main line has subjects from now on, or has none any more.
+    pub(super) fn file_all(&mut self) {
+        for (seq, mut open) in std::mem::take(&mut self.open) {
+            self.unfile(&open);
+            self.file(&mut open);
+            self.open.insert(seq, open);
+        }
+    }
+
+    pub(super) fn unfile(&mut self, open: &Open) {
+        let Some(subject) = open.subject else { return };
+        let Some(events) = self.turns.open.get_mut(&subject) else { return };
+        events.remove(&open.seq);
+        if events.is_empty() {
+            self.turns.open.remove(&subject);
+        }
+    }
+
+    /// Whether this delivery has to wait for the turn.
+    pub fn waits_for_turn(&self, open: &Open, delivery: &Delivery) -> bool {
+        let Some(subject) = open.subject.filter(|_| takes_turns(delivery)) else { return false };
+        !self.turns.get(subject).is_some_and(|turn| turn.holds(delivery.member, open.seq))
+    }
+}
+
+/// Whether a delivery starts a run that may speak, if it is offered.
+pub fn takes_turns(delivery: &Delivery) -> bool {
+    let runs = matches!(delivery.decision.mode, Mode::Immediate | Mode::Buffered);
+    let speaks = matches!(delivery.decision.policy, Policy::MustRespond | Policy::MayRespond);
+    runs && speaks && delivery.is_open() && !delivery.is_deferred()
+}

@@ -1,0 +1,184 @@
+//! Stimuli: durable requests to open or continue a public thread without a person asking (channels spec, "Stimuli
+//! and wake-ups"; design section 5, "Stimuli").
+//!
+//! A stimulus waits in its channel's queue until it may speak: `pending -> claimed -> dispatched`, or it ends as
+//! `coalesced`, `superseded` or `cancelled`. Claiming is recorded before the dispatch, so that one whose dispatch
+//! fails again and again comes to an end. What it says and that it was said are one transaction.
+
+pub mod queue;
+
+use std::sync::Arc;
+
+use crate::ids::{MemberKey, ThreadKey, Timestamp, Uid};
+
+/// What a stimulus was made by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StimulusKind {
+    AgentIdea,
+    ScheduleFire,
+    ScheduleResult,
+    TaskCompleted,
+    ReviewCompleted,
+    SidechainMilestone,
+    ObservationMaterialized,
+    ThreadIdleFollowup,
+    ResultSummary,
+    SupersessionNotice,
+}
+
+impl StimulusKind {
+    pub const ALL: [Self; 10] = [
+        Self::AgentIdea,
+        Self::ScheduleFire,
+        Self::ScheduleResult,
+        Self::TaskCompleted,
+        Self::ReviewCompleted,
+        Self::SidechainMilestone,
+        Self::ObservationMaterialized,
+        Self::ThreadIdleFollowup,
+        Self::ResultSummary,
+        Self::SupersessionNotice,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AgentIdea => "agent_idea",
+            Self::ScheduleFire => "schedule_fire",
+            Self::ScheduleResult => "schedule_result",
+            Self::TaskCompleted => "task_completed",
+            Self::ReviewCompleted => "review_completed",
+            Self::SidechainMilestone => "sidechain_milestone",
+            Self::ObservationMaterialized => "observation_materialized",
+            Self::ThreadIdleFollowup => "thread_idle_followup",
+            Self::ResultSummary => "result_summary",
+            Self::SupersessionNotice => "supersession_notice",
+        }
+    }
+
+    /// Whether it is for whoever reads, and wakes nobody.
+    pub fn wakes_nobody(self) -> bool {
+        matches!(self, Self::ResultSummary | Self::SupersessionNotice)
+    }
+
+    /// Whether an agent makes it of its own; others report what happened elsewhere.
+    pub fn is_of_an_agent(self) -> bool {
+        matches!(self, Self::AgentIdea | Self::SidechainMilestone | Self::ObservationMaterialized)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StimulusState {
+    #[default]
+    Pending,
+    Claimed,
+    Dispatched,
+    /// The same was asked for again, and that one stands in its place.
+    Coalesced,
+    /// A newer one about the same stands in its place.
+    Superseded,
+    Cancelled,
+}
+
+impl StimulusState {
+    pub const ALL: [Self; 6] = [
+        Self::Pending,
+        Self::Claimed,
+        Self::Dispatched,
+        Self::Coalesced,
+        Self::Superseded,
+        Self::Cancelled,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Claimed => "claimed",
+            Self::Dispatched => "dispatched",
+            Self::Coalesced => "coalesced",
+            Self::Superseded => "superseded",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Pending | Self::Claimed)
+    }
+}
+
+/// What is to be said, by whom and to whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stimulus {
+    pub uid: Uid,
+    pub kind: StimulusKind,
+    /// Whose word it is.
+    pub source: MemberKey,
+    /// The thread that it continues; none opens a subject.
+    pub thread: Option<(ThreadKey, Uid)>,
+    pub text: Arc<str>,
+    pub title: Arc<str>,
+    /// Whom it is for.
+    pub targets: Vec<MemberKey>,
+    /// Shown to its targets only.
+    pub private: bool,
+    pub progress_key: Option<Arc<str>>,
+    pub dedupe_key: Option<Arc<str>>,
+    pub initiative_key: Option<Arc<str>>,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    /// For what it will log; drawn when it was made.
+    pub salt: [u8; 16],
+    pub state: StimulusState,
+    /// When it is next looked at.
+    pub due_at: Timestamp,
+    pub attempts: u8,
+    /// Whether it opened a subject.
+    pub opened: bool,
+    /// The event that it became.
+    pub said: Option<Uid>,
+    /// The one that stands in its place.
+    pub by: Option<Uid>,
+    /// Why it was cancelled.
+    pub reason: Option<Arc<str>>,
+    pub ended_at: Option<Timestamp>,
+}
+
+impl Stimulus {
+    /// Ended, with nothing kept of what it was to say unless that may still be said.
+    pub fn ended(&self, state: StimulusState, at: Timestamp) -> Self {
+        let mut ended = Self { state, ended_at: Some(at), ..self.clone() };
+        if state != StimulusState::Cancelled {
+            ended.text = "".into();
+            ended.title = "".into();
+            ended.salt = [0; 16];
+        }
+        ended
+    }
+
+    /// Whether it opens a subject unless its undertaking has a thread.
+    pub fn is_root(&self) -> bool {
+        self.thread.is_none()
+    }
+
+    /// Of two about the same, how the earlier one ends: by their progress, else by the key that says so, else by
+    /// what they say.
+    pub fn replaced_by(&self, newer: &Self) -> Option<StimulusState> {
+        let same_place = self.thread == newer.thread;
+        let keys =
+            [(&self.progress_key, &newer.progress_key), (&self.dedupe_key, &newer.dedupe_key)];
+        for (mine, its) in keys {
+            match (mine, its) {
+                (Some(mine), Some(its)) if mine == its && same_place => {
+                    return Some(StimulusState::Superseded);
+                }
+                (None, None) => {}
+                _ => return None,
+            }
+        }
+        let same = self.kind == newer.kind
+            && self.source == newer.source
+            && self.text == newer.text
+            && self.targets == newer.targets
+            && same_place;
+        same.then_some(StimulusState::Coalesced)
+    }
+}

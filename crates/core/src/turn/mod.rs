@@ -1,0 +1,379 @@
+//! Public turns: who of the agents may speak now about one subject of a channel (channels spec "Autonomous
+//! thread turns", design section 5 "Turns").
+//!
+//! A subject is a root message with its canonical thread. Whoever is to be told of something there is a
+//! *candidate*; at most [`Rules::speakers`] of them hold a *lease* at a time, and are offered what they are to
+//! answer; the others wait, and their clocks stand still. A lease ends when its run ends, moves to a successor
+//! when nobody takes it up, and is paid from a budget that a person's message fills.
+//!
+//! Pure: candidates, settings and time go in, a [`Step`] comes out. The invariants, held by the simulation in
+//! the tests: never more leases than speakers, never more turns that spoke than the budget, an obligation that
+//! waits is granted before any turn that is only wanted, and a free place never stays free while somebody may
+//! have it.
+
+mod rules;
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use crate::event::Message;
+use crate::ids::{MemberKey, Seq, Timestamp};
+use crate::limits;
+pub use rules::{Rules, RulesPatch};
+
+/// The right of one member to speak about the subject now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub member: MemberKey,
+    /// The event whose delivery is the run.
+    pub cause: Seq,
+    /// Rises with every lease of the subject.
+    pub fence: u32,
+    pub granted_at: Timestamp,
+    /// Whether a session has taken the run.
+    pub accepted: bool,
+    /// Whether it has said something; only then it is paid for.
+    pub said: bool,
+    /// Whether it has reacted to something of the subject: an answer without words.
+    pub nodded: bool,
+    /// A person has spoken since it was granted: what it says is paid from what was there before.
+    pub prepaid: bool,
+    /// How often a person's newer message replaced what it answers, and since when.
+    pub superseded: u8,
+    pub since: Timestamp,
+    /// What the run has put out so far; it is published when the run ends.
+    pub output: Option<Arc<Message>>,
+}
+
+/// The public turns of one subject.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    pub leases: Vec<Lease>,
+    pub fence: u32,
+    /// How many members the newest person's message addressed.
+    pub addressees: u16,
+    /// Turns that have spoken since.
+    pub spent: u16,
+    /// The newest turn that was paid for without a lease.
+    pub counted: Option<(MemberKey, Seq)>,
+    /// Who spoke last, newest last, each once.
+    pub spoke: Vec<(MemberKey, Timestamp)>,
+    /// Who did not take up a lease since a person spoke, and is asked last.
+    pub passed: Vec<MemberKey>,
+}
+
+/// A member that is to be told of something about the subject, by a delivery that would start a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    pub member: MemberKey,
+    pub cause: Seq,
+    /// Since when it wants to speak.
+    pub since: Timestamp,
+    /// An answer is owed.
+    pub obligation: bool,
+    /// Its session runs it already.
+    pub accepted: bool,
+    /// The text, or the sender, names it.
+    pub addressed: bool,
+    /// A message of its own is answered.
+    pub replied_to: bool,
+    /// It has reacted to the event.
+    pub reacted: bool,
+    /// How much it wants to take part; more is sooner.
+    pub bias: u8,
+    /// Deliveries that it runs elsewhere.
+    pub running: usize,
+}
+
+/// What arbitration has changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Who may speak from now on.
+    pub granted: Vec<(MemberKey, Seq)>,
+    /// Whose lease went on to somebody else, because no session took it up.
+    pub expired: Vec<(MemberKey, Seq)>,
+    /// Who is not asked any more, because what a person's message pays for was said.
+    pub dropped: Vec<(MemberKey, Seq)>,
+    /// When time will next change anything.
+    pub due: Option<Timestamp>,
+}
+
+/// Why a member may not speak now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bar {
+    /// Somebody else has the turn.
+    Held,
+    /// Agents have said what the newest person's message pays for.
+    Spent,
+    /// It has just spoken.
+    Cooling { until: Timestamp },
+}
+
+impl Turn {
+    /// Turns that may speak until a person speaks again.
+    pub fn budget(&self, rules: &Rules) -> u16 {
+        rules.replies.max(self.addressees)
+    }
+
+    pub fn holds(&self, member: MemberKey, cause: Seq) -> bool {
+        self.leases.iter().any(|l| l.member == member && l.cause == cause)
+    }
+
+    pub fn lease(&self, member: MemberKey) -> Option<&Lease> {
+        self.leases.iter().find(|l| l.member == member)
+    }
+
+    pub fn lease_mut(&mut self, member: MemberKey) -> Option<&mut Lease> {
+        self.leases.iter_mut().find(|l| l.member == member)
+    }
+
+    /// Whether anybody speaks.
+    pub fn is_idle(&self) -> bool {
+        self.leases.is_empty()
+    }
+
+    /// Whether nobody may speak any more until a person does.
+    pub fn is_spent(&self, rules: &Rules) -> bool {
+        self.left(rules) == 0
+    }
+
+    /// A person has spoken about the subject, or let the agents go on: the budget is full again. Runs under way
+    /// go on, and are paid from what was there before.
+    pub fn refill(&mut self, addressees: u16) {
+        self.addressees = addressees;
+        self.spent = 0;
+        self.counted = None;
+        self.passed.clear();
+        self.leases.iter_mut().for_each(|l| l.prepaid = true);
+    }
+
+    /// Lets a person's newer message, of which the holder is told too, take the place of what its run answers.
+    /// False when the run goes on instead: it has spoken, or was replaced often or for long.
+    pub fn supersede(
+        &mut self,
+        member: MemberKey,
+        cause: Seq,
+        rules: &Rules,
+        now: Timestamp,
+    ) -> bool {
+        let payable = self.left(rules) > 0;
+        let Some(lease) = self.lease_mut(member) else { return false };
+        let spared = lease.said
+            || lease.superseded >= limits::TURN_SUPERSEDED
+            || now.since(lease.since) >= limits::TURN_SUPERSEDED_MS;
+        if spared || lease.cause == cause {
+            return false;
+        }
+        lease.cause = cause;
+        lease.superseded += 1;
+        lease.granted_at = now;
+        lease.accepted = false;
+        lease.nodded = false;
+        lease.prepaid &= !payable;
+        lease.output = None;
+        true
+    }
+
+    /// Whether the member may say something about the subject now.
+    pub fn may_say(
+        &self,
+        member: MemberKey,
+        cause: Option<Seq>,
+        addressed: bool,
+        rules: &Rules,
+        now: Timestamp,
+    ) -> Result<(), Bar> {
+        if self.lease(member).is_some() {
+            return Ok(());
+        }
+        if self.leases.len() >= usize::from(rules.speakers) {
+            return Err(Bar::Held);
+        }
+        if cause.is_some_and(|cause| self.counted == Some((member, cause))) {
+            // Going on with the turn that was paid for last.
+            return Ok(());
+        }
+        if self.left(rules) == 0 {
+            return Err(Bar::Spent);
+        }
+        match self.rested_at(member, rules).filter(|until| !addressed && *until > now) {
+            Some(until) => Err(Bar::Cooling { until }),
+            None => Ok(()),
+        }
+    }
+
+    /// The member has said something: its turn is paid for once.
+    pub fn said(&mut self, member: MemberKey, cause: Option<Seq>, now: Timestamp) {
+        let paid = match self.lease_mut(member) {
+            Some(lease) => std::mem::replace(&mut lease.said, true) || lease.prepaid,
+            None => {
+                let counted = cause.map(|cause| (member, cause));
+                counted.is_some() && std::mem::replace(&mut self.counted, counted) == counted
+            }
+        };
+        if !paid {
+            self.spent = self.spent.saturating_add(1);
+        }
+        self.spoke.retain(|(m, _)| *m != member);
+        if self.spoke.len() >= limits::RECENT_SPEAKERS {
+            self.spoke.remove(0);
+        }
+        self.spoke.push((member, now));
+    }
+
+    /// Takes a lease away; whether there was one.
+    pub fn take_away(&mut self, member: MemberKey) -> bool {
+        let before = self.leases.len();
+        self.leases.retain(|l| l.member != member);
+        let had = self.leases.len() < before;
+        if had {
+            self.pass(member);
+        }
+        had
+    }
+
+    /// Brings the leases in step with who wants to speak: ends those whose run is over, moves on those that
+    /// nobody took up, and grants what is free.
+    pub fn arbitrate(&mut self, rules: &Rules, candidates: &[Candidate], now: Timestamp) -> Step {
+        let mut step = Step::default();
+        self.end(candidates, now);
+        self.expire(rules, candidates, now, &mut step);
+        while self.leases.len() < usize::from(rules.speakers) {
+            let Some(next) = self.next(rules, candidates, now) else { break };
+            self.grant(next, now);
+            step.granted.push((next.member, next.cause));
+        }
+        if self.left(rules) == 0 {
+            let waiting = candidates.iter().filter(|c| !self.holds(c.member, c.cause));
+            let idle = waiting.filter(|c| !c.obligation && !c.accepted);
+            step.dropped.extend(idle.map(|c| (c.member, c.cause)));
+        }
+        step.due = self.due(rules, candidates, now);
+        step
+    }
+
+    /// Leases whose delivery is over are, too; one whose session went away is to be taken up again.
+    fn end(&mut self, candidates: &[Candidate], now: Timestamp) {
+        self.leases.retain_mut(|lease| {
+            let run =
+                candidates.iter().find(|c| c.member == lease.member && c.cause == lease.cause);
+            if let Some(run) = run
+                && lease.accepted != run.accepted
+            {
+                lease.accepted = run.accepted;
+                lease.granted_at = now;
+                // What a run that is gone has put out is not what the next one says.
+                lease.output = lease.output.take().filter(|_| run.accepted);
+            }
+            run.is_some()
+        });
+    }
+
+    /// What was not taken up in time goes to a successor; where there is none it stays.
+    fn expire(&mut self, rules: &Rules, candidates: &[Candidate], now: Timestamp, step: &mut Step) {
+        let late = |l: &Lease| !l.accepted && now.since(l.granted_at) >= rules.acceptance_ms;
+        while let Some(at) = self.leases.iter().position(late) {
+            let lease = self.leases.remove(at);
+            self.pass(lease.member);
+            match self.next(rules, candidates, now).filter(|c| !self.passed.contains(&c.member)) {
+                Some(_) => step.expired.push((lease.member, lease.cause)),
+                None => self.leases.insert(at, Lease { granted_at: now, ..lease }),
+            }
+        }
+    }
+
+    /// Who is to have the next turn.
+    fn next<'a>(
+        &self,
+        rules: &Rules,
+        candidates: &'a [Candidate],
+        now: Timestamp,
+    ) -> Option<&'a Candidate> {
+        let left = self.left(rules);
+        let spare = left > self.owed(candidates);
+        let free = candidates.iter().filter(|c| self.may_have(c, rules, now));
+        free.filter(|c| spare || (left > 0 && c.obligation)).min_by_key(|c| self.order(c, now))
+    }
+
+    fn pass(&mut self, member: MemberKey) {
+        if !self.passed.contains(&member) {
+            self.passed.push(member);
+        }
+    }
+
+    fn grant(&mut self, to: &Candidate, now: Timestamp) {
+        self.fence += 1;
+        self.leases.push(Lease {
+            member: to.member,
+            cause: to.cause,
+            fence: self.fence,
+            granted_at: now,
+            accepted: to.accepted,
+            said: false,
+            nodded: false,
+            prepaid: false,
+            superseded: 0,
+            since: now,
+            output: None,
+        });
+    }
+
+    /// Turns of the budget that nobody has spoken in or holds.
+    fn left(&self, rules: &Rules) -> usize {
+        let reserved = self.leases.iter().filter(|l| !l.said && !l.prepaid).count();
+        usize::from(self.budget(rules)).saturating_sub(usize::from(self.spent) + reserved)
+    }
+
+    /// Members that wait and owe an answer: as much of the budget is theirs.
+    fn owed(&self, candidates: &[Candidate]) -> usize {
+        let owes = |c: &Candidate| c.obligation && self.lease(c.member).is_none();
+        let first = |at: usize, c: &Candidate| {
+            candidates.iter().take(at).all(|other| other.member != c.member || !owes(other))
+        };
+        candidates.iter().enumerate().filter(|(at, c)| owes(c) && first(*at, c)).count()
+    }
+
+    fn may_have(&self, candidate: &Candidate, rules: &Rules, now: Timestamp) -> bool {
+        let rested = self.rested_at(candidate.member, rules).is_none_or(|at| at <= now);
+        self.lease(candidate.member).is_none() && (rested || candidate.addressed)
+    }
+
+    /// Until when the member rests after what it said.
+    fn rested_at(&self, member: MemberKey, rules: &Rules) -> Option<Timestamp> {
+        let spoke = self.spoke.iter().find(|(m, _)| *m == member);
+        spoke.map(|(_, at)| at.plus(rules.cooldown_ms))
+    }
+
+    /// The order of candidates (design section 5, "Turns"), the first to speak the least. What is owed comes
+    /// before what is only wanted, and first what has waited long, so that nobody waits for ever; a run that goes on
+    /// already, before all.
+    fn order(&self, c: &Candidate, now: Timestamp) -> impl Ord + use<> {
+        let long = c.obligation && now.since(c.since) >= limits::TURN_PATIENCE_MS;
+        let at = |m| self.spoke.iter().position(|(s, _)| *s == m);
+        let last = self.spoke.last().is_some_and(|(m, _)| *m == c.member);
+        (
+            (Reverse(c.accepted), self.passed.contains(&c.member), Reverse(c.obligation)),
+            (!long, long.then_some(c.since)),
+            Reverse(c.addressed),
+            Reverse(c.replied_to),
+            Reverse(last),
+            at(c.member).is_some(),
+            c.reacted,
+            Reverse(c.bias),
+            at(c.member),
+            c.running,
+            (c.member, c.cause),
+        )
+    }
+
+    /// When a lease that is not taken up goes on to somebody, or somebody who waits has rested.
+    fn due(&self, rules: &Rules, candidates: &[Candidate], now: Timestamp) -> Option<Timestamp> {
+        let waiting = || candidates.iter().filter(|c| self.lease(c.member).is_none());
+        let succeeds = waiting().any(|c| !self.passed.contains(&c.member));
+        let unaccepted = self.leases.iter().filter(|l| succeeds && !l.accepted);
+        let late = unaccepted.map(|l| l.granted_at.plus(rules.acceptance_ms));
+        let free = self.leases.len() < usize::from(rules.speakers) && self.left(rules) > 0;
+        let rested = waiting().filter(|_| free).filter_map(|c| self.rested_at(c.member, rules));
+        late.chain(rested).filter(|at| *at > now).min()
+    }
+}

@@ -1,0 +1,65 @@
+//! Keeping files, and letting them go.
+
+use std::sync::Arc;
+
+use super::{Result, Run};
+use crate::asset::{Asset, Kept, Media, file_name};
+use crate::command::Outcome;
+use crate::error::{Code, Refusal};
+use crate::event::{Hash, Message};
+use crate::ids::MemberKey;
+use crate::limits::{ASSET_BYTES, ASSET_GRACE_MS};
+
+impl Run<'_> {
+    pub(super) fn keep_asset(
+        &mut self,
+        hash: Hash,
+        name: &str,
+        media: Media,
+        data: Arc<[u8]>,
+        thumbnail: Option<Arc<[u8]>>,
+    ) -> Result<Outcome> {
+        let by = self.me()?.key;
+        let name = file_name(name)?;
+        if data.len() > ASSET_BYTES {
+            let what = format!("a file has at most {ASSET_BYTES} bytes");
+            return Err(Refusal::new(Code::PayloadTooLarge, what).into());
+        }
+        let same = |kept: &&Kept| {
+            kept.asset.by == by && kept.asset.hash == hash && kept.asset.name == name
+        };
+        let known = self.ws.changes.assets.iter().find(same).map(|kept| kept.asset.clone());
+        let known = match known {
+            None => self.facts.asset_of(by, &hash, &name)?,
+            known => known,
+        };
+        if let Some(asset) = known {
+            return Ok(Outcome::Asset(asset));
+        }
+        let (uid, at, bytes) = (self.drawn.uid, self.now, data.len() as u64);
+        let asset = Arc::new(Asset { uid, hash, name, media, bytes, by, at });
+        self.ws.changes.assets.push(Kept { asset: asset.clone(), data, thumbnail });
+        Ok(Outcome::Asset(asset))
+    }
+
+    /// What nothing points at is looked for when the batch is written, after what it refers to.
+    pub(super) fn sweep_assets(&mut self) -> Result<Outcome> {
+        if self.by.member != MemberKey(0) {
+            return Err(Refusal::new(Code::Forbidden, "the host itself drops files").into());
+        }
+        self.ws.changes.sweep = Some(self.now.plus(-ASSET_GRACE_MS));
+        Ok(Outcome::Done)
+    }
+
+    /// Nobody refers to a file that it may not see: whoever reads the message may see it then.
+    pub(super) fn check_assets(&mut self, message: &Message) -> Result<()> {
+        for uid in message.assets() {
+            let me = self.by.member;
+            let new = |kept: &Kept| kept.asset.uid == uid && kept.asset.by == me;
+            if !self.ws.changes.assets.iter().any(new) && !self.facts.may_see_asset(uid, me)? {
+                return Err(Refusal::not_found("asset").into());
+            }
+        }
+        Ok(())
+    }
+}

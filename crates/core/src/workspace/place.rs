@@ -1,0 +1,80 @@
+//! Where a post goes: its conversation, its line of talk, and the subject it is about.
+
+use super::{Result, Run};
+use crate::command::Post;
+use crate::error::Refusal;
+use crate::event::{Change, EventRef};
+use crate::ids::{ConversationKey, Seq, ThreadKey};
+
+/// Where a post goes, resolved.
+pub(super) struct Place {
+    pub(super) key: ConversationKey,
+    pub(super) thread: Option<ThreadKey>,
+    /// What it answers, in this conversation or another.
+    pub(super) answers: Option<EventRef>,
+    /// The message of the main line whose canonical thread it opens.
+    pub(super) opens: Option<Seq>,
+}
+
+impl Place {
+    /// Whether it is said on the main line.
+    pub(super) fn is_on_main_line(&self) -> bool {
+        self.thread.is_none() && self.opens.is_none()
+    }
+
+    /// What it replies to on its own line of talk.
+    pub(super) fn reply_to(&self) -> Option<Seq> {
+        self.answers.filter(|a| a.conversation == self.key).map(|a| a.seq)
+    }
+}
+
+impl Run<'_> {
+    pub(super) fn place(&mut self, post: &Post) -> Result<Place> {
+        let key = self.room_by_uid(post.conversation)?;
+        self.must_sit(key)?;
+        let answers = match post.in_reply_to {
+            Some(uid) => Some(self.event_by_uid(uid, "event to reply to")?),
+            None => None,
+        };
+        let thread = match post.thread {
+            Some(uid) => {
+                let (of, thread) = self.thread_by_uid(uid)?;
+                if of != key {
+                    return Err(Refusal::invalid("the thread is in another conversation").into());
+                }
+                Some(thread)
+            }
+            None => None,
+        };
+        // A reply stays on the line of what it answers, unless it is sent elsewhere on purpose; what an agent
+        // says in a turn stays where the turn was given.
+        let turn = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        let about = answers.or(turn).filter(|a| a.conversation == key && thread.is_none());
+        let (inherited, opens) = match about {
+            Some(at) => self.line_of_answer(at)?,
+            None => (None, None),
+        };
+        Ok(Place { key, thread: thread.or(inherited), answers, opens })
+    }
+
+    /// The thread in which an event is answered, or the message whose canonical thread an answer opens.
+    fn line_of_answer(&mut self, at: EventRef) -> Result<(Option<ThreadKey>, Option<Seq>)> {
+        let event = self.recall(at)?.event;
+        let room = self.room(at.conversation);
+        let is_subject = room.subject_of(at.seq, event.thread).is_some() && event.only().is_none();
+        let is_root = event.thread.is_none() && matches!(event.change, Change::Posted(_));
+        if !is_subject || !is_root {
+            return Ok((event.thread, None));
+        }
+        match room.thread_of_root(at.seq) {
+            Some(thread) => Ok((Some(thread), None)),
+            None => Ok((None, Some(at.seq))),
+        }
+    }
+
+    /// The subject that a post to this place is about; none for one that begins a subject.
+    pub(super) fn subject(&self, place: &Place) -> Option<Seq> {
+        let of = |thread| self.room(place.key).subject_of(Seq::default(), Some(thread));
+        place.opens.or_else(|| place.thread.and_then(of))
+    }
+}

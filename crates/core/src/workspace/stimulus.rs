@@ -1,0 +1,419 @@
+//! The queue of stimuli: what is put into it, what of it is claimed when its time has come, and said.
+//!
+//! Invariant: what a stimulus says and that it was said are recorded together, under a key made of its id, so that it
+//! is said once whatever happens between its claim and that.
+
+mod made;
+
+use std::sync::Arc;
+
+use super::conversation::derived;
+use super::{Result, Run};
+use crate::attention::directedness::{self, Said};
+use crate::attention::{Attention, Directedness, Intent};
+use crate::command::{NewStimulus, Outcome};
+use crate::error::{Code, Refusal};
+use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind, ThreadOpening};
+use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, ThreadKey, Timestamp, Uid};
+use crate::limits;
+use crate::member::check_title;
+use crate::stimulus::{Stimulus, StimulusState, queue};
+use crate::thread::work::{Report, Spur, WorkChange, check_key, check_words_of};
+use crate::thread::{ThreadKind, ThreadStatus};
+
+impl Run<'_> {
+    pub(super) fn stimulate(&mut self, new: NewStimulus) -> Result<Outcome> {
+        let me = self.me()?;
+        let key = self.room_by_uid(new.conversation)?;
+        self.must_sit(key)?;
+        if new.kind.wakes_nobody() {
+            let why = "the host itself makes result summaries and notices of supersession";
+            return Err(Refusal::invalid(why).into());
+        }
+        if !new.kind.is_of_an_agent() || new.source.is_some_and(|source| source != me.key) {
+            self.must_govern()?;
+        }
+        let thread = match new.thread {
+            Some(uid) => {
+                let (of, thread) = self.thread_by_uid(uid)?;
+                if of != key {
+                    return Err(Refusal::invalid("the thread is in another conversation").into());
+                }
+                Some((thread, uid))
+            }
+            None => None,
+        };
+        let stimulus = Stimulus {
+            uid: self.drawn.uid,
+            kind: new.kind,
+            source: new.source.unwrap_or(me.key),
+            thread,
+            title: new.title.unwrap_or_else(|| headline(&new.text)),
+            text: new.text,
+            targets: new.targets,
+            private: new.private,
+            progress_key: new.progress_key,
+            dedupe_key: new.dedupe_key,
+            initiative_key: new.initiative_key,
+            created_at: self.now,
+            expires_at: new.expires_at,
+            salt: self.drawn.salt,
+            state: StimulusState::Pending,
+            due_at: self.now,
+            attempts: 0,
+            opened: false,
+            said: None,
+            by: None,
+            reason: None,
+            ended_at: None,
+        };
+        self.check_stimulus(key, &stimulus)?;
+        let stimulus = self.enqueue(key, stimulus)?;
+        Ok(self.stimulus_outcome(key, stimulus))
+    }
+
+    fn check_stimulus(&self, key: ConversationKey, new: &Stimulus) -> Result<()> {
+        let room = self.room(key);
+        for member in new.targets.iter().copied().chain([new.source]) {
+            self.must_be_member(member)?;
+            if !room.roster.contains_key(&member) {
+                let why = "source and targets of a stimulus have a seat in the conversation";
+                return Err(Refusal::invalid(why).into());
+            }
+        }
+        if new.targets.len() > limits::AUDIENCE_NAMED {
+            let most = limits::AUDIENCE_NAMED;
+            return Err(Refusal::invalid(format!("a stimulus has at most {most} targets")).into());
+        }
+        if new.private && (new.thread.is_none() || new.targets.is_empty()) {
+            let why = "what only its targets are shown has targets, and continues a thread";
+            return Err(Refusal::invalid(why).into());
+        }
+        let keys = [&new.progress_key, &new.dedupe_key, &new.initiative_key];
+        keys.into_iter().flatten().try_for_each(|k| check_key("key of a stimulus", k))?;
+        check_words_of("a stimulus", &new.text, limits::SUMMARY_BYTES)?;
+        check_title("title", Some(&new.title))?;
+        if new.expires_at.is_some_and(|at| at <= self.now) {
+            return Err(Refusal::invalid("expires_at is in the past").into());
+        }
+        if let Some((thread, _)) = new.thread
+            && self.thread(key, Some(thread)).is_none_or(|t| t.status == ThreadStatus::Closed)
+        {
+            return Err(Refusal::new(Code::Conflict, "the thread is closed").into());
+        }
+        Ok(())
+    }
+
+    /// Puts it into the queue, in the place of those that are about the same; above the cap only so.
+    fn enqueue(&mut self, key: ConversationKey, mut new: Stimulus) -> Result<Arc<Stimulus>> {
+        let queue = &self.room(key).stimuli;
+        let pending = queue.values().filter(|s| s.state == StimulusState::Pending);
+        let old: Vec<_> = pending.filter_map(|s| Some((s.replaced_by(&new)?, s.clone()))).collect();
+        if queue::waiting(queue) >= limits::STIMULI_PENDING + old.len() {
+            let most = limits::STIMULI_PENDING;
+            let why = format!("{most} stimuli of this channel wait already");
+            return Err(Refusal::new(Code::RateLimited, why).into());
+        }
+        for (state, old) in old {
+            // It keeps the place in line, or who repeats it would wait for ever.
+            new.created_at = new.created_at.min(old.created_at);
+            let ended = Stimulus { by: Some(new.uid), ..old.ended(state, self.now) };
+            self.room_mut(key).put_stimulus(ended);
+        }
+        if new.is_root() {
+            new.due_at = new.created_at.max(self.opens_at(key));
+        }
+        let room = self.room_mut(key);
+        room.put_stimulus(new.clone());
+        Ok(Arc::new(new))
+    }
+
+    fn opens_at(&self, key: ConversationKey) -> Timestamp {
+        let room = self.room(key);
+        queue::opens_at(&room.stimuli, room.threads.values(), self.now)
+    }
+
+    /// What waits for its turn to open a subject is given its time anew, after something has changed that.
+    pub(super) fn arrange_stimuli(&mut self, key: ConversationKey) {
+        let opens_at = self.opens_at(key);
+        let pending = self.room(key).stimuli.values();
+        let moved = pending
+            .filter(|s| s.state == StimulusState::Pending && s.is_root())
+            .map(|s| Stimulus { due_at: s.created_at.max(opens_at), ..(**s).clone() })
+            .filter(|s| {
+                self.room(key).stimuli.get(&s.uid).is_some_and(|old| old.due_at != s.due_at)
+            });
+        for stimulus in moved.collect::<Vec<_>>() {
+            self.room_mut(key).put_stimulus(stimulus);
+        }
+    }
+
+    /// Its source, and who runs the room, may call it off, or ask for it again.
+    pub(super) fn steer_stimulus(
+        &mut self,
+        conversation: Uid,
+        uid: Uid,
+        again: bool,
+    ) -> Result<Outcome> {
+        let key = self.room_by_uid(conversation)?;
+        self.must_sit(key)?;
+        let found = self.room(key).stimuli.get(&uid).cloned();
+        let old = found.ok_or_else(|| Refusal::not_found("stimulus"))?;
+        if old.source != self.by.member {
+            self.must_govern()?;
+        }
+        let state = old.state;
+        let new = match (again, state) {
+            (false, StimulusState::Cancelled) => return Ok(self.stimulus_outcome(key, old)),
+            (false, _) if state.is_open() => self.cancelled(&old, "it was called off"),
+            (true, StimulusState::Cancelled) => {
+                let fresh = Stimulus {
+                    state: StimulusState::Pending,
+                    due_at: self.now,
+                    created_at: self.now,
+                    attempts: 0,
+                    reason: None,
+                    ended_at: None,
+                    expires_at: old.expires_at.filter(|at| *at > self.now),
+                    ..(*old).clone()
+                };
+                self.check_stimulus(key, &fresh)?;
+                let fresh = self.enqueue(key, fresh)?;
+                return Ok(self.stimulus_outcome(key, fresh));
+            }
+            _ => {
+                let (is, what) = (state.name(), if again { "tried again" } else { "cancelled" });
+                let why = format!("a stimulus that is {is} is not {what}");
+                return Err(Refusal::new(Code::Conflict, why).into());
+            }
+        };
+        self.room_mut(key).put_stimulus(new.clone());
+        Ok(self.stimulus_outcome(key, Arc::new(new)))
+    }
+
+    fn cancelled(&self, old: &Stimulus, why: &str) -> Stimulus {
+        let ended = old.ended(StimulusState::Cancelled, self.now);
+        Stimulus { reason: Some(why.into()), ..ended }
+    }
+
+    fn stimulus_outcome(&self, key: ConversationKey, stimulus: Arc<Stimulus>) -> Outcome {
+        let conversation = self.room(key).conversation.clone();
+        Outcome::Stimulus { conversation, stimulus }
+    }
+
+    /// Time has come for a queue: what is over goes, what is claimed is said, and else the next is claimed.
+    pub(super) fn fire_stimuli(&mut self, key: ConversationKey) -> Result<()> {
+        let now = self.now;
+        let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
+        let open: Vec<_> = room.stimuli.values().filter(|s| s.state.is_open()).cloned().collect();
+        for old in open.iter().filter(|s| s.expires_at.is_some_and(|at| at <= now)) {
+            let cancelled = self.cancelled(old, "it expired before it could be said");
+            self.room_mut(key).put_stimulus(cancelled);
+        }
+        let live = |s: &&Arc<Stimulus>| s.expires_at.is_none_or(|at| at > now) && s.due_at <= now;
+        let claimed = open.iter().filter(live).find(|s| s.state == StimulusState::Claimed);
+        if let Some(claimed) = claimed {
+            return self.dispatch(key, claimed);
+        }
+        let due = open.iter().filter(live).min_by_key(|s| (s.due_at, s.created_at, s.uid));
+        let Some(next) = due.cloned() else { return Ok(()) };
+        let opens_at = self.opens_at(key);
+        if next.is_root() && opens_at > now {
+            self.arrange_stimuli(key);
+            return Ok(());
+        }
+        if next.attempts >= limits::STIMULUS_ATTEMPTS {
+            let cancelled = self.cancelled(&next, "saying it has failed again and again");
+            self.room_mut(key).put_stimulus(cancelled);
+            return Ok(());
+        }
+        // It is said in the next transaction: this one knows of the attempt whatever becomes of that.
+        let claimed = Stimulus {
+            state: StimulusState::Claimed,
+            attempts: next.attempts + 1,
+            due_at: now.plus(1),
+            ..(*next).clone()
+        };
+        self.room_mut(key).put_stimulus(claimed);
+        Ok(())
+    }
+
+    /// Says it as its source, and marks it as said.
+    fn dispatch(&mut self, key: ConversationKey, stimulus: &Stimulus) -> Result<()> {
+        let (now, salt) = (self.now, std::mem::replace(&mut self.drawn.salt, stimulus.salt));
+        let said = match self.room(key).sent.get(&stimulus.uid.0.to_be_bytes()) {
+            // It was said already; only the mark is missing.
+            Some(seq) => {
+                let event = self.recall(EventRef { conversation: key, seq })?.event;
+                Ok((event.uid, event.thread.is_none()))
+            }
+            None => self.as_agent(stimulus.source, |run| run.say_stimulus(key, stimulus)),
+        };
+        self.drawn.salt = salt;
+        let ended = match said {
+            Ok((said, opened)) => {
+                let ended = stimulus.ended(StimulusState::Dispatched, now);
+                Stimulus { said: Some(said), opened, ..ended }
+            }
+            Err(super::Failure::Refused(refusal)) => self.cancelled(stimulus, &refusal.message),
+            Err(unavailable) => return Err(unavailable),
+        };
+        self.room_mut(key).put_stimulus(ended);
+        self.arrange_stimuli(key);
+        Ok(())
+    }
+
+    /// The event that it became, and whether that opened a subject.
+    fn say_stimulus(&mut self, key: ConversationKey, stimulus: &Stimulus) -> Result<(Uid, bool)> {
+        self.must_sit(key)?;
+        let live =
+            stimulus.initiative_key.as_deref().and_then(|k| self.room(key).live_thread_of(k));
+        let thread = stimulus.thread.map(|(thread, _)| thread).or(live.map(|t| t.key));
+        let Some(thread) = thread else {
+            let said = self.open_subject(key, stimulus)?;
+            return Ok((said, true));
+        };
+        let Some(found) = self.thread(key, Some(thread)).cloned() else {
+            return Err(Refusal::not_found("thread").into());
+        };
+        if found.status == ThreadStatus::Closed {
+            return Err(Refusal::new(Code::Conflict, "the thread is closed").into());
+        }
+        let opened = found.work.spur.is_some_and(|spur| spur.opened);
+        let known = |k: &Arc<str>| found.work.progress.iter().any(|p| p.key == *k);
+        // A further word on the same progress takes the place of the last one, and is no message.
+        if stimulus.progress_key.as_ref().is_some_and(known) {
+            let event = self.note_spur(key, thread, stimulus, opened, 0)?;
+            return Ok((event.uid, false));
+        }
+        let said = self.say_event(key, Some(thread), stimulus)?;
+        self.note_spur(key, thread, stimulus, opened, 1)?;
+        Ok((said.uid, false))
+    }
+
+    fn open_subject(&mut self, key: ConversationKey, stimulus: &Stimulus) -> Result<Uid> {
+        let root = self.say_event(key, None, stimulus)?;
+        let mut participants = stimulus.targets.clone();
+        participants.push(stimulus.source);
+        participants.sort_unstable();
+        participants.dedup();
+        let opening = ThreadOpening {
+            uid: derived(stimulus.uid, 3),
+            root: Some(root.seq),
+            title: stimulus.title.clone(),
+            kind: ThreadKind::Conversation,
+            owner: None,
+            participants,
+        };
+        let change = Change::ThreadOpened(opening);
+        let event = self.log_plain(key, derived(stimulus.uid, 2), change)?;
+        self.note_spur(key, ThreadKey(event.seq.0), stimulus, true, 1)?;
+        Ok(root.uid)
+    }
+
+    /// The message, told to whom the ordinary decision says.
+    fn say_event(
+        &mut self,
+        key: ConversationKey,
+        thread: Option<ThreadKey>,
+        stimulus: &Stimulus,
+    ) -> Result<Arc<Event>> {
+        let me = self.me()?;
+        let mut only = stimulus.targets.clone();
+        only.push(me.key);
+        only.sort_unstable();
+        only.dedup();
+        let only: Option<Arc<[MemberKey]>> = stimulus.private.then(|| only.into());
+        let room = self.room(key);
+        let attention = if stimulus.kind.wakes_nobody() {
+            let (intent, rest) = (Intent::Status, Directedness::Ambient);
+            Attention { intent, rest, told: Vec::new(), only, meant: None, nobody: None }
+        } else {
+            let said = Said {
+                hop: 1,
+                mentions: &stimulus.targets,
+                only: only.as_ref(),
+                leave: false,
+                ..Said::read(room, &me, thread, &stimulus.text, self.now)
+            };
+            directedness::decide(room, self.ws.people(), &said)
+        };
+        let metadata = format!(
+            r#"{{"event_type":"stimulus","stimulus_id":"{}","stimulus_kind":"{}"}}"#,
+            stimulus.uid.show(Prefix::Stimulus),
+            stimulus.kind.name()
+        );
+        let message = Message {
+            kind: MessageKind::Event,
+            text: stimulus.text.clone(),
+            metadata: Some(metadata.into()),
+            ..Message::default()
+        };
+        let mut draft = self.draft(derived(stimulus.uid, 0), Change::Posted(message));
+        draft.thread = thread;
+        draft.hop = 1;
+        let key_of = stimulus.uid.0.to_be_bytes();
+        draft.idempotency = Some(Idempotency { key: key_of, payload: key_of });
+        draft.attention = Some(Arc::new(attention));
+        let event = self.room_mut(key).log(draft);
+        self.publish(event.clone())?;
+        self.tell(&event)?;
+        Ok(event)
+    }
+
+    /// The thread's work knows what spurred it on, and how far that says it is.
+    fn note_spur(
+        &mut self,
+        key: ConversationKey,
+        thread: ThreadKey,
+        stimulus: &Stimulus,
+        opened: bool,
+        nth: usize,
+    ) -> Result<Arc<Event>> {
+        let thread_seq = self.thread(key, Some(thread)).map_or(0, |t| t.last_seq);
+        let (uid, kind, at) = (stimulus.uid, stimulus.kind, self.now);
+        let initiative = stimulus.initiative_key.clone().filter(|_| opened);
+        let progress = stimulus.progress_key.clone().filter(|_| !stimulus.private);
+        let text: Arc<str> = shortened(&stimulus.text, limits::PROGRESS_BYTES).into();
+        let change = WorkChange {
+            initiative_key: initiative.map(Some),
+            progress: progress.map(|key| Report { key, text, percent: None }),
+            spur: Some(Spur { uid, kind, at, thread_seq, opened }),
+            ..WorkChange::default()
+        };
+        // What would have too many streams of progress keeps those it has.
+        let work = self.thread(key, Some(thread)).map(|t| t.work.clone()).unwrap_or_default();
+        let change = match work.check(&change) {
+            Ok(()) => change,
+            Err(_) => WorkChange { progress: None, ..change },
+        };
+        let mut draft = self.draft(derived(uid, nth), Change::ThreadWork(Box::new(change)));
+        draft.thread = Some(thread);
+        let event = self.room_mut(key).log(draft);
+        self.publish(event.clone())?;
+        Ok(event)
+    }
+}
+
+/// A queue has a timer as an event has one; no event has this seq.
+pub(super) fn stimulus_timer(conversation: ConversationKey) -> EventRef {
+    EventRef { conversation, seq: Seq(u64::MAX - 7) }
+}
+
+/// The first line of a text, as a title.
+fn headline(text: &str) -> Arc<str> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("stimulus");
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    shortened(&line, HEADLINE_BYTES).trim().into()
+}
+
+/// Longest title that is made of a text, in bytes.
+const HEADLINE_BYTES: usize = 80;
+
+fn shortened(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,426 @@
+//! Stimuli: what waits to be said without a person asking, when it is, and that it is said once.
+
+use std::sync::Arc;
+
+use chorus_core::command::{By, Command, NewStimulus, OpenThread, Outcome};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::event::{Change, Event, Message, MessageKind};
+use chorus_core::ids::{MemberKey, Uid};
+use chorus_core::limits;
+use chorus_core::packed;
+use chorus_core::stimulus::{Stimulus, StimulusKind, StimulusState, queue};
+use chorus_core::thread::work::{WorkChange, WorkStatus};
+use chorus_core::thread::{Thread, ThreadKind, ThreadStatus};
+use proptest::prelude::*;
+
+use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, code};
+
+const QUIET: i64 = limits::STIMULUS_QUIET_MS;
+
+fn idea(house: &House, text: &str) -> NewStimulus {
+    NewStimulus {
+        conversation: house.ops,
+        kind: StimulusKind::AgentIdea,
+        source: None,
+        thread: None,
+        text: text.into(),
+        title: None,
+        targets: Vec::new(),
+        private: false,
+        progress_key: None,
+        dedupe_key: None,
+        initiative_key: None,
+        expires_at: None,
+    }
+}
+
+fn ask(by: MemberKey, new: NewStimulus, house: &mut House) -> Result<Arc<Stimulus>, Refusal> {
+    match house.run(house.by(by), Command::Stimulate(Box::new(new)))? {
+        Outcome::Stimulus { stimulus, .. } => Ok(stimulus),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn steer(
+    house: &mut House,
+    by: MemberKey,
+    uid: Uid,
+    again: bool,
+) -> Result<Arc<Stimulus>, Refusal> {
+    let conversation = house.ops;
+    match house.run(house.by(by), Command::SteerStimulus { conversation, stimulus: uid, again })? {
+        Outcome::Stimulus { stimulus, .. } => Ok(stimulus),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn stimuli(house: &House) -> queue::Queue {
+    house.ws.rooms().find(|r| r.conversation.uid == house.ops).unwrap().stimuli.clone()
+}
+
+fn state(house: &House, uid: Uid) -> StimulusState {
+    stimuli(house)[&uid].state
+}
+
+fn threads(house: &House) -> Vec<Arc<Thread>> {
+    let room = house.ws.rooms().find(|r| r.conversation.uid == house.ops).unwrap();
+    let mut all: Vec<_> = room.threads.values().cloned().collect();
+    all.sort_by_key(|t| t.key);
+    all
+}
+
+/// Messages that stimuli have become.
+fn said(house: &House) -> Vec<Arc<Event>> {
+    let is = |m: &Message| m.kind == MessageKind::Event;
+    let all = house.log.events.values();
+    all.filter(|e| matches!(&e.change, Change::Posted(m) if is(m))).cloned().collect()
+}
+
+fn end(house: &mut House, thread: Uid) {
+    let (status, reason) = (Some(ThreadStatus::Resolved), "done".into());
+    let change = Command::ChangeThread { thread, status, owner: None, reason, summary: None };
+    house.run(house.by(ALICE), change).unwrap();
+}
+
+// covers: CHN-80, CHN-81, CHN-82
+#[test]
+fn an_idea_opens_a_subject_with_a_thread_and_its_targets_are_told() {
+    let mut house = House::new();
+    let new =
+        NewStimulus { targets: vec![REVIEWER], ..idea(&house, "shall we look at the cache?") };
+    let asked = ask(SCOUT, new, &mut house).unwrap();
+    assert_eq!(asked.state, StimulusState::Pending);
+    house.pass(1_000);
+    assert_eq!(state(&house, asked.uid), StimulusState::Claimed);
+    assert!(said(&house).is_empty(), "claiming is recorded before anything is said");
+    house.pass(1_000);
+    let all = said(&house);
+    assert_eq!(all.len(), 1);
+    assert_eq!((all[0].actor, all[0].hop, all[0].thread), (SCOUT, 1, None));
+    assert_eq!(stimuli(&house)[&asked.uid].said, Some(all[0].uid));
+    let thread = threads(&house).remove(0);
+    assert_eq!(thread.root, Some(all[0].seq));
+    assert_eq!(thread.work.spur.map(|s| (s.uid, s.opened)), Some((asked.uid, true)));
+    assert_eq!(house.offer(REVIEWER).entry.event.uid, all[0].uid);
+    assert_eq!(&*stimuli(&house)[&asked.uid].text, "", "nothing is kept of what was said");
+}
+
+// covers: CHN-83, CHN-84, CHN-85
+#[test]
+fn subjects_come_one_at_a_time_after_a_quiet_and_four_an_hour() {
+    let mut house = House::new();
+    let all: Vec<_> = (0..6)
+        .map(|n| ask(SCOUT, idea(&house, &format!("idea {n}")), &mut house))
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let waits = |house: &House| all.iter().filter(|s| state(house, s.uid).is_open()).count();
+    house.pass(2_000);
+    assert_eq!(waits(&house), 5);
+    let due = stimuli(&house)[&all[1].uid].due_at;
+    assert!(due > house.now.plus(QUIET), "one that is alive holds the others back longer");
+    house.pass(QUIET + 5_000);
+    assert_eq!(waits(&house), 5, "the first is still alive");
+    for n in 1..4 {
+        let thread = threads(&house).last().unwrap().uid;
+        end(&mut house, thread);
+        house.pass(QUIET + 5_000);
+        assert_eq!(waits(&house), 5 - n);
+    }
+    let thread = threads(&house).last().unwrap().uid;
+    end(&mut house, thread);
+    house.pass(QUIET + 5_000);
+    assert_eq!(waits(&house), 2, "four an hour");
+    house.pass(3_600_000);
+    assert_eq!(waits(&house), 1);
+}
+
+// covers: CHN-86, CHN-87
+#[test]
+fn what_is_about_the_same_takes_the_place_of_what_waits() {
+    let mut house = House::new();
+    // The quiet after a first one keeps the others waiting.
+    ask(SCOUT, idea(&house, "first"), &mut house).unwrap();
+    house.pass(2_000);
+    let keyed = |house: &House, text: &str, progress: Option<&str>, dedupe: Option<&str>| {
+        let (progress_key, dedupe_key) = (progress.map(Into::into), dedupe.map(Into::into));
+        NewStimulus { progress_key, dedupe_key, ..idea(house, text) }
+    };
+    for (progress, dedupe, expect) in [
+        (Some("build"), Some("x"), StimulusState::Superseded),
+        (None, Some("nightly"), StimulusState::Superseded),
+        (None, None, StimulusState::Coalesced),
+    ] {
+        let text = |n: u8| if dedupe.is_none() { "the same".into() } else { format!("at {n}") };
+        let one = ask(SCOUT, keyed(&house, &text(1), progress, dedupe), &mut house).unwrap();
+        let two = ask(SCOUT, keyed(&house, &text(2), progress, dedupe), &mut house).unwrap();
+        let old = stimuli(&house)[&one.uid].clone();
+        assert_eq!((old.state, old.by, &*old.text), (expect, Some(two.uid), ""));
+        assert_eq!(two.created_at, one.created_at, "it keeps the place in line");
+    }
+    assert_eq!(queue::waiting(&stimuli(&house)), 3);
+    // Above the cap only what takes another's place is taken.
+    for n in 3..limits::STIMULI_PENDING {
+        ask(SCOUT, idea(&house, &format!("another {n}")), &mut house).unwrap();
+    }
+    let before = stimuli(&house);
+    assert_eq!(code(ask(SCOUT, idea(&house, "one more"), &mut house)), Code::RateLimited);
+    assert_eq!(stimuli(&house), before);
+    ask(SCOUT, keyed(&house, "still", None, Some("nightly")), &mut house).unwrap();
+}
+
+// covers: CHN-88, CHN-89
+#[test]
+fn an_undertaking_goes_on_in_its_thread_and_its_progress_replaces_itself() {
+    let mut house = House::new();
+    let of = |house: &House, text: &str| NewStimulus {
+        initiative_key: Some("release".into()),
+        progress_key: Some("build".into()),
+        ..idea(house, text)
+    };
+    for n in 0..5 {
+        let new = of(&house, &format!("{n} of 5 are built"));
+        ask(SCOUT, new, &mut house).unwrap();
+        house.pass(2_000);
+        assert_eq!(
+            queue::waiting(&stimuli(&house)),
+            usize::from(n > 0),
+            "the quiet is for subjects"
+        );
+        if n > 0 {
+            house.pass(3_700_000);
+        }
+    }
+    let all = threads(&house);
+    assert_eq!((all.len(), said(&house).len()), (1, 1), "one subject, and one message");
+    assert_eq!(all[0].work.progress.len(), 1);
+    assert_eq!(&*all[0].work.progress[0].text, "4 of 5 are built");
+}
+
+// covers: CHN-90, CHN-91
+#[test]
+fn one_is_called_off_asked_for_again_and_expires() {
+    let mut house = House::new();
+    ask(SCOUT, idea(&house, "first"), &mut house).unwrap();
+    house.pass(2_000);
+    let late = NewStimulus { expires_at: Some(house.now.plus(60_000)), ..idea(&house, "late") };
+    let late = ask(SCOUT, late, &mut house).unwrap();
+    let two = ask(SCOUT, idea(&house, "second"), &mut house).unwrap();
+    assert_eq!(code(steer(&mut house, REVIEWER, two.uid, false)), Code::InsufficientAuthority);
+    assert_eq!(code(steer(&mut house, SCOUT, Uid(1), false)), Code::NotFound);
+    assert_eq!(code(steer(&mut house, SCOUT, two.uid, true)), Code::Conflict);
+    steer(&mut house, ALICE, two.uid, false).unwrap();
+    steer(&mut house, SCOUT, two.uid, false).unwrap();
+    house.pass(61_000);
+    assert_eq!(state(&house, late.uid), StimulusState::Cancelled);
+    assert_eq!(state(&house, two.uid), StimulusState::Cancelled);
+    steer(&mut house, SCOUT, two.uid, true).unwrap();
+    let thread = threads(&house)[0].uid;
+    end(&mut house, thread);
+    house.pass(QUIET + 5_000);
+    assert_eq!(state(&house, two.uid), StimulusState::Dispatched);
+    assert_eq!(code(steer(&mut house, SCOUT, two.uid, false)), Code::Conflict);
+}
+
+// covers: CHN-92
+#[test]
+fn a_host_that_is_killed_between_claim_and_dispatch_says_it_once() {
+    let mut house = House::new();
+    let asked = ask(SCOUT, idea(&house, "shall we?"), &mut house).unwrap();
+    house.pass(1_000);
+    assert_eq!(state(&house, asked.uid), StimulusState::Claimed);
+    house.restart();
+    house.pass(3_000);
+    assert_eq!((state(&house, asked.uid), said(&house).len()), (StimulusState::Dispatched, 1));
+    // Even if the mark were lost: its message is known by the stimulus.
+    let at = (said(&house)[0].conversation, asked.uid);
+    let marked = house.log.stimuli[&at].clone();
+    let (ended_at, opened) = (None, false);
+    let claimed = Stimulus {
+        state: StimulusState::Claimed,
+        ended_at,
+        said: None,
+        opened,
+        ..(*marked).clone()
+    };
+    house.log.stimuli.insert(at, Arc::new(claimed));
+    house.restart();
+    house.pass(3_000);
+    assert_eq!((state(&house, asked.uid), said(&house).len()), (StimulusState::Dispatched, 1));
+    assert_eq!(stimuli(&house)[&asked.uid].said, marked.said);
+}
+
+fn thread(house: &mut House, owner: MemberKey) -> Uid {
+    let opening = OpenThread {
+        conversation: house.ops,
+        root: None,
+        title: "review".into(),
+        kind: ThreadKind::Workflow,
+        owner: Some(owner),
+        participants: vec![SCOUT],
+    };
+    match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))).unwrap() {
+        Outcome::Thread { thread, .. } => thread.uid,
+        other => panic!("{other:?}"),
+    }
+}
+
+// covers: CHN-93, CHN-94, CHN-95
+#[test]
+fn what_happens_in_threads_makes_its_stimuli() {
+    let mut house = House::new();
+    let review = thread(&mut house, REVIEWER);
+    let event = |house: &House, kind: &str, id: &str| {
+        let mut say = Say::to(house.ops, kind).in_thread(review);
+        say.0.message.kind = MessageKind::Event;
+        let metadata = format!(r#"{{"event_type":"{kind}","finding_id":"{id}"}}"#);
+        say.0.message.metadata = Some(metadata.into());
+        say
+    };
+    let kinds = |house: &House, state| -> Vec<_> {
+        stimuli(house).values().filter(|s| s.state == state).map(|s| s.kind).collect()
+    };
+    for (kind, id) in
+        [("finding_reported", "1"), ("finding_reported", "2"), ("finding_verified", "1")]
+    {
+        let say = event(&house, kind, id);
+        house.post(SCOUT, say).unwrap();
+        assert_eq!(kinds(&house, StimulusState::Pending), []);
+    }
+    let say = event(&house, "finding_rejected", "2");
+    house.post(SCOUT, say).unwrap();
+    assert_eq!(kinds(&house, StimulusState::Pending), [StimulusKind::ReviewCompleted]);
+    house.offers(REVIEWER);
+    house.pass(2_000);
+    assert_eq!(house.offers(REVIEWER).len(), 1, "the thread's owner is told");
+
+    let over = WorkChange { status: Some(WorkStatus::Superseded), ..WorkChange::default() };
+    let change = Command::ChangeWork { thread: review, change: Box::new(over) };
+    house.run(house.by(ALICE), change).unwrap();
+    house.pass(2_000);
+    assert_eq!(
+        kinds(&house, StimulusState::Dispatched).last(),
+        Some(&StimulusKind::SupersessionNotice)
+    );
+    let (status, reason) = (Some(ThreadStatus::Resolved), "".into());
+    let summary = Some("all is well".into());
+    let done = Command::ChangeThread { thread: review, status, owner: None, reason, summary };
+    house.run(house.by(ALICE), done).unwrap();
+    assert_eq!(kinds(&house, StimulusState::Dispatched).last(), Some(&StimulusKind::ResultSummary));
+    for agent in [SCOUT, REVIEWER] {
+        assert_eq!(house.offers(agent).len(), 0, "these wake nobody");
+    }
+}
+
+// covers: CHN-80, CHN-96
+#[test]
+fn bad_stimuli_change_nothing() {
+    let mut house = House::new();
+    let pair = house.pair;
+    let closed = thread(&mut house, REVIEWER);
+    let (status, reason) = (Some(ThreadStatus::Closed), "".into());
+    let close =
+        Command::ChangeThread { thread: closed, status, owner: None, reason, summary: None };
+    house.run(house.by(ALICE), close).unwrap();
+    let stranger = house.add_member("stranger", chorus_core::member::MemberKind::Agent);
+    let base = idea(&house, "hello");
+    let before = house.fingerprint();
+    for (by, bad, expect) in [
+        (SCOUT, NewStimulus { text: " ".into(), ..base.clone() }, Code::ValidationError),
+        (
+            SCOUT,
+            NewStimulus { text: "x".repeat(limits::SUMMARY_BYTES + 1).into(), ..base.clone() },
+            Code::PayloadTooLarge,
+        ),
+        (
+            SCOUT,
+            NewStimulus { source: Some(REVIEWER), ..base.clone() },
+            Code::InsufficientAuthority,
+        ),
+        (
+            SCOUT,
+            NewStimulus { kind: StimulusKind::TaskCompleted, ..base.clone() },
+            Code::InsufficientAuthority,
+        ),
+        (
+            ALICE,
+            NewStimulus { kind: StimulusKind::ResultSummary, ..base.clone() },
+            Code::ValidationError,
+        ),
+        (ALICE, NewStimulus { source: Some(stranger), ..base.clone() }, Code::ValidationError),
+        (ALICE, NewStimulus { source: Some(MemberKey(99)), ..base.clone() }, Code::NotFound),
+        (SCOUT, NewStimulus { targets: vec![stranger], ..base.clone() }, Code::ValidationError),
+        (
+            SCOUT,
+            NewStimulus { private: true, targets: vec![ALICE], ..base.clone() },
+            Code::ValidationError,
+        ),
+        (SCOUT, NewStimulus { expires_at: Some(house.now), ..base.clone() }, Code::ValidationError),
+        (SCOUT, NewStimulus { dedupe_key: Some("".into()), ..base.clone() }, Code::ValidationError),
+        (SCOUT, NewStimulus { thread: Some(closed), ..base.clone() }, Code::Conflict),
+        (
+            SCOUT,
+            NewStimulus { conversation: pair, thread: Some(closed), ..base.clone() },
+            Code::ValidationError,
+        ),
+        (REVIEWER, NewStimulus { conversation: pair, ..base.clone() }, Code::NotFound),
+    ] {
+        assert_eq!(code(ask(by, bad.clone(), &mut house)), expect, "{bad:?}");
+    }
+    assert_eq!(code(house.run(By::host(), Command::Stimulate(Box::new(base)))), Code::NotFound);
+    assert_eq!(house.fingerprint(), before);
+    assert!(stimuli(&house).is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    // covers: CHN-83, CHN-86, CHN-87
+    #[test]
+    fn a_queue_stays_within_its_bounds_whatever_happens(
+        steps in prop::collection::vec((0_u8..10, 0_u8..4, 0_i64..900_000), 1..60),
+    ) {
+        let mut house = House::new();
+        let mut replaced: Vec<Uid> = Vec::new();
+        for (what, key, ms) in steps {
+            let word: Arc<str> = format!("key {key}").into();
+            let base = idea(&house, &format!("about {key}"));
+            let mine: Vec<Uid> = stimuli(&house).keys().copied().collect();
+            let pick = mine.get(usize::from(key)).copied();
+            match what {
+                0 => { let _ = ask(SCOUT, base, &mut house); }
+                1 => { let _ = ask(REVIEWER, NewStimulus { progress_key: Some(word), ..base }, &mut house); }
+                2 => { let _ = ask(SCOUT, NewStimulus { dedupe_key: Some(word), text: format!("{ms}").into(), ..base }, &mut house); }
+                3 => { let _ = ask(SCOUT, NewStimulus { initiative_key: Some(word), text: format!("{ms}").into(), ..base }, &mut house); }
+                4 => { if let Some(uid) = pick { let _ = steer(&mut house, ALICE, uid, false); } }
+                5 => { if let Some(uid) = pick { let _ = steer(&mut house, ALICE, uid, true); } }
+                6 => { if let Some(t) = threads(&house).last() { let t = t.uid; if threads(&house).last().is_some_and(|t| t.is_live()) { end(&mut house, t); } } }
+                7 => house.restart(),
+                _ => house.pass(ms),
+            }
+            let now = stimuli(&house);
+            prop_assert!(queue::waiting(&now) <= limits::STIMULI_PENDING);
+            prop_assert!(now.values().filter(|s| s.state == StimulusState::Claimed).count() <= 1);
+            for s in now.values() {
+                let bytes = packed::stimulus(s);
+                prop_assert_eq!(packed::read_stimulus(&bytes), Ok((**s).clone()));
+                if matches!(s.state, StimulusState::Superseded | StimulusState::Coalesced) {
+                    replaced.push(s.uid);
+                }
+            }
+            for uid in &replaced {
+                let key: [u8; 16] = uid.0.to_be_bytes();
+                let told = said(&house).iter().any(|e| e.idempotency.is_some_and(|i| i.key == key));
+                prop_assert!(!told, "a superseded stimulus is never said");
+            }
+        }
+        // Of what opened a subject, never two within the quiet, nor five within an hour.
+        let mut roots: Vec<_> = said(&house).iter().filter(|e| e.thread.is_none()).map(|e| e.at).collect();
+        roots.sort_unstable();
+        for pair in roots.windows(2) {
+            prop_assert!(pair[1].since(pair[0]) >= QUIET);
+        }
+        for five in roots.windows(limits::AUTONOMOUS_ROOTS_PER_HOUR + 1) {
+            prop_assert!(five[limits::AUTONOMOUS_ROOTS_PER_HOUR].since(five[0]) >= 3_600_000);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! `spec/channels.md`, "Turns": one speaks at a time about a subject, what a person's message pays for is not
+//! overspent, and nothing of it is lost.
+
+use chorus_core::attention::{Directedness, Rule};
+use chorus_core::command::{Command, SettingsPatch};
+use chorus_core::conversation::Replies;
+use chorus_core::delivery::Disposition;
+use chorus_core::error::Code;
+use chorus_core::event::Change;
+use chorus_core::ids::{MemberKey, Seq, Uid};
+use chorus_core::limits;
+use chorus_core::turn::{Lease, RulesPatch};
+
+use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, WRITER, code};
+
+/// A house whose channel has subjects.
+fn house() -> House {
+    let mut house = House::new();
+    set(&mut house, RulesPatch::default());
+    house
+}
+
+fn set(house: &mut House, turns: RulesPatch) {
+    let settings =
+        SettingsPatch { replies: Some(Replies::Thread), turns, ..SettingsPatch::default() };
+    let conversation = house.ops;
+    let change = Command::ChangeConversation { conversation, settings };
+    house.run(house.by(ALICE), change).expect("an operator");
+}
+
+/// Who holds the turn of the subject with this root.
+fn holders(house: &House, root: Uid) -> Vec<MemberKey> {
+    leases(house, root).iter().map(|l| l.member).collect()
+}
+
+fn leases(house: &House, root: Uid) -> Vec<Lease> {
+    let event = house.event(root);
+    let room = house.ws.room(event.conversation).expect("a room");
+    room.turns.get(event.seq).map(|t| t.leases.clone()).unwrap_or_default()
+}
+
+fn subject(house: &House, event: Uid) -> Seq {
+    let event = house.event(event);
+    let room = house.ws.room(event.conversation).expect("a room");
+    room.subject_of(event.seq, event.thread).expect("of a subject")
+}
+
+// covers: CHN-1, CHN-20, CHN-24
+#[test]
+fn two_that_are_asked_speak_one_after_the_other_in_the_thread_of_the_question() {
+    let mut house = house();
+    let root = house.says(ALICE, "@scout @reviewer can you look at the deploy?");
+    let first = house.take(SCOUT);
+    assert!(house.offers(REVIEWER).is_empty(), "another has the turn");
+    assert_eq!(holders(&house, root), [SCOUT]);
+    // Who waits is refused, and may say it when its turn comes.
+    let early = house.post(REVIEWER, Say::to(house.ops, "me first").answering(root));
+    assert_eq!(code(early), Code::TurnHeldByOther);
+
+    let answer = house.reply(&first, "it is fine").expect("it has the turn");
+    assert_eq!(subject(&house, answer), house.event(root).seq, "said in the canonical thread");
+    let thread = house.event(answer).thread.expect("a thread");
+    let room = house.ws.room(house.event(root).conversation).expect("a room");
+    assert_eq!(room.threads[&thread].root, Some(house.event(root).seq));
+
+    let second = house.take(REVIEWER);
+    assert_eq!(second.entry.event.uid, root);
+    let other = house.reply(&second, "looks right to me").expect("its turn");
+    assert_eq!(house.event(other).thread, Some(thread), "there is one thread of a subject");
+    assert!(holders(&house, root).is_empty(), "nobody speaks any more");
+}
+
+// covers: CHN-21, CHN-25
+#[test]
+fn what_a_persons_message_pays_for_is_not_overspent_and_a_person_learns_who_waits() {
+    let mut house = house();
+    set(&mut house, RulesPatch { replies: Some(2), ..RulesPatch::default() });
+    let root = house.says(ALICE, "@scout can you look at the deploy?");
+    let first = house.take(SCOUT);
+    house.reply(&first, "@reviewer can you look too?").expect("it has the turn");
+    let second = house.take(REVIEWER);
+    let asks = house.reply(&second, "@writer can you write it down?").expect("the second turn");
+    // The third was not paid for: it waits, and a person is told so.
+    assert!(house.offers(WRITER).is_empty());
+    let held = house.delivery(asks, WRITER).expect("its own");
+    assert!(held.is_obligation() && held.stands_still(), "{held:?}");
+    assert_eq!(house.decision(asks, ALICE).expect("told").rule, Rule::BudgetSpent);
+    let own = Say::to(house.ops, "one more thing").answering(root);
+    assert_eq!(code(house.post(SCOUT, own)), Code::ReplyBudgetSpent);
+    house.pass(6 * i64::from(limits::DEADLINE_MS));
+    assert!(house.delivery(asks, WRITER).expect("its own").stands_still(), "its clock stands");
+
+    let thread = thread_of(&house, asks);
+    house.post(ALICE, Say::to(house.ops, "ok").in_thread(thread)).expect("a person");
+    assert_eq!(house.take(WRITER).entry.event.uid, asks, "a person's word pays for more");
+}
+
+fn thread_of(house: &House, event: Uid) -> Uid {
+    let event = house.event(event);
+    let room = house.ws.room(event.conversation).expect("a room");
+    room.threads[&event.thread.expect("in a thread")].uid
+}
+
+// covers: CHN-22
+#[test]
+fn a_turn_that_nobody_takes_up_goes_to_the_next_and_comes_back() {
+    let mut house = house();
+    let root = house.says(ALICE, "@scout @reviewer can you look at the deploy?");
+    let offer = house.offer(SCOUT);
+    house.pass(limits::TURN_ACCEPTANCE_MS - 1);
+    assert_eq!(holders(&house, root), [SCOUT]);
+    house.pass(1);
+    assert_eq!(holders(&house, root), [REVIEWER]);
+    assert!(house.cancelled.iter().any(|c| c.event == root), "it is taken back");
+    let second = house.take(REVIEWER);
+    assert_eq!(
+        code(house.post_as(house.in_turn(&offer), Say::to(house.ops, "late"))),
+        Code::StaleTurn
+    );
+    house.reply(&second, "it is fine").expect("its turn");
+    house.offers(SCOUT);
+    assert_eq!(holders(&house, root), [SCOUT], "asked again, in the end");
+    // Alone, it keeps the turn, and its clock runs: the question is not lost.
+    house.pass(2 * i64::from(limits::DEADLINE_MS));
+    assert!(!house.delivery(root, SCOUT).is_some_and(|d| d.is_obligation() && d.is_open()));
+}
+
+// covers: CHN-26
+#[test]
+fn a_restart_keeps_who_speaks_and_who_waits() {
+    let mut house = house();
+    let root = house.says(ALICE, "@scout @reviewer can you look at the deploy?");
+    let first = house.take(SCOUT);
+    house.restart();
+    assert_eq!(holders(&house, root), [SCOUT]);
+    house.connect(REVIEWER);
+    house.connect(WRITER);
+    assert!(house.offers(REVIEWER).is_empty(), "it still waits");
+    house.connect(SCOUT);
+    house.offers(SCOUT);
+    house.reply(&first, "it is fine").expect("the turn is its own as before");
+    assert_eq!(house.take(REVIEWER).entry.event.uid, root);
+}
+
+// covers: CHN-27
+#[test]
+fn a_persons_newer_message_begins_the_run_anew_but_not_for_ever() {
+    let mut house = house();
+    let root = house.says(ALICE, "@scout can you look at the deploy?");
+    house.take(SCOUT);
+    let mut last = root;
+    for n in 0..=u32::from(limits::TURN_SUPERSEDED) {
+        let say = Say::to(house.ops, &format!("@scout and at number {n}?")).answering(root);
+        let newer = house.post(ALICE, say).expect("a person");
+        let replaced = n < u32::from(limits::TURN_SUPERSEDED);
+        let settled = house.disposition(last, SCOUT);
+        if replaced {
+            assert_ne!(leases(&house, root)[0].cause, house.event(last).seq, "{n}");
+            assert!(settled.is_none_or(|d| d == Disposition::Superseded), "{n}: {settled:?}");
+            house.take(SCOUT);
+            last = newer;
+        } else {
+            assert!(house.offers(SCOUT).is_empty(), "the run goes on");
+            assert_eq!(leases(&house, root)[0].cause, house.event(last).seq);
+        }
+    }
+}
+
+// covers: CHN-28
+#[test]
+fn an_operator_takes_a_turn_away_and_nobody_else_does() {
+    let mut house = house();
+    let root = house.says(ALICE, "@scout @reviewer can you look at the deploy?");
+    let offer = house.take(SCOUT);
+    let conversation = house.ops;
+    let command = |member| Command::BreakTurn { conversation, subject: root, member };
+    let refused = house.run(house.by(SCOUT), command(SCOUT));
+    assert_eq!(code(refused), Code::InsufficientAuthority);
+    assert_eq!(code(house.run(house.by(ALICE), command(WRITER))), Code::Conflict);
+    house.run(house.by(ALICE), command(SCOUT)).expect("an operator");
+    assert_eq!(holders(&house, root), [REVIEWER]);
+    assert_eq!(code(house.reply(&offer, "still here")), Code::StaleTurn);
+    house.take(REVIEWER);
+}
+
+// covers: CHN-1, CHN-2
+#[test]
+fn answers_of_people_go_into_the_thread_too_and_a_line_without_subjects_stays_one() {
+    let mut house = house();
+    let root = house.says(ALICE, "the deploy is red");
+    let answer =
+        house.post(ALICE, Say::to(house.ops, "green again").answering(root)).expect("a person");
+    assert!(house.event(answer).thread.is_some());
+    let opened = house.log.events.values().filter(|e| matches!(e.change, Change::ThreadOpened(_)));
+    assert_eq!(opened.count(), 1);
+
+    let mut plain = House::new();
+    let root = plain.says(ALICE, "the deploy is red");
+    let answer =
+        plain.post(ALICE, Say::to(plain.ops, "green again").answering(root)).expect("a person");
+    assert_eq!(plain.event(answer).thread, None);
+    let root = plain.says(ALICE, "@scout @reviewer can you look?");
+    assert_eq!((plain.offers(SCOUT).len(), plain.offers(REVIEWER).len()), (1, 1), "{root:?}");
+}
+
+// covers: CHN-23
+#[test]
+fn who_has_just_spoken_rests_unless_it_is_named() {
+    let mut house = house();
+    set(&mut house, RulesPatch { cooldown_ms: Some(300_000), ..RulesPatch::default() });
+    house.says(ALICE, "@scout can you look at the deploy?");
+    let offer = house.take(SCOUT);
+    let answer = house.reply(&offer, "it is fine").expect("its turn");
+    let thread = thread_of(&house, answer);
+    house.pass(limits::TURN_QUIET_MS + 1);
+    let unasked =
+        Say::to(house.ops, "one more thing").in_thread(thread).meant(Directedness::Ambient);
+    assert_eq!(code(house.post(SCOUT, unasked)), Code::RateLimited);
+    house.post(ALICE, Say::to(house.ops, "@scout which one?").in_thread(thread)).expect("a person");
+    house.take(SCOUT);
+}
+
+// covers: CHN-26
+#[test]
+fn a_restart_gives_nobody_another_turn() {
+    let mut house = house();
+    set(&mut house, RulesPatch { replies: Some(1), ..RulesPatch::default() });
+    house.says(ALICE, "@scout can you look at the deploy?");
+    let offer = house.take(SCOUT);
+    let answer = house.reply(&offer, "it is fine").expect("its turn");
+    let thread = thread_of(&house, answer);
+    house.restart();
+    house.pass(limits::TURN_QUIET_MS + 1);
+    let more = Say::to(house.ops, "and another thing").in_thread(thread);
+    assert_eq!(
+        code(house.post(REVIEWER, more.meant(Directedness::Ambient))),
+        Code::ReplyBudgetSpent
+    );
+}

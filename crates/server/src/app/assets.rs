@@ -1,0 +1,139 @@
+//! Files: brought, put into messages, shown to those who may see them, and let go.
+
+mod picture;
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use bytes::Bytes;
+use chorus_core::asset::{self, Media, file_name};
+use chorus_core::command::{By, Command, Outcome};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::Prefix;
+use chorus_core::limits::ASSET_BYTES;
+use chorus_wire::part::Part;
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
+
+use super::{App, ids, unexpected};
+use crate::auth::Caller;
+
+/// Files that come in at once, each of them in memory while it does.
+const AT_ONCE: usize = 4;
+
+/// How many more may come in.
+pub(crate) struct Uploads(Arc<Semaphore>);
+
+impl Default for Uploads {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+/// A place for one file that comes in; given back when it is dropped.
+pub(crate) struct Place(
+    #[expect(dead_code, reason = "it is held")] tokio::sync::OwnedSemaphorePermit,
+);
+
+impl App {
+    /// Waits until there is a place, before anything of the file is read.
+    pub(crate) async fn place_for_asset(&self, caller: &Caller) -> Result<Place, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let place = self.uploads.0.clone().acquire_owned().await;
+        place.map(Place).map_err(|_| Refusal::new(Code::Unavailable, "the host is stopping"))
+    }
+
+    /// Keeps a file. What it is, its bytes say; `stated` is what the sender says, and must agree.
+    pub(crate) async fn keep_asset(
+        &self,
+        caller: &Caller,
+        name: &str,
+        stated: Option<&str>,
+        data: Bytes,
+    ) -> Result<Arc<asset::Asset>, Refusal> {
+        file_name(name)?;
+        if data.len() > ASSET_BYTES {
+            return Err(too_large());
+        }
+        let media = Media::of(&data).ok_or_else(|| {
+            Refusal::invalid("a file is a picture (PNG, JPEG, GIF, WebP), a PDF, ZIP or gzip file, or UTF-8 text")
+        })?;
+        if stated.is_some_and(|stated| !media.fits(stated)) {
+            let what = media.name();
+            return Err(Refusal::invalid(format!(
+                "the file is {what}, and is stated to be something else"
+            )));
+        }
+        let made = tokio::task::spawn_blocking(move || {
+            let hash: [u8; 32] = Sha256::digest(&data).into();
+            let thumbnail = if media.is_image() { picture::thumbnail(media, &data) } else { None };
+            (hash, Arc::<[u8]>::from(&*data), thumbnail.map(Arc::from))
+        });
+        let (hash, data, thumbnail) = made.await.map_err(|_| {
+            Refusal::new(Code::Internal, "the host made a mistake while it read the file")
+        })?;
+        let keep = Command::KeepAsset { hash, name: name.to_owned(), media, data, thumbnail };
+        match self.submit(caller.by, keep).await? {
+            Outcome::Asset(asset) => Ok(asset),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// A file and its bytes, for whoever may see it.
+    pub(crate) async fn asset(
+        &self,
+        caller: &Caller,
+        id: &str,
+        thumbnail: bool,
+    ) -> Result<(asset::Asset, Vec<u8>), Refusal> {
+        caller.must_not_be_a_turn()?;
+        let (uid, viewer) = (ids::asset(id)?, caller.viewer());
+        let found = self
+            .read(move |readers| {
+                let Some(asset) = readers.asset(uid, viewer)? else { return Ok(None) };
+                let Some((data, small)) = readers.asset_data(&asset.hash)? else { return Ok(None) };
+                let data = if thumbnail { small } else { Some(data) };
+                Ok(data.map(|data| (asset, data)))
+            })
+            .await?;
+        found.ok_or_else(|| Refusal::not_found(if thumbnail { "thumbnail" } else { "asset" }))
+    }
+
+    /// What is uploaded within a message is kept, and referred to in its place; ids are written in their one form.
+    pub(super) async fn keep_uploads(
+        &self,
+        caller: &Caller,
+        content: Option<Vec<Part>>,
+    ) -> Result<Option<Vec<Part>>, Refusal> {
+        let Some(mut parts) = content else { return Ok(None) };
+        for part in &mut parts {
+            match part {
+                Part::Upload { name, media_type, data } => {
+                    let bytes = BASE64.decode(data.as_bytes()).map_err(|_| {
+                        Refusal::invalid(
+                            "the data of an upload is base64 with the standard alphabet",
+                        )
+                    })?;
+                    let kept =
+                        self.keep_asset(caller, name, Some(media_type), bytes.into()).await?;
+                    *part = Part::Asset { asset_id: kept.uid.show(Prefix::Asset) };
+                }
+                Part::Asset { asset_id } => drop(ids::asset(asset_id)?),
+                Part::Text { .. } | Part::BoardReference { .. } => {}
+            }
+        }
+        Ok(Some(parts))
+    }
+
+    /// Drops files that nothing points at any more.
+    pub(crate) async fn sweep_assets(&self) {
+        if let Err(refusal) = self.submit(By::host(), Command::SweepAssets).await {
+            tracing::warn!(%refusal, "files that nobody refers to could not be dropped");
+        }
+    }
+}
+
+pub(crate) fn too_large() -> Refusal {
+    Refusal::new(Code::PayloadTooLarge, format!("a file has at most {ASSET_BYTES} bytes"))
+}

@@ -1,0 +1,97 @@
+//! What a run does in its public turn: it puts something out, nods, and reads the thread (channels spec "How agents
+//! participate").
+
+use chorus_core::command::Command;
+use chorus_core::error::Refusal;
+use chorus_core::ids::Prefix;
+use chorus_wire::attention::initialize::Glyphs;
+use chorus_wire::attention::tools::ReadThread;
+use chorus_wire::channels::{
+    ChannelThread, EmitOutput, Emitted, ReactionSet, ReadChannelThread, SetChannelReaction,
+};
+
+use super::App;
+use super::send::message;
+use crate::auth::Caller;
+use crate::view::messages::{self, Shown};
+
+impl App {
+    /// `emit_output`.
+    pub(crate) async fn emit_output(
+        &self,
+        caller: &Caller,
+        args: EmitOutput,
+    ) -> Result<Emitted, Refusal> {
+        let caller = self.in_turn(caller, args.turn.as_deref())?;
+        let content = self.keep_uploads(&caller, args.content).await?;
+        let mut output = message(&caller, args.text, content, None, None)?;
+        let redacted = self.redactor.message(&mut output);
+        self.metrics.redacted(redacted);
+        self.submit_redacted(caller.by, Command::EmitOutput { message: output }).await?;
+        Ok(Emitted { kept: true, redacted })
+    }
+
+    /// `set_channel_reaction`.
+    pub(crate) async fn set_channel_reaction(
+        &self,
+        caller: &Caller,
+        args: SetChannelReaction,
+    ) -> Result<ReactionSet, Refusal> {
+        let caller = self.in_turn(caller, args.turn.as_deref())?;
+        let set = self.react(&caller, &args.message_id, args.signal, None, !args.remove).await?;
+        Ok(ReactionSet { event_id: set.event_id, disposition: set.disposition })
+    }
+
+    /// `read_channel_thread`.
+    pub(crate) async fn read_channel_thread(
+        &self,
+        caller: &Caller,
+        args: ReadChannelThread,
+        glyphs: Option<&Glyphs>,
+    ) -> Result<ChannelThread, Refusal> {
+        let (thread, root) = match (args.thread_id, args.message_id) {
+            (Some(thread), None) => (Some(thread), None),
+            (None, Some(message)) => self.thread_of_message(caller, &message).await?,
+            _ => return Err(Refusal::invalid("give one of thread_id and message_id")),
+        };
+        if let Some(root) = root {
+            // Nobody has answered it yet: it is all there is of its thread.
+            let directory = self.directory();
+            return Ok(ChannelThread {
+                channel_id: root.conversation.show(Prefix::Conversation),
+                thread_id: None,
+                messages: vec![messages::entry(&directory, &root, caller.by.member, glyphs)],
+                has_more: false,
+            });
+        }
+        let asked = ReadThread { thread_id: thread, limit: args.limit, ..ReadThread::default() };
+        let window = self.read_thread(caller, asked, glyphs).await?;
+        Ok(ChannelThread {
+            channel_id: window.conversation,
+            thread_id: window.thread_id,
+            messages: window.messages,
+            has_more: window.has_more,
+        })
+    }
+
+    /// The thread that a message is in or began; the message itself where it began none yet.
+    async fn thread_of_message(
+        &self,
+        caller: &Caller,
+        message: &str,
+    ) -> Result<(Option<String>, Option<Shown>), Refusal> {
+        let shown = self.shown(caller, message).await?;
+        let thread = match shown.thread {
+            Some(thread) => Some(thread),
+            None => {
+                let (key, seq) = (shown.event.conversation, shown.event.seq);
+                let found = self.read(move |readers| readers.thread_by_root(key, seq)).await?;
+                found.map(|t| t.uid)
+            }
+        };
+        match thread {
+            Some(uid) => Ok((Some(uid.show(Prefix::Thread)), None)),
+            None => Ok((None, Some(shown))),
+        }
+    }
+}

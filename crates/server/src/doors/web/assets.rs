@@ -1,0 +1,134 @@
+//! `/v1/assets`: files in and out.
+//!
+//! Nothing of a file is ever run by a browser that opens it here: its type is what its bytes are and is not guessed anew
+//! (`nosniff`), whatever is no picture is downloaded and not shown, and what is shown is shown without any right
+//! (`Content-Security-Policy: sandbox`).
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use chorus_core::asset;
+use chorus_core::error::Code;
+use chorus_core::limits::ASSET_BYTES;
+use chorus_wire::rest::assets::{Asset, NewAsset};
+use serde_json::json;
+
+use crate::app::App;
+use crate::app::assets::too_large;
+use crate::doors::extract::{Bearer, Created, Path, Query, read_up_to};
+use crate::doors::openapi::{Doc, Routes};
+use crate::doors::refused::Refused;
+use crate::view;
+
+/// Nothing may be loaded, run, submitted or framed.
+const POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
+
+type Host = State<Arc<App>>;
+
+pub(super) fn routes() -> Routes {
+    Routes::of("assets", include_str!("examples/assets.json"))
+        .post(
+            "/v1/assets",
+            keep,
+            Doc::new("add_asset", "Keeps a file, to be referred to in a message within a day.")
+                .with(|draft| {
+                    let kind = "application/octet-stream";
+                    draft.any_body(json!({"type": "string", "contentMediaType": kind}));
+                }),
+        )
+        .get(
+            "/v1/assets/{id}",
+            give,
+            Doc::new(
+                "get_asset",
+                "The bytes of a file that the caller brought, or may see a message with.",
+            )
+            .refuses(&[Code::NotFound])
+            .with(|draft| {
+                // Of whatever type its bytes are.
+                let schema =
+                    json!({"type": "string", "contentMediaType": "application/octet-stream"});
+                draft.answer(200, "*/*", Some(schema));
+            }),
+        )
+        .get(
+            "/v1/assets/{id}/thumbnail",
+            small,
+            Doc::new("get_thumbnail", "A small picture of a picture.")
+                .refuses(&[Code::NotFound])
+                .with(|draft| {
+                    let kind = "image/jpeg";
+                    draft.answer(
+                        200,
+                        kind,
+                        Some(json!({"type": "string", "contentMediaType": kind})),
+                    );
+                }),
+        )
+}
+
+async fn keep(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Query(new): Query<NewAsset>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Created<Asset>, Refused> {
+    let _place = app.place_for_asset(&caller).await?;
+    asset::file_name(&new.name)?;
+    let data = read_up_to(&app, &headers, body, ASSET_BYTES, too_large).await?;
+    let stated = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kept = app.keep_asset(&caller, &new.name, stated, data).await?;
+    Ok(Created(view::assets::asset(&app.directory(), &kept)))
+}
+
+async fn give(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Result<Response, Refused> {
+    let (asset, data) = app.asset(&caller, &id, false).await?;
+    let how = if asset.media.is_image() { "inline" } else { "attachment" };
+    let named = format!("{how}; filename*=UTF-8''{}", encoded(&asset.name));
+    Ok(served(asset.media.name(), &named, data))
+}
+
+async fn small(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Result<Response, Refused> {
+    let (_, data) = app.asset(&caller, &id, true).await?;
+    Ok(served("image/jpeg", "inline", data))
+}
+
+fn served(media: &'static str, disposition: &str, data: Vec<u8>) -> Response {
+    let disposition =
+        HeaderValue::from_str(disposition).unwrap_or(HeaderValue::from_static("attachment"));
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(media)),
+        (header::CONTENT_DISPOSITION, disposition),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        // Who may see it may change; its bytes never do.
+        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+    ];
+    (headers, data).into_response()
+}
+
+/// A name as a header has it (RFC 5987): what is not plain is percent-encoded.
+fn encoded(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => {
+                out.push(char::from(byte))
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}

@@ -1,0 +1,225 @@
+//! Keeping the index of search: a thread of its own reads what the logs have gained (`chorus_store::search`).
+//!
+//! It is hinted at, never waited for: a hint costs the courier an entry of a set, and one that is lost is found by comparing
+//! places with heads, as at the start. While a lot is posted it works a twentieth of the time, so that posting does not
+//! pay for searching; the index is then behind, and searches say so.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use chorus_core::event::EventRef;
+use chorus_core::ids::ConversationKey;
+use chorus_store::Readers;
+use chorus_store::search::Index;
+use tokio::sync::{oneshot, watch};
+
+/// Events read before it is looked whether something is more urgent.
+const EVENTS: usize = 500;
+/// So many hints a second are a lot.
+const LOT_PER_SECOND: f64 = 500.0;
+/// What the thread rests after a stretch of work while a lot is posted, in lengths of that stretch.
+const REST: u32 = 19;
+/// So many hints behind, nobody waits for it to catch up.
+const FAR_BEHIND: u64 = 2_000;
+/// The longest rest.
+const LONGEST_REST: Duration = Duration::from_millis(500);
+/// How long it is waited before a place that failed is looked at again; doubled each time it fails once more.
+const AGAIN: Duration = Duration::from_secs(1);
+const LATEST_AGAIN: Duration = Duration::from_secs(60);
+
+/// What there is to look at.
+#[derive(Default)]
+pub(crate) struct Hints {
+    given: Mutex<Given>,
+    wake: Condvar,
+    /// Up to which hint everything was looked at.
+    done: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct Given {
+    rooms: HashSet<ConversationKey>,
+    everywhere: bool,
+    /// The index was found damaged.
+    damaged: bool,
+    forget: Vec<(EventRef, oneshot::Sender<()>)>,
+    /// Hints there have been.
+    count: u64,
+    /// Up to which hint somebody waits: there is no rest before.
+    awaited: u64,
+    stop: bool,
+}
+
+impl Hints {
+    fn lock(&self) -> MutexGuard<'_, Given> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These conversations have moved on.
+    pub(crate) fn look(&self, rooms: impl IntoIterator<Item = ConversationKey>) {
+        let mut given = self.lock();
+        let before = given.count;
+        for room in rooms {
+            given.rooms.insert(room);
+            given.count += 1;
+        }
+        if given.count > before {
+            self.wake.notify_one();
+        }
+    }
+
+    /// Any may have.
+    pub(crate) fn look_everywhere(&self) {
+        let mut given = self.lock();
+        given.everywhere = true;
+        given.count += 1;
+        self.wake.notify_one();
+    }
+
+    /// The index was found damaged by who searched it.
+    pub(crate) fn make_anew(&self) {
+        self.lock().damaged = true;
+        self.look_everywhere();
+    }
+
+    /// What a message said goes from the index, before anything else; over when it has.
+    pub(crate) fn forget(&self, at: EventRef) -> oneshot::Receiver<()> {
+        let (gone, going) = oneshot::channel();
+        self.lock().forget.push((at, gone));
+        self.wake.notify_one();
+        going
+    }
+
+    pub(crate) fn stop(&self) {
+        self.lock().stop = true;
+        self.wake.notify_one();
+    }
+
+    /// Waits until all that was hinted so far was looked at, and no longer than that; whether it was.
+    pub(crate) async fn caught_up(&self, within: Duration) -> bool {
+        let mut done = self.done.subscribe();
+        let count = {
+            let mut given = self.lock();
+            if given.count - *done.borrow() > FAR_BEHIND {
+                return false;
+            }
+            given.awaited = given.count;
+            self.wake.notify_one();
+            given.count
+        };
+        tokio::time::timeout(within, done.wait_for(|done| *done >= count)).await.is_ok()
+    }
+
+    /// Waits until there is something to do.
+    fn wait(&self) -> MutexGuard<'_, Given> {
+        let idle = |given: &mut Given| {
+            !given.stop && !given.everywhere && given.rooms.is_empty() && given.forget.is_empty()
+        };
+        self.wake.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Rests, unless there is something urgent; a search that waits is, where resting is only courtesy.
+    fn rest(&self, long: Duration, courteous: bool) {
+        let quiet = |given: &mut Given| {
+            let awaited = courteous && given.awaited > *self.done.borrow();
+            !given.stop && given.forget.is_empty() && !awaited
+        };
+        let _ = self.wake.wait_timeout_while(self.lock(), long, quiet);
+    }
+}
+
+/// Starts the thread. It ends when it is told to stop.
+pub(crate) fn start(
+    hints: Arc<Hints>,
+    index: Index,
+    readers: Readers,
+) -> std::io::Result<JoinHandle<()>> {
+    let indexer = Indexer { hints, index, readers, waiting: BTreeSet::new(), again: AGAIN };
+    std::thread::Builder::new().name("search".to_owned()).spawn(move || indexer.run())
+}
+
+struct Indexer {
+    hints: Arc<Hints>,
+    index: Index,
+    readers: Readers,
+    waiting: BTreeSet<ConversationKey>,
+    /// How long to wait after the next failure.
+    again: Duration,
+}
+
+impl Indexer {
+    fn run(mut self) {
+        self.hints.look_everywhere();
+        loop {
+            let mut given = self.hints.wait();
+            if given.stop {
+                return;
+            }
+            let (count, everywhere) = (given.count, std::mem::take(&mut given.everywhere));
+            let forget = std::mem::take(&mut given.forget);
+            let damaged = std::mem::take(&mut given.damaged);
+            self.waiting.extend(given.rooms.drain());
+            drop(given);
+            if damaged {
+                self.index.spoil();
+            }
+            let looked = self.look(everywhere, forget);
+            match looked {
+                Ok(()) if self.waiting.is_empty() => {
+                    self.again = AGAIN;
+                    self.hints.done.send_replace(count);
+                }
+                // Something more urgent came; what waits is gone on with after it.
+                Ok(()) => self.hints.lock().rooms.extend(self.waiting.iter()),
+                Err(why) => {
+                    tracing::warn!(%why, "the index of search cannot be kept now");
+                    self.hints.rest(self.again, false);
+                    self.again = (self.again * 2).min(LATEST_AGAIN);
+                    // Whatever it was, what is behind then is found by comparing.
+                    self.hints.lock().everywhere = true;
+                }
+            }
+        }
+    }
+
+    fn look(
+        &mut self,
+        everywhere: bool,
+        forget: Vec<(EventRef, oneshot::Sender<()>)>,
+    ) -> Result<(), chorus_store::db::Error> {
+        for (at, gone) in forget {
+            self.index.forget(at)?;
+            let _ = gone.send(());
+        }
+        if everywhere {
+            self.waiting.extend(self.index.behind(&self.readers)?);
+        }
+        while let Some(key) = self.waiting.pop_first() {
+            let (began, before) = (Instant::now(), self.hints.lock().count);
+            match self.index.step(&self.readers, key, EVENTS) {
+                Ok(step) if step.more => drop(self.waiting.insert(key)),
+                Ok(_) => {}
+                // The log itself is damaged there: the doctor says where, and searching goes on beside it.
+                Err(why @ chorus_store::db::Error::Corrupt(_)) if self.index.is_open() => {
+                    tracing::warn!(%why, %key, "a conversation cannot be indexed");
+                }
+                Err(why) => {
+                    self.waiting.insert(key);
+                    return Err(why);
+                }
+            }
+            let given = self.hints.lock();
+            if given.stop || !given.forget.is_empty() {
+                return Ok(());
+            }
+            let (worked, hinted) = (began.elapsed(), given.count - before);
+            drop(given);
+            if hinted as f64 > LOT_PER_SECOND * worked.as_secs_f64() && hinted > 1 {
+                self.hints.rest((worked * REST).min(LONGEST_REST), true);
+            }
+        }
+        Ok(())
+    }
+}

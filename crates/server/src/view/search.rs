@@ -1,0 +1,28 @@
+//! What a search found.
+
+use chorus_core::ids::Prefix;
+use chorus_core::member::Directory;
+use chorus_wire::rest::search::{Hit, Piece};
+
+use super::members;
+use super::messages::message_id;
+use crate::app::search;
+
+pub(crate) fn hit(directory: &Directory, hit: &search::Hit) -> Hit {
+    let event = &hit.shown.event;
+    let piece =
+        |piece: &chorus_core::search::Piece| Piece { text: piece.text.clone(), found: piece.found };
+    Hit {
+        event_id: event.uid.show(Prefix::Event),
+        message_id: message_id(event.uid),
+        conversation: hit.conversation.uid.show(Prefix::Conversation),
+        conversation_kind: hit.conversation.kind,
+        title: hit.conversation.settings.title.to_string(),
+        thread_id: hit.shown.thread.map(|t| t.show(Prefix::Thread)),
+        seq: event.seq.0,
+        author: members::author(directory, event.actor).into(),
+        created_at: event.at,
+        edited_at: hit.shown.state.edited_at,
+        snippet: hit.snippet.iter().map(piece).collect(),
+    }
+}

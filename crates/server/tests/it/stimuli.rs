@@ -1,0 +1,131 @@
+//! Stimuli through the doors, over a restart, and against bad input.
+
+use serde_json::{Value, json};
+
+use crate::house::{House, START, verify};
+
+async fn add(house: &House, token: &str, room: &str, new: Value) -> crate::house::Answer {
+    house.post(token, &format!("/v1/channels/{room}/stimuli"), new).await
+}
+
+async fn states(house: &House, token: &str, room: &str) -> Vec<(String, String)> {
+    let all = house.get(token, &format!("/v1/channels/{room}/stimuli")).await.ok();
+    let word = |s: &Value, key: &str| s[key].as_str().unwrap().to_owned();
+    let all = all["stimuli"].as_array().unwrap().iter();
+    let mut all: Vec<_> = all.map(|s| (word(s, "kind"), word(s, "state"))).collect();
+    all.sort();
+    all
+}
+
+fn pairs(expect: &[(&str, &str)]) -> Vec<(String, String)> {
+    let owned = expect.iter().map(|(kind, state)| ((*kind).to_owned(), (*state).to_owned()));
+    let mut all: Vec<_> = owned.collect();
+    all.sort();
+    all
+}
+
+// covers: CHN-80, CHN-81, CHN-86, CHN-90, CHN-92, CHN-97
+#[tokio::test]
+async fn what_waits_is_shown_steered_and_said_once_over_a_restart() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "other"]).await;
+    let (op, ann) = (house.operator(), house.token("ann").await);
+    let (bot, other) = (house.token("bot").await, house.token("other").await);
+    let new =
+        json!({"kind": "agent_idea", "text": "Shall we look at the cache?", "targets": ["other"]});
+    let first = add(&house, &bot, &room, new).await.ok();
+    assert_eq!((&first["state"], &first["source"]), (&json!("pending"), &json!("bot")));
+    // It is claimed, and a moment later said.
+    house.pass(2_000).await;
+    house.pass(2_000).await;
+    assert_eq!(states(&house, &ann, &room).await, pairs(&[("agent_idea", "dispatched")]));
+    let feed = house.get(&ann, &format!("/v1/channels/{room}/feed")).await.ok();
+    assert_eq!(feed["entries"][0]["message"]["text"], "Shall we look at the cache?");
+    assert_eq!(feed["entries"][0]["thread"]["work"]["stimulus"]["id"], first["id"]);
+    let path = format!("/v1/channels/{room}/stimuli/{}", first["id"].as_str().unwrap());
+    let shown = house.get(&ann, &path).await.ok();
+    assert_eq!(shown["event_id"], feed["entries"][0]["event_id"]);
+    assert!(shown.get("text").is_none() && shown.get("due_at").is_none());
+
+    // The second waits for the quiet to end, and a newer one takes its place.
+    let fire = |text: &str| json!({"kind": "schedule_fire", "text": text, "dedupe_key": "nightly", "source": "bot"});
+    assert_eq!(add(&house, &bot, &room, fire("no")).await.refused(403), "INSUFFICIENT_AUTHORITY");
+    let second = add(&house, &op, &room, fire("The nightly build")).await.ok();
+    let third = add(&house, &op, &room, fire("The nightly build, again")).await.ok();
+    let called =
+        add(&house, &bot, &room, json!({"kind": "agent_idea", "text": "never mind"})).await.ok();
+    let steer = |s: &Value, how: &str| {
+        format!("/v1/channels/{room}/stimuli/{}/{how}", s["id"].as_str().unwrap())
+    };
+    assert_eq!(
+        house.post(&other, &steer(&called, "cancel"), json!({})).await.refused(403),
+        "INSUFFICIENT_AUTHORITY"
+    );
+    assert_eq!(
+        house.post(&bot, &steer(&called, "cancel"), json!({})).await.ok()["state"],
+        "cancelled"
+    );
+    assert_eq!(
+        house.post(&bot, &steer(&second, "retry"), json!({})).await.refused(409),
+        "CONFLICT"
+    );
+    let expect = [
+        ("agent_idea", "dispatched"),
+        ("schedule_fire", "superseded"),
+        ("schedule_fire", "pending"),
+        ("agent_idea", "cancelled"),
+    ];
+    assert_eq!(states(&house, &ann, &room).await, pairs(&expect));
+    let by = house.get(&ann, &steer(&second, "")[..steer(&second, "").len() - 1]).await.ok();
+    assert_eq!(by["superseded_by"], third["id"]);
+
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    assert_eq!(verify(folder.path()).problems, []);
+    let house = House::open_in(folder, START.plus(2 * 3_600_000)).await;
+    let ann = house.token("ann").await;
+    // It is claimed, and a moment later said.
+    house.pass(2_000).await;
+    house.pass(2_000).await;
+    let feed = house.get(&ann, &format!("/v1/channels/{room}/feed")).await.ok();
+    let entries = feed["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 2, "said once: {feed}");
+    assert_eq!(entries[0]["message"]["text"], "The nightly build, again");
+    assert_eq!(entries[0]["message"]["kind"], "event");
+    assert_eq!(entries[0]["actor"]["id"], "bot");
+    let log = house.get(&ann, &format!("/v1/events?conversation={room}&after=0")).await.ok();
+    let posted = log["events"].as_array().unwrap().iter().filter(|e| e["type"] == "message_posted");
+    assert_eq!(posted.count(), 2);
+}
+
+// covers: CHN-96
+#[tokio::test]
+async fn bad_stimuli_get_the_envelope() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let bot = house.token("bot").await;
+    for (new, status, code) in [
+        (json!({"kind": "agent_idea"}), 400, "VALIDATION_ERROR"),
+        (json!({"kind": "whim", "text": "x"}), 400, "VALIDATION_ERROR"),
+        (json!({"kind": "agent_idea", "text": ""}), 400, "VALIDATION_ERROR"),
+        (json!({"kind": "agent_idea", "text": "x", "scope": "thread"}), 400, "VALIDATION_ERROR"),
+        (
+            json!({"kind": "agent_idea", "text": "x", "visibility": "targets"}),
+            400,
+            "VALIDATION_ERROR",
+        ),
+        (json!({"kind": "agent_idea", "text": "x", "targets": ["nobody"]}), 404, "NOT_FOUND"),
+        (json!({"kind": "agent_idea", "text": "x", "source": "nobody"}), 404, "NOT_FOUND"),
+        (json!({"kind": "agent_idea", "text": "x", "more": 1}), 400, "VALIDATION_ERROR"),
+    ] {
+        assert_eq!(add(&house, &bot, &room, new.clone()).await.refused(status), code, "{new}");
+    }
+    for n in 0..32 {
+        let text = format!("idea {n}");
+        add(&house, &bot, &room, json!({"kind": "agent_idea", "text": text})).await.ok();
+    }
+    let more = json!({"kind": "agent_idea", "text": "one more"});
+    assert_eq!(add(&house, &bot, &room, more).await.refused(429), "RATE_LIMITED");
+    let none = format!("/v1/channels/{room}/stimuli/stm_00000000000070008000000000000001");
+    assert_eq!(house.get(&bot, &none).await.refused(404), "NOT_FOUND");
+}

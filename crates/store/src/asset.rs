@@ -1,0 +1,188 @@
+//! Files, their bytes, and which message refers to which.
+//!
+//! The bytes stand in the database, as everything else does, so that a backup has them, a host beside this one, and an
+//! export. References are a projection of the log: [`log`] makes them of one event after the other.
+
+use std::sync::Arc;
+
+use chorus_core::asset::{Asset, Kept};
+use chorus_core::conversation::Visibility;
+use chorus_core::event::{Change, Event, EventRef, Hash, Message};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
+
+use crate::db::{Db, Result, Row, Table};
+use crate::row::{code, uid};
+use crate::{conversation, event};
+use chorus_core::packed::Coded;
+
+pub(crate) static ASSET: Table =
+    Table::new("asset", 2, &["workspace", "uid", "hash", "name", "media", "bytes", "member", "at"]);
+
+pub(crate) static BLOB: Table = Table::new("blob", 2, &["workspace", "hash", "data", "thumbnail"]);
+
+pub(crate) static REF: Table =
+    Table::new("asset_ref", 4, &["workspace", "conversation", "seq", "asset"]);
+
+/// Messages looked at to find one that a member is shown.
+const LOOKED_AT: u64 = 256;
+/// Files dropped by one sweep.
+const SWEPT: u64 = 200;
+
+pub(crate) fn put(db: &dyn Db, workspace: i64, kept: &Kept) -> Result<()> {
+    let asset = &kept.asset;
+    db.put(
+        &BLOB,
+        &[
+            workspace.into(),
+            (&asset.hash).into(),
+            (&*kept.data).into(),
+            kept.thumbnail.as_deref().into(),
+        ],
+    )?;
+    db.put(
+        &ASSET,
+        &[
+            workspace.into(),
+            (&asset.uid.0.to_be_bytes()).into(),
+            (&asset.hash).into(),
+            (&*asset.name).into(),
+            asset.media.code().into(),
+            asset.bytes.into(),
+            asset.by.0.into(),
+            asset.at.0.into(),
+        ],
+    )
+}
+
+pub(crate) fn get(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<Asset>> {
+    db.get(&ASSET, &[workspace.into(), (&uid.0.to_be_bytes()).into()], read)
+}
+
+/// The file of that name with these bytes that a member has brought.
+pub(crate) fn of(
+    db: &dyn Db,
+    workspace: i64,
+    by: MemberKey,
+    hash: &Hash,
+    name: &str,
+) -> Result<Option<Asset>> {
+    let sql = format!(
+        "{} WHERE workspace = $1 AND hash = $2 AND member = $3 AND name = $4 ORDER BY uid LIMIT 1",
+        ASSET.select()
+    );
+    db.one(&sql, &[workspace.into(), hash.into(), by.0.into(), name.into()], read)
+}
+
+/// All files, in the order of their ids.
+pub(crate) fn all(db: &dyn Db, workspace: i64) -> Result<Vec<Asset>> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY uid", ASSET.select());
+    db.all(&sql, &[workspace.into()], read)
+}
+
+/// The bytes of files with this hash, and a small picture of them.
+#[allow(clippy::type_complexity, reason = "the bytes, and perhaps others")]
+pub(crate) fn data(
+    db: &dyn Db,
+    workspace: i64,
+    hash: &Hash,
+) -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>> {
+    db.get(&BLOB, &[workspace.into(), hash.into()], |row| {
+        Ok((row.blob(2)?.to_vec(), row.maybe_blob(3)?.map(<[u8]>::to_vec)))
+    })
+}
+
+/// What an event changes about who refers to what.
+pub(crate) fn log(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
+    let key = event.conversation;
+    match &event.change {
+        Change::Posted(message) => refer(db, workspace, key, event.seq, message),
+        Change::Edited { message, content } => {
+            forget(db, workspace, key, *message)?;
+            refer(db, workspace, key, *message, content)
+        }
+        Change::Deleted { message } | Change::Erased { message, .. } => {
+            forget(db, workspace, key, *message)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refer(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    seq: Seq,
+    message: &Message,
+) -> Result<()> {
+    for asset in message.assets() {
+        let asset = asset.0.to_be_bytes();
+        db.put(&REF, &[workspace.into(), key.0.into(), seq.0.into(), (&asset).into()])?;
+    }
+    Ok(())
+}
+
+fn forget(db: &dyn Db, workspace: i64, key: ConversationKey, seq: Seq) -> Result<()> {
+    let sql = "DELETE FROM asset_ref WHERE workspace = $1 AND conversation = $2 AND seq = $3";
+    db.execute(sql, &[workspace.into(), key.0.into(), seq.0.into()]).map(drop)
+}
+
+/// Who refers to what in a conversation, in order.
+pub(crate) fn refs(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<(Seq, Uid)>> {
+    let sql = "SELECT seq, asset FROM asset_ref WHERE workspace = $1 AND conversation = $2
+        ORDER BY seq, asset";
+    db.all(sql, &[workspace.into(), key.0.into()], |row| Ok((Seq(row.int(0)?), uid(row, 1)?)))
+}
+
+/// Whether a member brought the file, or is shown a message that refers to it; without a viewer, whether it is there.
+pub(crate) fn is_seen(
+    db: &dyn Db,
+    workspace: i64,
+    asset: &Asset,
+    viewer: Option<MemberKey>,
+) -> Result<bool> {
+    let Some(viewer) = viewer.filter(|viewer| *viewer != asset.by) else { return Ok(true) };
+    let sql =
+        "SELECT conversation, seq FROM asset_ref WHERE workspace = $1 AND asset = $2 LIMIT $3";
+    let id = asset.uid.0.to_be_bytes();
+    let values = [workspace.into(), (&id).into(), LOOKED_AT.into()];
+    let refs = db.all(sql, &values, |row| {
+        Ok(EventRef { conversation: ConversationKey(row.int(0)?), seq: Seq(row.int(1)?) })
+    })?;
+    for at in refs {
+        let Some(home) = conversation::get(db, workspace, at.conversation)? else { continue };
+        let may_read = home.settings.visibility == Visibility::Public
+            || conversation::sits(db, workspace, at.conversation, viewer)?;
+        if may_read && event::get(db, workspace, at)?.is_some_and(|e| e.is_shown_to(viewer)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Drops files brought before `before` to which no message refers, and bytes of which there is no file. What this batch
+/// refers to was written before.
+pub(crate) fn sweep(db: &dyn Db, workspace: i64, before: Timestamp) -> Result<()> {
+    let sql = "DELETE FROM asset WHERE workspace = $1 AND uid IN (
+        SELECT a.uid FROM asset a WHERE a.workspace = $1 AND a.at < $2 AND NOT EXISTS (
+            SELECT 1 FROM asset_ref r WHERE r.workspace = $1 AND r.asset = a.uid
+        ) ORDER BY a.uid LIMIT $3)";
+    let dropped = db.execute(sql, &[workspace.into(), before.0.into(), SWEPT.into()])?;
+    if dropped == 0 {
+        return Ok(());
+    }
+    let sql = "DELETE FROM blob WHERE workspace = $1 AND NOT EXISTS (
+        SELECT 1 FROM asset a WHERE a.workspace = $1 AND a.hash = blob.hash)";
+    db.execute(sql, &[workspace.into()]).map(drop)
+}
+
+fn read(row: &dyn Row) -> Result<Asset> {
+    Ok(Asset {
+        uid: uid(row, 1)?,
+        hash: row.array(2)?,
+        name: Arc::from(row.text(3)?),
+        media: code(row, 4)?,
+        bytes: row.int(5)?,
+        by: MemberKey(row.int(6)?),
+        at: Timestamp(row.int(7)?),
+    })
+}

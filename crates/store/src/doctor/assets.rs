@@ -1,0 +1,68 @@
+//! Files are what their hashes say, and are referred to by whom the log says.
+
+use std::collections::BTreeSet;
+
+use chorus_core::event::{Change, Event};
+use chorus_core::ids::{Prefix, Seq, Uid};
+use sha2::{Digest, Sha256};
+
+use super::{Look, Problem, Report};
+use crate::asset;
+use crate::db::{Db, Result};
+
+/// Every file has its bytes.
+pub(super) fn look(db: &dyn Db, workspace: i64, report: &mut Report) -> Result<()> {
+    let mut found = |what| report.problems.push(Problem { conversation: None, seq: None, what });
+    for asset in asset::all(db, workspace)? {
+        let id = asset.uid.show(Prefix::Asset);
+        match asset::data(db, workspace, &asset.hash)? {
+            None => found(format!("the bytes of {id} are missing")),
+            Some((data, _)) => {
+                let hash: [u8; 32] = Sha256::digest(&data).into();
+                if hash != asset.hash || data.len() as u64 != asset.bytes {
+                    found(format!("the bytes of {id} are not what was hashed"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What an event makes of who refers to what.
+pub(super) fn apply(refs: &mut BTreeSet<(Seq, Uid)>, event: &Event) {
+    let (message, content) = match &event.change {
+        Change::Posted(content) => (event.seq, Some(content)),
+        Change::Edited { message, content } => (*message, Some(content)),
+        Change::Deleted { message } | Change::Erased { message, .. } => (*message, None),
+        _ => return,
+    };
+    refs.retain(|(seq, _)| *seq != message);
+    refs.extend(content.into_iter().flat_map(|c| c.assets()).map(|asset| (message, asset)));
+}
+
+impl Look<'_> {
+    /// What the replayed log refers to is what the table says, and is there.
+    pub(super) fn check_assets(
+        &mut self,
+        base: Seq,
+        expected: &BTreeSet<(Seq, Uid)>,
+    ) -> Result<()> {
+        let expected: BTreeSet<_> =
+            expected.iter().copied().filter(|(seq, _)| *seq > base).collect();
+        let stored: BTreeSet<_> =
+            asset::refs(self.db, self.workspace, self.key)?.into_iter().collect();
+        for (seq, asset) in stored.symmetric_difference(&expected) {
+            let id = asset.show(Prefix::Asset);
+            self.found(Some(*seq), format!("whether it refers to {id} is noted wrongly"));
+        }
+        for (seq, uid) in &expected {
+            if asset::get(self.db, self.workspace, *uid)?.is_none() {
+                self.found(
+                    Some(*seq),
+                    format!("it refers to {}, which is not there", uid.show(Prefix::Asset)),
+                );
+            }
+        }
+        Ok(())
+    }
+}

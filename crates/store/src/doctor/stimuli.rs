@@ -1,0 +1,39 @@
+//! The queue of stimuli: within its cap, one claimed at most, and what was said is in the log.
+
+use chorus_core::limits;
+use chorus_core::stimulus::{StimulusState, queue};
+
+use super::Look;
+use crate::db::{Error, Result};
+use crate::{event, stimulus};
+
+impl Look<'_> {
+    pub(super) fn check_stimuli(&mut self) -> Result<()> {
+        let all = match stimulus::all(self.db, self.workspace, self.key) {
+            Err(Error::Corrupt(why)) => {
+                self.found(None, format!("a stimulus cannot be read: {why}"));
+                return Ok(());
+            }
+            all => all?,
+        };
+        let all: queue::Queue = all.into_iter().map(|s| (s.uid, s.into())).collect();
+        if queue::waiting(&all) > limits::STIMULI_PENDING {
+            self.found(None, "more stimuli wait than may");
+        }
+        if all.values().filter(|s| s.state == StimulusState::Claimed).count() > 1 {
+            self.found(None, "more than one stimulus is claimed");
+        }
+        for said in all.values().filter(|s| s.state == StimulusState::Dispatched) {
+            let Some(uid) = said.said else {
+                self.found(None, "a stimulus was said, and it is not known where");
+                continue;
+            };
+            // What was dropped cannot be looked at any more.
+            let at = event::find(self.db, self.workspace, uid)?;
+            if at.is_some_and(|at| at.conversation != self.key) {
+                self.found(None, "a stimulus was said in another conversation");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,47 @@
+//! Files, on their way out and in.
+
+use std::sync::Arc;
+
+use chorus_core::asset::{Asset, Kept, Media, file_name};
+use chorus_core::event::Hash;
+use chorus_core::limits::ASSET_BYTES;
+use sha2::{Digest, Sha256};
+
+use super::{Reading, Refused, Writing, unfit};
+use crate::asset;
+use crate::backup::Result;
+
+impl Reading {
+    /// The files, in the order of their ids.
+    pub fn assets(&self) -> Result<Vec<Asset>> {
+        Ok(asset::all(&*self.db, self.workspace)?)
+    }
+
+    /// A file with its bytes; none when it was dropped meanwhile.
+    pub fn kept(&self, asset: Asset) -> Result<Option<Kept>> {
+        let found = asset::data(&*self.db, self.workspace, &asset.hash)?;
+        Ok(found.map(|(data, thumbnail)| Kept {
+            asset: Arc::new(asset),
+            data: data.into(),
+            thumbnail: thumbnail.map(Into::into),
+        }))
+    }
+}
+
+impl Writing {
+    /// A file; before the conversations that refer to it.
+    pub fn asset(&mut self, kept: &Kept) -> std::result::Result<(), Refused> {
+        let asset = &kept.asset;
+        self.known(asset.by)?;
+        let hash: Hash = Sha256::digest(&kept.data).into();
+        let named = file_name(&asset.name).is_ok_and(|name| name == asset.name);
+        if hash != asset.hash || kept.data.len() as u64 != asset.bytes || !named {
+            return unfit("a file is not what is said of it");
+        }
+        if Media::of(&kept.data) != Some(asset.media) || kept.data.len() > ASSET_BYTES {
+            return unfit("a file is of another kind or size than any that is taken");
+        }
+        asset::put(self.db()?, self.tenant.key, kept)?;
+        self.wrote()
+    }
+}

@@ -1,0 +1,45 @@
+//! Stimuli: what waits in each conversation's queue, and what ended there lately.
+//!
+//! Invariant: a row's state is that of the stimulus packed in it; at most one of a queue is claimed at a time.
+
+use chorus_core::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::packed::{self, Coded};
+use chorus_core::stimulus::{Stimulus, StimulusState};
+
+use crate::db::{Db, Error, Result, Row, Table};
+
+pub(crate) static STIMULUS: Table =
+    Table::new("stimulus", 3, &["workspace", "conversation", "uid", "state", "packed"]);
+
+pub(crate) fn put(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    stimulus: &Stimulus,
+) -> Result<()> {
+    let bytes = packed::stimulus(stimulus);
+    let uid = stimulus.uid.0.to_be_bytes();
+    let state = stimulus.state.code().into();
+    db.put(&STIMULUS, &[workspace.into(), key.0.into(), (&uid).into(), state, (&*bytes).into()])
+}
+
+pub(crate) fn remove(db: &dyn Db, workspace: i64, key: ConversationKey, uid: Uid) -> Result<()> {
+    db.remove(&STIMULUS, &[workspace.into(), key.0.into(), (&uid.0.to_be_bytes()).into()])
+}
+
+/// Those of a conversation, in the order in which they came.
+pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<Stimulus>> {
+    let sql =
+        format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY uid", STIMULUS.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], read)
+}
+
+fn read(row: &dyn Row) -> Result<Stimulus> {
+    let stimulus = packed::read_stimulus(row.blob(4)?);
+    let uid = Uid(u128::from_be_bytes(row.array(2)?));
+    let state = StimulusState::from_code(row.int(3)?);
+    stimulus
+        .ok()
+        .filter(|s| s.uid == uid && Some(s.state) == state)
+        .ok_or_else(|| Error::corrupt(format!("{} cannot be read", uid.show(Prefix::Stimulus))))
+}

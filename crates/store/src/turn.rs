@@ -1,0 +1,36 @@
+//! Who speaks about which subject of a conversation, while anybody does or waits to.
+
+use chorus_core::ids::{ConversationKey, Seq};
+use chorus_core::packed;
+use chorus_core::turn::Turn;
+
+use crate::db::{Db, Error, Result, Table};
+
+pub(crate) static TURN: Table =
+    Table::new("public_turn", 3, &["workspace", "conversation", "subject", "packed"]);
+
+/// Writes the turns of a subject, or removes what was written when nobody speaks or waits any more.
+pub(crate) fn put(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    subject: Seq,
+    turn: Option<&Turn>,
+) -> Result<()> {
+    let (room, subject) = (key.0.into(), subject.0.into());
+    match turn {
+        Some(turn) => {
+            let bytes = packed::turn(turn);
+            db.put(&TURN, &[workspace.into(), room, subject, (&*bytes).into()])
+        }
+        None => db.remove(&TURN, &[workspace.into(), room, subject]),
+    }
+}
+
+pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<(Seq, Turn)>> {
+    let sql = format!("{} WHERE workspace = $1 AND conversation = $2", TURN.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], |row| {
+        let turn = packed::read_turn(row.blob(3)?).map_err(|e| Error::corrupt(e.to_string()))?;
+        Ok((Seq(row.int(2)?), turn))
+    })
+}

@@ -1,0 +1,109 @@
+//! What a member has not read yet, over all conversations it has a seat in.
+//!
+//! Two statements, however many conversations: the seats with their heads and cursors, and the newest messages behind
+//! those cursors. Where all is read no event is looked at, and elsewhere no more than [`COUNTED`].
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use chorus_core::attention::Directedness;
+use chorus_core::conversation::Conversation;
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp};
+use chorus_core::packed;
+
+use crate::conversation::{self, CONVERSATION};
+use crate::db::{Db, Result};
+
+/// Entries of a log, from its end, that are counted: more is a number nobody reads.
+const COUNTED: u64 = 200;
+
+/// A conversation as the index of a member shows it.
+#[derive(Clone, Debug)]
+pub struct Unread {
+    pub conversation: Arc<Conversation>,
+    pub last: Seq,
+    pub last_at: Timestamp,
+    pub read: Seq,
+    /// Messages of others among the newest [`COUNTED`] entries.
+    pub messages: u32,
+    /// How many of them were meant for the member or a role of its.
+    pub mentions: u32,
+    /// Whether what is unread goes back further.
+    pub more: bool,
+}
+
+/// By conversation, in the order in which they were made.
+pub(crate) fn of_member(db: &dyn Db, workspace: i64, member: MemberKey) -> Result<Vec<Unread>> {
+    static SEATS: OnceLock<String> = OnceLock::new();
+    let sql = SEATS.get_or_init(|| {
+        let columns = CONVERSATION.columns_of("c");
+        format!(
+            "SELECT {columns}, h.seq, h.last_at, COALESCE(m.read, 0) {FROM}
+            WHERE r.workspace = $1 AND r.member = $2 ORDER BY c.conversation"
+        )
+    });
+    let own = CONVERSATION.columns.len();
+    let mut seats = db.all(sql, &[workspace.into(), member.0.into()], |row| {
+        let (last, read) = (Seq(row.int(own)?), Seq(row.int(own + 2)?));
+        Ok(Unread {
+            conversation: Arc::new(conversation::read(row)?),
+            last,
+            last_at: Timestamp(row.int(own + 1)?),
+            read,
+            messages: 0,
+            mentions: 0,
+            more: last.0.saturating_sub(COUNTED) > read.0,
+        })
+    })?;
+    let counts = counts(db, workspace, member)?;
+    for seat in &mut seats {
+        if let Some((messages, mentions)) = counts.get(&seat.conversation.key) {
+            (seat.messages, seat.mentions) = (*messages, *mentions);
+        }
+    }
+    Ok(seats)
+}
+
+/// The seats of a member with their conversations, heads and cursors.
+const FROM: &str = "FROM roster r
+    JOIN conversation c ON c.workspace = r.workspace AND c.conversation = r.conversation
+    JOIN head h ON h.workspace = r.workspace AND h.conversation = r.conversation
+    LEFT JOIN mark m ON m.workspace = r.workspace AND m.member = r.member
+        AND m.conversation = r.conversation";
+
+/// Messages, and those meant for the member, by conversation.
+fn counts(
+    db: &dyn Db,
+    workspace: i64,
+    member: MemberKey,
+) -> Result<HashMap<ConversationKey, (u32, u32)>> {
+    static SQL: OnceLock<String> = OnceLock::new();
+    let sql = SQL.get_or_init(|| {
+        format!(
+            "SELECT e.conversation, e.told {FROM}
+            JOIN event e ON e.workspace = r.workspace AND e.conversation = r.conversation
+                AND e.seq > CASE WHEN COALESCE(m.read, 0) > h.seq - {COUNTED}
+                    THEN COALESCE(m.read, 0) ELSE h.seq - {COUNTED} END
+            LEFT JOIN message s ON s.workspace = e.workspace
+                AND s.conversation = e.conversation AND s.seq = e.seq
+            WHERE r.workspace = $1 AND r.member = $2 AND h.seq > COALESCE(m.read, 0)
+                AND e.kind = 5 AND e.actor <> $2 AND s.deleted_at IS NULL"
+        )
+    });
+    let mut counts: HashMap<ConversationKey, (u32, u32)> = HashMap::new();
+    db.query(sql, &[workspace.into(), member.0.into()], &mut |row| {
+        let told = row.maybe_blob(1)?.map(packed::read_attention).transpose()?;
+        if told.as_ref().is_some_and(|told| !told.is_shown_to(member)) {
+            return Ok(());
+        }
+        let (messages, mentions) = counts.entry(ConversationKey(row.int(0)?)).or_default();
+        *messages += 1;
+        let meant = |how| matches!(how, Directedness::ToMe | Directedness::ToMyRole);
+        let is_meant = told.is_some_and(|told| {
+            told.told.iter().any(|t| t.member == member && meant(t.decision.directedness))
+        });
+        *mentions += u32::from(is_meant);
+        Ok(())
+    })?;
+    Ok(counts)
+}
