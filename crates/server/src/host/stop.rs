@@ -38,10 +38,17 @@ impl Running {
             tracing::warn!(left = app.drain.under_way(), "connections were cut off");
             server.abort();
         }
-        let writer = self.writer;
-        let stopped = tokio::task::spawn_blocking(move || writer.stop()).await;
+        app.searching.hints.stop();
+        let (writer, indexer) = (self.writer, self.indexer);
+        let stopped = tokio::task::spawn_blocking(move || {
+            // First who reads: the write-ahead log is copied back whole only while nobody does.
+            let joined = indexer.join();
+            writer.stop();
+            joined
+        });
+        let stopped = stopped.await.map_err(drop).and_then(|joined| joined.map_err(drop));
         if stopped.is_err() {
-            tracing::error!("the writer could not be stopped");
+            tracing::error!("the writer, or who keeps the index, could not be stopped");
         }
         // The sink went with the writer's thread, and the courier ends with it.
         if tokio::time::timeout(GOODBYE, self.courier).await.is_err() {
