@@ -53,10 +53,12 @@ pub enum Act {
     GrantTurn,
     BreakTurn,
     KeepAsset,
+    /// What did not fit the logs was mended; its name is what of the conversation that was.
+    Repair,
 }
 
 impl Act {
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::AddMember,
         Self::ChangeMember,
         Self::RemoveMember,
@@ -92,6 +94,7 @@ impl Act {
         Self::GrantTurn,
         Self::BreakTurn,
         Self::KeepAsset,
+        Self::Repair,
     ];
 
     pub fn name(self) -> &'static str {
@@ -131,6 +134,7 @@ impl Act {
             Self::GrantTurn => "turn_granted",
             Self::BreakTurn => "turn_broken",
             Self::KeepAsset => "asset_kept",
+            Self::Repair => "repaired",
         }
     }
 
@@ -226,6 +230,12 @@ impl Record {
     pub fn granted(at: Timestamp, event: EventRef, member: MemberKey) -> Self {
         let record = Self::new(at, &By::host(), Act::GrantTurn);
         Self { event: Some(event), member: Some(member), ..record }
+    }
+
+    /// Of something of a conversation that was mended, at an event if it was about one.
+    pub fn repaired(at: Timestamp, place: EventRef, part: &str) -> Self {
+        let record = Self::new(at, &By::host(), Act::Repair);
+        Self { event: Some(place), name: Some(part.into()), ..record }
     }
 
     /// Of an event whose deliveries have all come to an end.

@@ -193,6 +193,10 @@ impl Host {
         let directory = Arc::new(ArcSwap::from_pointee(store.directory().clone()));
         let (connections, feed) = (Arc::new(Connections::default()), Arc::new(Feed::default()));
         let metrics = Arc::new(Metrics::default());
+        for repair in store.repairs() {
+            metrics.repaired(repair.part);
+            tracing::warn!(part = repair.part.name(), "mended at the start: {repair}");
+        }
         let gone = Arc::new(Gone::default());
         let (sink, batches, overflowed) =
             Sink::new(directory.clone(), connections.clone(), gone.clone());

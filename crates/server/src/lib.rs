@@ -26,6 +26,7 @@ mod view;
 pub use chorus_store::backup;
 pub use chorus_store::doctor::{Report, doctor};
 pub use chorus_store::postgres::{Address, AddressError};
+pub use chorus_store::repair::{Repair, repair};
 pub use chorus_store::{OpenError, Place, Sync};
 pub use config::{Config, Pace};
 pub use host::heads::verify;

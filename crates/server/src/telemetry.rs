@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chorus_core::attention::{Mode, Policy};
 use chorus_core::error::Code;
+use chorus_store::repair::Part;
 use chorus_wire::code;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -33,6 +34,11 @@ struct Refused {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct CutBy {
     why: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Mended {
+    part: &'static str,
 }
 
 /// Why a connection was ended, or not taken.
@@ -70,6 +76,7 @@ pub(crate) struct Metrics {
     pub waiting: Gauge<i64, std::sync::atomic::AtomicI64>,
     pub requests: Counter<u64, AtomicU64>,
     redactions: Counter,
+    repairs: Vec<Counter>,
     /// Events that retention dropped.
     pub dropped: Counter,
     /// 1 while what is old cannot be dropped.
@@ -122,6 +129,11 @@ impl Default for Metrics {
         registry.register("requests", "HTTP requests", requests.clone());
         let redactions = Counter::default();
         registry.register("redactions", "Secrets blacked out of texts", redactions.clone());
+        let family = Family::<Mended, Counter>::default();
+        let help = "What did not fit the logs and was mended at the start";
+        registry.register("repairs", help, family.clone());
+        let part = |part: Part| family.get_or_create_owned(&Mended { part: part.name() });
+        let repairs = Part::ALL.map(part).to_vec();
         let dropped = Counter::default();
         let help = "Events dropped because their time was over";
         registry.register("dropped_events", help, dropped.clone());
@@ -130,6 +142,7 @@ impl Default for Metrics {
         registry.register("retention_failing", help, retention_failing.clone());
         Self {
             redactions,
+            repairs,
             dropped,
             retention_failing,
             registry,
@@ -156,6 +169,12 @@ impl Metrics {
     pub(crate) fn redacted(&self, count: u32) {
         if count > 0 {
             self.redactions.inc_by(count.into());
+        }
+    }
+
+    pub(crate) fn repaired(&self, part: Part) {
+        if let Some(n) = Part::ALL.iter().position(|p| *p == part) {
+            self.repairs[n].inc();
         }
     }
 

@@ -114,11 +114,22 @@ fn refer(
     seq: Seq,
     message: &Message,
 ) -> Result<()> {
-    for asset in message.assets() {
-        let asset = asset.0.to_be_bytes();
-        db.put(&REF, &[workspace.into(), key.0.into(), seq.0.into(), (&asset).into()])?;
-    }
-    Ok(())
+    let mut assets = message.assets().into_iter();
+    assets.try_for_each(|asset| set_ref(db, workspace, key, seq, asset, true))
+}
+
+/// Whether a message refers to a file.
+pub(crate) fn set_ref(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    seq: Seq,
+    asset: Uid,
+    on: bool,
+) -> Result<()> {
+    let asset = asset.0.to_be_bytes();
+    let values = [workspace.into(), key.0.into(), seq.0.into(), (&asset).into()];
+    if on { db.put(&REF, &values) } else { db.remove(&REF, &values) }
 }
 
 fn forget(db: &dyn Db, workspace: i64, key: ConversationKey, seq: Seq) -> Result<()> {

@@ -112,6 +112,19 @@ pub(crate) fn get(
     db.get(&CONVERSATION, &[workspace.into(), key.0.into()], read)
 }
 
+/// What of a conversation is in no log: its settings are as at first.
+pub(crate) fn bare(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Option<Conversation>> {
+    db.get(&CONVERSATION, &[workspace.into(), key.0.into()], |row| {
+        let (uid, kind, settings) = (uid(row, 2)?, code(row, 3)?, Settings::default());
+        let created_at = Timestamp(row.int(10)?);
+        Ok(Conversation { key: ConversationKey(row.int(1)?), uid, kind, settings, created_at })
+    })
+}
+
 pub(crate) fn by_uid(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<Conversation>> {
     let sql = format!("{} WHERE workspace = $1 AND uid = $2", CONVERSATION.select());
     db.one(&sql, &[workspace.into(), (&uid.0.to_be_bytes()).into()], read)

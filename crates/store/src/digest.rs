@@ -98,6 +98,30 @@ pub(crate) fn texts(
     })
 }
 
+/// A digest that is none goes.
+pub(crate) fn remove(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    through: Seq,
+) -> Result<()> {
+    db.remove(&DIGEST, &[workspace.into(), key.0.into(), through.0.into()])
+}
+
+/// What a command made of a member's digest goes.
+pub(crate) fn remove_text(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    through: Seq,
+    member: MemberKey,
+) -> Result<()> {
+    let sql = "DELETE FROM digest_text WHERE workspace = $1 AND conversation = $2
+        AND through = $3 AND member = $4";
+    let values = [workspace.into(), key.0.into(), through.0.into(), member.0.into()];
+    db.execute(sql, &values).map(drop)
+}
+
 /// The digests of a member in a conversation, newest first, each with what was written of it.
 pub(crate) fn of_member(
     db: &dyn Db,

@@ -228,6 +228,43 @@ pub(crate) fn of_thread(
     db.all(&sql, &values, |row| checked(row).map(Arc::new))
 }
 
+/// What was said of the work of a thread, in order.
+pub(crate) fn of_work(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    thread: ThreadKey,
+) -> Result<Vec<Arc<Event>>> {
+    let sql = format!(
+        "{} WHERE workspace = $1 AND conversation = $2 AND thread = $3 AND kind IN (15, 16)
+        ORDER BY seq",
+        EVENT.select()
+    );
+    let values = [workspace.into(), key.0.into(), thread.0.into()];
+    db.all(&sql, &values, |row| checked(row).map(Arc::new))
+}
+
+/// Who answered what of a conversation, and when first: messages by the event that they were caused by.
+pub(crate) fn answers(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<HashMap<(Seq, MemberKey), Timestamp>> {
+    let sql = "SELECT cause_seq, actor, min(at) FROM event
+        WHERE workspace = $1 AND conversation = $2 AND cause_conversation = $2 AND kind = 5
+        GROUP BY cause_seq, actor";
+    let found = db.all(sql, &[workspace.into(), key.0.into()], |row| {
+        Ok(((Seq(row.int(0)?), MemberKey(row.int(1)?)), Timestamp(row.int(2)?)))
+    })?;
+    Ok(found.into_iter().collect())
+}
+
+/// The public id of an event, when there is one.
+pub(crate) fn uid_of(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<Uid>> {
+    let key = [workspace.into(), at.conversation.0.into(), at.seq.0.into()];
+    db.get(&EVENT, &key, |row| uid(row, 3))
+}
+
 /// When the oldest event that is there was logged.
 pub(crate) fn oldest(
     db: &dyn Db,

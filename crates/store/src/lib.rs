@@ -45,6 +45,7 @@ mod audit;
 pub mod backup;
 pub mod doctor;
 pub mod history;
+pub mod repair;
 
 mod store;
 
@@ -54,6 +55,7 @@ pub use directory::Tenant;
 pub use doctor::doctor;
 pub use place::Place;
 pub use reader::{FeedEntry, Line, Page, Readers, Start, StoredEntry, Trace};
+pub use repair::repair;
 pub use store::{OpenError, Options, Store, Sync, open};
 pub use unread::Unread;
 pub use writer::{Commit, Health, Reply, Sink, Stats, Writer};

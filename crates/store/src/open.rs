@@ -70,6 +70,41 @@ pub(crate) fn receipts(db: &dyn Db, workspace: i64, key: ConversationKey) -> Res
     in_room(db, &RECEIPT, workspace, key)
 }
 
+/// Each pending row by itself, as far as it can be read.
+pub(crate) fn pending_rows(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Vec<(Seq, Option<Open>)>> {
+    each_row(db, &PENDING, workspace, key)
+}
+
+/// Each receipt by itself, as far as it can be read.
+pub(crate) fn receipt_rows(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Vec<(Seq, Option<Open>)>> {
+    each_row(db, &RECEIPT, workspace, key)
+}
+
+fn each_row(
+    db: &dyn Db,
+    table: &Table,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Vec<(Seq, Option<Open>)>> {
+    let sql = format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY seq", table.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], |row| {
+        let packed = row.blob(table.columns.len() - 1)?;
+        Ok((Seq(row.int(2)?), packed::read_open(packed).ok()))
+    })
+}
+
+pub(crate) fn remove_pending(db: &dyn Db, workspace: i64, at: EventRef) -> Result<()> {
+    db.remove(&PENDING, &[workspace.into(), at.conversation.0.into(), at.seq.0.into()])
+}
+
 /// Which events after `seq` have a receipt.
 pub(crate) fn receipts_after(
     db: &dyn Db,

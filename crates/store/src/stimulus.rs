@@ -7,6 +7,7 @@ use chorus_core::packed::{self, Coded};
 use chorus_core::stimulus::{Stimulus, StimulusState};
 
 use crate::db::{Db, Error, Result, Row, Table};
+use crate::row::uid;
 
 pub(crate) static STIMULUS: Table =
     Table::new("stimulus", 3, &["workspace", "conversation", "uid", "state", "packed"]);
@@ -34,9 +35,24 @@ pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<V
     db.all(&sql, &[workspace.into(), key.0.into()], read)
 }
 
+/// Each row by itself: its key, the state that it is filed under, and what it says, as far as that can be read.
+#[allow(clippy::type_complexity, reason = "a key and what stands there")]
+pub(crate) fn rows(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Vec<(Uid, Option<StimulusState>, Option<Stimulus>)>> {
+    let sql =
+        format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY uid", STIMULUS.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], |row| {
+        let state = StimulusState::from_code(row.int(3)?);
+        Ok((uid(row, 2)?, state, packed::read_stimulus(row.blob(4)?).ok()))
+    })
+}
+
 fn read(row: &dyn Row) -> Result<Stimulus> {
     let stimulus = packed::read_stimulus(row.blob(4)?);
-    let uid = Uid(u128::from_be_bytes(row.array(2)?));
+    let uid = uid(row, 2)?;
     let state = StimulusState::from_code(row.int(3)?);
     stimulus
         .ok()

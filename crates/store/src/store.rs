@@ -19,6 +19,7 @@ use crate::db::{Db, Error};
 use crate::facts::Stored;
 use crate::postgres::{Address, Postgres};
 use crate::reader::Readers;
+use crate::repair::{self, Repair};
 use crate::schema::{self, Mismatch};
 use crate::sqlite::{Folder, FolderError, Sqlite};
 use crate::stamps::Stamps;
@@ -124,9 +125,11 @@ pub struct Store {
     db: Box<dyn Db>,
     tenant: Tenant,
     directory: Directory,
+    repairs: Vec<Repair>,
 }
 
-/// Opens the folder, brings its schema up to date, and makes the workspace when it is empty.
+/// Opens the folder, brings its schema up to date, makes the workspace when it is empty, and mends what a host needs
+/// right that comes back.
 pub fn open(options: Options) -> Result<Store, OpenError> {
     let folder = Folder::hold(&options.data).map_err(OpenError::Folder)?;
     let (now, place) = (SystemClock.now(), options.place());
@@ -166,7 +169,13 @@ pub fn open(options: Options) -> Result<Store, OpenError> {
         }
     };
     let directory = directory::load(&*db, &tenant, now).map_err(database)?;
-    Ok(Store { options, folder, db, tenant, directory })
+    // Where other hosts write, what is claimed or in hand is so by one of them.
+    let alone = db.shared().is_none_or(|hosts| hosts.is_alone());
+    let repairs = match alone {
+        true => repair::at_start(&*db, &tenant, &directory, now).map_err(database)?,
+        false => Vec::new(),
+    };
+    Ok(Store { options, folder, db, tenant, directory, repairs })
 }
 
 impl Store {
@@ -178,6 +187,11 @@ impl Store {
     /// Everybody, as the folder has them.
     pub fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    /// What was mended when it was opened.
+    pub fn repairs(&self) -> &[Repair] {
+        &self.repairs
     }
 
     /// Whether this host's keys, by their fingerprint, are those of all hosts of the database: else what one
@@ -202,7 +216,7 @@ impl Store {
         clock: Arc<dyn Clock>,
         sink: Box<dyn Sink>,
     ) -> Result<(Writer, Readers), OpenError> {
-        let Self { options, folder, db, tenant, directory } = self;
+        let Self { options, folder, db, tenant, directory, repairs: _ } = self;
         let place = options.place();
         let why = |why| OpenError::Database { place: place.clone(), why };
         let stamps = Arc::new(Stamps::default());

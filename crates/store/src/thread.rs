@@ -89,6 +89,28 @@ pub(crate) fn get(
     db.get(&THREAD, &[workspace.into(), key.0.into(), thread.0.into()], read)
 }
 
+/// The threads of a conversation that are not closed and of whose work something is stored, or was said.
+pub(crate) fn with_work(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Vec<ThreadKey>> {
+    let sql = "SELECT thread FROM thread WHERE workspace = $1 AND conversation = $2 AND status <> 4
+        AND (work IS NOT NULL OR thread IN (SELECT thread FROM event
+            WHERE workspace = $1 AND conversation = $2 AND kind IN (15, 16)))
+        ORDER BY thread";
+    db.all(sql, &[workspace.into(), key.0.into()], |row| Ok(ThreadKey(row.int(0)?)))
+}
+
+pub(crate) fn remove(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    thread: ThreadKey,
+) -> Result<()> {
+    db.remove(&THREAD, &[workspace.into(), key.0.into(), thread.0.into()])
+}
+
 /// The thread that began with this message.
 pub(crate) fn by_root(
     db: &dyn Db,

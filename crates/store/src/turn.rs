@@ -34,3 +34,15 @@ pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<V
         Ok((Seq(row.int(2)?), turn))
     })
 }
+
+/// Each subject that has a row, and whether that can be read.
+pub(crate) fn subjects(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Vec<(Seq, bool)>> {
+    let sql = format!("{} WHERE workspace = $1 AND conversation = $2", TURN.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], |row| {
+        Ok((Seq(row.int(2)?), packed::read_turn(row.blob(3)?).is_ok()))
+    })
+}

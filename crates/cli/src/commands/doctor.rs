@@ -1,8 +1,9 @@
 //! `chorus doctor`: replays every log and compares, walks the chains, and checks what must always hold.
-//! It reads the folder itself, so that it works beside a running host and without one.
+//! It reads the folder itself, so that it works beside a running host and without one. `--repair` mends what can be made
+//! again from the logs, and needs the folder for itself.
 
 use chorus_core::error::Code;
-use chorus_server::{Place, Report, verify};
+use chorus_server::{Place, Repair, Report, repair, verify};
 use serde_json::{Value, json};
 
 use super::Context;
@@ -14,6 +15,9 @@ use crate::print::line;
 pub(crate) struct Args {
     #[command(flatten)]
     database: Database,
+    /// Mend what does not fit the logs; no host may run there
+    #[arg(long)]
+    repair: bool,
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
@@ -23,11 +27,15 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             Failure::new(Code::NotFound, format!("there is no data folder {}", data.display()));
         return Err(none.next("name one with --data DIR"));
     }
+    let repairs = match args.repair {
+        true => Some(repair(&place, &data).map_err(|e| Failure::here("cannot repair", e))?),
+        false => None,
+    };
     let report = verify(&place, &data).map_err(|e| Failure::here("cannot examine", e))?;
     if context.print.json {
-        context.print.json(&as_json(&report))?;
+        context.print.json(&as_json(&report, repairs.as_deref()))?;
     } else {
-        context.print.text(&as_text(&report, &place))?;
+        context.print.text(&as_text(&report, repairs.as_deref(), &place))?;
     }
     match report.problems.len() {
         0 => Ok(()),
@@ -36,7 +44,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     }
 }
 
-fn as_json(report: &Report) -> Value {
+fn as_json(report: &Report, repairs: Option<&[Repair]>) -> Value {
     let problems = report.problems.iter().map(|problem| {
         json!({
             "conversation": problem.conversation.map(|key| key.0),
@@ -44,17 +52,39 @@ fn as_json(report: &Report) -> Value {
             "what": problem.what,
         })
     });
-    json!({
+    let mut shown = json!({
         "ok": report.is_clean(),
         "conversations": report.conversations,
         "events": report.events,
         "problems": problems.collect::<Vec<_>>(),
-    })
+    });
+    if let Some(repairs) = repairs {
+        let repaired = repairs.iter().map(|repair| {
+            json!({
+                "part": repair.part.name(),
+                "conversation": repair.conversation.0,
+                "seq": repair.seq.map(|seq| seq.0),
+                "what": repair.what,
+            })
+        });
+        shown["repaired"] = repaired.collect();
+    }
+    shown
 }
 
-fn as_text(report: &Report, place: &Place) -> String {
-    let looked =
-        format!("{place}: {} conversation(s), {} event(s)", report.conversations, report.events);
+fn as_text(report: &Report, repairs: Option<&[Repair]>, place: &Place) -> String {
+    let mut mended: String = repairs
+        .into_iter()
+        .flatten()
+        .map(|repair| format!("mended: {}\n", line(&repair.to_string())))
+        .collect();
+    if repairs.is_some_and(<[Repair]>::is_empty) {
+        mended.push_str("nothing to mend\n");
+    }
+    let looked = format!(
+        "{mended}{place}: {} conversation(s), {} event(s)",
+        report.conversations, report.events
+    );
     match report.problems.len() {
         0 => format!("{looked}: all is well"),
         n => {

@@ -177,6 +177,7 @@ coded!(Act {
     GrantTurn = 37,
     BreakTurn = 38,
     KeepAsset = 50,
+    Repair = 60,
 });
 coded!(Code {
     AddressRefused = 1,

@@ -102,7 +102,7 @@ impl Room {
     }
 
     /// What readers see: roster, settings, threads and the state of messages.
-    fn project(&mut self, event: &Event) {
+    pub(super) fn project(&mut self, event: &Event) {
         match &event.change {
             Change::Created { settings, .. } | Change::SettingsChanged(settings) => {
                 let replies = self.conversation.settings.replies;

@@ -10,6 +10,7 @@ mod base;
 mod catch_up;
 mod erase;
 mod open;
+mod recover;
 pub mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};

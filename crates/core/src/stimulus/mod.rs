@@ -6,10 +6,12 @@
 //! fails again and again comes to an end. What it says and that it was said are one transaction.
 
 pub mod queue;
+mod recover;
 
 use std::sync::Arc;
 
 use crate::ids::{MemberKey, ThreadKey, Timestamp, Uid};
+pub use recover::{Found, Recovered};
 
 /// What a stimulus was made by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

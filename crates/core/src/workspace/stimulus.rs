@@ -349,7 +349,7 @@ impl Run<'_> {
             metadata: Some(metadata.into()),
             ..Message::default()
         };
-        let mut draft = self.draft(derived(stimulus.uid, 0), Change::Posted(message));
+        let mut draft = self.draft(stimulus.becomes(), Change::Posted(message));
         draft.thread = thread;
         draft.hop = 1;
         let key_of = stimulus.uid.0.to_be_bytes();

@@ -18,12 +18,12 @@ use crate::{base, event};
 const PAGE: u64 = 1_000;
 
 /// A log replayed to its end.
-pub(super) struct Replayed {
-    pub(super) room: Room,
+pub(crate) struct Replayed {
+    pub(crate) room: Room,
     /// Events that told an agent, which are owed a row.
-    pub(super) told: BTreeMap<Seq, Uid>,
+    pub(crate) told: BTreeMap<Seq, Uid>,
     /// Which message refers to which file.
-    pub(super) assets: BTreeSet<(Seq, Uid)>,
+    pub(crate) assets: BTreeSet<(Seq, Uid)>,
 }
 
 /// What has been seen so far.
@@ -39,7 +39,7 @@ struct Walk {
 
 impl Look<'_> {
     /// None when the log cannot be read to its end; that is a problem, and was noted.
-    pub(super) fn replay(&mut self, stored: &Conversation) -> Result<Option<Replayed>> {
+    pub(crate) fn replay(&mut self, stored: &Conversation) -> Result<Option<Replayed>> {
         let room = match base::get(self.db, self.workspace, self.key)? {
             Some(base) => Room::at_base(stored.clone(), &base),
             None => Room::new(stored.clone()),

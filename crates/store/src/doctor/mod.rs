@@ -14,6 +14,7 @@ mod log;
 mod open;
 mod projection;
 mod stimuli;
+mod turns;
 
 use std::fmt;
 
@@ -124,12 +125,12 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
 }
 
 /// One conversation under examination.
-struct Look<'a> {
-    db: &'a dyn Db,
-    workspace: i64,
-    directory: &'a Directory,
-    key: ConversationKey,
-    report: &'a mut Report,
+pub(crate) struct Look<'a> {
+    pub(crate) db: &'a dyn Db,
+    pub(crate) workspace: i64,
+    pub(crate) directory: &'a Directory,
+    pub(crate) key: ConversationKey,
+    pub(crate) report: &'a mut Report,
 }
 
 impl<'a> Look<'a> {
@@ -156,9 +157,15 @@ impl<'a> Look<'a> {
         look.check_digests(&replayed.room)?;
         if has_assets {
             look.check_assets(head.base, &replayed.assets)?;
+            look.check_stimuli()?;
         }
-        look.check_stimuli()?;
-        look.check_open(&head, &replayed.told)
+        let before = look.report.problems.len();
+        look.check_open(&head, &replayed.told)?;
+        // What is open is compared with, if it can be read.
+        if has_assets && look.report.problems.len() == before {
+            look.check_turns()?;
+        }
+        Ok(())
     }
 
     fn found(&mut self, seq: Option<Seq>, what: impl Into<String>) {

@@ -23,6 +23,12 @@ impl Look<'_> {
         if all.values().filter(|s| s.state == StimulusState::Claimed).count() > 1 {
             self.found(None, "more than one stimulus is claimed");
         }
+        for open in all.values().filter(|s| s.state.is_open()) {
+            let at = event::find(self.db, self.workspace, open.becomes())?;
+            if at.is_some_and(|at| at.conversation == self.key) {
+                self.found(at.map(|at| at.seq), "a stimulus has said this, and waits to be said");
+            }
+        }
         for said in all.values().filter(|s| s.state == StimulusState::Dispatched) {
             let Some(uid) = said.said else {
                 self.found(None, "a stimulus was said, and it is not known where");

@@ -173,6 +173,8 @@ CREATE UNIQUE INDEX event_uid ON event (workspace, uid);
 CREATE INDEX event_thread ON event (workspace, conversation, thread, seq) WHERE thread IS NOT NULL;
 -- Edits and reactions of a message, which an erasure looks for; their kinds are 6 and 8.
 CREATE INDEX event_about ON event (workspace, conversation, seq) WHERE kind IN (6, 8);
+-- What is said of the work of threads, which a host that comes back compares it with; the kinds are 15 and 16.
+CREATE INDEX event_work ON event (workspace, conversation, thread, seq) WHERE kind IN (15, 16);
 
 -- A message has a row here only when it was edited, deleted or reacted to.
 CREATE TABLE message (

@@ -4,6 +4,9 @@
 ALTER TABLE thread ADD COLUMN work BLOB;
 CREATE INDEX thread_root ON thread (workspace, conversation, root) WHERE root IS NOT NULL;
 
+-- What is said of the work of threads, which a host that comes back compares it with; the kinds are 15 and 16.
+CREATE INDEX event_work ON event (workspace, conversation, thread, seq) WHERE kind IN (15, 16);
+
 -- Settings of a conversation that have no column of their own, packed.
 ALTER TABLE conversation ADD COLUMN settings BLOB;
 

@@ -78,6 +78,35 @@ pub(crate) fn damage(folder: &Path, sql: &str) {
     }
 }
 
+/// Every row of every table.
+pub(crate) fn rows(folder: &Path) -> Vec<String> {
+    let Some(url) = chorus_cluster::under_test(folder).unwrap() else {
+        let db = Connection::open(folder.join("chorus.db")).unwrap();
+        let sql = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
+        let mut names = db.prepare(sql).unwrap();
+        let names = names.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        let tables = names.map(Result::unwrap).map(|name| {
+            let mut all = db.prepare(&format!("SELECT * FROM {name}")).unwrap();
+            let columns = all.column_count();
+            let mut found = all.query([]).unwrap();
+            let mut rows = vec![name];
+            while let Some(row) = found.next().unwrap() {
+                let values = (0..columns).map(|n| format!("{:?}", row.get_ref(n).unwrap()));
+                rows.push(values.collect::<Vec<_>>().join(", "));
+            }
+            rows
+        });
+        return tables.flatten().collect();
+    };
+    let names = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1";
+    let names = chorus_cluster::sql_at(&url, names).unwrap();
+    let table = |name| {
+        let sql = format!("SELECT t::text FROM {name} t ORDER BY 1");
+        format!("{name}\n{}", chorus_cluster::sql_at(&url, &sql).unwrap())
+    };
+    names.lines().map(table).collect()
+}
+
 pub(crate) struct Ground {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,

@@ -9,6 +9,7 @@ mod ground;
 mod history;
 mod postgres;
 mod reading;
+mod repair;
 mod restart;
 mod search;
 mod sqlite;

@@ -1,0 +1,37 @@
+//! Who speaks about which subject: whoever has the turn has something open to answer.
+
+use std::sync::Arc;
+
+use chorus_core::ids::Timestamp;
+
+use super::Look;
+use crate::db::Result;
+use crate::facts::Stored;
+use crate::turn;
+
+impl Look<'_> {
+    pub(super) fn check_turns(&mut self) -> Result<()> {
+        let (db, workspace, key) = (self.db, self.workspace, self.key);
+        let subjects = turn::subjects(db, workspace, key)?;
+        if subjects.is_empty() {
+            return Ok(());
+        }
+        let mut readable = true;
+        for (subject, reads) in subjects {
+            if !reads {
+                self.found(Some(subject), "the turns about it cannot be read");
+                readable = false;
+            }
+        }
+        if !readable {
+            return Ok(());
+        }
+        let (directory, now) = (Arc::new(self.directory.clone()), Timestamp(0));
+        let stored = Stored { db, workspace, directory, now, loaded: 0, earlier: None };
+        let Some(room) = stored.load(key)? else { return Ok(()) };
+        for (subject, _) in room.stale_turns() {
+            self.found(Some(subject), "somebody has the turn of it who has nothing to answer");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,327 @@
+//! Mends what stands beside the logs and does not fit them (channels spec "Persistence and recovery").
+//!
+//! The logs are the truth and are never changed: one that is damaged is named by the doctor, and nothing of its
+//! conversation is touched. What is a projection of a log is made again by the code that makes it, a replay by the
+//! core's `Room::apply`; what is not in a log (deliveries, turns, stimuli, digests, cursors) is brought to where
+//! its invariants hold, so that nothing is lost that is owed and nothing is said twice.
+//!
+//! Invariants: each conversation is mended in one transaction, with its entries in the audit log, so that whoever is
+//! killed meanwhile can begin again; and where nothing is wrong nothing is written.
+
+mod deliveries;
+mod digests;
+mod projections;
+mod queue;
+mod threads;
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use chorus_core::audit::{Act, Record};
+use chorus_core::event::EventRef;
+use chorus_core::ids::{ConversationKey, Seq, Timestamp};
+use chorus_core::member::Directory;
+
+use crate::clock::{Clock, SystemClock};
+use crate::db::{Db, Error, Result};
+use crate::facts::Stored;
+use crate::postgres::Postgres;
+use crate::sqlite::{Folder, Sqlite};
+use crate::store::OpenError;
+use crate::{Place, Sync, Tenant, audit, conversation, directory, schema, turn};
+
+/// What of a conversation was mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// Its row: title and settings.
+    Conversation,
+    Head,
+    Seat,
+    Thread,
+    /// The work of a thread: status, bindings, progress.
+    Work,
+    Message,
+    AssetReference,
+    Delivery,
+    Turn,
+    Stimulus,
+    Digest,
+    Cursor,
+}
+
+impl Part {
+    pub const ALL: [Self; 12] = [
+        Self::Conversation,
+        Self::Head,
+        Self::Seat,
+        Self::Thread,
+        Self::Work,
+        Self::Message,
+        Self::AssetReference,
+        Self::Delivery,
+        Self::Turn,
+        Self::Stimulus,
+        Self::Digest,
+        Self::Cursor,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Conversation => "conversation",
+            Self::Head => "head",
+            Self::Seat => "seat",
+            Self::Thread => "thread",
+            Self::Work => "thread_work",
+            Self::Message => "message",
+            Self::AssetReference => "asset_reference",
+            Self::Delivery => "delivery",
+            Self::Turn => "turn",
+            Self::Stimulus => "stimulus",
+            Self::Digest => "digest",
+            Self::Cursor => "cursor",
+        }
+    }
+}
+
+/// One thing that was mended, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    pub part: Part,
+    pub conversation: ConversationKey,
+    pub seq: Option<Seq>,
+    pub what: String,
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "conversation {}", self.conversation)?;
+        if let Some(seq) = self.seq {
+            write!(f, ", event {seq}")?;
+        }
+        write!(f, ": {}: {}", self.part.name(), self.what)
+    }
+}
+
+/// Mends what is kept in a place that no host has: its folder `data` is held meanwhile. All of each log is replayed.
+pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
+    let database = |why| OpenError::Database { place: place.clone(), why };
+    let hold = || Folder::hold(data).map_err(OpenError::Folder);
+    let _held = data.is_dir().then(hold).transpose()?;
+    let db: Box<dyn Db> = match place {
+        Place::Folder { vfs, .. } => {
+            let file = Folder::database_in(data);
+            if !file.is_file() {
+                return Err(database(Error::Engine("there is no database in it".to_owned())));
+            }
+            Box::new(Sqlite::writer(&file, vfs.as_deref(), Sync::Full).map_err(database)?)
+        }
+        Place::Postgres(address) => {
+            Box::new(Postgres::writer(address, Sync::Full).map_err(database)?)
+        }
+    };
+    let db: &dyn Db = &*db;
+    let wrong = |why| OpenError::Schema { place: place.clone(), why };
+    let (found, known) =
+        (schema::check(db, place.schema()).map_err(wrong)?, place.schema().version());
+    if found != known {
+        let why = format!(
+            "it is of version {found}, and what is mended is {known}: start this version's host on it first"
+        );
+        return Err(database(Error::Engine(why)));
+    }
+    let now = SystemClock.now();
+    let Some(tenant) = directory::tenant(db).map_err(database)? else { return Ok(Vec::new()) };
+    let loaded = directory::load(db, &tenant, now)
+        .and_then(|everybody| Ok((everybody, conversation::keys(db, tenant.key)?)));
+    let (everybody, keys) = match loaded {
+        // Who there is and what they speak in is no projection: the doctor names it.
+        Err(Error::Corrupt(_)) => return Ok(Vec::new()),
+        loaded => loaded.map_err(database)?,
+    };
+    let all = Repairs::new(db, &tenant, everybody, now).each(keys, Depth::Log);
+    let all = all.map_err(database)?;
+    if matches!(place, Place::Postgres(_)) && !all.is_empty() {
+        // A host that was only away for a while must know that its rooms are not what they were.
+        let sql = "UPDATE turn SET moved = moved + 1 WHERE workspace = $1";
+        db.execute(sql, &[tenant.key.into()]).map_err(database)?;
+    }
+    Ok(all)
+}
+
+/// Mends what a host needs right that comes back to a place it has for itself: what is open, and the work of threads
+/// that are not closed. That costs what is open, and no replay of a log.
+pub(crate) fn at_start(
+    db: &dyn Db,
+    tenant: &Tenant,
+    everybody: &Directory,
+    now: Timestamp,
+) -> Result<Vec<Repair>> {
+    let sql = "SELECT conversation FROM pending WHERE workspace = $1
+        UNION SELECT conversation FROM public_turn WHERE workspace = $1
+        UNION SELECT conversation FROM stimulus WHERE workspace = $1 AND state <= 2
+        UNION SELECT conversation FROM thread WHERE workspace = $1 AND work IS NOT NULL
+            AND status <> 4
+        ORDER BY conversation";
+    let keys = db.all(sql, &[tenant.key.into()], |row| Ok(ConversationKey(row.int(0)?)))?;
+    Repairs::new(db, tenant, everybody.clone(), now).each(keys, Depth::Open)
+}
+
+/// How much is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    /// What is open.
+    Open,
+    /// All there is, beside a replay of the log.
+    Log,
+}
+
+/// What all conversations of a workspace are mended with.
+struct Repairs<'a> {
+    db: &'a dyn Db,
+    workspace: i64,
+    everybody: Arc<Directory>,
+    now: Timestamp,
+    /// Which events the audit log says were settled, and when; read when it is first asked.
+    settled: OnceCell<HashMap<EventRef, Timestamp>>,
+}
+
+impl<'a> Repairs<'a> {
+    fn new(db: &'a dyn Db, tenant: &Tenant, everybody: Directory, now: Timestamp) -> Self {
+        let (workspace, everybody) = (tenant.key, Arc::new(everybody));
+        Self { db, workspace, everybody, now, settled: OnceCell::new() }
+    }
+
+    fn each(&self, keys: Vec<ConversationKey>, depth: Depth) -> Result<Vec<Repair>> {
+        let mut all = Vec::new();
+        for key in keys {
+            self.db.begin()?;
+            let mut mend = Mend { of: self, key, found: Vec::new(), records: Vec::new() };
+            let done = mend.conversation(depth).and_then(|()| mend.keep());
+            match done {
+                Ok(true) => all.append(&mut mend.found),
+                Ok(false) => self.db.rollback()?,
+                // It is the log, or what cannot be made again: the doctor names it.
+                Err(Error::Corrupt(_)) => self.db.rollback()?,
+                Err(error) => {
+                    // What failed is told; a transaction that cannot be ended ends with the connection.
+                    let _ = self.db.rollback();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// When the audit log says that an event was settled, unless it was opened again.
+    fn settled(&self, at: EventRef) -> Result<Option<Timestamp>> {
+        if let Some(settled) = self.settled.get() {
+            return Ok(settled.get(&at).copied());
+        }
+        let mut settled = HashMap::new();
+        let mut each = |record: Record| match (record.event, record.act) {
+            (Some(event), Act::Settle) => drop(settled.insert(event, record.at)),
+            (Some(event), Act::Redeliver | Act::Claim) => drop(settled.remove(&event)),
+            _ => {}
+        };
+        match audit::walk(self.db, self.workspace, &mut each, &mut |_, _| {}) {
+            Ok(_) | Err(Error::Corrupt(_)) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(self.settled.get_or_init(|| settled).get(&at).copied())
+    }
+}
+
+/// One conversation that is mended.
+struct Mend<'a> {
+    of: &'a Repairs<'a>,
+    key: ConversationKey,
+    found: Vec<Repair>,
+    /// What else the audit log has to know.
+    records: Vec<Record>,
+}
+
+impl Mend<'_> {
+    fn conversation(&mut self, depth: Depth) -> Result<()> {
+        let told = match depth {
+            Depth::Open => None,
+            Depth::Log => match self.projections()? {
+                Some(told) => Some(told),
+                // Its log is damaged: what is made of that would be wrong too.
+                None => return Ok(()),
+            },
+        };
+        let (db, workspace) = (self.of.db, self.of.workspace);
+        let Some(head) = conversation::head(db, workspace, self.key)? else { return Ok(()) };
+        if depth == Depth::Open {
+            self.thread_work(&head)?;
+        }
+        self.deliveries(&head, told.as_ref())?;
+        self.stimuli(&head)?;
+        if told.is_some() {
+            self.digests(&head)?;
+            self.cursors(&head)?;
+        }
+        self.turns()
+    }
+
+    /// Turns last: they are compared with what is open, as a host would load it.
+    fn turns(&mut self) -> Result<()> {
+        let (db, workspace, key) = (self.of.db, self.of.workspace, self.key);
+        let subjects = turn::subjects(db, workspace, key)?;
+        for subject in subjects.iter().filter(|(_, reads)| !reads).map(|(subject, _)| *subject) {
+            turn::put(db, workspace, key, subject, None)?;
+            self.mended(Part::Turn, Some(subject), "it could not be read, and is arbitrated anew");
+        }
+        if subjects.is_empty() {
+            return Ok(());
+        }
+        let stored = Stored {
+            db,
+            workspace,
+            directory: self.of.everybody.clone(),
+            now: self.of.now,
+            loaded: 0,
+            earlier: None,
+        };
+        let Some(room) = stored.load(key)? else { return Ok(()) };
+        for (subject, left) in room.stale_turns() {
+            turn::put(db, workspace, key, subject, left.as_ref())?;
+            self.mended(Part::Turn, Some(subject), "its run is over, and the turn is free");
+        }
+        Ok(())
+    }
+
+    fn mended(&mut self, part: Part, seq: Option<Seq>, what: impl Into<String>) {
+        let what = what.into();
+        self.found.push(Repair { part, conversation: self.key, seq, what });
+    }
+
+    fn at(&self, seq: Seq) -> EventRef {
+        EventRef { conversation: self.key, seq }
+    }
+
+    /// Commits what was mended, with a new version of the room and its entries in the audit log; false when that is
+    /// nothing.
+    fn keep(&mut self) -> Result<bool> {
+        if self.found.is_empty() {
+            return Ok(false);
+        }
+        let (db, workspace, now) = (self.of.db, self.of.workspace, self.of.now);
+        if let Some(mut head) = conversation::head(db, workspace, self.key)? {
+            head.version += 1;
+            conversation::put_head(db, workspace, self.key, &head)?;
+        }
+        let mut records = std::mem::take(&mut self.records);
+        records.extend(self.found.iter().map(|repair| {
+            Record::repaired(now, self.at(repair.seq.unwrap_or_default()), repair.part.name())
+        }));
+        let end = audit::head(db, workspace)?;
+        audit::append(db, workspace, &end, now, &records)?;
+        db.flush()?;
+        db.commit()?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,81 @@
+//! The queue of stimuli: what was about to be said waits again, and what was said counts as said.
+
+use chorus_core::event::Event;
+use chorus_core::ids::Uid;
+use chorus_core::room::Head;
+use chorus_core::stimulus::{Found, Recovered, Stimulus, StimulusState};
+
+use super::{Mend, Part};
+use crate::db::{Error, Result};
+use crate::{event, stimulus};
+
+impl Mend<'_> {
+    pub(super) fn stimuli(&mut self, head: &Head) -> Result<()> {
+        let db = self.of.db;
+        // What ended keeps nothing of what it was to say.
+        db.thoroughly(&mut || self.each_stimulus(head))
+    }
+
+    fn each_stimulus(&mut self, head: &Head) -> Result<()> {
+        let (db, workspace, key) = (self.of.db, self.of.workspace, self.key);
+        for (uid, state, read) in stimulus::rows(db, workspace, key)? {
+            let Some(read) = read.filter(|s| s.uid == uid) else {
+                stimulus::remove(db, workspace, key, uid)?;
+                self.mended(Part::Stimulus, None, "it could not be read, and is dropped");
+                continue;
+            };
+            match read.recover(self.said(&read)?, head.base.0 > 0) {
+                Some(Recovered::Queued(queued)) => {
+                    stimulus::put(db, workspace, key, &queued)?;
+                    self.mended(
+                        Part::Stimulus,
+                        None,
+                        "it was claimed and not said, and waits again",
+                    );
+                }
+                Some(Recovered::Said(said)) => {
+                    stimulus::put(db, workspace, key, &said)?;
+                    let what =
+                        "it was said already, and stood as if it was not: it is not said again";
+                    self.mended(Part::Stimulus, None, what);
+                }
+                Some(Recovered::Lost) => {
+                    stimulus::remove(db, workspace, key, uid)?;
+                    self.mended(
+                        Part::Stimulus,
+                        None,
+                        "it counted as said and never was, and is dropped",
+                    );
+                }
+                None if state != Some(read.state) => {
+                    stimulus::put(db, workspace, key, &read)?;
+                    self.mended(Part::Stimulus, None, "its row was filed under another state");
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What the log of its conversation has of it.
+    fn said(&self, stimulus: &Stimulus) -> Result<Option<Found>> {
+        let open = stimulus.state.is_open();
+        if !open && stimulus.state != StimulusState::Dispatched {
+            return Ok(None);
+        }
+        let found =
+            |event: Event| Found { event: event.uid, at: event.at, opened: event.thread.is_none() };
+        Ok(self.event_by_uid(stimulus.becomes())?.map(found))
+    }
+
+    fn event_by_uid(&self, uid: Uid) -> Result<Option<Event>> {
+        let (db, workspace) = (self.of.db, self.of.workspace);
+        let at = event::find(db, workspace, uid)?.filter(|at| at.conversation == self.key);
+        let Some(at) = at else { return Ok(None) };
+        match event::get(db, workspace, at) {
+            // It is there, whatever it says.
+            Err(Error::Corrupt(_)) => Ok(None),
+            event => event,
+        }
+    }
+}
