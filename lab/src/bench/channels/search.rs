@@ -22,7 +22,7 @@ pub(super) fn measure(
     ground: Ground,
     rooms: &[String],
     samples: &mut Samples,
-) -> Result<(), String> {
+) -> Result<Ground, String> {
     let folder = ground.folder.path().to_owned();
     let host = hosts.start_on(&[], ground)?;
     let began = Instant::now();
@@ -62,7 +62,7 @@ pub(super) fn measure(
         samples.add("search_p99_ms", took[SEARCHES * 99 / 100].0);
         samples.add("search_max_ms", took[SEARCHES - 1].0);
     }
-    Ok(())
+    host.end()
 }
 
 fn asked(host: &Host, token: &str, path: &str) -> Result<(), String> {

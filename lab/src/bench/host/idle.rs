@@ -89,7 +89,7 @@ pub(crate) fn members(host: &Host, agents: usize) -> Result<Vec<(String, String)
 }
 
 /// Posts that tell agents who are away, one timer each.
-fn timers(host: &Host, count: u64) -> Result<(), String> {
+pub(crate) fn timers(host: &Host, count: u64) -> Result<(), String> {
     let mut rooms = Rooms::open(host)?;
     let mut posted = 0;
     while posted < count {

@@ -22,7 +22,7 @@ const PIPELINED: usize = 8;
 pub(super) const TEXT_BYTES: usize = 300;
 
 /// A hundred channels with eight people and three agents in each.
-pub(super) struct Rooms {
+pub(crate) struct Rooms {
     tokens: Vec<String>,
     channels: Vec<String>,
     /// Makes the idempotency keys of each run its own.
@@ -31,6 +31,11 @@ pub(super) struct Rooms {
 
 impl Rooms {
     pub(super) fn open(host: &Host) -> Result<Self, String> {
+        Self::open_with(host, "line")
+    }
+
+    /// Where answers go there: `line` or `thread`.
+    pub(crate) fn open_with(host: &Host, replies: &str) -> Result<Self, String> {
         let mut members: Vec<String> = Vec::new();
         let mut tokens = Vec::new();
         for poster in 0..POSTERS {
@@ -44,14 +49,20 @@ impl Rooms {
         }
         let mut channels = Vec::new();
         for number in 0..CHANNELS {
-            let body = json!({"title": format!("room {number}"), "members": members});
+            let body =
+                json!({"title": format!("room {number}"), "members": members, "replies": replies});
             channels.push(id_of(&host.ask("POST", "/v1/channels", &body)?)?);
         }
         Ok(Self { tokens, channels, runs: 0 })
     }
 
+    /// Their public ids.
+    pub(crate) fn channels(&self) -> &[String] {
+        &self.channels
+    }
+
     /// Posts over REST from `clients` connections, over the first `channels` of the channels.
-    pub(super) fn post(
+    pub(crate) fn post(
         &mut self,
         host: &Host,
         window: Duration,
@@ -181,7 +192,10 @@ impl Crowds {
 }
 
 /// Sends each request once, as the operator, over sixteen connections.
-fn each(host: &Host, requests: Vec<(&'static str, String, String)>) -> Result<(), String> {
+pub(crate) fn each(
+    host: &Host,
+    requests: Vec<(&'static str, String, String)>,
+) -> Result<(), String> {
     let expected = requests.len() as u64;
     let share = requests.len().div_ceil(16).max(1);
     let talks = requests

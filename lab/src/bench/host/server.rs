@@ -87,6 +87,20 @@ impl Host {
         Ok(Self { addr, token, started_ms, chorus, flags, server, database })
     }
 
+    /// Kills it, and starts it again on the folder it has.
+    pub(crate) fn crash(self) -> Result<Self, String> {
+        let Self { token, chorus, flags, mut server, database, .. } = self;
+        let folder = server.kill()?;
+        let (server, addr, started_ms) = serve(&chorus, &flags, folder)?;
+        Ok(Self { addr, token, started_ms, chorus, flags, server, database })
+    }
+
+    /// Stops it for good; what it kept stays.
+    pub(crate) fn end(self) -> Result<Ground, String> {
+        let Self { server, database, .. } = self;
+        Ok(Ground { folder: server.stop()?, database })
+    }
+
     /// Asks as the operator; an answer that is no success is an error.
     pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -210,6 +224,13 @@ fn operator(chorus: &Path, data: &Path) -> Result<String, String> {
 }
 
 impl Server {
+    /// Ends the process as a crash does, and gives its folder back.
+    fn kill(&mut self) -> Result<tempfile::TempDir, String> {
+        self.child.kill().map_err(|e| format!("kill: {e}"))?;
+        self.child.wait().map_err(|e| format!("kill: {e}"))?;
+        Ok(std::mem::replace(&mut self.folder, folder("bench-killed")?))
+    }
+
     /// Ends the process as an operator would, and gives its folder back.
     fn stop(mut self) -> Result<tempfile::TempDir, String> {
         let pid = Pid::from_raw(self.child.id().cast_signed());
