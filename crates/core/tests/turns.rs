@@ -57,12 +57,17 @@ struct Subject {
     planned: Option<i64>,
     now: i64,
     seq: u64,
-    /// Turns that have spoken since a person did, and whose lease is younger than that.
-    paid: HashSet<(MemberKey, Seq)>,
-    /// Leases that are older.
-    prepaid: HashSet<(MemberKey, Seq)>,
+    /// Fences of turns that have spoken since a person did, and whose lease is younger than that.
+    paid: HashSet<u32>,
+    /// Of leases that are older.
+    prepaid: HashSet<u32>,
+    /// Of leases for what a person has asked.
+    asked: HashSet<u32>,
+    /// What was offered beside a turn, so that it is taken up once.
+    along: HashSet<(MemberKey, Seq)>,
     messages: u64,
     granted: u64,
+    beside: u64,
     expired: u64,
     dropped: u64,
     people_until: i64,
@@ -98,8 +103,11 @@ impl Subject {
             seq: 0,
             paid: HashSet::new(),
             prepaid: HashSet::new(),
+            asked: HashSet::new(),
+            along: HashSet::new(),
             messages: 0,
             granted: 0,
+            beside: 0,
             expired: 0,
             dropped: 0,
             people_until: i64::MAX,
@@ -132,7 +140,7 @@ impl Subject {
                 Next::Ends(member, cause) => self.ends(member, cause),
                 Next::Overdue(member, cause) => {
                     // Nobody took it up: it is moved elsewhere.
-                    let held = self.turn.holds(member, cause);
+                    let held = self.is_offered(member, cause);
                     self.candidates
                         .retain(|c| !held || c.accepted || (c.member, c.cause) != (member, cause));
                 }
@@ -156,7 +164,7 @@ impl Subject {
             .map(|n| (MemberKey(1 + ((first + n) % members) as u32), n < addressed))
             .collect();
         self.turn.refill(addressed.min(members) as u16);
-        self.prepaid = self.turn.leases.iter().map(|l| (l.member, l.cause)).collect();
+        self.prepaid = self.turn.leases.iter().map(|l| l.fence).collect();
         self.paid.clear();
         // What was only wanted is not wanted any more.
         let turn = &self.turn;
@@ -168,24 +176,34 @@ impl Subject {
             }
             let old = self.turn.lease(member).map(|l| l.cause);
             if self.turn.supersede(member, cause, &self.rules, now) {
-                self.candidates.retain(|c| Some(c.cause) != old || c.member != member);
-                if self.turn.lease(member).is_some_and(|l| l.prepaid) {
-                    self.prepaid.insert((member, cause));
+                let is_old = |c: &Candidate| Some(c.cause) == old && c.member == member;
+                self.candidates.retain(|c| !is_old(c) || c.obligation);
+                for again in self.candidates.iter_mut().filter(|c| is_old(c)) {
+                    again.accepted = false;
+                    self.along.remove(&(again.member, again.cause));
+                }
+                let lease = self.turn.lease(member).unwrap();
+                if !lease.prepaid {
+                    self.prepaid.remove(&lease.fence);
+                }
+                if addressed {
+                    self.asked.insert(lease.fence);
                 }
                 self.accept_later(member, cause);
             }
-            self.tell(member, cause, addressed);
+            self.tell(member, cause, addressed, true);
         }
         let pause = 1_000 + self.dice.below(240_000) as i64;
         self.plan(pause, Next::Person);
     }
 
-    fn tell(&mut self, member: MemberKey, cause: Seq, addressed: bool) {
+    fn tell(&mut self, member: MemberKey, cause: Seq, addressed: bool, by_person: bool) {
         self.candidates.push(Candidate {
             member,
             cause,
             since: Timestamp(self.now),
             obligation: addressed,
+            asked: addressed && by_person,
             accepted: false,
             addressed,
             replied_to: false,
@@ -204,8 +222,15 @@ impl Subject {
         }
     }
 
+    fn is_offered(&self, member: MemberKey, cause: Seq) -> bool {
+        let came = |c: &&Candidate| (c.member, c.cause) == (member, cause);
+        let asked = self.candidates.iter().find(came).is_some_and(|c| c.asked);
+        self.turn.holds(member, cause) || (asked && self.turn.goes_along(member))
+    }
+
     fn accepts(&mut self, member: MemberKey, cause: Seq) {
-        if !self.turn.holds(member, cause) {
+        if !self.is_offered(member, cause) {
+            self.along.remove(&(member, cause));
             return;
         }
         let found = self.candidates.iter_mut().find(|c| c.member == member && c.cause == cause);
@@ -222,6 +247,15 @@ impl Subject {
         else {
             return;
         };
+        if !self.candidates[at].accepted {
+            return;
+        }
+        if self.turn.lease(member).is_none() {
+            // It went along, and the turn went on to another: it waits for its own.
+            assert!(self.candidates[at].asked);
+            self.plan(5_000, Next::Ends(member, cause));
+            return;
+        }
         if !self.dice.percent(nods) {
             let addressed = self.candidates[at].addressed;
             self.says(member, cause, addressed);
@@ -231,7 +265,7 @@ impl Subject {
             if self.dice.percent(asks) {
                 let other = MemberKey(1 + self.dice.below(self.agents.len() as u64) as u32);
                 if other != member {
-                    self.tell(other, Seq(self.seq), true);
+                    self.tell(other, Seq(self.seq), true, false);
                 }
             }
         }
@@ -245,8 +279,9 @@ impl Subject {
         self.turn.said(member, Some(cause), now);
         self.messages += 1;
         self.seq += 1;
-        if !self.prepaid.contains(&(member, cause)) {
-            self.paid.insert((member, cause));
+        let fence = self.turn.lease(member).unwrap().fence;
+        if !self.prepaid.contains(&fence) {
+            self.paid.insert(fence);
         }
     }
 
@@ -256,9 +291,18 @@ impl Subject {
         let step = self.turn.arbitrate(&self.rules, &self.candidates, Timestamp(self.now));
         for (member, cause) in &step.granted {
             self.granted += 1;
-            self.prepaid.remove(&(*member, *cause));
+            let came = |c: &&Candidate| (c.member, c.cause) == (*member, *cause);
+            if self.candidates.iter().find(came).unwrap().asked {
+                self.asked.insert(self.turn.lease(*member).unwrap().fence);
+            }
             self.check_patience(*member, *cause, &passed);
             self.accept_later(*member, *cause);
+        }
+        for (member, cause) in &step.along {
+            if self.along.insert((*member, *cause)) {
+                self.beside += 1;
+                self.accept_later(*member, *cause);
+            }
         }
         self.expired += step.expired.len() as u64;
         self.dropped += step.dropped.len() as u64;
@@ -280,7 +324,8 @@ impl Subject {
         for other in self.candidates.iter().filter(|c| c.obligation && !granted.accepted) {
             let long = self.now - other.since.0 >= limits::TURN_PATIENCE_MS;
             let asked = passed.contains(&other.member) || self.turn.passed.contains(&other.member);
-            let free = self.turn.lease(other.member).is_none() && !asked;
+            let paid = other.asked || !granted.asked;
+            let free = self.turn.lease(other.member).is_none() && !asked && paid;
             assert!(!(long && free && other.addressed && other.since < granted.since));
         }
     }
@@ -291,12 +336,15 @@ impl Subject {
         let members: HashSet<_> = turn.leases.iter().map(|l| l.member).collect();
         assert_eq!(members.len(), turn.leases.len(), "a member holds two leases");
         let budget = usize::from(turn.budget(&self.rules));
-        assert!(self.paid.len() <= budget, "{} turns spoke of {budget}", self.paid.len());
+        let added = self.paid.difference(&self.asked).count();
+        assert!(added <= budget, "{added} turns spoke of {budget}, beside what was asked");
         assert_eq!(usize::from(turn.spent), self.paid.len(), "turns are counted wrongly");
         for lease in &turn.leases {
             let run = |c: &&Candidate| c.member == lease.member && c.cause == lease.cause;
             assert_eq!(self.candidates.iter().filter(run).count(), 1, "a lease without its run");
         }
+        let owes = |c: &Candidate| c.obligation && turn.lease(c.member).is_none();
+        assert!(!turn.alone || !self.candidates.iter().any(owes), "who speaks is not alone");
         let free = turn.leases.len() < usize::from(self.rules.speakers);
         for waiting in self.candidates.iter().filter(|c| turn.lease(c.member).is_none()) {
             let now = Timestamp(self.now);
@@ -305,6 +353,7 @@ impl Subject {
                 !(free && waiting.obligation && may == Ok(())),
                 "{waiting:?} waits beside a free place"
             );
+            assert!(!(free && waiting.asked), "what a person asked is always paid for: {waiting:?}");
             assert!(free || may == Err(Bar::Held));
         }
     }
@@ -325,18 +374,20 @@ impl Subject {
 // covers: CHN-20, CHN-21, CHN-22, CHN-24
 #[test]
 fn a_million_messages_hold_every_promise() {
-    let (mut messages, mut granted, mut expired, mut dropped) = (0, 0, 0, 0);
+    let (mut messages, mut granted, mut beside, mut expired, mut dropped) = (0, 0, 0, 0, 0);
     for seed in 0..1_000 {
         let mut subject = Subject::new(seed);
         subject.play(1_000);
         subject.check_end();
         messages += subject.messages;
         granted += subject.granted;
+        beside += subject.beside;
         expired += subject.expired;
         dropped += subject.dropped;
     }
     eprintln!("{messages} messages, {granted} turns granted, {expired} expired, {dropped} dropped");
     assert!(messages >= 1_000_000 && granted > messages / 4 && expired > 1_000 && dropped > 1_000);
+    assert!(beside > 1_000, "{beside} were offered along");
 }
 
 #[test]

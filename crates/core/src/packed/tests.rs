@@ -301,11 +301,11 @@ fn lease() -> impl Strategy<Value = Lease> {
 }
 
 fn turns() -> impl Strategy<Value = Turn> {
-    let numbers = (any::<u32>(), any::<u16>(), any::<u16>());
+    let numbers = (any::<u32>(), any::<u16>(), any::<u16>(), any::<bool>());
     let spoke = vec((member(), time()), 0..4);
     let counted = option::of((member(), seq()));
     (numbers, counted, spoke, vec(member(), 0..4), vec(lease(), 0..3)).prop_map(
-        |((fence, addressees, spent), counted, spoke, passed, leases)| Turn {
+        |((fence, addressees, spent, alone), counted, spoke, passed, leases)| Turn {
             leases,
             fence,
             addressees,
@@ -313,6 +313,7 @@ fn turns() -> impl Strategy<Value = Turn> {
             counted,
             spoke,
             passed,
+            alone,
         },
     )
 }

@@ -21,6 +21,7 @@ pub fn turn(turn: &Turn) -> Vec<u8> {
     }
     out.number(turn.passed.len() as u64);
     turn.passed.iter().for_each(|member| out.number(member.0.into()));
+    out.byte(turn.alone.into());
     out.number(turn.leases.len() as u64);
     turn.leases.iter().for_each(|lease| put_lease(&mut out, lease));
     out.0
@@ -36,10 +37,15 @@ pub fn read_turn(bytes: &[u8]) -> Result<Turn> {
     let spoke = (0..r.count()?).map(|_| Ok((MemberKey(r.small()?), Timestamp(r.signed()?))));
     let spoke = spoke.collect::<Result<_>>()?;
     let passed = (0..r.count()?).map(|_| r.small().map(MemberKey)).collect::<Result<_>>()?;
+    let alone = match r.byte()? {
+        0 => false,
+        1 => true,
+        _ => return Err(Corrupt),
+    };
     let leases = (0..r.count()?).map(|_| get_lease(r)).collect::<Result<_>>()?;
     let counted = member.map(|m| (MemberKey(m), Seq(seq)));
     reader.end()?;
-    Ok(Turn { leases, fence, addressees, spent, counted, spoke, passed })
+    Ok(Turn { leases, fence, addressees, spent, counted, spoke, passed, alone })
 }
 
 fn put_lease(out: &mut Writer, lease: &Lease) {

@@ -56,11 +56,10 @@ impl Turns {
 }
 
 impl Room {
-    /// The subject that a message is about, when turns are taken there: in a channel whose answers go into threads,
-    /// on its main line and in its conversation threads.
+    /// The subject that a message is about, when turns are taken there: in the conversation threads of a channel, and
+    /// on its main line if answers go into threads.
     pub fn subject_of(&self, seq: Seq, thread: Option<ThreadKey>) -> Option<Seq> {
-        let of_subjects = self.conversation.settings.replies == Replies::Thread;
-        if !of_subjects || self.conversation.kind != ConversationKind::Channel {
+        if self.conversation.kind != ConversationKind::Channel {
             return None;
         }
         match thread {
@@ -69,7 +68,7 @@ impl Room {
                 let talk = thread.kind == ThreadKind::Conversation;
                 talk.then(|| thread.root.unwrap_or(Seq(key.0)))
             }
-            None => Some(seq),
+            None => (self.conversation.settings.replies == Replies::Thread).then_some(seq),
         }
     }
 
@@ -143,7 +142,9 @@ impl Room {
     /// Whether this delivery has to wait for the turn.
     pub fn waits_for_turn(&self, open: &Open, delivery: &Delivery) -> bool {
         let Some(subject) = open.subject.filter(|_| takes_turns(delivery)) else { return false };
-        !self.turns.get(subject).is_some_and(|turn| turn.holds(delivery.member, open.seq))
+        let (member, asked) = (delivery.member, is_asked(open, delivery));
+        let turn = self.turns.get(subject);
+        !turn.is_some_and(|t| t.holds(member, open.seq) || (asked && t.goes_along(member)))
     }
 }
 
@@ -152,4 +153,9 @@ pub fn takes_turns(delivery: &Delivery) -> bool {
     let runs = matches!(delivery.decision.mode, Mode::Immediate | Mode::Buffered);
     let speaks = matches!(delivery.decision.policy, Policy::MustRespond | Policy::MayRespond);
     runs && speaks && delivery.is_open() && !delivery.is_deferred()
+}
+
+/// Whether a person has asked for what is owed: such a turn is always paid for.
+pub fn is_asked(open: &Open, delivery: &Delivery) -> bool {
+    delivery.is_obligation() && open.hop == 0
 }

@@ -7,9 +7,9 @@
 //! when nobody takes it up, and is paid from a budget that a person's message fills.
 //!
 //! Pure: candidates, settings and time go in, a [`Step`] comes out. The invariants, held by the simulation in
-//! the tests: never more leases than speakers, never more turns that spoke than the budget, an obligation that
-//! waits is granted before any turn that is only wanted, and a free place never stays free while somebody may
-//! have it.
+//! the tests: never more leases than speakers, never more turns that spoke than the budget but for what people
+//! have asked themselves, an obligation that waits is granted before any turn that is only wanted, and a free
+//! place never stays free while somebody may have it.
 
 mod rules;
 
@@ -60,6 +60,8 @@ pub struct Turn {
     pub spoke: Vec<(MemberKey, Timestamp)>,
     /// Who did not take up a lease since a person spoke, and is asked last.
     pub passed: Vec<MemberKey>,
+    /// Nobody but those who speak owes anything about the subject: they are offered all that people ask of them.
+    pub alone: bool,
 }
 
 /// A member that is to be told of something about the subject, by a delivery that would start a run.
@@ -71,6 +73,8 @@ pub struct Candidate {
     pub since: Timestamp,
     /// An answer is owed.
     pub obligation: bool,
+    /// It is owed to a person, whose message pays for it.
+    pub asked: bool,
     /// Its session runs it already.
     pub accepted: bool,
     /// The text, or the sender, names it.
@@ -90,6 +94,8 @@ pub struct Candidate {
 pub struct Step {
     /// Who may speak from now on.
     pub granted: Vec<(MemberKey, Seq)>,
+    /// What else people have asked of who speaks, to be offered along.
+    pub along: Vec<(MemberKey, Seq)>,
     /// Whose lease went on to somebody else, because no session took it up.
     pub expired: Vec<(MemberKey, Seq)>,
     /// Who is not asked any more, because what a person's message pays for was said.
@@ -117,6 +123,19 @@ impl Turn {
 
     pub fn holds(&self, member: MemberKey, cause: Seq) -> bool {
         self.leases.iter().any(|l| l.member == member && l.cause == cause)
+    }
+
+    /// Whether the member is offered what people ask of it beside the run that it has the turn for.
+    pub fn goes_along(&self, member: MemberKey) -> bool {
+        self.alone && self.lease(member).is_some()
+    }
+
+    /// A holder speaks in a run that it was offered along: its turn goes on with that.
+    pub fn go_on_with(&mut self, member: MemberKey, cause: Seq) {
+        if let Some(lease) = self.lease_mut(member).filter(|l| l.cause != cause) {
+            lease.cause = cause;
+            lease.output = None;
+        }
     }
 
     pub fn lease(&self, member: MemberKey) -> Option<&Lease> {
@@ -248,6 +267,12 @@ impl Turn {
             let idle = waiting.filter(|c| !c.obligation && !c.accepted);
             step.dropped.extend(idle.map(|c| (c.member, c.cause)));
         }
+        let waits = |c: &Candidate| c.obligation && self.lease(c.member).is_none();
+        self.alone = !self.is_idle() && !candidates.iter().any(waits);
+        if self.alone {
+            let along = candidates.iter().filter(|c| c.asked && !self.holds(c.member, c.cause));
+            step.along.extend(along.map(|c| (c.member, c.cause)));
+        }
         step.due = self.due(rules, candidates, now);
         step
     }
@@ -292,7 +317,8 @@ impl Turn {
         let left = self.left(rules);
         let spare = left > self.owed(candidates);
         let free = candidates.iter().filter(|c| self.may_have(c, rules, now));
-        free.filter(|c| spare || (left > 0 && c.obligation)).min_by_key(|c| self.order(c, now))
+        let paid = |c: &&Candidate| c.asked || spare || (left > 0 && c.obligation);
+        free.filter(paid).min_by_key(|c| self.order(c, now))
     }
 
     fn pass(&mut self, member: MemberKey) {
@@ -335,7 +361,8 @@ impl Turn {
 
     fn may_have(&self, candidate: &Candidate, rules: &Rules, now: Timestamp) -> bool {
         let rested = self.rested_at(candidate.member, rules).is_none_or(|at| at <= now);
-        self.lease(candidate.member).is_none() && (rested || candidate.addressed)
+        let goes_on = candidate.accepted || candidate.addressed;
+        self.lease(candidate.member).is_none() && (rested || goes_on)
     }
 
     /// Until when the member rests after what it said.
@@ -372,8 +399,10 @@ impl Turn {
         let succeeds = waiting().any(|c| !self.passed.contains(&c.member));
         let unaccepted = self.leases.iter().filter(|l| succeeds && !l.accepted);
         let late = unaccepted.map(|l| l.granted_at.plus(rules.acceptance_ms));
-        let free = self.leases.len() < usize::from(rules.speakers) && self.left(rules) > 0;
-        let rested = waiting().filter(|_| free).filter_map(|c| self.rested_at(c.member, rules));
+        let free = self.leases.len() < usize::from(rules.speakers);
+        let paid = self.left(rules) > 0;
+        let may = waiting().filter(|c| free && (paid || c.asked));
+        let rested = may.filter_map(|c| self.rested_at(c.member, rules));
         late.chain(rested).filter(|at| *at > now).min()
     }
 }

@@ -35,14 +35,15 @@ impl Run<'_> {
             )
             .into());
         };
-        let holds =
-            self.room(at.conversation).turns.get(subject).is_some_and(|t| t.holds(me, at.seq));
-        if !holds {
+        let turn = self.room(at.conversation).turns.get(subject);
+        if !turn.is_some_and(|t| t.holds(me, at.seq) || t.goes_along(me)) {
             return Err(Refusal::new(Code::TurnHeldByOther, "another member has the turn").into());
         }
         super::post::check_message(&message)?;
         let room = self.room_mut(at.conversation);
-        if let Some(lease) = room.turn_mut(subject).lease_mut(me) {
+        let turn = room.turn_mut(subject);
+        turn.go_on_with(me, at.seq);
+        if let Some(lease) = turn.lease_mut(me) {
             lease.output = Some(Arc::new(message));
         }
         room.must_store_turn(subject);

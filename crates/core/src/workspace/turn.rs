@@ -15,7 +15,7 @@ use crate::error::{Code, Refusal};
 use crate::event::{Event, EventRef, Message, MessageKind};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::member::Member;
-use crate::room::turns::takes_turns;
+use crate::room::turns::{is_asked, takes_turns};
 use crate::turn::{Bar, Candidate};
 
 /// Timers of subjects stand beside those of events: no log is as long as this.
@@ -145,12 +145,26 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The run of an older message ends: its member goes on with a newer one.
+    /// The run of an older message ends: its member goes on with a newer one, and with the older along if it owes
+    /// an answer to that.
     fn replace_run(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
+        let now = self.now;
         let open = self.room(at.conversation).open.get(&at.seq);
         let Some(before) = open.and_then(|o| o.delivery(member)).cloned() else { return Ok(()) };
+        let (owes, ran) = (before.is_obligation(), is_running(before.state));
         self.cancel_all(at, vec![before], "superseded by a newer message")?;
-        self.settle(at, member, Disposition::Superseded)
+        if !owes {
+            return self.settle(at, member, Disposition::Superseded);
+        }
+        let room = self.room_mut(at.conversation);
+        if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
+            delivery.come_back();
+            delivery.withhold(true, now);
+        }
+        room.must_store(at.seq);
+        self.ws.count_running(member, ran, false);
+        self.ws.track(at);
+        Ok(())
     }
 
     /// Arbitrates every subject of which something changed.
@@ -166,6 +180,14 @@ impl Run<'_> {
     fn arbitrate_subject(&mut self, key: ConversationKey, subject: Seq) -> Result<()> {
         let now = self.now;
         let candidates = self.candidates(key, subject);
+        let room = self.room(key);
+        // It was offered along, perhaps, and the turn goes on to another before it is taken up.
+        let is_offered = |c: &&Candidate| {
+            let delivery = room.open.get(&c.cause).and_then(|o| o.delivery(c.member));
+            delivery.is_some_and(|d| matches!(d.state, State::Offered { .. }))
+        };
+        let offered_before: Vec<_> =
+            candidates.iter().filter(is_offered).map(|c| (c.member, c.cause)).collect();
         let room = self.room_mut(key);
         let rules = room.turn_rules();
         if candidates.is_empty() && room.turns.get(subject).is_none() {
@@ -174,16 +196,22 @@ impl Run<'_> {
         let turn = room.turn_mut(subject);
         let before = turn.clone();
         let step = turn.arbitrate(&rules, &candidates, now);
-        let leases: Vec<_> = turn.leases.iter().map(|l| (l.member, l.cause)).collect();
+        let mut offered = step.along;
+        offered.extend(turn.leases.iter().map(|l| (l.member, l.cause)));
+        offered.sort_unstable_by_key(|(_, seq)| *seq);
+        let mut back = step.expired;
+        let stray = |c: &(MemberKey, Seq)| turn.lease(c.0).is_none() && !back.contains(c);
+        let strays: Vec<_> = offered_before.into_iter().filter(stray).collect();
+        back.extend(strays);
         if before != *turn || !room.turns.is_live(subject) || !step.granted.is_empty() {
             room.must_store_turn(subject);
         }
         self.ws.timers.set(turn_timer(key, subject), step.due);
         self.room_mut(key).note_granted(step.granted);
-        for (member, seq) in step.expired {
+        for (member, seq) in back {
             self.take_back(EventRef { conversation: key, seq }, member)?;
         }
-        for (member, seq) in leases {
+        for (member, seq) in offered {
             self.let_speak(EventRef { conversation: key, seq }, member)?;
         }
         for (member, seq) in step.dropped {
@@ -209,6 +237,7 @@ impl Run<'_> {
                     cause: open.seq,
                     since: waits_since(open, d),
                     obligation: d.is_obligation(),
+                    asked: is_asked(open, d),
                     accepted: is_running(d.state),
                     addressed: is_addressed(d),
                     replied_to: d.decision.rule == Rule::Reply,

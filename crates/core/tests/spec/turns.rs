@@ -148,22 +148,68 @@ fn a_persons_newer_message_begins_the_run_anew_but_not_for_ever() {
     let mut house = house();
     let root = house.says(ALICE, "@scout can you look at the deploy?");
     house.take(SCOUT);
-    let mut last = root;
+    let mut asked = vec![root];
     for n in 0..=u32::from(limits::TURN_SUPERSEDED) {
         let say = Say::to(house.ops, &format!("@scout and at number {n}?")).answering(root);
         let newer = house.post(ALICE, say).expect("a person");
+        let offers = house.offers(SCOUT);
+        let mut offered: Vec<Uid> = offers.iter().map(|o| o.entry.event.uid).collect();
+        offered.sort_by_key(|uid| house.event(*uid).seq);
+        offers.iter().for_each(|offer| drop(house.accept(offer).expect("it is offered")));
         let replaced = n < u32::from(limits::TURN_SUPERSEDED);
-        let settled = house.disposition(last, SCOUT);
+        let cause = leases(&house, root)[0].cause;
         if replaced {
-            assert_ne!(leases(&house, root)[0].cause, house.event(last).seq, "{n}");
-            assert!(settled.is_none_or(|d| d == Disposition::Superseded), "{n}: {settled:?}");
-            house.take(SCOUT);
-            last = newer;
+            assert_eq!(cause, house.event(newer).seq, "{n}");
+            // What the run was about is still owed, and comes along with what is new.
+            let last = *asked.last().expect("the first");
+            assert_eq!(offered, [last, newer], "{n}");
+            assert!(offers.iter().any(|o| o.entry.event.uid == last && o.attempt > 1), "{n}");
         } else {
-            assert!(house.offers(SCOUT).is_empty(), "the run goes on");
-            assert_eq!(leases(&house, root)[0].cause, house.event(last).seq);
+            assert_ne!(cause, house.event(newer).seq, "the run goes on");
+            assert_eq!(offered, [newer]);
         }
+        assert_eq!(house.disposition(*asked.last().expect("the first"), SCOUT), None);
+        asked.push(newer);
     }
+}
+
+// covers: CHN-45
+#[test]
+fn who_alone_is_asked_is_offered_all_of_it_and_each_question_is_paid_for() {
+    let mut house = house();
+    let root = house.says(ALICE, "@scout can you look at the deploy?");
+    house.take(SCOUT);
+    house.pass(limits::TURN_SUPERSEDED_MS);
+    let budget = house_budget(&house, root);
+    for n in 0..2 * budget {
+        let say = Say::to(house.ops, &format!("@scout and at number {n}?")).answering(root);
+        house.post(ALICE, say).expect("a person");
+    }
+    let offers = house.offers(SCOUT);
+    assert_eq!(offers.len(), usize::from(2 * budget), "all at once");
+    offers.iter().for_each(|offer| drop(house.accept(offer).expect("it is offered")));
+    // Another is asked: from then on there is one run at a time again.
+    let say = Say::to(house.ops, "@writer what do you think?").answering(root);
+    house.post(ALICE, say).expect("a person");
+    let say = Say::to(house.ops, "@scout is it the disk?").answering(root);
+    house.post(ALICE, say).expect("a person");
+    assert!(house.offers(WRITER).is_empty() && house.offers(SCOUT).is_empty());
+    house.dispose(SCOUT, root, Disposition::Acknowledged).expect("it is its own");
+    for (n, offer) in offers.iter().enumerate() {
+        house.reply(offer, "it is up").unwrap_or_else(|why| panic!("{n}: {why:?}"));
+    }
+    // Who spoke last goes on, with what was asked of it meanwhile.
+    let last = house.take(SCOUT);
+    assert!(house.offers(WRITER).is_empty());
+    house.reply(&last, "it is not").expect("a question is paid for");
+    let offer = house.take(WRITER);
+    house.reply(&offer, "nothing").expect("a question is paid for");
+}
+
+fn house_budget(house: &House, root: Uid) -> u16 {
+    let event = house.event(root);
+    let room = house.ws.room(event.conversation).expect("a room");
+    room.turn(event.seq).budget(&room.turn_rules())
 }
 
 // covers: CHN-28
