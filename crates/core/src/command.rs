@@ -11,8 +11,8 @@ use std::sync::Arc;
 use crate::attention::Directedness;
 use crate::audit::Note;
 use crate::conversation::{ConversationKind, Participation, Settings};
-use crate::delivery::{Disposition, Open};
-use crate::event::{Event, EventRef, Message, Reason};
+use crate::delivery::Disposition;
+use crate::event::{EventRef, Message, Reason};
 use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
 use crate::member::{MemberFields, MemberKind};
 use crate::reaction::Signal;
@@ -20,8 +20,10 @@ use crate::stimulus::StimulusKind;
 use crate::thread::work::WorkChange;
 use crate::thread::{ThreadKind, ThreadStatus};
 
-pub use answer::{Droppable, Effect, Entry, Held, HeldBy, Offer, Outcome, Subject, Waits};
-pub use facts::{Facts, Mark, Unavailable};
+pub use answer::{
+    ChannelDelivery, Droppable, Effect, Entry, Held, HeldBy, Offer, Outcome, Subject, Waits,
+};
+pub use facts::{Facts, Mark, MessageState, Recalled, Unavailable};
 
 /// What a token lets its bearer do (design section 4, "Tokens").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -418,32 +420,4 @@ pub struct OpenThread {
     pub kind: ThreadKind,
     pub owner: Option<MemberKey>,
     pub participants: Vec<MemberKey>,
-}
-
-/// An event as its log knows it, for a rule that needs one that is not in memory.
-#[derive(Clone, Debug)]
-pub struct Recalled {
-    pub event: Arc<Event>,
-    /// The newest edit, deletion and reactions of it.
-    pub message: MessageState,
-    /// How its deliveries ended, when they did.
-    pub receipt: Option<Open>,
-}
-
-/// What became of a message after it was posted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MessageState {
-    /// The event that holds its present content, when it was edited.
-    pub latest: Option<Seq>,
-    pub edited_at: Option<Timestamp>,
-    pub deleted_at: Option<Timestamp>,
-    /// Signals by member; at most one of each signal a member.
-    pub reactions: Vec<(MemberKey, Signal)>,
-}
-
-impl MessageState {
-    /// Whether it is as it was posted, so that it needs no row.
-    pub fn is_plain(&self) -> bool {
-        *self == Self::default()
-    }
 }

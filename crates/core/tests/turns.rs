@@ -353,7 +353,10 @@ impl Subject {
                 !(free && waiting.obligation && may == Ok(())),
                 "{waiting:?} waits beside a free place"
             );
-            assert!(!(free && waiting.asked), "what a person asked is always paid for: {waiting:?}");
+            assert!(
+                !(free && waiting.asked),
+                "what a person asked is always paid for: {waiting:?}"
+            );
             assert!(free || may == Err(Bar::Held));
         }
     }

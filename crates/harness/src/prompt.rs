@@ -2,7 +2,9 @@
 //! forge a header or a fence (`spec/attention.md` section 8).
 
 use chorus_core::attention::Policy;
-use chorus_core::attention::framing::{self, Event, EventHeader, Knock, Said, frame_turn};
+use chorus_core::attention::framing::{
+    self, Event, EventHeader, Knock, PublicTurn, Said, frame_turn,
+};
 use chorus_core::conversation::ConversationKind;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::entry::Entry;
@@ -53,6 +55,10 @@ pub(crate) fn frame(turn: &Turn, context: &[Entry], nonce: &str) -> String {
     let earlier: Vec<_> = context.iter().filter(|entry| is_earlier(entry, turn)).collect();
     let times: Vec<_> = earlier.iter().map(|entry| time::format(entry.created_at)).collect();
     let texts: Vec<_> = earlier.iter().map(|entry| said(entry)).collect();
+    let reactions: Vec<Vec<_>> = earlier
+        .iter()
+        .map(|entry| entry.reactions.iter().map(|r| (r.signal.word(), r.members.len())).collect())
+        .collect();
     let transcript: Vec<_> = earlier
         .iter()
         .enumerate()
@@ -62,9 +68,25 @@ pub(crate) fn frame(turn: &Turn, context: &[Entry], nonce: &str) -> String {
             author_id: &entry.author.id,
             at: &times[n],
             text: &texts[n],
+            reactions: &reactions[n],
         })
         .collect();
-    let turn = framing::Turn { events: &events, answer, knocks: &knocks, transcript: &transcript };
+    let channel = turn.batch.get(turn.anchor).and_then(|delivery| delivery.channel.as_deref());
+    let members: Vec<_> = channel
+        .map(|c| c.members.iter().map(|m| format!("{}:{}", m.kind.word(), m.id)).collect())
+        .unwrap_or_default();
+    let members: Vec<&str> = members.iter().map(String::as_str).collect();
+    let waiting: Vec<&str> = channel
+        .map(|c| c.expectations.waiting.iter().map(String::as_str).collect())
+        .unwrap_or_default();
+    let public = channel.map(|c| PublicTurn {
+        members: &members,
+        members_more: c.members_more,
+        turns_left: c.expectations.turns_left,
+        waiting: &waiting,
+    });
+    let turn =
+        framing::Turn { events: &events, answer, knocks: &knocks, transcript: &transcript, public };
     format!("{OUTPUT}{}", frame_turn(&turn, nonce))
 }
 

@@ -166,6 +166,22 @@ pub struct Offer {
     pub decision: Decision,
     pub attempt: u16,
     pub fence: u32,
+    /// What its member is to know of the public turn that it is run in, if it is.
+    pub channel: Option<Box<ChannelDelivery>>,
+}
+
+/// A public turn as its speaker is to know it (channels spec "How agents participate").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelDelivery {
+    /// Who has a seat, by key: the first of them, and how many more.
+    pub members: Vec<MemberKey>,
+    pub members_more: usize,
+    /// How many may speak about the subject at a time.
+    pub speakers: u8,
+    /// Turns, this one among them, that may speak until a person does.
+    pub left: u16,
+    /// Who waits for a turn.
+    pub waiting: Vec<MemberKey>,
 }
 
 /// What is to be done outside, after the commit. A closed list.

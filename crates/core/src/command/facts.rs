@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::Recalled;
 use crate::asset::Asset;
+use crate::delivery::Open;
 use crate::event::{Event, EventRef, Hash};
-use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
+use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::reaction::Signal;
 use crate::room::Base;
 
 /// A read cursor of a member in a conversation, or in one thread of it.
@@ -69,3 +70,31 @@ pub trait Facts {
 /// The facts could not be had; nothing was decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable(pub String);
+
+/// An event as its log knows it, for a rule that needs one that is not in memory.
+#[derive(Clone, Debug)]
+pub struct Recalled {
+    pub event: Arc<Event>,
+    /// The newest edit, deletion and reactions of it.
+    pub message: MessageState,
+    /// How its deliveries ended, when they did.
+    pub receipt: Option<Open>,
+}
+
+/// What became of a message after it was posted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MessageState {
+    /// The event that holds its present content, when it was edited.
+    pub latest: Option<Seq>,
+    pub edited_at: Option<Timestamp>,
+    pub deleted_at: Option<Timestamp>,
+    /// Signals by member; at most one of each signal a member.
+    pub reactions: Vec<(MemberKey, Signal)>,
+}
+
+impl MessageState {
+    /// Whether it is as it was posted, so that it needs no row.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-use crate::attention::{Mode, Policy};
+use crate::attention::{Mode, Policy, Rule};
 use crate::conversation::{ConversationKind, Replies};
 use crate::delivery::{Delivery, Open};
 use crate::ids::{MemberKey, Seq, ThreadKey};
@@ -155,7 +155,12 @@ pub fn takes_turns(delivery: &Delivery) -> bool {
     runs && speaks && delivery.is_open() && !delivery.is_deferred()
 }
 
+/// Whether the subject waits for this member: it owes an answer, or was selected of a role that was asked for one.
+pub fn is_owed(delivery: &Delivery) -> bool {
+    delivery.is_obligation() || delivery.decision.rule == Rule::RoleMention
+}
+
 /// Whether a person has asked for what is owed: such a turn is always paid for.
 pub fn is_asked(open: &Open, delivery: &Delivery) -> bool {
-    delivery.is_obligation() && open.hop == 0
+    is_owed(delivery) && open.hop == 0
 }

@@ -75,6 +75,7 @@ impl Run<'_> {
             decision,
             attempt,
             fence,
+            channel: self.channel_delivery(at, me.key).map(Box::new),
         };
         Ok(Outcome::Claimed { entry, claim, delivery: offer })
     }

@@ -81,7 +81,8 @@ impl Run<'_> {
         }
         self.ws.count_running(member, was_running, false);
         let entry = self.entry(event)?;
-        Ok(Some(Offer { entry, member, session, decision, attempt, fence }))
+        let channel = self.channel_delivery(at, member).map(Box::new);
+        Ok(Some(Offer { entry, member, session, decision, attempt, fence, channel }))
     }
 
     pub(super) fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::event::Event>> {

@@ -201,7 +201,10 @@ impl Run<'_> {
             let event = self.recall_event(EventRef { conversation: key, seq })?;
             let entry = self.entry(event)?;
             let Delivery { member, decision, attempt, fence, .. } = delivery;
-            self.effect(Effect::Offer(Offer { entry, member, session, decision, attempt, fence }));
+            let at = EventRef { conversation: key, seq };
+            let channel = self.channel_delivery(at, member).map(Box::new);
+            let offer = Offer { entry, member, session, decision, attempt, fence, channel };
+            self.effect(Effect::Offer(offer));
         }
         Ok(())
     }

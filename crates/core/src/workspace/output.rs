@@ -1,14 +1,15 @@
-//! What a run puts out in its public turn: kept with the lease, and posted once, when the run ends (channels spec
+//! What a run in a public turn is shown, and what it puts out: kept with the lease, and posted once, when the run ends (channels spec
 //! "How agents participate").
 
 use std::sync::Arc;
 
 use super::{Failure, Result, Run};
-use crate::command::{Audience, Outcome, Post};
+use crate::command::{Audience, ChannelDelivery, Outcome, Post};
 use crate::delivery::{Delivery, Disposition};
 use crate::error::{Code, Refusal};
 use crate::event::{Event, EventRef, Idempotency, Message};
 use crate::ids::MemberKey;
+use crate::limits;
 use crate::turn::Lease;
 
 impl Run<'_> {
@@ -124,6 +125,38 @@ impl Run<'_> {
             Err(Failure::Refused(_)) => Ok(None),
             Err(unavailable) => Err(unavailable),
         }
+    }
+
+    /// What a member is to know of the public turn that it answers this event in; none where it has none.
+    pub(super) fn channel_delivery(
+        &self,
+        at: EventRef,
+        member: MemberKey,
+    ) -> Option<ChannelDelivery> {
+        let room = self.room(at.conversation);
+        let subject = room.open.get(&at.seq)?.subject?;
+        let turn = room.turns.get(subject).filter(|turn| turn.lease(member).is_some())?;
+        let rules = room.turn_rules();
+        let candidates = self.candidates(at.conversation, subject);
+        let waits = candidates.iter().filter(|c| turn.lease(c.member).is_none());
+        let mut waiting: Vec<_> = waits.map(|c| c.member).collect();
+        waiting.sort_unstable();
+        waiting.dedup();
+        waiting.truncate(limits::AUDIENCE_NAMED);
+        let mut members: Vec<_> = room.roster.keys().copied().collect();
+        let members_more = members.len().saturating_sub(limits::AUDIENCE_NAMED);
+        if members_more > 0 {
+            members.select_nth_unstable(limits::AUDIENCE_NAMED);
+            members.truncate(limits::AUDIENCE_NAMED);
+        }
+        members.sort_unstable();
+        Some(ChannelDelivery {
+            members,
+            members_more,
+            speakers: rules.speakers,
+            left: turn.budget(&rules).saturating_sub(turn.spent).max(1),
+            waiting,
+        })
     }
 
     fn output(&self, at: EventRef, member: MemberKey) -> Option<Arc<Message>> {

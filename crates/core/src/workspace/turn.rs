@@ -15,7 +15,7 @@ use crate::error::{Code, Refusal};
 use crate::event::{Event, EventRef, Message, MessageKind};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::member::Member;
-use crate::room::turns::{is_asked, takes_turns};
+use crate::room::turns::{is_asked, is_owed, takes_turns};
 use crate::turn::{Bar, Candidate};
 
 /// Timers of subjects stand beside those of events: no log is as long as this.
@@ -135,7 +135,7 @@ impl Run<'_> {
         for seq in earlier {
             let Some(open) = self.room(key).open.get(&seq) else { continue };
             let idle = |d: &&Delivery| {
-                !d.is_obligation() && !is_running(d.state) && self.room(key).waits_for_turn(open, d)
+                !is_owed(d) && !is_running(d.state) && self.room(key).waits_for_turn(open, d)
             };
             let idle: Vec<_> = open.deliveries.iter().filter(idle).map(|d| d.member).collect();
             for member in idle {
@@ -151,7 +151,7 @@ impl Run<'_> {
         let now = self.now;
         let open = self.room(at.conversation).open.get(&at.seq);
         let Some(before) = open.and_then(|o| o.delivery(member)).cloned() else { return Ok(()) };
-        let (owes, ran) = (before.is_obligation(), is_running(before.state));
+        let (owes, ran) = (is_owed(&before), is_running(before.state));
         self.cancel_all(at, vec![before], "superseded by a newer message")?;
         if !owes {
             return self.settle(at, member, Disposition::Superseded);
@@ -221,7 +221,7 @@ impl Run<'_> {
     }
 
     /// Who waits to speak about a subject, or does.
-    fn candidates(&self, key: ConversationKey, subject: Seq) -> Vec<Candidate> {
+    pub(super) fn candidates(&self, key: ConversationKey, subject: Seq) -> Vec<Candidate> {
         let room = self.room(key);
         let mut candidates = Vec::new();
         for open in room.turns.open(subject).filter_map(|seq| room.open.get(&seq)) {
@@ -236,7 +236,7 @@ impl Run<'_> {
                     member: d.member,
                     cause: open.seq,
                     since: waits_since(open, d),
-                    obligation: d.is_obligation(),
+                    obligation: is_owed(d),
                     asked: is_asked(open, d),
                     accepted: is_running(d.state),
                     addressed: is_addressed(d),

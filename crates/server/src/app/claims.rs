@@ -51,9 +51,10 @@ impl App {
             return Ok(Held::Released(tools::Released { event_id, released: true }));
         }
         let (claim, offer) = self.take_claim(&caller, &args.event_id).await?;
+        let channel = self.channel_delivery(&caller, &offer).await;
         let (directory, now) = (self.directory(), self.now());
         let shared = frames::shared(&offer.entry, &directory, &self.workspace_id);
-        let params = frames::params(&shared, &offer, &directory, &self.auth, now);
+        let params = frames::params(&shared, &offer, channel.as_ref(), &directory, &self.auth, now);
         let event = RawValue::from_string(params)
             .map_err(|e| Refusal::new(Code::Internal, format!("an event is no JSON: {e}")))?;
         Ok(Held::Claimed(Box::new(tools::Claimed {

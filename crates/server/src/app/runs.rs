@@ -1,9 +1,10 @@
 //! What a run does in its public turn: it puts something out, nods, and reads the thread (channels spec "How agents
 //! participate").
 
-use chorus_core::command::Command;
+use chorus_core::command::{Command, Offer};
 use chorus_core::error::Refusal;
-use chorus_core::ids::Prefix;
+use chorus_core::ids::{MemberKey, Prefix};
+use chorus_wire::attention::channel::{self, ChannelDelivery, Expectations};
 use chorus_wire::attention::initialize::Glyphs;
 use chorus_wire::attention::tools::ReadThread;
 use chorus_wire::channels::{
@@ -13,7 +14,13 @@ use chorus_wire::channels::{
 use super::App;
 use super::send::message;
 use crate::auth::Caller;
-use crate::view::messages::{self, Shown};
+use crate::view::{
+    self,
+    messages::{self, Shown},
+};
+
+/// Messages of its thread that a turn is shown.
+const RECENT: u32 = 20;
 
 impl App {
     /// `emit_output`.
@@ -71,6 +78,42 @@ impl App {
             thread_id: window.thread_id,
             messages: window.messages,
             has_more: window.has_more,
+        })
+    }
+
+    /// What an offer says of the public turn that it is run in, if it is; without what was said there lately where
+    /// that cannot be read now.
+    pub(crate) async fn channel_delivery(
+        &self,
+        caller: &Caller,
+        offer: &Offer,
+    ) -> Option<ChannelDelivery> {
+        let turn = offer.channel.as_deref()?;
+        let message_id = Some(offer.entry.event.uid.show(Prefix::Event));
+        let asked =
+            ReadChannelThread { message_id, limit: Some(RECENT), ..ReadChannelThread::default() };
+        let (recent, has_more) = match self.read_channel_thread(caller, asked, None).await {
+            Ok(thread) => (thread.messages, thread.has_more),
+            Err(refusal) => {
+                tracing::debug!(%refusal, "a turn's thread could not be read");
+                (Vec::new(), true)
+            }
+        };
+        let directory = self.directory();
+        let member = |key: &MemberKey| messages::owned(view::members::author(&directory, *key));
+        Some(ChannelDelivery {
+            kind: channel::KIND.to_owned(),
+            purpose: offer.entry.conversation.settings.purpose.to_string(),
+            members: turn.members.iter().map(member).collect(),
+            members_more: turn.members_more,
+            recent,
+            has_more,
+            expectations: Expectations {
+                speakers: turn.speakers,
+                turns_left: turn.left,
+                waiting: turn.waiting.iter().map(|m| view::id(&directory, *m)).collect(),
+                output: channel::OUTPUT.map(str::to_owned).to_vec(),
+            },
         })
     }
 

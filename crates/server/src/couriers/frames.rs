@@ -8,6 +8,7 @@ use chorus_core::event::{Change, Message};
 use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::limits;
 use chorus_core::member::Directory;
+use chorus_wire::attention::channel::ChannelDelivery;
 use chorus_wire::attention::content::{ConversationRef, Source, Timing, TurnGrant};
 use chorus_wire::attention::deliver::Knock;
 use chorus_wire::attention::shared::{Body, DeliverFor, DeliverShared, Shared};
@@ -70,22 +71,24 @@ pub(crate) fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -
 pub(crate) fn frame(
     shared: &Shared,
     offer: &Offer,
+    channel: Option<&ChannelDelivery>,
     directory: &Directory,
     auth: &Auth,
     now: Timestamp,
 ) -> String {
-    with_receiver(offer, directory, auth, now, |to| shared.frame(to))
+    with_receiver(offer, channel, directory, auth, now, |to| shared.frame(to))
 }
 
 /// The params of the frame alone, as `chat.claim` gives them.
 pub(crate) fn params(
     shared: &Shared,
     offer: &Offer,
+    channel: Option<&ChannelDelivery>,
     directory: &Directory,
     auth: &Auth,
     now: Timestamp,
 ) -> String {
-    with_receiver(offer, directory, auth, now, |to| {
+    with_receiver(offer, channel, directory, auth, now, |to| {
         let mut out = String::with_capacity(shared.len() + 768);
         shared.write_params(&mut out, to);
         out
@@ -110,6 +113,7 @@ pub(crate) fn grant(offer: &Offer, auth: &Auth, now: Timestamp) -> TurnGrant<'st
 
 fn with_receiver<T>(
     offer: &Offer,
+    channel: Option<&ChannelDelivery>,
     directory: &Directory,
     auth: &Auth,
     now: Timestamp,
@@ -129,6 +133,7 @@ fn with_receiver<T>(
         mode: decision.mode,
         attempt: offer.attempt,
         turn: Some(grant(offer, auth, now)),
+        channel,
         audience: &audience,
         audience_more,
         knock: (!decision.mode.shows_content()).then(|| knock(&offer.entry, decision, directory)),

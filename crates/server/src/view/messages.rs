@@ -140,7 +140,7 @@ pub(super) fn json(text: Option<&str>) -> Option<Value> {
     serde_json::from_str(text?).ok()
 }
 
-fn owned(
+pub(crate) fn owned(
     author: chorus_wire::attention::content::Author<'_>,
 ) -> chorus_wire::attention::content::Author<'static> {
     chorus_wire::attention::content::Author {

@@ -100,7 +100,7 @@ async fn said(house: &House, token: &str, thread: &str) -> Vec<String> {
     all.iter().map(|m| m["text"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-// covers: CHN-40, CHN-43, CHN-44
+// covers: CHN-40, CHN-43, CHN-44, CHN-46
 #[tokio::test]
 async fn a_run_says_once_what_it_put_out_last_and_nods_without_a_word() {
     let house = House::open().await;
@@ -110,6 +110,18 @@ async fn a_run_says_once_what_it_put_out_last_and_nods_without_a_word() {
     let (mut bot, mut aide) = (house.connect(&bot_token).await, house.connect(&aide_token).await);
     let asked = house.say(&ann, &room, "@bot @aide can you look at the deploy?").await;
     let mine = bot.take().await;
+    let about = &mine["channel"];
+    let ids = |list: &Value| -> Vec<String> {
+        let all = list.as_array().unwrap().iter();
+        all.map(|m| m["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(about["kind"], "channel_delivery");
+    let members = ids(&about["members"]);
+    assert!(["ann", "bot", "aide"].iter().all(|m| members.iter().any(|id| id == m)), "{about}");
+    let output = json!(["emit_output", "set_channel_reaction", "nothing"]);
+    let expected = json!({"speakers": 1, "turnsLeft": 3, "waiting": ["aide"], "output": output});
+    assert_eq!(about["expectations"], expected);
+    assert_eq!(about["recent"][0]["eventId"], asked["event_id"]);
     let turn = &mine["turn"]["token"];
     for text in ["it is red", "it is green"] {
         let kept = house
@@ -137,6 +149,12 @@ async fn a_run_says_once_what_it_put_out_last_and_nods_without_a_word() {
 
     // The next has nothing to add: it nods, and its turn is over.
     let second = aide.take().await;
+    let about = &second["channel"];
+    assert_eq!(
+        (&about["expectations"]["turnsLeft"], &about["expectations"]["waiting"]),
+        (&json!(2), &Value::Null)
+    );
+    assert_eq!(about["recent"][1]["text"], "it is green");
     let message = first["eventId"].as_str().unwrap().replace("evt_", "msg_");
     let nod = json!({"message_id": message, "signal": "agree", "turn": second["turn"]["token"]});
     house.tool(&aide_token, "set_channel_reaction", nod).await.unwrap();

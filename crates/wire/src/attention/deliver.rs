@@ -7,6 +7,7 @@ use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::channel::ChannelDelivery;
 use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
 use crate::part::Part;
 use crate::words::{self, Text};
@@ -35,6 +36,9 @@ pub struct Deliver {
     pub reliability: Reliability,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnGrant<'static>>,
+    /// The public turn that it is run in, where turns are taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<Box<ChannelDelivery>>,
     /// Members that were told too. Agents that know do not answer twice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<String>,

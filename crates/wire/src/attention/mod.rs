@@ -7,6 +7,7 @@
 
 pub mod initialize;
 
+pub mod channel;
 pub mod content;
 pub mod deliver;
 pub mod shared;

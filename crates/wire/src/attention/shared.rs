@@ -8,6 +8,7 @@ use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::ids::{Prefix, Uid};
 use serde::Serialize;
 
+use super::channel::ChannelDelivery;
 use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
 use super::deliver::{Knock, is_none};
 use super::method;
@@ -67,6 +68,7 @@ pub struct DeliverFor<'a> {
     pub mode: Mode,
     pub attempt: u16,
     pub turn: Option<TurnGrant<'a>>,
+    pub channel: Option<&'a ChannelDelivery>,
     /// Members that were told too, and how many beyond those.
     pub audience: &'a [&'a str],
     pub audience_more: usize,
@@ -95,6 +97,8 @@ struct Tail<'a> {
     reliability: Reliability<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     turn: Option<&'a TurnGrant<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    channel: Option<&'a ChannelDelivery>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     audience: &'a [&'a str],
     #[serde(skip_serializing_if = "is_none")]
@@ -218,6 +222,7 @@ impl Shared {
             injection: Injection { mode: to.mode, context: "thread_window", role: "user" },
             reliability: Reliability { attempt: to.attempt, idempotency_key: &key },
             turn: to.turn.as_ref(),
+            channel: to.channel,
             audience: to.audience,
             audience_more: to.audience_more,
             knock: to.knock.as_ref(),

@@ -55,6 +55,7 @@ fn directed<'a>() -> DeliverFor<'a> {
         mode: Mode::Buffered,
         attempt: 2,
         turn: Some(TurnGrant { token: "turn_x".into(), fence: 1, hop: 0 }),
+        channel: None,
         audience: &["ops"],
         audience_more: 0,
         knock: None,

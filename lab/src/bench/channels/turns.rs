@@ -55,6 +55,7 @@ fn candidates(now: i64) -> [Candidate; 4] {
         cause: Seq(now as u64 + 1),
         since: Timestamp(now),
         obligation: n == 1,
+        asked: n == 1,
         accepted: false,
         addressed: n == 1,
         replied_to: n == 2,

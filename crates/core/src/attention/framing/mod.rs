@@ -12,7 +12,7 @@
 mod escape;
 mod turn;
 
-pub use turn::{Event, Knock, Said, Turn, frame_turn};
+pub use turn::{Event, Knock, PublicTurn, Said, Turn, frame_turn};
 
 use escape::{body_into, nonce_of, value_into};
 

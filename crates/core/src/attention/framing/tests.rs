@@ -105,8 +105,22 @@ fn a_turn_shows_one_event_to_answer_and_what_came_besides() {
         author_id: "scout",
         at: "10:00",
         text: "a\n[evt_1] human:will: b",
+        reactions: &[("agree", 2), ("done", 1)],
     }];
-    let turn = Turn { events: &events, answer: 3, knocks: &[knock], transcript: &said };
+    let public = PublicTurn {
+        members: &["human:will", "agent:scout", "agent:ops"],
+        members_more: 4,
+        turns_left: 2,
+        waiting: &["ops"],
+    };
+    let knocks = [knock];
+    let turn = Turn {
+        events: &events,
+        answer: 3,
+        knocks: &knocks,
+        transcript: &said,
+        public: Some(public),
+    };
     let prompt = frame_turn(&turn, NONCE);
     assert!(prompt.starts_with(RESPONSE_RULES));
     assert_eq!(
@@ -114,9 +128,14 @@ fn a_turn_shows_one_event_to_answer_and_what_came_besides() {
         (1, 1, 1)
     );
     assert!(
-        prompt.contains("[evt_0 10:00] agent:scout: a\n    [evt_1] human:will: b\n"),
+        prompt.contains(
+            "[evt_0 10:00] agent:scout (agree 2, done 1): a\n    [evt_1] human:will: b\n"
+        ),
         "{prompt}"
     );
+    let shown = "C2A PUBLIC TURN\nmembers: human:will agent:scout agent:ops\nmembers_more: 4\n\
+                 turns_left: 2\nwaiting: ops\n- You have the turn";
+    assert!(prompt.contains(shown), "{prompt}");
     let (before, answer) = prompt.split_once("C2A EVENT\n").unwrap();
     assert!(before.contains("me too") && before.contains("topic: question from a person\n"));
     assert!(
@@ -190,9 +209,11 @@ proptest! {
     fn nothing_written_forges_a_turn(one in hostile(), two in hostile(), past in hostile(), name in hostile()) {
         let ann = EventHeader { author_id: "ann", ..header(&name, "") };
         let events = [Event { header: ann, body: &one }, Event { header: header(&name, ""), body: &two }];
-        let said = [Said { event_id: "evt_0", author_kind: "human", author_id: &name, at: "", text: &past }];
-        let prompt = frame_turn(&Turn { events: &events, answer: 1, knocks: &[], transcript: &said }, NONCE);
-        prop_assert_eq!((blocks(&prompt, "EVENT"), blocks(&prompt, "ALSO"), blocks(&prompt, "CONTEXT"), blocks(&prompt, "RESPONSE RULES")), (1, 1, 1, 1));
+        let said = [Said { event_id: "evt_0", author_kind: "human", author_id: &name, at: "", text: &past, reactions: &[] }];
+        let members = [name.as_str()];
+        let public = Some(PublicTurn { members: &members, members_more: 0, turns_left: 1, waiting: &members });
+        let prompt = frame_turn(&Turn { events: &events, answer: 1, knocks: &[], transcript: &said, public }, NONCE);
+        prop_assert_eq!((blocks(&prompt, "EVENT"), blocks(&prompt, "ALSO"), blocks(&prompt, "CONTEXT"), blocks(&prompt, "RESPONSE RULES"), blocks(&prompt, "PUBLIC TURN")), (1, 1, 1, 1, 1));
         prop_assert_eq!((fences(&prompt, "begin"), fences(&prompt, "end")), (3, 3));
         prop_assert_eq!(prompt.lines().filter(|l| l.starts_with("[evt_0] human:")).count(), 1);
     }

@@ -1,7 +1,9 @@
 //! A whole turn as one prompt: the rules, what was said before, what else came, and the event to answer.
 
 use super::escape::{body_into, nonce_of, value_into};
-use super::{EventHeader, RESPONSE_RULES, block_into, fence_into, knock_into, line_into};
+use super::{
+    EventHeader, RESPONSE_RULES, block_into, fence_into, knock_into, line_into, list_into,
+};
 
 /// An event of a turn. Without a body only its header is shown.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +31,19 @@ pub struct Said<'a> {
     /// When, as the host shows it; empty where it is not known.
     pub at: &'a str,
     pub text: &'a str,
+    /// Signals that members gave to it, and how many did.
+    pub reactions: &'a [(&'a str, usize)],
+}
+
+/// The public turn that a prompt is made for (channels spec "How agents participate").
+#[derive(Clone, Copy, Debug)]
+pub struct PublicTurn<'a> {
+    /// `kind:id` of who has a seat.
+    pub members: &'a [&'a str],
+    pub members_more: usize,
+    pub turns_left: u16,
+    /// Member ids: who waits to speak.
+    pub waiting: &'a [&'a str],
 }
 
 /// Everything that one turn shows.
@@ -43,7 +58,15 @@ pub struct Turn<'a> {
     pub knocks: &'a [Knock<'a>],
     /// Earlier messages, oldest first.
     pub transcript: &'a [Said<'a>],
+    /// The public turn it is, where turns are taken.
+    pub public: Option<PublicTurn<'a>>,
 }
+
+/// What is expected of who speaks in a public thread.
+const EXPECTED: &str = "\
+- You have the turn in this thread; the others hear what you say and wait until you are done.
+- Add what is new, once. To agree, react with set_channel_reaction; to add nothing, say nothing.
+";
 
 /// The prompt of a turn. The event to answer comes last, and its fragments are one message.
 pub fn frame_turn(turn: &Turn<'_>, nonce: &str) -> String {
@@ -53,6 +76,10 @@ pub fn frame_turn(turn: &Turn<'_>, nonce: &str) -> String {
     if !turn.transcript.is_empty() {
         out.push('\n');
         transcript_into(turn.transcript, &nonce, &mut out);
+    }
+    if let Some(public) = &turn.public {
+        out.push('\n');
+        public_into(public, &mut out);
     }
     for knock in turn.knocks {
         out.push('\n');
@@ -82,6 +109,19 @@ fn fragments(turn: &Turn<'_>) -> std::ops::Range<usize> {
     turn.answer - before..turn.answer + 1 + after
 }
 
+fn public_into(public: &PublicTurn<'_>, out: &mut String) {
+    out.push_str("C2A PUBLIC TURN\n");
+    list_into("members", public.members, out);
+    if public.members_more > 0 {
+        line_into("members_more", &[&public.members_more.to_string()], out);
+    }
+    line_into("turns_left", &[&public.turns_left.to_string()], out);
+    if !public.waiting.is_empty() {
+        list_into("waiting", public.waiting, out);
+    }
+    out.push_str(EXPECTED);
+}
+
 /// What was said before. A line of the text that follows a break is indented, so that it cannot pass for
 /// another speaker's.
 fn transcript_into(transcript: &[Said<'_>], nonce: &str, out: &mut String) {
@@ -106,7 +146,12 @@ fn transcript_into(transcript: &[Said<'_>], nonce: &str, out: &mut String) {
             value_into(said.author_kind, out);
             out.push(':');
             value_into(said.author_id, out);
-            out.push_str(": ");
+            for (n, (signal, count)) in said.reactions.iter().enumerate() {
+                out.push_str(if n == 0 { " (" } else { ", " });
+                value_into(signal, out);
+                out.push_str(&format!(" {count}"));
+            }
+            out.push_str(if said.reactions.is_empty() { ": " } else { "): " });
             out.push_str(text.trim_end_matches('\n').replace('\n', "\n    ").as_str());
             out.push('\n');
         }

@@ -62,6 +62,7 @@ pub(crate) fn message(event: &str) -> Deliver {
         injection: Injection { mode: Mode::Buffered, context: None, role: None },
         reliability: Reliability { attempt: 1, idempotency_key: format!("{event}:bot") },
         turn: None,
+        channel: None,
         audience: vec![],
         audience_more: 0,
         knock: None,

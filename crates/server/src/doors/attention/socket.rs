@@ -307,8 +307,10 @@ impl Run {
         if self.outbound.is_stale(event, offer.attempt) || self.app.is_gone(&offer) {
             return Ok(());
         }
-        let now = self.app.now();
-        let text = frames::frame(&shared, &offer, &self.app.directory(), &self.app.auth, now);
+        let channel = self.app.channel_delivery(&self.context.caller, &offer).await;
+        let (now, directory) = (self.app.now(), self.app.directory());
+        let auth = &self.app.auth;
+        let text = frames::frame(&shared, &offer, channel.as_ref(), &directory, auth, now);
         let delivery = self.app.traces.delivery(span);
         self.outbound.sent(event, offer.attempt, Instant::now(), delivery);
         self.connection.listen(offer.entry.conversation.uid, now);
