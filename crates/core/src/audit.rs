@@ -4,159 +4,18 @@
 //! time; those logs are chained too. Here is the rest: administration, claims, deliveries, sessions, tool
 //! calls, tokens. [`kept`] is a match over every command, so that a new one cannot be forgotten.
 
+mod act;
+
 use std::sync::Arc;
 
 use crate::command::{Authority, By, Command, Outcome};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, SessionKey, Timestamp, Uid};
+use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
+pub use act::Act;
 
 /// Longest name kept: what is longer was refused, and its beginning says enough.
 const NAME_CHARS: usize = 64;
-
-/// What was done. Its codes are stored: see [`crate::packed`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Act {
-    AddMember,
-    ChangeMember,
-    RemoveMember,
-    AddRole,
-    RemoveRole,
-    SetRoleMember,
-    SetLead,
-    AddStream,
-    RevokeToken,
-    OpenSession,
-    CloseSession,
-    CreateConversation,
-    ChangeConversation,
-    SetSeat,
-    RemoveSeat,
-    Erase,
-    OpenThread,
-    ChangeThread,
-    Claim,
-    Release,
-    Accept,
-    Reject,
-    Dispose,
-    Retrieve,
-    Redeliver,
-    /// Nothing of an event is open any more; with the digest of its receipt.
-    Settle,
-    IssueToken,
-    CallTool,
-    Defer,
-    Continue,
-    DecideApproval,
-    Trim,
-    GrantTurn,
-    BreakTurn,
-    KeepAsset,
-    /// What did not fit the logs was mended; its name is what of the conversation that was.
-    Repair,
-}
-
-impl Act {
-    pub const ALL: [Self; 36] = [
-        Self::AddMember,
-        Self::ChangeMember,
-        Self::RemoveMember,
-        Self::AddRole,
-        Self::RemoveRole,
-        Self::SetRoleMember,
-        Self::SetLead,
-        Self::AddStream,
-        Self::RevokeToken,
-        Self::OpenSession,
-        Self::CloseSession,
-        Self::CreateConversation,
-        Self::ChangeConversation,
-        Self::SetSeat,
-        Self::RemoveSeat,
-        Self::Erase,
-        Self::OpenThread,
-        Self::ChangeThread,
-        Self::Claim,
-        Self::Release,
-        Self::Accept,
-        Self::Reject,
-        Self::Dispose,
-        Self::Retrieve,
-        Self::Redeliver,
-        Self::Settle,
-        Self::IssueToken,
-        Self::CallTool,
-        Self::Defer,
-        Self::Continue,
-        Self::DecideApproval,
-        Self::Trim,
-        Self::GrantTurn,
-        Self::BreakTurn,
-        Self::KeepAsset,
-        Self::Repair,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AddMember => "member_added",
-            Self::ChangeMember => "member_changed",
-            Self::RemoveMember => "member_removed",
-            Self::AddRole => "role_added",
-            Self::RemoveRole => "role_removed",
-            Self::SetRoleMember => "role_member_set",
-            Self::SetLead => "lead_set",
-            Self::AddStream => "stream_added",
-            Self::RevokeToken => "token_revoked",
-            Self::OpenSession => "session_opened",
-            Self::CloseSession => "session_closed",
-            Self::CreateConversation => "conversation_created",
-            Self::ChangeConversation => "settings_changed",
-            Self::SetSeat => "member_joined",
-            Self::RemoveSeat => "member_left",
-            Self::Erase => "message_erased",
-            Self::OpenThread => "thread_opened",
-            Self::ChangeThread => "thread_changed",
-            Self::Claim => "claimed",
-            Self::Release => "claim_released",
-            Self::Accept => "delivery_accepted",
-            Self::Reject => "delivery_rejected",
-            Self::Dispose => "delivery_disposed",
-            Self::Retrieve => "content_pulled",
-            Self::Redeliver => "redelivered",
-            Self::Settle => "delivery_settled",
-            Self::IssueToken => "token_issued",
-            Self::CallTool => "tool_called",
-            Self::Defer => "deferred",
-            Self::Continue => "continued",
-            Self::DecideApproval => "approval_decided",
-            Self::Trim => "history_dropped",
-            Self::GrantTurn => "turn_granted",
-            Self::BreakTurn => "turn_broken",
-            Self::KeepAsset => "asset_kept",
-            Self::Repair => "repaired",
-        }
-    }
-
-    /// What its subject's id names.
-    pub fn prefix(self) -> Prefix {
-        match self {
-            Self::OpenSession | Self::CloseSession => Prefix::Session,
-            Self::CreateConversation
-            | Self::ChangeConversation
-            | Self::SetSeat
-            | Self::RemoveSeat
-            | Self::OpenThread
-            | Self::Continue
-            | Self::BreakTurn
-            | Self::Trim => Prefix::Conversation,
-            Self::ChangeThread => Prefix::Thread,
-            Self::DecideApproval => Prefix::Approval,
-            Self::KeepAsset => Prefix::Asset,
-            _ => Prefix::Event,
-        }
-    }
-}
 
 /// One entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -277,6 +136,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::AddStream { .. } => (Act::AddStream, Firm),
         Command::RevokeToken { .. } => (Act::RevokeToken, Firm),
         Command::KeepAsset { .. } => (Act::KeepAsset, Firm),
+        Command::Project(asked) => (asked.act(), Firm),
         Command::OpenSession { .. } => (Act::OpenSession, Soft),
         Command::CloseSession { .. } => (Act::CloseSession, Soft),
         Command::CreateConversation { .. } => (Act::CreateConversation, Logged),
@@ -381,6 +241,7 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
             record.event = Some(*event);
         }
         Command::CloseSession { session } => record.session = Some(*session),
+        Command::Project(asked) => name = asked.note(record),
         Command::Note(note) => {
             name = Some(&*note.name);
             record.member = note.member;
@@ -394,6 +255,9 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
         Some(Outcome::Role(role)) => name = Some(&*role.name),
         Some(Outcome::Trimmed(through)) => record.event = Some(*through),
         Some(Outcome::Asset(asset)) => record.subject = Some(asset.uid),
+        Some(Outcome::Project { project, task }) => {
+            record.subject = Some(task.unwrap_or(project.uid))
+        }
         Some(Outcome::Session(session)) => record.subject = Some(session.uid),
         _ => {}
     }

@@ -201,6 +201,8 @@ pub enum Command {
         stimulus: Uid,
         again: bool,
     },
+    /// Something about a project.
+    Project(Box<crate::project::Asked>),
     /// A message of a thread is to stand in the channel's feed.
     Promote {
         message: Uid,

@@ -70,6 +70,8 @@ pub enum Prefix {
     Approval,
     Stimulus,
     Asset,
+    Project,
+    Task,
 }
 
 impl Prefix {
@@ -85,6 +87,8 @@ impl Prefix {
             Self::Approval => "apr_",
             Self::Stimulus => "stm_",
             Self::Asset => "ast_",
+            Self::Project => "prj_",
+            Self::Task => "task_",
         }
     }
 }

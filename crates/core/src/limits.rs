@@ -124,6 +124,16 @@ pub const FILE_NAME_BYTES: usize = 255;
 pub const ASSET_BYTES: usize = 4 * 1024 * 1024;
 /// A file that no message refers to stays so long after it was brought: a message that is being written.
 pub const ASSET_GRACE_MS: i64 = 24 * 3_600_000;
+/// Projects of a workspace, all of them in memory.
+pub const PROJECTS: usize = 256;
+/// Members of a project: each is a row of the roster of each channel that mirrors them.
+pub const PROJECT_MEMBERS: usize = 64;
+/// Channels of a project. With its members it stays below [`ROWS_PER_COMMAND`] what one command seats.
+pub const PROJECT_CHANNELS: usize = 8;
+/// Tasks of a project, finished ones too.
+pub const PROJECT_TASKS: usize = 512;
+/// Tasks that one depends on.
+pub const TASK_DEPENDENCIES: usize = 32;
 /// Longest question of a search in bytes: a paragraph to look up, and no more than an address can carry.
 pub const QUERY_BYTES: usize = 1_024;
 /// Words and phrases of one question: each is one more list to walk.

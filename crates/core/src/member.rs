@@ -14,6 +14,7 @@ use crate::budget::HOST_HANDLE;
 use crate::error::{Code, Refusal};
 use crate::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
 use crate::limits;
+use crate::project::Project;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemberKind {
@@ -105,6 +106,7 @@ pub struct Directory {
     pub revoked: HashTrieMapSync<Arc<str>, Timestamp>,
     /// What waits for a person, and what was decided lately.
     pub approvals: RedBlackTreeMapSync<Uid, Arc<Approval>>,
+    pub projects: RedBlackTreeMapSync<Uid, Arc<Project>>,
     pub names: Arc<Index>,
     by_id: Arc<HashMap<Arc<str>, MemberKey>>,
     by_session: HashTrieMapSync<Uid, SessionKey>,
@@ -360,7 +362,7 @@ impl Directory {
     }
 }
 
-fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
+pub(crate) fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
     if name.len() > limits::HANDLE_BYTES {
         let max = limits::HANDLE_BYTES;
         return Err(Refusal::invalid(format!("a {what} has at most {max} bytes")));

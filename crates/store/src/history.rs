@@ -6,6 +6,7 @@
 //! alone: projections are made by the core's own replay, and nothing in it is owed any more.
 
 mod assets;
+mod projects;
 mod target;
 
 use std::collections::BTreeSet;
@@ -25,8 +26,8 @@ use crate::backup::{BackupError, Result};
 use crate::db::{self, Db, Error};
 use crate::sqlite::Folder;
 use crate::{
-    Place, Tenant, asset, base, conversation, directory, event, gone, mark, message, open, schema,
-    thread,
+    Place, Tenant, asset, base, conversation, directory, event, gone, mark, message, open, project,
+    schema, thread,
 };
 
 use target::Target;
@@ -86,7 +87,8 @@ impl Reading {
         let db = &*self.db;
         let none = || Error::corrupt("no workspace");
         let tenant = directory::tenant(db)?.ok_or_else(none)?;
-        let directory = directory::load(db, &tenant, Timestamp(i64::MAX))?;
+        let mut directory = directory::load(db, &tenant, Timestamp(i64::MAX))?;
+        project::load(db, tenant.key, &mut directory)?;
         let mut conversations = Vec::new();
         for key in conversation::keys(db, tenant.key)? {
             let damaged = || Error::corrupt(format!("conversation {key} has no row or no head"));

@@ -26,6 +26,7 @@ mod mark;
 mod message;
 mod open;
 mod place;
+mod project;
 mod row;
 mod stamps;
 mod stimulus;

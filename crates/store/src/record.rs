@@ -9,7 +9,7 @@ use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 use crate::db::{Db, Result};
 use crate::{
     approval, asset, base, conversation, digest, directory, event, gone, mark, message, open,
-    shared, stimulus, thread, turn,
+    project, shared, stimulus, thread, turn,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
@@ -126,6 +126,7 @@ fn record_directory(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()
         directory::set_lead(db, workspace, lead)?;
     }
     record_approvals(db, workspace, changes)?;
+    record_projects(db, workspace, changes)?;
     for (jti, expires) in &changes.revoked {
         directory::put_revoked(db, workspace, jti, *expires)?;
     }
@@ -142,6 +143,28 @@ fn record_approvals(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()
             match approval {
                 Some(approval) => approval::put(db, workspace, approval)?,
                 None => approval::remove(db, workspace, *uid)?,
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What goes or is written over is zeroed with its words.
+fn record_projects(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    if changes.projects.is_empty() && changes.tasks.is_empty() {
+        return Ok(());
+    }
+    db.thoroughly(&mut || {
+        for (uid, project) in &changes.projects {
+            match project {
+                Some(project) => project::put(db, workspace, project)?,
+                None => project::remove(db, workspace, *uid)?,
+            }
+        }
+        for (project, uid, task) in &changes.tasks {
+            match task {
+                Some(task) => project::put_task(db, workspace, *project, task)?,
+                None => project::remove_task(db, workspace, *project, *uid)?,
             }
         }
         Ok(())

@@ -14,6 +14,7 @@ use chorus_core::conversation::{ConversationKind, Participation, Replies, Visibi
 use chorus_core::delivery::Disposition;
 use chorus_core::event::{MessageKind, Reason};
 use chorus_core::member::MemberKind;
+use chorus_core::project::TaskState;
 use chorus_core::reaction::Signal;
 use chorus_core::stimulus::{StimulusKind, StimulusState};
 use chorus_core::thread::work::{BindingKind, WorkStatus};
@@ -67,6 +68,7 @@ word! {
     Standing: "approval state",
     StimulusKind: "kind of stimulus",
     StimulusState: "state of a stimulus",
+    TaskState: "state of a task",
     ThreadKind: "thread type",
     ThreadStatus: "thread status",
     WorkStatus: "work status",

@@ -23,6 +23,11 @@ pub enum Outcome {
     Session(Arc<Session>),
     Conversation(Arc<Conversation>),
     Asset(Arc<crate::asset::Asset>),
+    /// A project as it is now, or was when it went; the task that was asked about.
+    Project {
+        project: Arc<crate::project::Project>,
+        task: Option<Uid>,
+    },
     /// An event was logged, or, when `duplicate`, had been before under the same key.
     Logged {
         entry: Entry,

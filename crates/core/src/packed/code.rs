@@ -9,6 +9,7 @@ use crate::delivery::Disposition;
 use crate::error::Code;
 use crate::event::{MessageKind, Reason};
 use crate::member::MemberKind;
+use crate::project::TaskState;
 use crate::reaction::Signal;
 use crate::stimulus::{StimulusKind, StimulusState};
 use crate::thread::work::{BindingKind, WorkStatus};
@@ -139,6 +140,7 @@ coded!(StimulusState {
     Superseded = 5,
     Cancelled = 6,
 });
+coded!(TaskState { Open = 1, InProgress = 2, Blocked = 3, Done = 4, Cancelled = 5 });
 coded!(BindingKind { Schedule = 1, Run = 2, SidechainAgent = 3, Task = 4, Observation = 5 });
 coded!(Authority { Auditor = 1, Worker = 2, Orchestrator = 3, Operator = 4 });
 coded!(Act {
@@ -178,6 +180,15 @@ coded!(Act {
     BreakTurn = 38,
     KeepAsset = 50,
     Repair = 60,
+    CreateProject = 51,
+    ChangeProject = 52,
+    RemoveProject = 53,
+    SetProjectMember = 54,
+    RemoveProjectMember = 55,
+    LinkChannel = 56,
+    UnlinkChannel = 57,
+    AddTask = 58,
+    ChangeTask = 59,
 });
 coded!(Code {
     AddressRefused = 1,

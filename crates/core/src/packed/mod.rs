@@ -11,6 +11,7 @@ mod body;
 mod code;
 mod digest;
 mod open;
+mod project;
 mod projection;
 mod stimulus;
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub use body::{body, later_settings, read_body, read_later_settings};
 pub use code::Coded;
 pub use digest::{digest, read_digest};
 pub use open::{open, read_open};
+pub use project::{project, read_project, read_task, task};
 pub use projection::{members, reactions, read_members, read_reactions};
 pub use stimulus::{read_stimulus, stimulus};
 pub use turn::{read_turn, turn};

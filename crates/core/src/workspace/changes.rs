@@ -7,6 +7,7 @@ use crate::asset::Kept;
 use crate::command::Effect;
 use crate::ids::{ConversationKey, MemberKey, Timestamp, Uid};
 use crate::member::{Member, Role, Session, Stream};
+use crate::project::{Project, Task};
 use crate::room::{Dirty, Head};
 /// What a batch of commands changed and causes.
 #[derive(Debug, Default)]
@@ -20,6 +21,10 @@ pub struct Changes {
     pub revoked: Vec<(Arc<str>, Timestamp)>,
     /// What waits for a person, as it is now; none for what can be forgotten.
     pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
+    /// Projects as they are now; none for those that are gone.
+    pub projects: Vec<(Uid, Option<Arc<Project>>)>,
+    /// Their tasks, by project, likewise.
+    pub tasks: Vec<(Uid, Uid, Option<Arc<Task>>)>,
     /// Files that were brought.
     pub assets: Vec<Kept>,
     /// Files brought before this, which nothing points at, are dropped.
@@ -50,7 +55,9 @@ impl Changes {
             && self.streams.is_empty()
             && self.lead.is_none()
             && self.revoked.is_empty()
-            && self.approvals.is_empty())
+            && self.approvals.is_empty()
+            && self.projects.is_empty()
+            && self.tasks.is_empty())
     }
 }
 

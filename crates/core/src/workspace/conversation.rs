@@ -85,6 +85,9 @@ impl Run<'_> {
         }
         settings.replies = patch.replies.unwrap_or(settings.replies);
         check_settings(&settings)?;
+        if settings.archived {
+            self.must_not_be_default(key)?;
+        }
         if settings != self.room(key).conversation.settings {
             self.log_plain(key, self.drawn.uid, Change::SettingsChanged(settings))?;
             // Nobody can answer in what is archived, nor agents where they have said what they may.
@@ -115,6 +118,10 @@ impl Run<'_> {
         self.must_be_member(member)?;
         if member != self.by.member {
             self.must_govern()?;
+        }
+        match participation {
+            Some(_) => self.sit_by_right(key, member),
+            None => self.must_not_be_mirrored(key, member)?,
         }
         let now = self.room(key).roster.get(&member).copied();
         if now == participation {

@@ -24,6 +24,7 @@ mod output;
 mod pause;
 mod place;
 mod post;
+mod project;
 mod rooms;
 mod run;
 mod stimulus;
@@ -235,6 +236,7 @@ impl Workspace {
             Command::SteerStimulus { conversation, stimulus, again } => {
                 run.steer_stimulus(conversation, stimulus, again)
             }
+            Command::Project(asked) => run.project(*asked),
             Command::Promote { message, note } => run.promote(message, note),
             Command::Continue { conversation, thread } => run.go_on(conversation, thread),
             Command::SetCursor { conversation, read } => run.set_cursor(conversation, read),

@@ -77,7 +77,7 @@ impl Run<'_> {
         self.thread_outcome(at.conversation, thread)
     }
 
-    fn open_to_work(&self, key: ConversationKey, at: ThreadKey) -> Result<Arc<Thread>> {
+    pub(super) fn open_to_work(&self, key: ConversationKey, at: ThreadKey) -> Result<Arc<Thread>> {
         let thread = self.thread(key, Some(at)).cloned();
         let thread = thread.ok_or_else(|| Refusal::not_found("thread"))?;
         if thread.status == ThreadStatus::Closed {

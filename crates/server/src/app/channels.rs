@@ -130,8 +130,13 @@ impl App {
         let member = ids::member(&self.directory(), member)?.key;
         let participation = put.participation.unwrap_or_default();
         let command = Command::SetSeat { conversation, member, participation };
-        self.submit(caller.by, command).await?;
-        Ok(conversations::seat(&self.directory(), member, participation))
+        match self.change(caller.by, command).await? {
+            Outcome::Conversation(conversation) => {
+                let key = conversation.key;
+                Ok(conversations::seat(&self.directory(), key, member, participation))
+            }
+            other => Err(unexpected(&other)),
+        }
     }
 
     /// Asks an agent to leave, or leaves as one; with a turn's token too.

@@ -35,13 +35,22 @@ pub(super) fn stimulus(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Stimulus, id).ok_or_else(|| Refusal::not_found("stimulus"))
 }
 
+pub(super) fn project(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Project, id).ok_or_else(|| Refusal::not_found("project"))
+}
+
+pub(super) fn task(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Task, id).ok_or_else(|| Refusal::not_found("task"))
+}
+
 pub(super) fn session(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Session, id)
         .ok_or_else(|| Refusal::invalid("a session id is sess_ and 32 hexadecimal digits"))
 }
 
 pub(super) fn member<'a>(directory: &'a Directory, id: &str) -> Result<&'a Arc<Member>, Refusal> {
-    directory.by_id(id).ok_or_else(|| {
+    let mirrored = || directory.mirrored(id).and_then(|key| directory.member(key));
+    directory.by_id(id).or_else(mirrored).ok_or_else(|| {
         // What was sent may be anything and long.
         let shown: String = id.chars().take(64).collect();
         Refusal::new(Code::NotFound, format!("no such member: {shown:?}"))

@@ -19,6 +19,7 @@ pub(crate) mod copies;
 pub(crate) mod cursors;
 pub(crate) mod members;
 pub(crate) mod pauses;
+pub(crate) mod projects;
 pub(crate) mod reactions;
 pub(crate) mod retention;
 pub(crate) mod roles;

@@ -76,6 +76,11 @@ pub fn export(
     for part in &snapshot.conversations {
         conversation(&mut lines, &reading, part)?;
     }
+    for project in snapshot.directory.projects.values() {
+        let tasks = project.tasks.values().map(|t| Bytes(packed::task(t))).collect();
+        let project = Bytes(packed::project(project));
+        lines.put(&Line::Project(line::Project { project, tasks }))?;
+    }
     let Lines { out, digest, counts, .. } = lines;
     let sha256: [u8; 32] = digest.finalize().into();
     let signature = Bytes::of(&sign.sign(&header, &sha256));

@@ -15,6 +15,7 @@ use chorus_core::ids::{
 };
 use chorus_core::member::{Member, Role, Session, Stream};
 use chorus_core::packed::{self, Coded};
+use chorus_core::project::Project;
 use chorus_core::room::Head;
 use chorus_core::thread::Thread;
 use chorus_store::backup::BackupError;
@@ -222,6 +223,7 @@ impl State {
             Line::Stream(_) => 3,
             Line::Session(_) => 4,
             Line::Asset(_) => 5,
+            Line::Project(_) => 7,
             _ => 6,
         };
         if rank < self.rank {
@@ -286,6 +288,12 @@ impl State {
                 writing.end(part)?;
                 self.part = None;
                 Ok(())
+            }
+            Line::Project(p) => {
+                if self.part.is_some() {
+                    return Err("the conversation before it has no head".into());
+                }
+                Ok(writing.project(project(&p)?)?)
             }
             Line::Header(_) | Line::End(_) => Ok(()),
         }
@@ -380,6 +388,14 @@ fn thread(t: &line::Thread<'_>) -> Result<Thread, String> {
             None => Arc::default(),
         },
     })
+}
+
+fn project(p: &line::Project) -> Result<Project, String> {
+    let project = packed::read_project(&p.project.0).map_err(|_| "the project cannot be read")?;
+    let tasks = p.tasks.iter().map(|task| packed::read_task(&task.0));
+    let tasks = tasks.map(|task| task.map(|task| (task.uid, Arc::new(task))));
+    let tasks = tasks.collect::<Result<_, _>>().map_err(|_| "a task cannot be read")?;
+    Ok(Project { tasks, ..project })
 }
 
 fn event(e: &line::Event<'_>) -> Result<Event, String> {

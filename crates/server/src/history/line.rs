@@ -25,6 +25,7 @@ pub(super) enum Line<'a> {
     Event(Event<'a>),
     Thread(Thread<'a>),
     Head(Head),
+    Project(Project),
     End(End),
 }
 
@@ -216,6 +217,13 @@ pub(super) struct Head {
     pub conversation: u64,
     pub seq: u64,
     pub hash: Bytes,
+}
+
+/// A project with its tasks, packed; after all conversations, of which it speaks.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Project {
+    pub project: Bytes,
+    pub tasks: Vec<Bytes>,
 }
 
 /// The last line. Its signature is over the header and over everything between, heads and all, so that a cut

@@ -21,7 +21,7 @@ pub use line::Counts;
 use crate::auth::{Keys, KeysError};
 
 /// The form of the lines. A program refuses a newer one than it knows; the second came with bases, the
-/// third with work in threads and with files.
+/// third with work in threads, with files and with projects.
 const FORMAT: u32 = 3;
 
 /// Who signs exports: the host's own key.

@@ -46,6 +46,9 @@ impl Redactor {
             Command::Stimulate(new) => {
                 self.shared(&mut new.text) + new.title.as_mut().map_or(0, |t| self.shared(t))
             }
+            Command::Project(asked) => {
+                asked.texts().into_iter().map(|text| self.shared(text)).sum()
+            }
             Command::Promote { note, .. } => self.maybe(note),
             Command::KeepDigest { written, .. } => self.shared(&mut written.text),
             Command::MayCall { arguments, .. } => self.shared(arguments),

@@ -3,7 +3,7 @@
 use chorus_core::budget::Budgets;
 use chorus_core::command;
 use chorus_core::conversation::{Conversation, Participation};
-use chorus_core::ids::{MemberKey, Prefix, Uid};
+use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use chorus_core::member::Directory;
 use chorus_core::room::Head;
 use chorus_core::thread;
@@ -44,7 +44,10 @@ pub(crate) fn channel(
         replies: settings.replies,
         unattended: head.unattended,
         paused: budgets.of(conversation, None).is_some_and(|most| head.unattended >= most),
-        members: roster.map(|seats| seats.iter().map(|(m, p)| seat(directory, *m, *p)).collect()),
+        members: roster.map(|seats| {
+            let seat = |(m, p): &(_, _)| seat(directory, conversation.key, *m, *p);
+            seats.iter().map(seat).collect()
+        }),
     }
 }
 
@@ -83,8 +86,19 @@ pub(crate) fn held(held: command::Held) -> Held {
     Held { seq: held.seq.0, by: held.by.name().to_owned() }
 }
 
-pub(crate) fn seat(directory: &Directory, member: MemberKey, participation: Participation) -> Seat {
-    Seat { member: id(directory, member), participation }
+pub(crate) fn seat(
+    directory: &Directory,
+    conversation: ConversationKey,
+    member: MemberKey,
+    participation: Participation,
+) -> Seat {
+    let mirrors = || directory.mirrors(conversation, member);
+    Seat {
+        member: id(directory, member),
+        participation,
+        mirrored: mirrors().map(|(project, _, m)| project.mirrored_id(m)).collect(),
+        by_mirror: mirrors().any(|(_, link, _)| link.seated.contains(&member)),
+    }
 }
 
 /// A thread; `root` is the public id of its root message's event.

@@ -34,6 +34,7 @@ mod openapi;
 mod owed;
 mod pauses;
 mod postgres;
+mod projects;
 mod redact;
 mod restart;
 mod retention;

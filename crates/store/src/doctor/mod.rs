@@ -13,6 +13,7 @@ mod heads;
 mod log;
 mod open;
 mod projection;
+mod projects;
 mod stimuli;
 mod turns;
 
@@ -110,7 +111,8 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
     // A folder of the first version has no such log until a host has opened it.
     if has_assets {
         db.begin_reading()?;
-        let looked = assets::look(db, tenant.key, &mut report);
+        let looked = assets::look(db, tenant.key, &mut report)
+            .and_then(|()| projects::look(db, &tenant, &mut report));
         db.rollback()?;
         looked?;
     }

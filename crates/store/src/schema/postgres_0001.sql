@@ -379,3 +379,19 @@ CREATE TABLE stimulus (
     packed BYTEA NOT NULL,
     PRIMARY KEY (workspace, conversation, uid)
 );
+
+-- Projects with their members and linked channels, packed, and their tasks. They are part of the directory.
+CREATE TABLE project (
+    workspace BIGINT NOT NULL,
+    uid BYTEA NOT NULL,
+    packed BYTEA NOT NULL,
+    PRIMARY KEY (workspace, uid)
+);
+
+CREATE TABLE project_task (
+    workspace BIGINT NOT NULL,
+    project BYTEA NOT NULL,
+    uid BYTEA NOT NULL,
+    packed BYTEA NOT NULL,
+    PRIMARY KEY (workspace, project, uid)
+);

@@ -60,3 +60,19 @@ CREATE TABLE stimulus (
     packed BLOB NOT NULL,
     PRIMARY KEY (workspace, conversation, uid)
 ) WITHOUT ROWID;
+
+-- Projects with their members and linked channels, packed, and their tasks. They are part of the directory.
+CREATE TABLE project (
+    workspace INTEGER NOT NULL,
+    uid BLOB NOT NULL,
+    packed BLOB NOT NULL,
+    PRIMARY KEY (workspace, uid)
+) WITHOUT ROWID;
+
+CREATE TABLE project_task (
+    workspace INTEGER NOT NULL,
+    project BLOB NOT NULL,
+    uid BLOB NOT NULL,
+    packed BLOB NOT NULL,
+    PRIMARY KEY (workspace, project, uid)
+) WITHOUT ROWID;

@@ -11,7 +11,7 @@ use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 use crate::{approval, conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 29] = [
+const TABLES: [&Table; 31] = [
     &crate::asset::ASSET,
     &crate::asset::BLOB,
     &crate::asset::REF,
@@ -39,6 +39,8 @@ const TABLES: [&Table; 29] = [
     &mark::THREAD_MARK,
     &open::PENDING,
     &open::RECEIPT,
+    &crate::project::PROJECT,
+    &crate::project::TASK,
     &crate::stimulus::STIMULUS,
     &MIGRATION,
 ];

@@ -175,6 +175,12 @@ pub struct Seat {
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<Participation>")]
     pub participation: Participation,
+    /// The ids under which projects mirror it here: `project:{project_id}:{member_id}`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mirrored: Vec<String>,
+    /// Whether it has the seat through these mirrors alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_mirror: bool,
 }
 
 /// Query of `GET /v1/channels`.

@@ -12,6 +12,7 @@ pub mod feed;
 pub mod index;
 pub mod messages;
 pub mod pauses;
+pub mod projects;
 pub mod stimuli;
 pub mod thread_work;
 pub mod threads;

@@ -1,10 +1,15 @@
 //! Stimuli that the host makes of what happens in threads.
 
+use std::sync::Arc;
+
 use super::super::conversation::derived;
 use super::super::{Failure, Result, Run};
 use super::headline;
-use crate::ids::{ConversationKey, MemberKey, ThreadKey, Uid};
+use crate::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Uid};
+use crate::limits;
+use crate::project::{Project, Task};
 use crate::stimulus::{Stimulus, StimulusKind, StimulusState};
+use crate::thread::ThreadStatus;
 
 /// How far the id of a stimulus is from those of the events that the same command logs.
 const APART: usize = 100;
@@ -60,6 +65,75 @@ impl Run<'_> {
             Ok(_) | Err(Failure::Refused(_)) => Ok(()),
             Err(unavailable) => Err(unavailable),
         }
+    }
+
+    /// A task of a project is done: whose tasks that unblocked is told, else who owns the thread, else who leads.
+    /// It is said in the task's thread, else in the project's default channel, by who did it if it sits there.
+    pub(in crate::workspace) fn task_completed(
+        &mut self,
+        project: &Project,
+        task: &Task,
+    ) -> Result<()> {
+        let thread = self.thread_of_task(project, task)?;
+        let Some(key) = thread.map(|(key, _, _)| key).or(project.default_link().map(|l| l.key))
+        else {
+            return Ok(());
+        };
+        self.load(key)?;
+        let room = self.room(key);
+        let seated = |m: &MemberKey| room.roster.contains_key(m);
+        let member = |id: &Arc<str>| project.member(id).map(|m| m.member);
+        let leads = || project.members.iter().filter(|m| m.lead).map(|m| m.member);
+        let everybody = leads().chain(project.members.iter().map(|m| m.member));
+        let assignee = task.assignee.as_ref().and_then(member);
+        let mut sources = [self.by.member].into_iter().chain(assignee).chain(everybody);
+        let Some(source) = sources.find(seated).filter(|_| !room.conversation.settings.archived)
+        else {
+            return Ok(());
+        };
+        let unblocked: Vec<_> = project.unblocked_by(task.uid).collect();
+        let owner = thread.and_then(|(_, at, _)| self.thread(key, Some(at))?.owner);
+        let freed = unblocked.iter().filter_map(|t| t.assignee.as_ref().and_then(member));
+        let others = |m: &MemberKey| *m != source && seated(m);
+        let mut targets: Vec<_> = freed.filter(others).collect();
+        if targets.is_empty() {
+            targets.extend(owner.filter(others));
+        }
+        if targets.is_empty() {
+            targets.extend(leads().filter(others));
+        }
+        targets.sort_unstable();
+        targets.dedup();
+        targets.truncate(limits::AUDIENCE_NAMED);
+        let mut text = format!("The task {:?} of {:?} is done.", task.title, project.title);
+        let next: Vec<_> = unblocked.iter().take(8).map(|t| format!("{:?}", t.title)).collect();
+        if !next.is_empty() {
+            text.push_str(&format!(" Nothing holds up any more: {}.", next.join(", ")));
+        }
+        let dedupe_key = Some(task.uid.show(Prefix::Task).into());
+        let made = self.made(StimulusKind::TaskCompleted, ThreadKey(0), task.uid, &text);
+        let thread = thread.map(|(_, at, uid)| (at, uid));
+        let made = Stimulus { source, thread, targets, dedupe_key, ..made };
+        match self.enqueue(key, made) {
+            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
+            Err(unavailable) => Err(unavailable),
+        }
+    }
+
+    /// The thread in which a task is worked on, if something can be said there.
+    fn thread_of_task(
+        &mut self,
+        project: &Project,
+        task: &Task,
+    ) -> Result<Option<(ConversationKey, ThreadKey, Uid)>> {
+        let Some((key, at, uid)) = task.thread.filter(|(key, _, _)| project.link(*key).is_some())
+        else {
+            return Ok(None);
+        };
+        self.load(key)?;
+        let live = self.thread(key, Some(at)).is_some_and(|t| t.status != ThreadStatus::Closed)
+            && !self.room(key).conversation.settings.archived;
+        Ok(live.then_some((key, at, uid)))
     }
 
     /// One that a command makes beside what it does.

@@ -18,6 +18,9 @@ pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static 
             ("The conversation: `ch_…`.", "ch_0192f0c1a2b37c4d8e5f60718293a4b5")
         }
         "id" if path.starts_with("/v1/members") => ("The member's id.", "reviewer_agent"),
+        "id" if path.starts_with("/v1/projects") => {
+            ("The project: `prj_…`.", "prj_0192f0c1a2b37c4d8e5f60718293a4b5")
+        }
         "id" if path.starts_with("/v1/roles") => ("The member's id.", "reviewer_agent"),
         "id" if path.starts_with("/v1/messages") => (
             "The message: `msg_…`, or the `evt_…` of its post.",
@@ -34,6 +37,8 @@ pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static 
             "evt_0192f0c1a2b37c4d8e5f60718293a4b5:reviewer_agent",
         ),
         "channel_id" => ("The channel: `ch_…`.", "ch_0192f0c1a2b37c4d8e5f60718293a4b5"),
+        "member_id" => ("The member's id within the project.", "reviewer"),
+        "task" => ("The task: `task_…`.", "task_0192f0c1a2b37c4d8e5f60718293a4b7"),
         "conversation" => ("The conversation: `ch_…`.", "ch_0192f0c1a2b37c4d8e5f60718293a4b5"),
         "event" => ("The event: `evt_…`.", "evt_0192f0c1a2b37c4d8e5f60718293a4b5"),
         "jti" => ("The token's `jti`, as it was issued with it.", "jti_0192f0c1a2b37c4d"),

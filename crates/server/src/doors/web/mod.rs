@@ -10,6 +10,7 @@ mod events;
 mod members;
 mod messages;
 mod pauses;
+mod projects;
 mod search;
 mod stimuli;
 mod thread_work;
@@ -27,6 +28,7 @@ pub(super) fn routes() -> Routes {
         .merge(thread_work::routes())
         .merge(stimuli::routes())
         .merge(pauses::routes())
+        .merge(projects::routes())
         .merge(turns::routes())
         .merge(events::routes())
         .merge(search::routes())

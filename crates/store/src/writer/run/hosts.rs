@@ -20,7 +20,7 @@ use super::{Broken, Hindrance, Run};
 use crate::db::Error;
 use crate::facts::Stored;
 use crate::shared::{self, Heard, Moved, News, Shared};
-use crate::{conversation, directory, event, open};
+use crate::{conversation, directory, event, open, project};
 
 /// What others did, as far as it is read at once.
 struct AllMissed {
@@ -404,6 +404,7 @@ impl Run {
         let tenant = directory::tenant(db)?;
         let tenant = tenant.ok_or_else(|| Error::corrupt("the workspace is gone"))?;
         let mut everybody = directory::load(db, &tenant, now)?;
+        project::load(db, tenant.key, &mut everybody)?;
         if self.shares() {
             shared::connect(db, self.tenant, &mut everybody)?;
         }

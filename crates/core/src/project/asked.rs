@@ -1,0 +1,163 @@
+//! What can be asked of projects.
+
+use std::sync::Arc;
+
+use super::TaskState;
+use crate::audit::{Act, Record};
+use crate::ids::{MemberKey, Uid};
+
+/// A command about a project; fields that are absent stay as they are.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    Create {
+        title: Arc<str>,
+        description: Arc<str>,
+        /// Beside the caller, who is a member and its lead.
+        members: Vec<MemberKey>,
+        links: Vec<Linking>,
+        /// Posted once into the default channel.
+        kickoff: Option<Arc<str>>,
+    },
+    Change {
+        project: Uid,
+        title: Option<Arc<str>>,
+        description: Option<Arc<str>>,
+    },
+    Delete {
+        project: Uid,
+    },
+    SetMember {
+        project: Uid,
+        /// Its id within the project.
+        id: Arc<str>,
+        /// Who it is, when it is new.
+        member: Option<MemberKey>,
+        title: Option<Arc<str>>,
+        lead: Option<bool>,
+    },
+    RemoveMember {
+        project: Uid,
+        id: Arc<str>,
+    },
+    Link {
+        project: Uid,
+        link: Linking,
+        kickoff: Option<Arc<str>>,
+    },
+    Unlink {
+        project: Uid,
+        conversation: Uid,
+    },
+    AddTask {
+        project: Uid,
+        fields: TaskFields,
+    },
+    ChangeTask {
+        project: Uid,
+        task: Uid,
+        fields: TaskFields,
+    },
+    RemoveTask {
+        project: Uid,
+        task: Uid,
+    },
+}
+
+/// A channel that a project is to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Linking {
+    pub conversation: Uid,
+    pub default: Option<bool>,
+    pub mirror: Option<bool>,
+}
+
+/// What a task is to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskFields {
+    pub title: Option<Arc<str>>,
+    pub text: Option<Arc<str>>,
+    pub state: Option<TaskState>,
+    pub assignee: Option<Option<Arc<str>>>,
+    pub depends_on: Option<Vec<Uid>>,
+    pub thread: Option<Option<Uid>>,
+}
+
+impl Asked {
+    /// The project that it is about; none yet of one that is new.
+    pub fn project(&self) -> Option<Uid> {
+        match self {
+            Self::Create { .. } => None,
+            Self::Change { project, .. }
+            | Self::Delete { project }
+            | Self::SetMember { project, .. }
+            | Self::RemoveMember { project, .. }
+            | Self::Link { project, .. }
+            | Self::Unlink { project, .. }
+            | Self::AddTask { project, .. }
+            | Self::ChangeTask { project, .. }
+            | Self::RemoveTask { project, .. } => Some(*project),
+        }
+    }
+
+    /// What the audit log calls it.
+    pub(crate) fn act(&self) -> Act {
+        match self {
+            Self::Create { .. } => Act::CreateProject,
+            Self::Change { .. } => Act::ChangeProject,
+            Self::Delete { .. } => Act::RemoveProject,
+            Self::SetMember { .. } => Act::SetProjectMember,
+            Self::RemoveMember { .. } => Act::RemoveProjectMember,
+            Self::Link { .. } => Act::LinkChannel,
+            Self::Unlink { .. } => Act::UnlinkChannel,
+            Self::AddTask { .. } => Act::AddTask,
+            Self::ChangeTask { .. } | Self::RemoveTask { .. } => Act::ChangeTask,
+        }
+    }
+
+    /// Whom and what the audit log's entry names.
+    pub(crate) fn note(&self, record: &mut Record) -> Option<&str> {
+        record.subject = self.project();
+        match self {
+            Self::SetMember { id, member, .. } => {
+                record.member = *member;
+                Some(id)
+            }
+            Self::RemoveMember { id, .. } => Some(id),
+            Self::ChangeTask { task, fields, .. } => {
+                record.subject = Some(*task);
+                fields.state.map(TaskState::name)
+            }
+            Self::RemoveTask { task, .. } => {
+                record.subject = Some(*task);
+                Some("removed")
+            }
+            // A task that was refused has no id yet.
+            Self::AddTask { .. } => {
+                record.subject = None;
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Every text that somebody wrote.
+    pub fn texts(&mut self) -> Vec<&mut Arc<str>> {
+        match self {
+            Self::Create { title, description, kickoff, .. } => {
+                [title, description].into_iter().chain(kickoff).collect()
+            }
+            Self::Change { title, description, .. } => {
+                title.iter_mut().chain(description).collect()
+            }
+            Self::SetMember { title, .. } => title.iter_mut().collect(),
+            Self::Link { kickoff, .. } => kickoff.iter_mut().collect(),
+            Self::AddTask { fields, .. } | Self::ChangeTask { fields, .. } => {
+                fields.title.iter_mut().chain(&mut fields.text).collect()
+            }
+            Self::Delete { .. }
+            | Self::RemoveMember { .. }
+            | Self::Unlink { .. }
+            | Self::RemoveTask { .. } => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Projects: that each is what it should be by itself, and that the rosters of channels have whom it mirrors.
+
+use chorus_core::ids::{Prefix, Timestamp};
+
+use super::{Problem, Report};
+use crate::db::{Db, Error, Result};
+use crate::{Tenant, conversation, directory, project, thread};
+
+pub(super) fn look(db: &dyn Db, tenant: &Tenant, report: &mut Report) -> Result<()> {
+    // As of the same moment as the rosters.
+    let mut everybody = directory::load(db, tenant, Timestamp(0))?;
+    let mut found = |conversation, what| {
+        report.problems.push(Problem { conversation, seq: None, what });
+    };
+    match project::load(db, tenant.key, &mut everybody) {
+        Err(Error::Corrupt(what)) => {
+            found(None, what);
+            return Ok(());
+        }
+        loaded => loaded?,
+    }
+    for project in everybody.projects.values() {
+        let of = project.uid.show(Prefix::Project);
+        for flaw in project.flaws(&everybody) {
+            found(None, format!("the project {of}: {flaw}"));
+        }
+        for link in &project.links {
+            let stored = conversation::get(db, tenant.key, link.key)?;
+            if stored.is_none_or(|c| c.uid != link.conversation) {
+                found(None, format!("the project {of} is linked to a channel that is not there"));
+                continue;
+            }
+            let roster = conversation::roster(db, tenant.key, link.key)?;
+            let mirrored = project.members.iter().filter(|_| link.mirror);
+            for member in mirrored.filter(|m| !roster.iter().any(|(seat, _)| *seat == m.member)) {
+                let id = project.mirrored_id(member);
+                found(Some(link.key), format!("{id} is mirrored there and not on the roster"));
+            }
+        }
+        for task in project.tasks.values() {
+            let Some((key, at, uid)) = task.thread else { continue };
+            let threads = thread::all(db, tenant.key, key)?;
+            if !threads.iter().any(|t| t.key == at && t.uid == uid) {
+                let task = task.uid.show(Prefix::Task);
+                found(Some(key), format!("{task} is worked on in a thread that is not there"));
+            }
+        }
+    }
+    Ok(())
+}
