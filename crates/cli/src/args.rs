@@ -61,6 +61,8 @@ pub(crate) enum Command {
     Continue(go_on::Args),
     /// Who speaks about the subjects of a channel, and who waits for the turn
     Turns(turns::Args),
+    /// What came of a channel's rules lately: turns, replies, duplicates, silence
+    Moderation(moderation::Args),
     /// Follow channels live
     Tail(tail::Args),
     /// Find what was said

@@ -5,6 +5,7 @@
 //! calls, tokens. [`kept`] is a match over every command, so that a new one cannot be forgotten.
 
 mod act;
+mod beside;
 
 use std::sync::Arc;
 
@@ -84,24 +85,6 @@ impl Record {
             digest: None,
         }
     }
-
-    /// Of a turn that was granted: to whom, to answer what.
-    pub fn granted(at: Timestamp, event: EventRef, member: MemberKey) -> Self {
-        let record = Self::new(at, &By::host(), Act::GrantTurn);
-        Self { event: Some(event), member: Some(member), ..record }
-    }
-
-    /// Of something of a conversation that was mended, at an event if it was about one.
-    pub fn repaired(at: Timestamp, place: EventRef, part: &str) -> Self {
-        let record = Self::new(at, &By::host(), Act::Repair);
-        Self { event: Some(place), name: Some(part.into()), ..record }
-    }
-
-    /// Of an event whose deliveries have all come to an end.
-    pub fn settled(at: Timestamp, event: EventRef, digest: [u8; 16]) -> Self {
-        let record = Self::new(at, &By::host(), Act::Settle);
-        Self { event: Some(event), digest: Some(digest), ..record }
-    }
 }
 
 /// What is kept of a command that was answered so.
@@ -111,6 +94,9 @@ pub fn record(
     answer: &Result<Outcome, Refusal>,
     now: Timestamp,
 ) -> Option<(Weight, Record)> {
+    if let Some(record) = beside::moderated(by, command, answer, now) {
+        return Some((Weight::Soft, record));
+    }
     let (act, kept) = kept(command)?;
     let refused = answer.as_ref().err().map(|refusal| refusal.code);
     let weight = match (kept, refused) {

@@ -122,6 +122,31 @@ pub(crate) fn read(
     }
 }
 
+/// Shows the entries since a time, oldest first. Blocks are numbered without a gap, and their times rise with them, but
+/// for a clock that was set back: the first of the time is found by halving.
+pub(crate) fn since(
+    db: &dyn Db,
+    workspace: i64,
+    since: Timestamp,
+    each: &mut dyn FnMut(Record),
+) -> Result<()> {
+    let (mut low, mut high) = (0, head(db, workspace)?.block);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let at = db.get(&AUDIT, &[workspace.into(), middle.into()], |row| row.int::<i64>(2))?;
+        match at.is_none_or(|at| at < since.0) {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    let sql = format!("{} WHERE workspace = $1 AND block >= $2 ORDER BY block", AUDIT.select());
+    db.query(&sql, &[workspace.into(), low.into()], &mut |row| {
+        let (_, _, records) = block(row)?;
+        records.into_iter().filter(|record| record.at >= since).for_each(&mut *each);
+        Ok(())
+    })
+}
+
 /// The digest under which a receipt is known, by the bytes of its row.
 pub(crate) fn digest(packed: &[u8]) -> [u8; 16] {
     let mut out = [0; 16];

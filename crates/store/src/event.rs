@@ -259,6 +259,32 @@ pub(crate) fn answers(
     Ok(found.into_iter().collect())
 }
 
+/// How many messages people have posted since a time, and how many agents in answer to something. Time never goes back in
+/// a log, so that the first of the time is found by halving.
+pub(crate) fn posted_since(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    (base, end): (Seq, Seq),
+    since: Timestamp,
+) -> Result<(u64, u64)> {
+    let (mut low, mut high) = (base.0 + 1, end.0 + 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let values = [workspace.into(), key.0.into(), middle.into()];
+        let at = db.get(&EVENT, &values, |row| row.int::<i64>(4))?;
+        match at.is_none_or(|at| at < since.0) {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    let sql = "SELECT count(*) FILTER (WHERE hop = 0),
+            count(*) FILTER (WHERE hop > 0 AND cause_seq IS NOT NULL) FROM event
+        WHERE workspace = $1 AND conversation = $2 AND seq >= $3 AND kind = 5";
+    let values = [workspace.into(), key.0.into(), low.into()];
+    Ok(db.one(sql, &values, |row| Ok((row.int(0)?, row.int(1)?)))?.unwrap_or_default())
+}
+
 /// The public id of an event, when there is one.
 pub(crate) fn uid_of(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<Uid>> {
     let key = [workspace.into(), at.conversation.0.into(), at.seq.0.into()];

@@ -55,7 +55,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use directory::Tenant;
 pub use doctor::doctor;
 pub use place::Place;
-pub use reader::{FeedEntry, Line, Page, Readers, Start, StoredEntry, Trace};
+pub use reader::{FeedEntry, Line, Moderation, Page, Readers, Start, StoredEntry, Trace};
 pub use repair::repair;
 pub use store::{OpenError, Options, Store, Sync, open};
 pub use unread::Unread;

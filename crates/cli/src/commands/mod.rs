@@ -1,5 +1,6 @@
 //! One file per command: its arguments, what it asks the host, and how the answer is shown.
 
+pub(crate) mod moderation;
 pub(crate) mod serve;
 pub(crate) mod token;
 pub(crate) mod turns;

@@ -200,6 +200,10 @@ fn what_is_listed_is_json_for_programs_and_words_for_people() {
     }
     let agents = host.run(&["agents"]).ok().out;
     assert!(agents.lines().any(|l| l.starts_with("scout") && l.contains("offline")), "{agents}");
+    let numbers = host.json(&["moderation", "#ops", "--since", "7d"]);
+    assert!(numbers["turns_granted"].is_u64(), "{numbers}");
+    let shown = host.run(&["moderation", "#ops"]).ok().out;
+    assert!(shown.contains("silence chosen"), "{shown}");
     host.run(&["doctor"]).ok();
     host.json(&["doctor"]);
 }

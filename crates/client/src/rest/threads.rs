@@ -1,6 +1,7 @@
 //! Threads.
 
 use chorus_wire::rest::feed::{Feed, ReadFeed};
+use chorus_wire::rest::moderation::{AskModeration, Moderation};
 use chorus_wire::rest::pauses::{Continued, Pauses};
 use chorus_wire::rest::stimuli::{ListStimuli, NewStimulus, Stimuli, Stimulus};
 use chorus_wire::rest::thread_work::{Promote, WorkPatch};
@@ -50,6 +51,11 @@ impl Client {
     /// `GET /v1/channels/{id}/turns`
     pub async fn turns(&self, channel: &str) -> Result<Turns> {
         self.get(self.url(&["v1", "channels", channel, "turns"])).await
+    }
+
+    /// `GET /v1/channels/{id}/moderation`
+    pub async fn moderation(&self, channel: &str, query: &AskModeration) -> Result<Moderation> {
+        self.get(with_query(self.url(&["v1", "channels", channel, "moderation"]), query)).await
     }
 
     /// `DELETE /v1/channels/{id}/turns/{subject}/{member}`

@@ -43,6 +43,12 @@ pub enum Act {
     KeepAsset,
     /// What did not fit the logs was mended; its name is what of the conversation that was.
     Repair,
+    /// An agent wanted to say something and was not let: with which code, it says itself.
+    RefuseTurn,
+    /// Nobody took a turn up, and it went on to another.
+    ExpireTurn,
+    /// What was asked for stood there already: its name is `post`, or `stimulus`.
+    Deduplicate,
     CreateProject,
     ChangeProject,
     RemoveProject,
@@ -55,7 +61,7 @@ pub enum Act {
 }
 
 impl Act {
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 48] = [
         Self::AddMember,
         Self::ChangeMember,
         Self::RemoveMember,
@@ -92,6 +98,9 @@ impl Act {
         Self::BreakTurn,
         Self::KeepAsset,
         Self::Repair,
+        Self::RefuseTurn,
+        Self::ExpireTurn,
+        Self::Deduplicate,
         Self::CreateProject,
         Self::ChangeProject,
         Self::RemoveProject,
@@ -141,6 +150,9 @@ impl Act {
             Self::BreakTurn => "turn_broken",
             Self::KeepAsset => "asset_kept",
             Self::Repair => "repaired",
+            Self::RefuseTurn => "turn_refused",
+            Self::ExpireTurn => "turn_expired",
+            Self::Deduplicate => "duplicate_prevented",
             Self::CreateProject => "project_created",
             Self::ChangeProject => "project_changed",
             Self::RemoveProject => "project_removed",
@@ -164,6 +176,8 @@ impl Act {
             | Self::OpenThread
             | Self::Continue
             | Self::BreakTurn
+            | Self::RefuseTurn
+            | Self::Deduplicate
             | Self::Trim => Prefix::Conversation,
             Self::ChangeThread => Prefix::Thread,
             Self::DecideApproval => Prefix::Approval,

@@ -189,6 +189,9 @@ coded!(Act {
     UnlinkChannel = 57,
     AddTask = 58,
     ChangeTask = 59,
+    RefuseTurn = 61,
+    ExpireTurn = 62,
+    Deduplicate = 63,
 });
 coded!(Code {
     AddressRefused = 1,

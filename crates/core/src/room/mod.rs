@@ -182,6 +182,10 @@ pub struct Dirty {
     pub turns: BTreeSet<Seq>,
     /// Turns that were granted: to whom, and to answer what.
     pub granted: Vec<(MemberKey, Seq)>,
+    /// Turns that nobody took up, and that went on: whose, and to answer what.
+    pub expired: Vec<(MemberKey, Seq)>,
+    /// How many stimuli were replaced by newer ones about the same.
+    pub replaced: usize,
 }
 
 impl Dirty {
@@ -324,6 +328,12 @@ impl Room {
             self.stimuli.remove(&uid);
             self.dirty.stimuli.insert(uid, None);
         }
+    }
+
+    /// A stimulus gives way to a newer one about the same.
+    pub fn replace_stimulus(&mut self, ended: Stimulus) {
+        self.dirty.replaced += 1;
+        self.put_stimulus(ended);
     }
 
     /// Whether something waits in its queue.

@@ -113,6 +113,11 @@ impl Room {
         self.dirty.granted.extend(granted);
     }
 
+    /// Turns that went on to somebody else, for the audit log.
+    pub fn note_expired(&mut self, expired: Vec<(MemberKey, Seq)>) {
+        self.dirty.expired.extend(expired);
+    }
+
     /// Takes note of what an open event is about.
     pub(super) fn file(&mut self, open: &mut Open) {
         open.subject = self.subject_of(open.seq, open.thread);

@@ -118,7 +118,7 @@ impl Run<'_> {
             // It keeps the place in line, or who repeats it would wait for ever.
             new.created_at = new.created_at.min(old.created_at);
             let ended = Stimulus { by: Some(new.uid), ..old.ended(state, self.now) };
-            self.room_mut(key).put_stimulus(ended);
+            self.room_mut(key).replace_stimulus(ended);
         }
         if new.is_root() {
             new.due_at = new.created_at.max(self.opens_at(key));

@@ -199,7 +199,7 @@ impl Run<'_> {
         let mut offered = step.along;
         offered.extend(turn.leases.iter().map(|l| (l.member, l.cause)));
         offered.sort_unstable_by_key(|(_, seq)| *seq);
-        let mut back = step.expired;
+        let (mut back, expired) = (step.expired.clone(), step.expired);
         let stray = |c: &(MemberKey, Seq)| turn.lease(c.0).is_none() && !back.contains(c);
         let strays: Vec<_> = offered_before.into_iter().filter(stray).collect();
         back.extend(strays);
@@ -208,6 +208,7 @@ impl Run<'_> {
         }
         self.ws.timers.set(turn_timer(key, subject), step.due);
         self.room_mut(key).note_granted(step.granted);
+        self.room_mut(key).note_expired(expired);
         for (member, seq) in back {
             self.take_back(EventRef { conversation: key, seq }, member)?;
         }

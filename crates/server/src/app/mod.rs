@@ -11,6 +11,7 @@ mod read;
 
 pub(crate) mod messages;
 pub(crate) mod methods;
+mod moderation;
 pub(crate) mod send;
 pub(crate) mod tails;
 

@@ -33,7 +33,7 @@ pub(crate) fn entry(
             role: Some(record.authority),
             kind: record.act.name().to_owned(),
             conversation: home(record.event),
-            seq: record.event.map(|event| event.seq.0),
+            seq: record.event.map(|event| event.seq.0).filter(|seq| *seq > 0),
             subject: record.subject.map(|uid| uid.show(record.act.prefix())),
             member: record.member.map(|key| id(directory, key)),
             name: record.name.as_deref().map(str::to_owned),

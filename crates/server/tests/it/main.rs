@@ -29,6 +29,7 @@ mod limits;
 mod listen;
 mod live;
 mod mcp;
+mod moderation;
 mod oidc;
 mod openapi;
 mod owed;

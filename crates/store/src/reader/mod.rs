@@ -6,6 +6,7 @@
 
 mod entries;
 mod feed;
+mod moderation;
 mod pool;
 mod trail;
 
@@ -33,6 +34,7 @@ use crate::{
 
 pub use entries::{Line, Page, Start, StoredEntry};
 pub use feed::FeedEntry;
+pub use moderation::Moderation;
 use pool::Pool;
 pub use trail::Trace;
 
@@ -132,6 +134,11 @@ impl Readers {
         wanted: &dyn Fn(&Trace) -> bool,
     ) -> Result<Vec<Trace>> {
         self.read(|db, ws| trail::trail(db, ws, after, limit, wanted))
+    }
+
+    /// What came of a channel's rules since a time.
+    pub fn moderation(&self, channel: &Conversation, since: Timestamp) -> Result<Moderation> {
+        self.read(|db, ws| moderation::moderation(db, ws, channel, since))
     }
 
     /// The end of every conversation's log.

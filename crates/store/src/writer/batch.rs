@@ -195,6 +195,13 @@ impl Batch<'_> {
                 let at = EventRef { conversation: room.key, seq: *seq };
                 self.trace.note(Some((Weight::Firm, Record::granted(self.now, at, *member))));
             }
+            for (member, seq) in &room.dirty.expired {
+                let at = EventRef { conversation: room.key, seq: *seq };
+                self.trace.note(Some((Weight::Firm, Record::expired(self.now, at, *member))));
+            }
+            for _ in 0..room.dirty.replaced {
+                self.trace.note(Some((Weight::Firm, Record::replaced(self.now, room.key))));
+            }
         }
         self.trace.rooms.extend(changes.rooms.iter().map(|r| r.key));
         let mut events = changes.rooms.iter().flat_map(|room| &room.dirty.events);

@@ -11,6 +11,7 @@ pub mod channels;
 pub mod feed;
 pub mod index;
 pub mod messages;
+pub mod moderation;
 pub mod pauses;
 pub mod projects;
 pub mod stimuli;

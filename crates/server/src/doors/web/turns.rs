@@ -1,13 +1,14 @@
-//! `/v1/channels/{id}/turns`: who speaks about which subject.
+//! `/v1/channels/{id}/turns`: who speaks about which subject; `/v1/channels/{id}/moderation`: what came of that lately.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use chorus_core::error::Code;
+use chorus_wire::rest::moderation::{AskModeration, Moderation};
 use chorus_wire::rest::turns::Turns;
 
 use crate::app::App;
-use crate::doors::extract::{Bearer, Done, Json, Path, Reply};
+use crate::doors::extract::{Bearer, Done, Json, Path, Query, Reply};
 use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 
@@ -19,6 +20,12 @@ pub(super) fn routes() -> Routes {
             "/v1/channels/{id}/turns",
             turns,
             Doc::new("list_turns", "Who speaks about the subjects of a channel, and who waits.")
+                .refuses(&[Code::NotFound]),
+        )
+        .get(
+            "/v1/channels/{id}/moderation",
+            moderation,
+            Doc::new("moderation", "What came of a channel's rules lately, in numbers.")
                 .refuses(&[Code::NotFound]),
         )
         .delete(
@@ -34,6 +41,15 @@ pub(super) fn routes() -> Routes {
 
 async fn turns(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Turns> {
     Ok(Json(app.turns(&caller, &id).await?))
+}
+
+async fn moderation(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+    Query(query): Query<AskModeration>,
+) -> Reply<Moderation> {
+    Ok(Json(app.moderation(&caller, &id, query).await?))
 }
 
 async fn take_away(

@@ -1,0 +1,74 @@
+//! Entries that no command is kept by itself for: what the host does beside one, and what is counted of what agents say.
+
+use super::{Act, Record};
+use crate::command::{By, Command, Outcome};
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp};
+
+/// What a duplicate was of.
+const POST: &str = "post";
+const STIMULUS: &str = "stimulus";
+
+impl Record {
+    /// Of a turn that was granted: to whom, to answer what.
+    pub fn granted(at: Timestamp, event: EventRef, member: MemberKey) -> Self {
+        let record = Self::new(at, &By::host(), Act::GrantTurn);
+        Self { event: Some(event), member: Some(member), ..record }
+    }
+
+    /// Of a turn that went on from a member that did not take it up, to answer what.
+    pub fn expired(at: Timestamp, event: EventRef, member: MemberKey) -> Self {
+        Self { act: Act::ExpireTurn, ..Self::granted(at, event, member) }
+    }
+
+    /// Of a stimulus that a newer one about the same has replaced.
+    pub fn replaced(at: Timestamp, conversation: ConversationKey) -> Self {
+        let record = Self::new(at, &By::host(), Act::Deduplicate);
+        let event = EventRef { conversation, seq: Seq::default() };
+        Self { event: Some(event), name: Some(STIMULUS.into()), ..record }
+    }
+
+    /// Of something of a conversation that was mended, at an event if it was about one.
+    pub fn repaired(at: Timestamp, place: EventRef, part: &str) -> Self {
+        let record = Self::new(at, &By::host(), Act::Repair);
+        Self { event: Some(place), name: Some(part.into()), ..record }
+    }
+
+    /// Of an event whose deliveries have all come to an end.
+    pub fn settled(at: Timestamp, event: EventRef, digest: [u8; 16]) -> Self {
+        let record = Self::new(at, &By::host(), Act::Settle);
+        Self { event: Some(event), digest: Some(digest), ..record }
+    }
+}
+
+/// What is counted of what agents say, beside what they say: that it was not their turn, or that it stood there.
+pub(super) fn moderated(
+    by: &By,
+    command: &Command,
+    answer: &Result<Outcome, Refusal>,
+    now: Timestamp,
+) -> Option<Record> {
+    let subject = match command {
+        Command::Post(post) | Command::CloseRun(post) => Some(post.conversation),
+        Command::EmitOutput { .. } => None,
+        _ => return None,
+    };
+    // Without a conversation of its own it is of the turn's.
+    let turn = by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+    let of = |act| Record { subject, event: turn, ..Record::new(now, by, act) };
+    match answer {
+        Ok(Outcome::Logged { duplicate: true, .. }) => {
+            Some(Record { name: Some(POST.into()), ..of(Act::Deduplicate) })
+        }
+        Err(refusal) if is_of_turns(refusal.code) => {
+            Some(Record { refused: Some(refusal.code), ..of(Act::RefuseTurn) })
+        }
+        _ => None,
+    }
+}
+
+/// What an agent is refused with whose turn it is not.
+fn is_of_turns(code: Code) -> bool {
+    matches!(code, Code::TurnHeldByOther | Code::ReplyBudgetSpent | Code::RateLimited)
+}
