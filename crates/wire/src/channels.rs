@@ -2,13 +2,16 @@
 //! snake_case, as the protocol has it.
 
 use chorus_core::delivery::Disposition;
+use chorus_core::ids::Timestamp;
 use chorus_core::reaction::Signal;
+use chorus_core::stimulus::StimulusKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::attention::entry::Entry;
 use crate::part::Part;
+use crate::rest::stimuli::{NewStimulus, Stimulus, StimulusScope, StimulusVisibility};
 use crate::threads::descriptors::{asked, given};
 use crate::words;
 
@@ -18,6 +21,7 @@ pub enum Tool {
     EmitOutput,
     SetChannelReaction,
     ReadChannelThread,
+    CreateChannelStimulus,
 }
 
 /// Arguments of `emit_output`. Exactly one of `text` and `content`.
@@ -104,15 +108,89 @@ pub struct ChannelThread {
     pub has_more: bool,
 }
 
+/// Arguments of `create_channel_stimulus`: those of [`NewStimulus`], and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateChannelStimulus {
+    /// Channel id, ch_…
+    pub channel_id: String,
+    /// agent_idea, sidechain_milestone or observation_materialized; the others are for who runs the channel
+    #[serde(with = "words::one")]
+    #[schemars(with = "words::As<StimulusKind>")]
+    pub kind: StimulusKind,
+    /// What is to be said
+    pub text: String,
+    /// channel opens a subject, thread continues one
+    #[serde(default)]
+    pub scope: StimulusScope,
+    /// With scope thread: the thread, th_…
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+    /// Title of the subject's thread; else the first line of the text
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Member whose word it is: you, unless you run the channel
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Members whom it is for
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<String>,
+    /// Who is shown it; targets only in a thread
+    #[serde(default)]
+    pub visibility: StimulusVisibility,
+    /// The same progress again takes the place of the last word on it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress_key: Option<String>,
+    /// The same key again takes the place of what still waits
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dedupe_key: Option<String>,
+    /// The undertaking: with a thread of its own already, it is continued there
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initiative_key: Option<String>,
+    /// Not said by then, it is not said; ISO 8601 UTC
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
+    #[schemars(with = "Option<crate::time::Iso>")]
+    pub expires_at: Option<Timestamp>,
+    /// Token of your turn, when the prompt gave you one
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+}
+
+impl CreateChannelStimulus {
+    /// The channel, the turn, and what `POST /v1/channels/{id}/stimuli` takes.
+    pub fn parts(self) -> (String, Option<String>, NewStimulus) {
+        let new = NewStimulus {
+            kind: self.kind,
+            text: self.text,
+            scope: self.scope,
+            thread: self.thread,
+            title: self.title,
+            source: self.source,
+            targets: self.targets,
+            visibility: self.visibility,
+            progress_key: self.progress_key,
+            dedupe_key: self.dedupe_key,
+            initiative_key: self.initiative_key,
+            expires_at: self.expires_at,
+        };
+        (self.channel_id, self.turn, new)
+    }
+}
+
 impl Tool {
-    pub const ALL: [Self; 3] =
-        [Self::EmitOutput, Self::SetChannelReaction, Self::ReadChannelThread];
+    pub const ALL: [Self; 4] = [
+        Self::EmitOutput,
+        Self::SetChannelReaction,
+        Self::ReadChannelThread,
+        Self::CreateChannelStimulus,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::EmitOutput => "emit_output",
             Self::SetChannelReaction => "set_channel_reaction",
             Self::ReadChannelThread => "read_channel_thread",
+            Self::CreateChannelStimulus => "create_channel_stimulus",
         }
     }
 
@@ -139,6 +217,13 @@ impl Tool {
                 "Read the present state of a public thread: its root message, the newest messages and their reactions, \
                  with canonical message ids. Use it before you react or reply, to see what others have said.",
             ),
+            Self::CreateChannelStimulus => (
+                "Propose something in a channel without being asked",
+                "Queue a stimulus: ask the host to start a new topic in a channel, or to follow up in a thread, on your \
+                 own initiative: an idea, a milestone, an observation. The host posts it later, when the channel's \
+                 quiet period and budgets allow, and may drop it. Use it instead of a message whenever nobody asked \
+                 you; do not use it to answer.",
+            ),
         }
     }
 
@@ -147,6 +232,7 @@ impl Tool {
             Self::EmitOutput => asked::<EmitOutput>(&[]),
             Self::SetChannelReaction => asked::<SetChannelReaction>(&[]),
             Self::ReadChannelThread => asked::<ReadChannelThread>(&[]),
+            Self::CreateChannelStimulus => asked::<CreateChannelStimulus>(&[]),
         }
     }
 
@@ -155,6 +241,7 @@ impl Tool {
             Self::EmitOutput => given::<Emitted>(),
             Self::SetChannelReaction => given::<ReactionSet>(),
             Self::ReadChannelThread => given::<ChannelThread>(),
+            Self::CreateChannelStimulus => given::<Stimulus>(),
         }
     }
 }

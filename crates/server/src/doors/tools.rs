@@ -7,7 +7,7 @@ use std::time::Instant;
 use chorus_core::error::{Code, Refusal};
 use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::attention::initialize::Glyphs;
-use chorus_wire::channels;
+use chorus_wire::channels::{self, CreateChannelStimulus};
 use chorus_wire::error::Envelope;
 use chorus_wire::jsonrpc;
 use chorus_wire::threads::descriptors::Method;
@@ -123,6 +123,11 @@ async fn run(
         }
         Tool::Channels(channels::Tool::ReadChannelThread) => {
             given(&app.read_channel_thread(caller, read(asking, raw)?, glyphs).await?)
+        }
+        Tool::Channels(channels::Tool::CreateChannelStimulus) => {
+            let (channel, turn, new) = read::<CreateChannelStimulus>(asking, raw)?.parts();
+            let caller = app.in_turn(caller, turn.as_deref())?;
+            given(&app.add_stimulus(&caller, &channel, new).await?)
         }
         Tool::SendMessage => given(&app.send_message(caller, read(asking, raw)?).await?),
         Tool::React => given(&app.react_tool(caller, read(asking, raw)?).await?),

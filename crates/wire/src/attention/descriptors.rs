@@ -86,6 +86,7 @@ impl Tool {
         Self::Channels(channels::Tool::EmitOutput),
         Self::Channels(channels::Tool::SetChannelReaction),
         Self::Channels(channels::Tool::ReadChannelThread),
+        Self::Channels(channels::Tool::CreateChannelStimulus),
         Self::ListEvents,
         Self::ReadThread,
         Self::SendMessage,
@@ -149,10 +150,12 @@ impl Tool {
             },
             // Closed is final.
             destructive_hint: self == Self::Threads(Method::UpdateThreadStatus),
-            // Each call makes a thread; a message without a key is posted again.
+            // Each call makes a thread; a message without a key is posted again, and so is a stimulus after the
+            // last was said.
             idempotent_hint: !matches!(
                 self,
                 Self::Threads(Method::CreateThread | Method::PostMessage)
+                    | Self::Channels(channels::Tool::CreateChannelStimulus)
             ),
             open_world_hint: false,
         }

@@ -9,6 +9,7 @@ use chorus_wire::attention::descriptors::{Names, Tool, list_tools};
 use chorus_wire::attention::tools::{
     CallResult, Claim, Claimed, Defer, ListEvents, React, ReadThread, Resolve, SendMessage,
 };
+use chorus_wire::channels::{self, CreateChannelStimulus, ReadChannelThread, SetChannelReaction};
 use chorus_wire::error::ErrorBody;
 use chorus_wire::threads::descriptors::Method;
 use chorus_wire::threads::{
@@ -105,8 +106,13 @@ fn sample(name: &str, schema: &Value) -> Value {
     if let Some(words) = schema["enum"].as_array() {
         return words[0].clone();
     }
+    if let Some(first) = schema["oneOf"].get(0) {
+        return if first["const"].is_null() { sample(name, first) } else { first["const"].clone() };
+    }
     match schema["type"].as_str().unwrap() {
-        "string" if matches!(name, "since" | "until") => json!("2026-06-02T19:10:00Z"),
+        "string" if matches!(name, "since" | "until" | "expires_at") => {
+            json!("2026-06-02T19:10:00Z")
+        }
         "string" => json!("x"),
         "integer" => json!(1),
         "boolean" => json!(true),
@@ -177,6 +183,13 @@ fn schemas_and_types_of_the_threads_protocol_agree() {
     check_method::<AckRead>(Method::AckRead);
     check_method::<UpdateThreadStatus>(Method::UpdateThreadStatus);
     check_method::<SummarizeThread>(Method::SummarizeThread);
+}
+
+#[test]
+fn schemas_and_types_of_the_channels_protocol_agree() {
+    check::<SetChannelReaction>(Tool::Channels(channels::Tool::SetChannelReaction));
+    check::<ReadChannelThread>(Tool::Channels(channels::Tool::ReadChannelThread));
+    check::<CreateChannelStimulus>(Tool::Channels(channels::Tool::CreateChannelStimulus));
 }
 
 #[test]

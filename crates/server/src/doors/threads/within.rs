@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{Prefix, Uid};
 use chorus_wire::attention::descriptors::Tool;
+use chorus_wire::channels;
 use chorus_wire::threads::descriptors::Method;
 use rmcp::model::JsonObject;
 use serde_json::Value;
@@ -33,7 +34,10 @@ pub(super) async fn confined(
     }
     let here = || Value::String(channel.show(Prefix::Conversation));
     match Tool::from_name(name) {
-        Some(Tool::Threads(Method::CreateThread)) => {
+        Some(
+            Tool::Threads(Method::CreateThread)
+            | Tool::Channels(channels::Tool::CreateChannelStimulus),
+        ) => {
             arguments.entry("channel_id").or_insert_with(here);
         }
         // A stream has threads of many channels.

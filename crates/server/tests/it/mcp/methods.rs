@@ -205,6 +205,10 @@ async fn the_address_of_one_channel_is_for_that_channel() {
             ("chat.react", json!({"inReplyTo": said["event_id"], "signal": "seen"})),
             ("chat.resolve", json!({"threadId": there})),
             (
+                "create_channel_stimulus",
+                json!({"channel_id": elsewhere, "kind": "agent_idea", "text": "x"}),
+            ),
+            (
                 "chat.send_message",
                 json!({"target": {"conversation": elsewhere}, "idempotencyKey": "k", "visibility": "channel",
                     "directedness": "ambient", "text": "x"}),
@@ -225,6 +229,67 @@ async fn the_address_of_one_channel_is_for_that_channel() {
     assert_eq!(client.call("get_thread", asked).await, Err("NOT_FOUND".into()));
     let stranger = house.request(reqwest::Method::POST, "/mcp/ch_00000000000000000000000000000001");
     assert_eq!(stranger.bearer_auth(&token).send().await.unwrap().status(), 404);
+}
+
+// covers: CHN-98
+#[tokio::test]
+async fn an_idea_is_queued_over_every_door_and_what_is_wrong_with_it_is_said() {
+    let house = House::open().await;
+    let room = house.room(&["scout", "crew"]).await;
+    let others = json!({"title": "elsewhere", "visibility": "private", "members": ["crew", "ann"]});
+    let others = house.post(&house.operator(), "/v1/channels", others).await.ok()["id"].clone();
+    let (scout, crew) = (house.token("scout").await, house.token("crew").await);
+    let whole = house.mcp(&scout, Wire::Sessions).await;
+    let narrow = house.mcp_at(&scout, Wire::Stateless, &format!("/mcp/{room}")).await;
+    let crews = house.mcp(&crew, Wire::Stateless).await;
+    let there = thread(&crews, json!({"channel_id": others})).await;
+    let idea = |text: &str, more: Value| {
+        let mut new = json!({"kind": "agent_idea", "text": text, "channel_id": room});
+        new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        new
+    };
+    let tool = "create_channel_stimulus";
+    let first = whole.call(tool, idea("a cache", json!({"targets": ["crew"]}))).await.unwrap();
+    assert_eq!((&first["state"], &first["source"]), (&json!("pending"), &json!("scout")));
+    let here = json!({"kind": "agent_idea", "text": "a bell"});
+    let second = narrow.call(tool, here).await.unwrap();
+    let third = house.tool(&scout, tool, idea("a map", json!({}))).await.unwrap();
+    let queue = house.get(&scout, &format!("/v1/channels/{room}/stimuli")).await.ok();
+    let queued = queue["stimuli"].as_array().unwrap();
+    assert_eq!(queued.len(), 3);
+    for made in [first, second, third] {
+        assert!(
+            queued.iter().any(|s| s["id"] == made["id"] && s["text"] == made["text"]),
+            "{made}"
+        );
+    }
+    let bad = [
+        (idea("x", json!({"channel_id": others})), "NOT_FOUND"),
+        (idea("x", json!({"source": "crew"})), "INSUFFICIENT_AUTHORITY"),
+        (idea("x", json!({"kind": "task_completed"})), "INSUFFICIENT_AUTHORITY"),
+        (idea("x", json!({"targets": ["ann", "nobody"]})), "NOT_FOUND"),
+        (idea("x", json!({"scope": "thread"})), "VALIDATION_ERROR"),
+        (idea("x", json!({"scope": "thread", "thread": there})), "NOT_FOUND"),
+        (idea("x", json!({"expires_at": "2020-01-01T00:00:00Z"})), "VALIDATION_ERROR"),
+        (idea("x", json!({"turn": "turn_no"})), "VALIDATION_ERROR"),
+        (idea("x", json!({"more": 1})), "VALIDATION_ERROR"),
+        (idea("", json!({})), "VALIDATION_ERROR"),
+    ];
+    for (arguments, code) in bad {
+        let over_mcp = whole.call(tool, arguments.clone()).await;
+        assert_eq!(over_mcp, Err(code.into()), "{arguments}");
+        assert_eq!(house.tool(&scout, tool, arguments.clone()).await, over_mcp, "{arguments}");
+    }
+    // Whoever has a seat in both places knows the thread, which is in the other.
+    let astray = idea("x", json!({"scope": "thread", "thread": there}));
+    assert_eq!(crews.call(tool, astray).await, Err("VALIDATION_ERROR".into()));
+    assert_eq!(house.get(&scout, &format!("/v1/channels/{room}/stimuli")).await.ok(), queue);
+    for n in 3..32 {
+        narrow.call(tool, idea(&format!("idea {n}"), json!({}))).await.unwrap();
+    }
+    let more = idea("one more", json!({}));
+    assert_eq!(whole.call(tool, more.clone()).await, Err("RATE_LIMITED".into()));
+    assert_eq!(house.tool(&scout, tool, more).await, Err("RATE_LIMITED".into()));
 }
 
 // covers: THR-26, THR-28
