@@ -18,8 +18,12 @@ pub fn waiting(queue: &Queue) -> usize {
     queue.values().filter(|s| s.state.is_open()).count()
 }
 
-/// When the queue is next to be looked at.
+/// When the queue is next to be looked at. What is claimed is said before anything else happens.
 pub fn due(queue: &Queue) -> Option<Timestamp> {
+    let claimed = queue.values().find(|s| s.state == StimulusState::Claimed);
+    if let Some(claimed) = claimed {
+        return Some(claimed.due_at);
+    }
     let open = queue.values().filter(|s| s.state.is_open());
     open.map(|s| s.expires_at.map_or(s.due_at, |expires| expires.min(s.due_at))).min()
 }

@@ -215,6 +215,13 @@ impl Run<'_> {
         if let Some(claimed) = claimed {
             return self.dispatch(key, claimed);
         }
+        // One at a time: until that is said, it is not known when the next may be.
+        if open
+            .iter()
+            .any(|s| s.state == StimulusState::Claimed && s.expires_at.is_none_or(|at| at > now))
+        {
+            return Ok(());
+        }
         let due = open.iter().filter(live).min_by_key(|s| (s.due_at, s.created_at, s.uid));
         let Some(next) = due.cloned() else { return Ok(()) };
         let opens_at = self.opens_at(key);

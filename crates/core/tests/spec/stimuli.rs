@@ -105,6 +105,21 @@ fn an_idea_opens_a_subject_with_a_thread_and_its_targets_are_told() {
     assert_eq!(&*stimuli(&house)[&asked.uid].text, "", "nothing is kept of what was said");
 }
 
+// covers: CHN-82, CHN-83
+#[test]
+fn one_is_claimed_at_a_time_within_a_millisecond_too() {
+    let mut house = House::new();
+    for n in 0..3 {
+        ask(SCOUT, idea(&house, &format!("idea {n}")), &mut house).unwrap();
+        let now = house.now;
+        house.ws.fire_due(&mut house.log, now, 8).unwrap();
+    }
+    let claimed = stimuli(&house).values().filter(|s| s.state == StimulusState::Claimed).count();
+    assert_eq!(claimed, 1);
+    house.pass(10_000);
+    assert_eq!(said(&house).len(), 1);
+}
+
 // covers: CHN-83, CHN-84, CHN-85
 #[test]
 fn subjects_come_one_at_a_time_after_a_quiet_and_four_an_hour() {

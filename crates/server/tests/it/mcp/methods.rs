@@ -283,7 +283,8 @@ async fn an_idea_is_queued_over_every_door_and_what_is_wrong_with_it_is_said() {
     // Whoever has a seat in both places knows the thread, which is in the other.
     let astray = idea("x", json!({"scope": "thread", "thread": there}));
     assert_eq!(crews.call(tool, astray).await, Err("VALIDATION_ERROR".into()));
-    assert_eq!(house.get(&scout, &format!("/v1/channels/{room}/stimuli")).await.ok(), queue);
+    let after = house.get(&scout, &format!("/v1/channels/{room}/stimuli")).await.ok();
+    assert_eq!(after["stimuli"].as_array().unwrap().len(), 3, "{after}");
     for n in 3..32 {
         narrow.call(tool, idea(&format!("idea {n}"), json!({}))).await.unwrap();
     }
