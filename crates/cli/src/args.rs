@@ -39,6 +39,12 @@ pub(crate) enum Command {
     /// Units of work inside channels
     #[command(subcommand)]
     Thread(thread::Args),
+    /// Who works together on what, in which channels
+    #[command(subcommand)]
+    Project(project::Args),
+    /// What is to be done in a project
+    #[command(subcommand)]
+    Task(task::Args),
     /// What waits to be said in a channel without a person asking
     #[command(subcommand)]
     Stimuli(stimuli::Args),

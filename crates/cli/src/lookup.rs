@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use chorus_client::Client;
 use chorus_core::error::Code;
 use chorus_wire::rest::channels::Channel;
+use chorus_wire::rest::projects::{ListTasks, Task};
 
 use crate::failure::{Failure, Result};
 use crate::print::line;
@@ -37,6 +38,43 @@ pub(crate) async fn channel(client: &Client, name: &str) -> Result<Channel> {
         n => {
             let ids: Vec<_> = found.iter().map(|channel| channel.id.as_str()).collect();
             let message = format!("{n} channels are called {:?}", line(title));
+            let next = format!("name one by its id: {}", ids.join(", "));
+            Err(Failure::new(Code::Conflict, message).next(next))
+        }
+    }
+}
+
+/// The project's id: `prj_…` as it is, or the one project of exactly that title.
+pub(crate) async fn project(client: &Client, name: &str) -> Result<String> {
+    if name.strip_prefix("prj_").is_some_and(|hex| hex.len() == 32) {
+        return Ok(name.to_owned());
+    }
+    let mut found = client.projects().await?.projects;
+    found.retain(|project| project.title == name);
+    let found = found.into_iter().map(|project| (project.id.clone(), project)).collect();
+    Ok(only("project", name, found, "see: chorus project list")?.id)
+}
+
+/// The task of a project with this id, or the one of exactly this title.
+pub(crate) async fn task(client: &Client, project: &str, name: &str) -> Result<Task> {
+    let mut found = client.tasks(project, &ListTasks::default()).await?.tasks;
+    found.retain(|task| task.id == name || task.title == name);
+    let found = found.into_iter().map(|task| (task.id.clone(), task)).collect();
+    only("task", name, found, "see: chorus task list PROJECT")
+}
+
+fn only<T>(what: &str, name: &str, mut found: Vec<(String, T)>, see: &str) -> Result<T> {
+    let name = line(name);
+    match (found.len(), found.pop()) {
+        (1, Some((_, one))) => Ok(one),
+        (_, None) => {
+            let message = format!("no {what} is called {name:?}");
+            Err(Failure::new(Code::NotFound, message).next(see))
+        }
+        (n, Some((last, _))) => {
+            let mut ids: Vec<_> = found.into_iter().map(|(id, _)| id).collect();
+            ids.push(last);
+            let message = format!("{n} {what}s are called {name:?}");
             let next = format!("name one by its id: {}", ids.join(", "));
             Err(Failure::new(Code::Conflict, message).next(next))
         }

@@ -74,6 +74,8 @@ async fn run(cli: Cli) -> Result {
         Command::Role(args) => role::run(args, &context).await,
         Command::Channel(args) => channel::run(args, &context).await,
         Command::Thread(args) => thread::run(args, &context).await,
+        Command::Project(args) => project::run(args, &context).await,
+        Command::Task(args) => task::run(args, &context).await,
         Command::Stimuli(args) => stimuli::run(args, &context).await,
         Command::Feed(args) => feed::run(args, &context).await,
         Command::Post(args) => post::run(args, &context).await,

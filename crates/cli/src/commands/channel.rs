@@ -288,9 +288,10 @@ fn one(channel: &Channel) -> String {
         text.push_str(&format!("\nkept from event {} on, whatever its age: {why}", held.seq));
     }
     if let Some(seats) = &channel.members {
-        let seats = seats.iter().map(|seat| match seat.participation {
-            Participation::SelectedOnly => line(&seat.member),
-            other => format!("{} ({})", line(&seat.member), other.word()),
+        let seats = seats.iter().map(|seat| match (seat.participation, seat.by_mirror) {
+            (Participation::SelectedOnly, false) => line(&seat.member),
+            (Participation::SelectedOnly, true) => format!("{} (mirrored)", line(&seat.member)),
+            (other, _) => format!("{} ({})", line(&seat.member), other.word()),
         });
         text.push_str(&format!("\nmembers: {}", seats.collect::<Vec<_>>().join(", ")));
     }

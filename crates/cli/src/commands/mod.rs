@@ -7,8 +7,10 @@ pub(crate) mod turns;
 
 pub(crate) mod channel;
 pub(crate) mod member;
+pub(crate) mod project;
 pub(crate) mod role;
 pub(crate) mod stimuli;
+pub(crate) mod task;
 pub(crate) mod thread;
 mod thread_work;
 

@@ -15,6 +15,7 @@ mod errors;
 mod harness;
 mod mcp;
 mod operate;
+mod projects;
 mod repair;
 mod secrets;
 mod serve;

@@ -8,6 +8,7 @@ mod channels;
 mod copies;
 mod members;
 mod messages;
+mod projects;
 mod search;
 mod threads;
 mod work;

@@ -187,6 +187,7 @@ impl Run<'_> {
 
     /// Somebody leaves the workspace, whose open tasks are nobody's from then on.
     pub(super) fn leave_projects(&mut self, member: MemberKey) -> Result<()> {
+        let mut nth = 0;
         let of = self.directory().projects.values().filter(|p| p.has(member));
         for project in of.cloned().collect::<Vec<_>>() {
             // What was handed over meanwhile may have changed it.
@@ -201,7 +202,7 @@ impl Run<'_> {
                 (task.assignee, task.updated_at) = (None, self.now);
                 self.put_task(&mut project, task);
             }
-            self.mirror(&mut project, Vec::new())?;
+            nth = self.mirror_from(&mut project, Vec::new(), nth)?;
             self.put_project(project);
         }
         Ok(())

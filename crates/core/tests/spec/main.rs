@@ -21,6 +21,7 @@ mod flow;
 mod leave;
 mod owed;
 mod pauses;
+mod projects;
 mod reactions;
 mod reliability;
 mod stimuli;

@@ -1,10 +1,13 @@
 //! Projects through the doors: members on the rosters of channels, tasks that wait for each other, over a restart.
 
+use std::fs;
+
 use chorus_core::ids::Timestamp;
+use chorus_server::history::{Signing, export, import};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, verify};
+use crate::house::{Answer, House, place, verify};
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_else(|| panic!("{key} of {value}"))
@@ -284,4 +287,56 @@ async fn what_may_not_be_is_refused_and_changes_nothing() {
     let House { running, folder, .. } = house;
     running.stop().await;
     assert_eq!(verify(folder.path()).problems, []);
+}
+
+// covers: CHN-179, CHN-185
+#[tokio::test]
+async fn projects_go_with_an_export_and_without_who_left() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "other"]).await;
+    let op = house.operator();
+    house.post(&op, "/v1/members", json!({"id": "late", "kind": "agent"})).await.ok();
+    let new = json!({
+        "title": "Move", "members": ["late", "other"],
+        "channels": [{"channel": room, "mirror_members": true}],
+    });
+    let project = text(&house.post(&op, "/v1/projects", new).await.ok(), "id").to_owned();
+    let at = format!("/v1/projects/{project}");
+    let first = json!({"title": "a", "assignee": "late"});
+    let first = add_task(&house, &op, &project, first).await.ok();
+    let thread = json!({"conversation": room, "title": "the move"});
+    let thread = house.post(&op, "/v1/threads", thread).await.ok();
+    let next = json!({"title": "b", "depends_on": [first["id"]], "thread": thread["id"]});
+    let next = add_task(&house, &op, &project, next).await.ok();
+    let shown = house.get(&op, &format!("/v1/threads/{}", text(&thread, "id"))).await.ok();
+    assert_eq!(shown["work"]["bindings"][0]["id"], next["id"], "{shown}");
+    // Whoever leaves the workspace leaves the project, and what it was to do is nobody's.
+    delete(&house, &op, "/v1/members/late").await.ok();
+    assert!(!is_seated(&house, &room, "late").await);
+    let tasks = house.get(&op, &format!("{at}/tasks")).await.ok();
+    assert!(tasks["tasks"][0].get("assignee").is_none(), "{tasks}");
+    let audit = house.get(&op, "/v1/audit?limit=200").await.ok().to_string();
+    for act in ["project_created", "task_added", "member_removed"] {
+        assert!(audit.contains(act), "{act}: {audit}");
+    }
+    let (whole, seats) = (house.get(&op, &at).await.ok(), roster(&house, &room).await);
+
+    let now = house.clock_now();
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    assert_eq!(verify(folder.path()).problems, []);
+    let sign = Signing::open(&folder.path().join("keys")).unwrap();
+    let mut lines = Vec::new();
+    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    let folders = tempfile::tempdir().unwrap();
+    let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
+    let data = imported.path().to_owned();
+    fs::remove_dir(&data).unwrap();
+    import(&mut &lines[..], &place(&data), None, now).unwrap();
+    assert_eq!(verify(&data).problems, []);
+    let house = House::open_in(imported, now).await;
+    let op = house.operator();
+    assert_eq!(house.get(&op, &at).await.ok(), whole);
+    assert_eq!(house.get(&op, &format!("{at}/tasks")).await.ok(), tasks);
+    assert_eq!(roster(&house, &room).await, seats);
 }

@@ -8,6 +8,7 @@ mod erase;
 mod ground;
 mod history;
 mod postgres;
+mod projects;
 mod reading;
 mod repair;
 mod restart;

@@ -18,13 +18,22 @@ impl Run<'_> {
     /// Brings the rosters of a project's channels to what its members and links are now; `gone` are links that it has
     /// no more.
     pub(super) fn mirror(&mut self, project: &mut Project, gone: Vec<Link>) -> Result<()> {
+        self.mirror_from(project, gone, 0).map(drop)
+    }
+
+    /// As [`Run::mirror`], where the command has logged `nth` events before; gives how many it has then.
+    pub(super) fn mirror_from(
+        &mut self,
+        project: &mut Project,
+        gone: Vec<Link>,
+        mut nth: usize,
+    ) -> Result<usize> {
         let mut links = std::mem::take(&mut project.links);
         let stay = links.len();
         links.extend(gone.into_iter().map(|link| Link { mirror: false, ..link }));
         for link in links.iter().filter(|l| l.mirror || !l.seated.is_empty()) {
             self.load(link.key)?;
         }
-        let mut nth = 0;
         for link in &mut links {
             let wanted: Vec<_> = match link.mirror {
                 true => project.members.iter().map(|m| m.member).collect(),
@@ -52,7 +61,7 @@ impl Run<'_> {
         }
         links.truncate(stay);
         project.links = links;
-        Ok(())
+        Ok(nth)
     }
 
     /// Whether another project mirrors the member there too: the seat is by that one's mirror then.
