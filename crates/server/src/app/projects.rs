@@ -63,13 +63,14 @@ impl App {
 
     pub(crate) async fn projects(&self, caller: &Caller) -> Result<Projects, Refusal> {
         let titles = self.titles(caller).await?;
+        self.meet_company().await?;
         let directory = self.directory();
         let mine = directory.projects.values().filter(|p| may_see(caller, p));
         Ok(Projects { projects: mine.map(|p| project(&directory, &titles, p)).collect() })
     }
 
     pub(crate) async fn project(&self, caller: &Caller, id: &str) -> Result<Project, Refusal> {
-        let project = self.project_seen(caller, id)?;
+        let project = self.project_seen(caller, id).await?;
         self.show_project(caller, &project).await
     }
 
@@ -80,7 +81,7 @@ impl App {
         member_id: &str,
         put: ProjectMemberPut,
     ) -> Result<ProjectMember, Refusal> {
-        let known = self.project_seen(caller, id)?;
+        let known = self.project_seen(caller, id).await?;
         let member = {
             let directory = self.directory();
             let named = match put.member.as_deref() {
@@ -112,12 +113,12 @@ impl App {
         self.of_project(caller, asked).await.map(drop)
     }
 
-    pub(crate) fn project_members(
+    pub(crate) async fn project_members(
         &self,
         caller: &Caller,
         id: &str,
     ) -> Result<ProjectMembers, Refusal> {
-        let project = self.project_seen(caller, id)?;
+        let project = self.project_seen(caller, id).await?;
         let directory = self.directory();
         let members = project.members.iter().map(|m| member_of(&directory, &project, m)).collect();
         Ok(ProjectMembers { members })
@@ -155,7 +156,7 @@ impl App {
         caller: &Caller,
         id: &str,
     ) -> Result<Links, Refusal> {
-        let project = self.project_seen(caller, id)?;
+        let project = self.project_seen(caller, id).await?;
         let titles = self.titles(caller).await?;
         Ok(Links { channels: project.links.iter().map(|l| link_of(&titles, l)).collect() })
     }
@@ -212,13 +213,13 @@ impl App {
         self.of_project(caller, Asked::RemoveTask { project, task }).await.map(drop)
     }
 
-    pub(crate) fn tasks(
+    pub(crate) async fn tasks(
         &self,
         caller: &Caller,
         id: &str,
         query: &ListTasks,
     ) -> Result<Tasks, Refusal> {
-        let project = self.project_seen(caller, id)?;
+        let project = self.project_seen(caller, id).await?;
         let wanted = |t: &&Arc<project::Task>| {
             query.state.is_none_or(|state| state == t.state)
                 && query.assignee.as_deref().is_none_or(|id| t.assignee.as_deref() == Some(id))
@@ -228,8 +229,13 @@ impl App {
         Ok(Tasks { tasks: tasks.map(|t| task_of(&directory, &project, t)).collect() })
     }
 
-    pub(crate) fn task(&self, caller: &Caller, id: &str, task: &str) -> Result<Task, Refusal> {
-        let project = self.project_seen(caller, id)?;
+    pub(crate) async fn task(
+        &self,
+        caller: &Caller,
+        id: &str,
+        task: &str,
+    ) -> Result<Task, Refusal> {
+        let project = self.project_seen(caller, id).await?;
         let found = project.tasks.get(&ids::task(task)?);
         let found = found.ok_or_else(|| Refusal::not_found("task"))?;
         Ok(task_of(&self.directory(), &project, found))
@@ -255,11 +261,21 @@ impl App {
     }
 
     /// One that the caller may see.
-    fn project_seen(&self, caller: &Caller, id: &str) -> Result<Arc<project::Project>, Refusal> {
+    async fn project_seen(
+        &self,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<Arc<project::Project>, Refusal> {
         caller.must_not_be_a_turn()?;
+        self.meet_company().await?;
         let directory = self.directory();
         let found = directory.projects.get(&ids::project(id)?).filter(|p| may_see(caller, p));
         found.cloned().ok_or_else(|| Refusal::not_found("project"))
+    }
+
+    /// Where other hosts write, what one of them answered a moment ago is to be seen here.
+    async fn meet_company(&self) -> Result<(), Refusal> {
+        if self.writer.has_company() { self.caught_up().await } else { Ok(()) }
     }
 
     async fn show_project(

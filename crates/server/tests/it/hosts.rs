@@ -115,3 +115,38 @@ async fn a_host_with_other_keys_is_told_what_to_do() {
     one.say(&ann, &room, "go on").await;
     one.running.stop().await;
 }
+
+// covers: CHN-174, CHN-183
+#[tokio::test]
+async fn a_project_of_one_host_is_the_same_at_the_other() {
+    let (one, other) = two().await;
+    let room = one.room(&["bot", "late"]).await;
+    let (op, bot) = (one.operator(), one.token("bot").await);
+    let new = json!({"title": "quiet"});
+    let quiet = one.post(&op, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
+    let new = json!({"title": "Move", "members": ["bot"], "channels": [
+        {"channel": room}, {"channel": quiet, "mirror_members": true},
+    ]});
+    let project = one.post(&op, "/v1/projects", new).await.ok();
+    let at = format!("/v1/projects/{}", project["id"].as_str().unwrap());
+    assert_eq!(other.get(&bot, &at).await.ok()["title"], "Move");
+    let tasks = format!("{at}/tasks");
+    let task = other.post(&bot, &tasks, json!({"title": "a", "assignee": "bot"})).await.ok();
+    let member = format!("{at}/members/late");
+    other.send(&op, Method::PUT, &member, Some(json!({}))).await.ok();
+    let path = format!("{tasks}/{}", task["id"].as_str().unwrap());
+    for house in [&one, &other] {
+        let done = Some(json!({"state": "done"}));
+        house.send(&bot, Method::PATCH, &path, done).await.ok();
+        assert_eq!(house.get(&bot, &path).await.ok()["state"], "done");
+        assert_eq!(house.get(&op, &at).await.ok()["members"].as_array().unwrap().len(), 3);
+        let seats = house.get(&op, &format!("/v1/channels/{quiet}")).await.ok();
+        let seats = seats["members"].as_array().unwrap().clone();
+        assert!(seats.iter().any(|s| s["member"] == "late" && s["by_mirror"] == true), "{seats:?}");
+    }
+    for house in [&one, &other] {
+        let queue = house.get(&op, &format!("/v1/channels/{room}/stimuli")).await.ok();
+        assert_eq!(queue["stimuli"].as_array().unwrap().len(), 1, "{queue}");
+    }
+    close(one, other).await;
+}

@@ -75,7 +75,7 @@ async fn members(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Reply<ProjectMembers> {
-    Ok(Json(app.project_members(&caller, &id)?))
+    Ok(Json(app.project_members(&caller, &id).await?))
 }
 
 async fn set_member(
@@ -128,7 +128,7 @@ async fn tasks(
     Path(id): Path<String>,
     Query(query): Query<ListTasks>,
 ) -> Reply<Tasks> {
-    Ok(Json(app.tasks(&caller, &id, &query)?))
+    Ok(Json(app.tasks(&caller, &id, &query).await?))
 }
 
 async fn add_task(
@@ -145,7 +145,7 @@ async fn task(
     Bearer(caller): Bearer,
     Path((id, task)): Path<(String, String)>,
 ) -> Reply<Task> {
-    Ok(Json(app.task(&caller, &id, &task)?))
+    Ok(Json(app.task(&caller, &id, &task).await?))
 }
 
 async fn change_task(
