@@ -62,7 +62,7 @@ fn as_json(report: &Report, repairs: Option<&[Repair]>) -> Value {
         let repaired = repairs.iter().map(|repair| {
             json!({
                 "part": repair.part.name(),
-                "conversation": repair.conversation.0,
+                "conversation": repair.conversation.map(|key| key.0),
                 "seq": repair.seq.map(|seq| seq.0),
                 "what": repair.what,
             })

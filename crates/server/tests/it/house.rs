@@ -243,3 +243,15 @@ impl House {
         Harness::over(socket)
     }
 }
+
+/// Changes rows behind the store's back, in a folder that no host has.
+pub(crate) fn damage(folder: &Path, sql: &str) {
+    match chorus_cluster::under_test(folder).unwrap() {
+        None => {
+            let db = chorus_store::sqlite::Sqlite::alone(&folder.join("chorus.db")).unwrap();
+            let changed = chorus_store::db::Db::execute(&db, sql, &[]).unwrap();
+            assert!(changed > 0, "it changed nothing: {sql}");
+        }
+        Some(url) => drop(chorus_cluster::sql_at(&url, sql).unwrap()),
+    }
+}

@@ -37,6 +37,7 @@ mod pauses;
 mod postgres;
 mod projects;
 mod redact;
+mod repair;
 mod restart;
 mod retention;
 mod search;

@@ -31,7 +31,7 @@ use crate::facts::Stored;
 use crate::postgres::Postgres;
 use crate::sqlite::{Folder, Sqlite};
 use crate::store::OpenError;
-use crate::{Place, Sync, Tenant, audit, conversation, directory, schema, turn};
+use crate::{Place, Sync, Tenant, audit, conversation, directory, schema, search, turn};
 
 /// What of a conversation was mended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,10 +50,12 @@ pub enum Part {
     Stimulus,
     Digest,
     Cursor,
+    /// The index of search, which is of all conversations.
+    Search,
 }
 
 impl Part {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Conversation,
         Self::Head,
         Self::Seat,
@@ -66,6 +68,7 @@ impl Part {
         Self::Stimulus,
         Self::Digest,
         Self::Cursor,
+        Self::Search,
     ];
 
     pub fn name(self) -> &'static str {
@@ -82,6 +85,7 @@ impl Part {
             Self::Stimulus => "stimulus",
             Self::Digest => "digest",
             Self::Cursor => "cursor",
+            Self::Search => "search",
         }
     }
 }
@@ -90,18 +94,21 @@ impl Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     pub part: Part,
-    pub conversation: ConversationKey,
+    pub conversation: Option<ConversationKey>,
     pub seq: Option<Seq>,
     pub what: String,
 }
 
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "conversation {}", self.conversation)?;
-        if let Some(seq) = self.seq {
-            write!(f, ", event {seq}")?;
+        if let Some(conversation) = self.conversation {
+            write!(f, "conversation {conversation}")?;
+            if let Some(seq) = self.seq {
+                write!(f, ", event {seq}")?;
+            }
+            f.write_str(": ")?;
         }
-        write!(f, ": {}: {}", self.part.name(), self.what)
+        write!(f, "{}: {}", self.part.name(), self.what)
     }
 }
 
@@ -142,11 +149,15 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
         loaded => loaded.map_err(database)?,
     };
     let all = Repairs::new(db, &tenant, everybody, now).each(keys, Depth::Log);
-    let all = all.map_err(database)?;
+    let mut all = all.map_err(database)?;
     if matches!(place, Place::Postgres(_)) && !all.is_empty() {
         // A host that was only away for a while must know that its rooms are not what they were.
         let sql = "UPDATE turn SET moved = moved + 1 WHERE workspace = $1";
         db.execute(sql, &[tenant.key.into()]).map_err(database)?;
+    }
+    if search::mend(data).map_err(database)? {
+        let what = "the index was damaged, and is made anew when the host runs".to_owned();
+        all.push(Repair { part: Part::Search, conversation: None, seq: None, what });
     }
     Ok(all)
 }
@@ -164,6 +175,7 @@ pub(crate) fn at_start(
         UNION SELECT conversation FROM stimulus WHERE workspace = $1 AND state <= 2
         UNION SELECT conversation FROM thread WHERE workspace = $1 AND work IS NOT NULL
             AND status <> 4
+        UNION SELECT conversation FROM event WHERE workspace = $1 AND kind IN (15, 16)
         ORDER BY conversation";
     let keys = db.all(sql, &[tenant.key.into()], |row| Ok(ConversationKey(row.int(0)?)))?;
     Repairs::new(db, tenant, everybody.clone(), now).each(keys, Depth::Open)
@@ -295,8 +307,8 @@ impl Mend<'_> {
     }
 
     fn mended(&mut self, part: Part, seq: Option<Seq>, what: impl Into<String>) {
-        let what = what.into();
-        self.found.push(Repair { part, conversation: self.key, seq, what });
+        let (conversation, what) = (Some(self.key), what.into());
+        self.found.push(Repair { part, conversation, seq, what });
     }
 
     fn at(&self, seq: Seq) -> EventRef {

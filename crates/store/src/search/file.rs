@@ -72,6 +72,22 @@ pub(super) fn reader(file: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Whether the engine finds nothing wrong with the file, nor with what its words point at.
+pub(super) fn is_whole(file: &Path) -> Result<bool> {
+    let connection = open(file)?;
+    let check = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0));
+    if check("PRAGMA integrity_check(1)").map_err(failed)? != "ok" {
+        return Ok(false);
+    }
+    let words = "INSERT INTO ft (ft, rank) VALUES ('integrity-check', 1)";
+    match connection.execute(words, []).map_err(failed) {
+        Ok(_) => Ok(true),
+        // It was made by another program, or is not made yet: the host sees to it.
+        Err(Error::Engine(_)) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
 fn existing(file: &Path, workspace: Uid) -> Result<Option<Connection>> {
     if !file.exists() {
         return Ok(None);

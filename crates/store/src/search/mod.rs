@@ -85,6 +85,19 @@ impl Search {
     }
 }
 
+/// Removes an index that is damaged, of whatever workspace or version: it is made anew from the logs. Whether there was one.
+pub(crate) fn mend(data: &Path) -> Result<bool> {
+    let file = data.join(file::NAME);
+    if !file.exists() {
+        return Ok(false);
+    }
+    match file::is_whole(&file) {
+        Ok(true) => Ok(false),
+        Ok(false) | Err(Error::Corrupt(_)) => file::remove(&file).map(|()| true),
+        Err(error) => Err(error),
+    }
+}
+
 /// The engine's failure in the store's words.
 fn failed(error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use chorus_core::asset::Media;
 use chorus_core::command::{Command, NewStimulus, OpenThread, Outcome};
 use chorus_core::conversation::{ConversationKind, Participation, Replies, Settings};
 use chorus_core::delivery::Disposition;
-use chorus_core::ids::{ConversationKey, Seq, Timestamp, Uid};
+use chorus_core::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
 use chorus_core::limits;
 use chorus_core::packed::{self, Coded};
 use chorus_core::reaction::Signal;
@@ -15,6 +16,7 @@ use chorus_core::thread::ThreadKind;
 use chorus_core::thread::work::{Binding, BindingKind, Report, WorkChange, WorkStatus};
 use chorus_store::open;
 use chorus_store::repair::{Part, Repair};
+use sha2::{Digest, Sha256};
 
 use crate::ground::{ADA, BOB, Ground, by, damage, doctor, options, person, place, rows};
 
@@ -89,6 +91,18 @@ fn at_work() -> (tempfile::TempDir, ConversationKey) {
         participation: Participation::AlwaysListen,
     };
     ground.ask(person(), seat).unwrap();
+    let kept = Command::KeepAsset {
+        hash: Sha256::digest(b"log").into(),
+        name: "log.txt".into(),
+        media: Media::Text,
+        data: b"log".as_slice().into(),
+        thumbnail: None,
+    };
+    let Outcome::Asset(asset) = ground.ask(person(), kept).unwrap() else { panic!() };
+    let Command::Post(mut post) = crate::ground::post(room.uid, "the log", None) else { panic!() };
+    let part = format!(r#"[{{"asset_id":"{}","type":"asset"}}]"#, asset.uid.show(Prefix::Asset));
+    post.message.parts = Some(part.into());
+    ground.ask(person(), Command::Post(post)).unwrap();
     for (title, key) in [("the build", "build"), ("the deploy", "deploy")] {
         let root = ground.say(room.uid, &format!("what of {title}?"));
         let opening = OpenThread {
@@ -138,7 +152,8 @@ fn a_folder_in_order_is_left_alone() {
 #[test]
 fn each_kind_of_damage_is_mended() {
     use Part::{
-        Conversation, Cursor, Delivery, Digest, Head, Message, Seat, Stimulus, Thread, Turn, Work,
+        AssetReference, Conversation, Cursor, Delivery, Digest, Head, Message, Seat, Stimulus,
+        Thread, Turn, Work,
     };
     for (sql, part) in [
         ("UPDATE conversation SET title = 'other' WHERE conversation = 2", Conversation),
@@ -185,12 +200,14 @@ fn each_kind_of_damage_is_mended() {
         ("UPDATE digest SET packed = x'ff'", Digest),
         ("UPDATE digested SET seq = seq + 100", Digest),
         ("UPDATE mark SET read = 999", Cursor),
+        ("DELETE FROM asset_ref", AssetReference),
+        ("UPDATE asset_ref SET seq = seq + 1", AssetReference),
     ] {
         let (folder, key) = at_work();
         damage(folder.path(), sql);
         assert!(!doctor(folder.path()).is_clean(), "the doctor does not see it: {sql}");
         let repairs = mend(folder.path());
-        let right = |r: &Repair| r.part == part && r.conversation == key;
+        let right = |r: &Repair| r.part == part && r.conversation == Some(key);
         assert!(repairs.iter().any(right), "{sql}: {repairs:#?}");
         assert_eq!(doctor(folder.path()).problems, [], "{sql}");
         assert_eq!(mend(folder.path()), [], "{sql}: again");
@@ -222,7 +239,8 @@ fn what_is_wrong_with_a_log_is_named_and_nothing_of_its_conversation_is_touched(
         }
         let before = doctor(folder.path()).problems;
         let repairs = mend(folder.path());
-        let conversations: BTreeSet<_> = repairs.iter().map(|r| r.conversation.0).collect();
+        let conversations: BTreeSet<_> =
+            repairs.iter().map(|r| r.conversation.unwrap().0).collect();
         assert_eq!(conversations, BTreeSet::from([1]), "{sql}: {repairs:#?}");
         let after = doctor(folder.path()).problems;
         assert!(!after.is_empty() && after.len() + 1 == before.len(), "{sql}: {after:#?}");
@@ -363,4 +381,63 @@ fn a_folder_that_a_host_has_is_not_mended() {
     let refused = chorus_store::repair(&place(folder.path()), folder.path()).unwrap_err();
     assert!(refused.to_string().contains("in use by another running host"), "{refused}");
     ground.writer.stop();
+}
+
+// covers: CHN-202
+#[test]
+fn what_a_session_had_in_hand_that_is_not_there_waits_again() {
+    let (folder, key) = at_work();
+    let ground = Ground::at(folder.path(), LATER);
+    let offered = |ground: &Ground| {
+        let all = ground.readers.pending().unwrap();
+        all.iter().flat_map(|(_, open)| &open.deliveries).filter(|d| d.session().is_some()).count()
+    };
+    let room = ground.readers.conversation_by_key(key).unwrap().unwrap();
+    let Outcome::Turns(subjects) =
+        ground.ask(person(), Command::Turns { conversation: room.uid }).unwrap()
+    else {
+        panic!()
+    };
+    let (holder, cause) = (subjects[0].turn.leases[0].member, subjects[0].turn.leases[0].cause);
+    let event = chorus_core::event::EventRef { conversation: key, seq: cause };
+    let session = ground.connect(holder);
+    let me = chorus_core::command::By { session: Some(session), ..by(holder) };
+    let owed = ground.ask(me, Command::Owed { session, limit: 10 }).unwrap();
+    let Outcome::Owed { offers, .. } = owed else { panic!("{owed:?}") };
+    let attempt = offers.iter().find(|o| o.entry.event.seq == cause).unwrap().attempt;
+    ground.ask(me, Command::Accept { event, attempt }).unwrap();
+    ground.say(room.uid, "so that all of it is written");
+    ground.pass(2_000);
+    ground.writer.stop();
+    damage(folder.path(), "DELETE FROM session");
+    let repairs = start(folder.path());
+    assert!(
+        repairs.iter().any(|r| r.part == Part::Delivery && r.what.contains("waits again")),
+        "{repairs:#?}"
+    );
+    assert_eq!(start(folder.path()), []);
+    let ground = Ground::at(folder.path(), LATER.plus(10_000));
+    assert_eq!(offered(&ground), 0);
+    ground.writer.stop();
+}
+
+// covers: CHN-200
+#[test]
+fn an_index_that_is_damaged_goes_and_one_that_is_whole_stays() {
+    let (folder, _) = at_work();
+    let file = folder.path().join("search.db");
+    let ground = Ground::at(folder.path(), LATER);
+    let (search, mut index) = chorus_store::search::Search::of(folder.path(), Uid(0xab));
+    for key in index.behind(&ground.readers).unwrap() {
+        while index.step(&ground.readers, key, 100).unwrap().more {}
+    }
+    drop((search, index));
+    ground.writer.stop();
+    let whole = std::fs::metadata(&file).unwrap().len();
+    assert_eq!(mend(folder.path()), []);
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), whole);
+    std::fs::write(&file, b"this is no index").unwrap();
+    let repairs = mend(folder.path());
+    assert_eq!(repairs.iter().map(|r| r.part).collect::<Vec<_>>(), [Part::Search]);
+    assert!(!file.exists());
 }
