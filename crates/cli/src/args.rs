@@ -45,6 +45,9 @@ pub(crate) enum Command {
     /// What is to be done in a project
     #[command(subcommand)]
     Task(task::Args),
+    /// What a channel is asked again and again
+    #[command(subcommand)]
+    Schedule(schedule::Args),
     /// What waits to be said in a channel without a person asking
     #[command(subcommand)]
     Stimuli(stimuli::Args),

@@ -76,6 +76,7 @@ async fn run(cli: Cli) -> Result {
         Command::Thread(args) => thread::run(args, &context).await,
         Command::Project(args) => project::run(args, &context).await,
         Command::Task(args) => task::run(args, &context).await,
+        Command::Schedule(args) => schedule::run(args, &context).await,
         Command::Stimuli(args) => stimuli::run(args, &context).await,
         Command::Feed(args) => feed::run(args, &context).await,
         Command::Post(args) => post::run(args, &context).await,

@@ -144,6 +144,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::Redeliver { .. } => (Act::Redeliver, Firm),
         Command::Trim { .. } => (Act::Trim, Firm),
         Command::BreakTurn { .. } => (Act::BreakTurn, Firm),
+        Command::ChangeSchedules { .. } => (Act::ChangeSchedules, Firm),
         Command::Note(note) if note.act == Act::CallTool => (note.act, Soft),
         Command::Note(note) => (note.act, Firm),
         // In the conversation's log, with who was told and why; a refused send changed nothing.
@@ -199,7 +200,9 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
             record.subject = Some(*conversation);
             record.member = Some(*member);
         }
-        Command::Continue { conversation, .. } => record.subject = Some(*conversation),
+        Command::Continue { conversation, .. } | Command::ChangeSchedules { conversation, .. } => {
+            record.subject = Some(*conversation);
+        }
         Command::OpenThread(opening) => record.subject = Some(opening.conversation),
         Command::ChangeThread { thread, .. } | Command::ChangeWork { thread, .. } => {
             record.subject = Some(*thread);

@@ -16,6 +16,7 @@ use crate::event::{EventRef, Message, Reason};
 use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
 use crate::member::{MemberFields, MemberKind};
 use crate::reaction::Signal;
+use crate::schedule;
 use crate::stimulus::StimulusKind;
 use crate::thread::work::WorkChange;
 use crate::thread::{ThreadKind, ThreadStatus};
@@ -203,6 +204,11 @@ pub enum Command {
     },
     /// Something about a project.
     Project(Box<crate::project::Asked>),
+    /// Makes, changes or removes a schedule of a channel.
+    ChangeSchedules {
+        conversation: Uid,
+        act: Box<schedule::Act>,
+    },
     /// A message of a thread is to stand in the channel's feed.
     Promote {
         message: Uid,

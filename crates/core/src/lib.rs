@@ -33,6 +33,7 @@ pub mod command;
 pub mod delivery;
 pub mod digest;
 pub mod project;
+pub mod schedule;
 pub mod stimulus;
 
 pub mod room;

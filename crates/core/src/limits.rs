@@ -90,6 +90,12 @@ pub const STIMULI_PENDING: usize = 32;
 pub const STIMULI_ENDED: usize = 64;
 /// Attempts at saying a stimulus: what fails so often fails always.
 pub const STIMULUS_ATTEMPTS: u8 = 3;
+/// Schedules of one channel.
+pub const SCHEDULES: usize = 64;
+/// Shortest and longest interval of a schedule: a minute, and 31 days.
+pub const SCHEDULE_EVERY_MS: (i64, i64) = (60_000, 31 * 86_400_000);
+/// Longest cron expression, in bytes.
+pub const CRON_BYTES: usize = 256;
 /// Quiet after a subject that was opened without a person (design section 5, "Turns").
 pub const STIMULUS_QUIET_MS: i64 = 300_000;
 /// Subjects alive at once that were opened without a person (design section 5, "Turns").

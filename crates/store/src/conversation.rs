@@ -235,6 +235,7 @@ pub(crate) fn with_open_events(db: &dyn Db, workspace: i64) -> Result<Vec<Conver
     let sql = "SELECT conversation FROM head WHERE workspace = $1 AND settled < seq
         UNION SELECT conversation FROM pending WHERE workspace = $1
         UNION SELECT conversation FROM stimulus WHERE workspace = $1 AND state <= 2
+        UNION SELECT conversation FROM schedule WHERE workspace = $1 AND due > 0
         UNION SELECT d.conversation FROM digested d JOIN head h
             ON h.workspace = d.workspace AND h.conversation = d.conversation AND h.seq > d.seq
             JOIN roster r ON r.workspace = d.workspace AND r.conversation = d.conversation

@@ -18,7 +18,8 @@ use chorus_core::room::{Base, Parts, Room, TAIL};
 
 use crate::db::{Db, Error};
 use crate::{
-    asset, base, conversation, digest, event, gone, mark, message, open, stimulus, thread, turn,
+    asset, base, conversation, digest, event, gone, mark, message, open, schedule, stimulus,
+    thread, turn,
 };
 
 /// Facts of one workspace at one moment.
@@ -76,6 +77,7 @@ impl Stored<'_> {
             roster,
             digested,
             gone: gone::all(db, workspace, key)?,
+            schedules: schedule::all(db, workspace, key)?,
             stimuli: stimulus::all(db, workspace, key)?,
             threads: thread::all(db, workspace, key)?,
             events: event::after(db, workspace, key, tail, i64::MAX as usize)?,

@@ -28,6 +28,7 @@ mod open;
 mod place;
 mod project;
 mod row;
+mod schedule;
 mod stamps;
 mod stimulus;
 mod thread;

@@ -9,7 +9,7 @@ use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 use crate::db::{Db, Result};
 use crate::{
     approval, asset, base, conversation, digest, directory, event, gone, mark, message, open,
-    project, shared, stimulus, thread, turn,
+    project, schedule, shared, stimulus, thread, turn,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
@@ -219,6 +219,12 @@ fn record_projections(
     for subject in &dirty.turns {
         let live = room.turns.get(*subject).filter(|_| room.turns.is_live(*subject));
         turn::put(db, workspace, key, *subject, live)?;
+    }
+    for (uid, schedule) in &dirty.schedules {
+        match schedule {
+            Some(schedule) => schedule::put(db, workspace, key, schedule)?,
+            None => schedule::remove(db, workspace, key, *uid)?,
+        }
     }
     if !dirty.stimuli.is_empty() {
         // What ended keeps nothing of what it was to say.

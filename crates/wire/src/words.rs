@@ -16,6 +16,7 @@ use chorus_core::event::{MessageKind, Reason};
 use chorus_core::member::MemberKind;
 use chorus_core::project::TaskState;
 use chorus_core::reaction::Signal;
+use chorus_core::schedule::Fired;
 use chorus_core::stimulus::{StimulusKind, StimulusState};
 use chorus_core::thread::work::{BindingKind, WorkStatus};
 use chorus_core::thread::{ThreadKind, ThreadStatus};
@@ -66,6 +67,7 @@ word! {
     Reason: "reason",
     Signal: "signal",
     Standing: "approval state",
+    Fired: "result of a firing",
     StimulusKind: "kind of stimulus",
     StimulusState: "state of a stimulus",
     TaskState: "state of a task",

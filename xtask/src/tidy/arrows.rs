@@ -37,9 +37,9 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("xtask", &["chorus-cluster"]),
 ];
 
-/// All that the core takes from elsewhere: hashing, maps whose snapshots are cheap, and which characters are the
-/// same. What is added here must be pure.
-const CORE_TAKES: [&str; 3] = ["rpds", "sha2", "unicode-normalization"];
+/// All that the core takes from elsewhere: hashing, maps whose snapshots are cheap, which characters are the same, and
+/// the clocks of time zones, of which it asks only those that the program carries. What is added here must be pure.
+const CORE_TAKES: [&str; 4] = ["jiff", "rpds", "sha2", "unicode-normalization"];
 
 /// Crates that only the named members may use outside their tests.
 const ROOMS: [(&str, &[&str]); 4] = [

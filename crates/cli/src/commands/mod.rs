@@ -9,6 +9,7 @@ pub(crate) mod channel;
 pub(crate) mod member;
 pub(crate) mod project;
 pub(crate) mod role;
+pub(crate) mod schedule;
 pub(crate) mod stimuli;
 pub(crate) mod task;
 pub(crate) mod thread;

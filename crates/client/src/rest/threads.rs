@@ -3,6 +3,7 @@
 use chorus_wire::rest::feed::{Feed, ReadFeed};
 use chorus_wire::rest::moderation::{AskModeration, Moderation};
 use chorus_wire::rest::pauses::{Continued, Pauses};
+use chorus_wire::rest::schedules::{NewSchedule, Schedule, SchedulePatch, Schedules};
 use chorus_wire::rest::stimuli::{ListStimuli, NewStimulus, Stimuli, Stimulus};
 use chorus_wire::rest::thread_work::{Promote, WorkPatch};
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch, Threads};
@@ -62,6 +63,32 @@ impl Client {
     pub async fn break_turn(&self, channel: &str, subject: &str, member: &str) -> Result<()> {
         self.act(Method::DELETE, self.url(&["v1", "channels", channel, "turns", subject, member]))
             .await
+    }
+
+    /// `GET /v1/channels/{id}/schedules`
+    pub async fn schedules(&self, channel: &str) -> Result<Schedules> {
+        self.get(self.url(&["v1", "channels", channel, "schedules"])).await
+    }
+
+    /// `POST /v1/channels/{id}/schedules`
+    pub async fn add_schedule(&self, channel: &str, new: &NewSchedule) -> Result<Schedule> {
+        self.send(Method::POST, self.url(&["v1", "channels", channel, "schedules"]), new).await
+    }
+
+    /// `PATCH /v1/channels/{id}/schedules/{schedule}`
+    pub async fn change_schedule(
+        &self,
+        channel: &str,
+        id: &str,
+        patch: &SchedulePatch,
+    ) -> Result<Schedule> {
+        let url = self.url(&["v1", "channels", channel, "schedules", id]);
+        self.send(Method::PATCH, url, patch).await
+    }
+
+    /// `DELETE /v1/channels/{id}/schedules/{schedule}`
+    pub async fn remove_schedule(&self, channel: &str, id: &str) -> Result<()> {
+        self.act(Method::DELETE, self.url(&["v1", "channels", channel, "schedules", id])).await
     }
 
     /// `GET /v1/channels/{id}/stimuli`

@@ -40,6 +40,7 @@ pub enum Act {
     Trim,
     GrantTurn,
     BreakTurn,
+    ChangeSchedules,
     KeepAsset,
     /// What did not fit the logs was mended; its name is what of the conversation that was.
     Repair,
@@ -61,7 +62,7 @@ pub enum Act {
 }
 
 impl Act {
-    pub const ALL: [Self; 48] = [
+    pub const ALL: [Self; 49] = [
         Self::AddMember,
         Self::ChangeMember,
         Self::RemoveMember,
@@ -96,6 +97,7 @@ impl Act {
         Self::Trim,
         Self::GrantTurn,
         Self::BreakTurn,
+        Self::ChangeSchedules,
         Self::KeepAsset,
         Self::Repair,
         Self::RefuseTurn,
@@ -148,6 +150,7 @@ impl Act {
             Self::Trim => "history_dropped",
             Self::GrantTurn => "turn_granted",
             Self::BreakTurn => "turn_broken",
+            Self::ChangeSchedules => "schedules_changed",
             Self::KeepAsset => "asset_kept",
             Self::Repair => "repaired",
             Self::RefuseTurn => "turn_refused",
@@ -176,6 +179,7 @@ impl Act {
             | Self::OpenThread
             | Self::Continue
             | Self::BreakTurn
+            | Self::ChangeSchedules
             | Self::RefuseTurn
             | Self::Deduplicate
             | Self::Trim => Prefix::Conversation,

@@ -10,6 +10,7 @@ use crate::delivery::{Disposition, Open};
 use crate::event::{Event, EventRef};
 use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
 use crate::member::{Directory, Member, Role, Session, Stream};
+use crate::schedule::Schedule;
 use crate::stimulus::Stimulus;
 use crate::thread::Thread;
 use crate::turn::Turn;
@@ -57,6 +58,10 @@ pub enum Outcome {
     Stimulus {
         conversation: Arc<Conversation>,
         stimulus: Arc<Stimulus>,
+    },
+    Schedule {
+        conversation: Arc<Conversation>,
+        schedule: Arc<Schedule>,
     },
     Continued {
         conversation: Arc<Conversation>,

@@ -11,6 +11,7 @@ use crate::event::{MessageKind, Reason};
 use crate::member::MemberKind;
 use crate::project::TaskState;
 use crate::reaction::Signal;
+use crate::schedule::Fired;
 use crate::stimulus::{StimulusKind, StimulusState};
 use crate::thread::work::{BindingKind, WorkStatus};
 use crate::thread::{ThreadKind, ThreadStatus};
@@ -132,6 +133,7 @@ coded!(StimulusKind {
     ResultSummary = 9,
     SupersessionNotice = 10,
 });
+coded!(Fired { Open = 1, Answered = 2, Unanswered = 3, Failed = 4 });
 coded!(StimulusState {
     Pending = 1,
     Claimed = 2,
@@ -178,6 +180,7 @@ coded!(Act {
     Trim = 36,
     GrantTurn = 37,
     BreakTurn = 38,
+    ChangeSchedules = 40,
     KeepAsset = 50,
     Repair = 60,
     CreateProject = 51,

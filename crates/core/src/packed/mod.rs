@@ -13,6 +13,7 @@ mod digest;
 mod open;
 mod project;
 mod projection;
+mod schedule;
 mod stimulus;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ pub use digest::{digest, read_digest};
 pub use open::{open, read_open};
 pub use project::{project, read_project, read_task, task};
 pub use projection::{members, reactions, read_members, read_reactions};
+pub use schedule::{read_schedule, schedule};
 pub use stimulus::{read_stimulus, stimulus};
 pub use turn::{read_turn, turn};
 pub use work::{read_work, work};

@@ -84,7 +84,7 @@ pub fn read_stimulus(bytes: &[u8]) -> Result<Stimulus> {
     Ok(stimulus)
 }
 
-fn flag(r: &mut Reader<'_>) -> Result<bool> {
+pub(super) fn flag(r: &mut Reader<'_>) -> Result<bool> {
     match r.byte()? {
         0 => Ok(false),
         1 => Ok(true),
@@ -92,25 +92,25 @@ fn flag(r: &mut Reader<'_>) -> Result<bool> {
     }
 }
 
-fn put_time(out: &mut Writer, time: Option<Timestamp>) {
+pub(super) fn put_time(out: &mut Writer, time: Option<Timestamp>) {
     out.byte(time.is_some().into());
     if let Some(time) = time {
         out.signed(time.0);
     }
 }
 
-fn get_time(r: &mut Reader<'_>) -> Result<Option<Timestamp>> {
+pub(super) fn get_time(r: &mut Reader<'_>) -> Result<Option<Timestamp>> {
     flag(r)?.then(|| r.signed().map(Timestamp)).transpose()
 }
 
-fn put_uid(out: &mut Writer, uid: Option<Uid>) {
+pub(super) fn put_uid(out: &mut Writer, uid: Option<Uid>) {
     out.byte(uid.is_some().into());
     if let Some(uid) = uid {
         out.0.extend_from_slice(&uid.0.to_be_bytes());
     }
 }
 
-fn get_uid(r: &mut Reader<'_>) -> Result<Option<Uid>> {
+pub(super) fn get_uid(r: &mut Reader<'_>) -> Result<Option<Uid>> {
     if !flag(r)? {
         return Ok(None);
     }

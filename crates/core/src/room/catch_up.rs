@@ -37,7 +37,10 @@ impl Dirty {
     /// given by [`Dirty::standings`].
     pub fn tells_all(&self) -> bool {
         let told = self.erased.is_empty() && self.base.is_none() && self.turns.is_empty();
-        told && !self.digested && self.digests.is_empty() && self.stimuli.is_empty()
+        told && !self.digested
+            && self.digests.is_empty()
+            && self.stimuli.is_empty()
+            && self.schedules.is_empty()
     }
 
     /// The events of which it changed what is owed for them.
@@ -115,11 +118,13 @@ impl Room {
                 gone,
                 tally,
                 stimuli,
+                schedules,
                 ..
             } = room.clone();
             // While nobody follows it, nothing is counted.
             let tally = (!listeners.is_empty()).then_some(tally);
-            (conversation, head, roster, listeners, threads, open, gone, tally, stimuli)
+            let queue = (stimuli, schedules);
+            (conversation, head, roster, listeners, threads, open, gone, tally, queue)
         };
         all(self) == all(loaded) && seqs(self).ends_with(&seqs(loaded))
     }

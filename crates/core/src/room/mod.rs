@@ -26,6 +26,7 @@ use crate::event::{Event, Hash};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::limits;
 use crate::member::Directory;
+use crate::schedule::Schedule;
 use crate::stimulus::Stimulus;
 use crate::stimulus::queue::{self, Queue};
 use crate::thread::Thread;
@@ -95,6 +96,8 @@ pub struct Room {
     pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
     /// Its queue of stimuli, and those that ended lately.
     pub stimuli: Queue,
+    /// What it is asked again and again.
+    pub schedules: BTreeMap<Uid, Arc<Schedule>>,
     /// What was said since the last digest; nothing is counted while nobody follows.
     pub tally: Tally,
     /// Who speaks about which subject.
@@ -176,6 +179,8 @@ pub struct Dirty {
     pub unsaid: Vec<Seq>,
     /// Stimuli as they are now; none for those that need not be known any more.
     pub stimuli: BTreeMap<Uid, Option<Arc<Stimulus>>>,
+    /// Schedules as they are now; none for those that were removed.
+    pub schedules: BTreeMap<Uid, Option<Arc<Schedule>>>,
     /// Where the log begins from now on: what is at or before it goes.
     pub base: Option<Arc<Base>>,
     /// Subjects whose turns changed.
@@ -208,6 +213,7 @@ impl Dirty {
             && self.base.is_none()
             && self.turns.is_empty()
             && self.stimuli.is_empty()
+            && self.schedules.is_empty()
     }
 }
 
@@ -223,6 +229,7 @@ pub struct Parts {
     pub pending: Vec<Open>,
     pub gone: Vec<(MemberKey, Option<ThreadKey>)>,
     pub stimuli: Vec<Stimulus>,
+    pub schedules: Vec<Schedule>,
     /// Up to where digests account for the log, when that was ever noted. `events` begin there at the latest,
     /// or [`limits::DIGEST_EVENTS`] before the end, when the conversation is followed.
     pub digested: Option<Seq>,
@@ -257,6 +264,7 @@ impl Room {
             autonomous: VecDeque::new(),
             gone: BTreeSet::new(),
             stimuli: Queue::new(),
+            schedules: BTreeMap::new(),
             tally: Tally::default(),
             turns: Turns::default(),
             roots: HashMap::new(),
@@ -279,6 +287,7 @@ impl Room {
         room.roots = room.threads.values().filter_map(|t| Some((t.root?, t.key))).collect();
         room.turns.restore(parts.turns);
         room.stimuli = parts.stimuli.into_iter().map(|s| (s.uid, Arc::new(s))).collect();
+        room.schedules = parts.schedules.into_iter().map(|s| (s.uid, Arc::new(s))).collect();
         room.gone = parts.gone.into_iter().collect();
         room.tally = Tally::from(parts.digested.unwrap_or(room.head.seq));
         room.dirty.digested = parts.digested.is_none() && !room.listeners.is_empty();
@@ -336,9 +345,27 @@ impl Room {
         self.put_stimulus(ended);
     }
 
+    /// A schedule as it is from now on.
+    pub fn put_schedule(&mut self, schedule: Schedule) {
+        let schedule = Arc::new(schedule);
+        self.dirty.schedules.insert(schedule.uid, Some(schedule.clone()));
+        self.schedules.insert(schedule.uid, schedule);
+    }
+
+    pub fn remove_schedule(&mut self, uid: Uid) {
+        self.schedules.remove(&uid);
+        self.dirty.schedules.insert(uid, None);
+    }
+
+    /// When its queue or its schedules are next to be looked at.
+    pub fn queue_due(&self) -> Option<Timestamp> {
+        let fires = self.schedules.values().filter_map(|s| s.next_at).min();
+        queue::due(&self.stimuli).into_iter().chain(fires).min()
+    }
+
     /// Whether something waits in its queue.
     pub fn has_stimuli(&self) -> bool {
-        self.stimuli.values().any(|s| s.state.is_open())
+        self.queue_due().is_some()
     }
 
     /// The live thread of an undertaking; the oldest, should there be two.

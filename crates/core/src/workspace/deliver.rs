@@ -291,6 +291,7 @@ impl Run<'_> {
             self.ws.owe(delivery.member, at, false);
         }
         self.ws.track(at);
+        self.schedule_settled(at, &snapshot);
         let conversation = at.conversation;
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: snapshot });
     }

@@ -27,6 +27,7 @@ mod post;
 mod project;
 mod rooms;
 mod run;
+mod schedule;
 mod stimulus;
 mod thread;
 mod timer;
@@ -49,7 +50,6 @@ use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
 use crate::member::Directory;
 use crate::room::Room;
-use crate::stimulus::queue;
 pub use changes::{Changes, RoomChanges};
 use digest::{Every, digest_timer};
 use run::Run;
@@ -237,6 +237,7 @@ impl Workspace {
                 run.steer_stimulus(conversation, stimulus, again)
             }
             Command::Project(asked) => run.project(*asked),
+            Command::ChangeSchedules { conversation, act } => run.schedules(conversation, *act),
             Command::Promote { message, note } => run.promote(message, note),
             Command::Continue { conversation, thread } => run.go_on(conversation, thread),
             Command::SetCursor { conversation, read } => run.set_cursor(conversation, read),
@@ -351,8 +352,8 @@ impl Workspace {
             if due.is_some() {
                 self.timers.set(digest_timer(key), due);
             }
-            if !room.stimuli.is_empty() {
-                self.timers.set(stimulus_timer(key), queue::due(&room.stimuli));
+            if !room.stimuli.is_empty() || !room.schedules.is_empty() {
+                self.timers.set(stimulus_timer(key), room.queue_due());
             }
             if self.shared {
                 room.store_changed();

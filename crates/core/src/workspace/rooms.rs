@@ -7,7 +7,6 @@ use super::{Workspace, is_running};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq};
 use crate::room::Room;
-use crate::stimulus::queue;
 
 impl Workspace {
     /// Takes a loaded room in, with its open deliveries and timers.
@@ -26,7 +25,7 @@ impl Workspace {
         let open: Vec<Seq> = room.open.keys().copied().collect();
         let due = self.digests.0.and_then(|every| room.tally.due(every));
         self.timers.set(digest_timer(key), due);
-        self.timers.set(stimulus_timer(key), queue::due(&room.stimuli));
+        self.timers.set(stimulus_timer(key), room.queue_due());
         for member in running_in(&room) {
             self.count_running(member, false, true);
         }

@@ -17,8 +17,10 @@ use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind, T
 use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, ThreadKey, Timestamp, Uid};
 use crate::limits;
 use crate::member::check_title;
-use crate::stimulus::{Stimulus, StimulusState, queue};
-use crate::thread::work::{Report, Spur, WorkChange, check_key, check_words_of};
+use crate::stimulus::{Stimulus, StimulusKind, StimulusState, queue};
+use crate::thread::work::{
+    Binding, BindingKind, Report, Spur, WorkChange, check_key, check_words_of,
+};
 use crate::thread::{ThreadKind, ThreadStatus};
 
 impl Run<'_> {
@@ -105,7 +107,11 @@ impl Run<'_> {
     }
 
     /// Puts it into the queue, in the place of those that are about the same; above the cap only so.
-    fn enqueue(&mut self, key: ConversationKey, mut new: Stimulus) -> Result<Arc<Stimulus>> {
+    pub(super) fn enqueue(
+        &mut self,
+        key: ConversationKey,
+        mut new: Stimulus,
+    ) -> Result<Arc<Stimulus>> {
         let queue = &self.room(key).stimuli;
         let pending = queue.values().filter(|s| s.state == StimulusState::Pending);
         let old: Vec<_> = pending.filter_map(|s| Some((s.replaced_by(&new)?, s.clone()))).collect();
@@ -204,6 +210,7 @@ impl Run<'_> {
     /// Time has come for a queue: what is over goes, what is claimed is said, and else the next is claimed.
     pub(super) fn fire_stimuli(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
+        self.fire_schedules(key)?;
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
         let open: Vec<_> = room.stimuli.values().filter(|s| s.state.is_open()).cloned().collect();
         for old in open.iter().filter(|s| s.expires_at.is_some_and(|at| at <= now)) {
@@ -265,6 +272,7 @@ impl Run<'_> {
             Err(super::Failure::Refused(refusal)) => self.cancelled(stimulus, &refusal.message),
             Err(unavailable) => return Err(unavailable),
         };
+        self.note_fired(key, &ended);
         self.room_mut(key).put_stimulus(ended);
         self.arrange_stimuli(key);
         Ok(())
@@ -386,13 +394,14 @@ impl Run<'_> {
             initiative_key: initiative.map(Some),
             progress: progress.map(|key| Report { key, text, percent: None }),
             spur: Some(Spur { uid, kind, at, thread_seq, opened }),
+            bind: schedule_of(stimulus),
             ..WorkChange::default()
         };
-        // What would have too many streams of progress keeps those it has.
+        // What would have too many streams of progress, or bindings, keeps those it has.
         let work = self.thread(key, Some(thread)).map(|t| t.work.clone()).unwrap_or_default();
         let change = match work.check(&change) {
             Ok(()) => change,
-            Err(_) => WorkChange { progress: None, ..change },
+            Err(_) => WorkChange { progress: None, bind: Vec::new(), ..change },
         };
         let mut draft = self.draft(derived(uid, nth), Change::ThreadWork(Box::new(change)));
         draft.thread = Some(thread);
@@ -402,13 +411,20 @@ impl Run<'_> {
     }
 }
 
+/// The schedule whose firing this is, for the thread's bindings: its id stands in the key.
+fn schedule_of(stimulus: &Stimulus) -> Vec<Binding> {
+    let fires = stimulus.kind == StimulusKind::ScheduleFire;
+    let id = stimulus.dedupe_key.clone().filter(|_| fires);
+    id.map(|id| Binding { kind: BindingKind::Schedule, id }).into_iter().collect()
+}
+
 /// A queue has a timer as an event has one; no event has this seq.
 pub(super) fn stimulus_timer(conversation: ConversationKey) -> EventRef {
     EventRef { conversation, seq: Seq(u64::MAX - 7) }
 }
 
 /// The first line of a text, as a title.
-fn headline(text: &str) -> Arc<str> {
+pub(super) fn headline(text: &str) -> Arc<str> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("stimulus");
     let line: String = line.chars().filter(|c| !c.is_control()).collect();
     shortened(&line, HEADLINE_BYTES).trim().into()
@@ -417,7 +433,7 @@ fn headline(text: &str) -> Arc<str> {
 /// Longest title that is made of a text, in bytes.
 const HEADLINE_BYTES: usize = 80;
 
-fn shortened(text: &str, most: usize) -> &str {
+pub(super) fn shortened(text: &str, most: usize) -> &str {
     let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -32,6 +32,7 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
         let parts = Parts {
             digested: None,
             stimuli: Vec::new(),
+            schedules: Vec::new(),
             gone: Vec::new(),
             conversation: room.conversation.clone(),
             head: room.head,

@@ -388,6 +388,7 @@ impl House {
                 digested: self.log.digested.get(&key).copied(),
                 gone: room.gone.iter().copied().collect(),
                 stimuli: self.log.stimuli_of(key),
+                schedules: room.schedules.values().map(|s| (**s).clone()).collect(),
                 sent: sent.collect(),
                 shared: false,
                 turns,

@@ -43,6 +43,10 @@ pub(super) fn task(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Task, id).ok_or_else(|| Refusal::not_found("task"))
 }
 
+pub(super) fn schedule(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Schedule, id).ok_or_else(|| Refusal::not_found("schedule"))
+}
+
 pub(super) fn session(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Session, id)
         .ok_or_else(|| Refusal::invalid("a session id is sess_ and 32 hexadecimal digits"))

@@ -24,6 +24,7 @@ pub(crate) mod projects;
 pub(crate) mod reactions;
 pub(crate) mod retention;
 pub(crate) mod roles;
+pub(crate) mod schedules;
 pub(crate) mod search;
 pub(crate) mod stimuli;
 pub(crate) mod streams;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chorus_core::command::Command;
 use chorus_core::event::Message;
+use chorus_core::schedule::Act;
 use chorus_wire::canonical;
 
 use super::Redactor;
@@ -49,6 +50,13 @@ impl Redactor {
             Command::Project(asked) => {
                 asked.texts().into_iter().map(|text| self.shared(text)).sum()
             }
+            Command::ChangeSchedules { act, .. } => match &mut **act {
+                Act::Add(new) => {
+                    self.shared(&mut new.text) + new.title.as_mut().map_or(0, |t| self.shared(t))
+                }
+                Act::Change(_, patch) => self.maybe(&mut patch.text) + self.maybe(&mut patch.title),
+                Act::Remove(_) => 0,
+            },
             Command::Promote { note, .. } => self.maybe(note),
             Command::KeepDigest { written, .. } => self.shared(&mut written.text),
             Command::MayCall { arguments, .. } => self.shared(arguments),

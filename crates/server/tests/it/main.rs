@@ -40,6 +40,7 @@ mod redact;
 mod repair;
 mod restart;
 mod retention;
+mod schedules;
 mod search;
 mod sqlite;
 mod stimuli;

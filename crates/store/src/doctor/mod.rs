@@ -14,6 +14,7 @@ mod log;
 mod open;
 mod projection;
 mod projects;
+mod schedules;
 mod stimuli;
 mod turns;
 
@@ -159,6 +160,7 @@ impl<'a> Look<'a> {
         look.check_digests(&replayed.room)?;
         if has_assets {
             look.check_assets(head.base, &replayed.assets)?;
+            look.check_schedules()?;
             look.check_stimuli()?;
         }
         let before = look.report.problems.len();

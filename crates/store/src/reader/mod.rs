@@ -21,6 +21,7 @@ use chorus_core::digest::Digest;
 use chorus_core::event::{Event, EventRef, Hash};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use chorus_core::room::{Base, Head};
+use chorus_core::schedule::Schedule;
 use chorus_core::stimulus::Stimulus;
 use chorus_core::thread::Thread;
 
@@ -29,7 +30,8 @@ use crate::db::{Db, Result};
 use crate::stamps::Stamps;
 use crate::unread::Unread;
 use crate::{
-    Place, asset, audit, base, conversation, digest, event, mark, open, stimulus, thread, unread,
+    Place, asset, audit, base, conversation, digest, event, mark, open, schedule, stimulus, thread,
+    unread,
 };
 
 pub use entries::{Line, Page, Start, StoredEntry};
@@ -224,6 +226,11 @@ impl Readers {
     /// After which seq of the conversation the messages stand that come after this seq of the thread.
     pub fn seq_in_thread(&self, key: ConversationKey, thread: ThreadKey, seq: u64) -> Result<Seq> {
         self.read(|db, ws| event::in_thread(db, ws, key, thread, seq))
+    }
+
+    /// The schedules of a conversation, oldest first.
+    pub fn schedules(&self, key: ConversationKey) -> Result<Vec<Schedule>> {
+        self.read(|db, ws| schedule::all(db, ws, key))
     }
 
     /// The queue of stimuli of a conversation and what ended there lately, oldest first.

@@ -395,3 +395,12 @@ CREATE TABLE project_task (
     packed BYTEA NOT NULL,
     PRIMARY KEY (workspace, project, uid)
 );
+
+CREATE TABLE schedule (
+    workspace BIGINT NOT NULL,
+    conversation BIGINT NOT NULL,
+    uid BYTEA NOT NULL,
+    due BIGINT NOT NULL,
+    packed BYTEA NOT NULL,
+    PRIMARY KEY (workspace, conversation, uid)
+);

@@ -76,3 +76,13 @@ CREATE TABLE project_task (
     packed BLOB NOT NULL,
     PRIMARY KEY (workspace, project, uid)
 ) WITHOUT ROWID;
+
+-- What a channel is asked again and again. When it is due stands in it too; 0 is never.
+CREATE TABLE schedule (
+    workspace INTEGER NOT NULL,
+    conversation INTEGER NOT NULL,
+    uid BLOB NOT NULL,
+    due INTEGER NOT NULL,
+    packed BLOB NOT NULL,
+    PRIMARY KEY (workspace, conversation, uid)
+) WITHOUT ROWID;

@@ -11,7 +11,7 @@ use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 use crate::{approval, conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 31] = [
+const TABLES: [&Table; 32] = [
     &crate::asset::ASSET,
     &crate::asset::BLOB,
     &crate::asset::REF,
@@ -41,6 +41,7 @@ const TABLES: [&Table; 31] = [
     &open::RECEIPT,
     &crate::project::PROJECT,
     &crate::project::TASK,
+    &crate::schedule::SCHEDULE,
     &crate::stimulus::STIMULUS,
     &MIGRATION,
 ];

@@ -22,6 +22,7 @@ pub mod approvals;
 pub mod assets;
 pub mod attention;
 pub mod events;
+pub mod schedules;
 pub mod search;
 
 pub mod audit;

@@ -45,6 +45,7 @@ pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static 
         "member" => ("The member's id.", "reviewer_agent"),
         "name" => ("The role's name.", "backend-agents"),
         "secret" => ("The secret of the link.", "3f1c9a"),
+        "schedule" => ("The schedule: `sch_…`.", "sch_0192f0c1a2b37c4d8e5f60718293a4c1"),
         "stimulus" => ("The stimulus: `stm_…`.", "stm_0192f0c1a2b37c4d8e5f60718293a4b5"),
         "subject" => (
             "The subject: the `evt_…` of its root message, or its thread's `th_…`.",

@@ -11,6 +11,7 @@ mod members;
 mod messages;
 mod pauses;
 mod projects;
+mod schedules;
 mod search;
 mod stimuli;
 mod thread_work;
@@ -26,6 +27,7 @@ pub(super) fn routes() -> Routes {
         .merge(messages::routes())
         .merge(threads::routes())
         .merge(thread_work::routes())
+        .merge(schedules::routes())
         .merge(stimuli::routes())
         .merge(pauses::routes())
         .merge(projects::routes())

@@ -1,0 +1,157 @@
+//! Schedules: what a channel is asked again and again (channels spec, "Stimuli and wake-ups": `schedule_fire`,
+//! `schedule_result`).
+//!
+//! A schedule is a row with the time at which it fires next. Firing puts a stimulus into the channel's queue and moves
+//! the schedule on, in one transaction, so that a time fires once whatever happens. What was missed while the host was
+//! away fires once, not as often as it was missed.
+
+pub mod cron;
+
+use std::sync::Arc;
+
+use crate::error::Refusal;
+use crate::ids::{MemberKey, ThreadKey, Timestamp, Uid};
+use crate::limits;
+use cron::Cron;
+
+/// When it fires.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Every so many milliseconds, counted from when it was made.
+    Every(i64),
+    /// At the times of a cron expression on the clocks of a time zone.
+    Cron { expression: Arc<str>, zone: Arc<str> },
+}
+
+/// How its last firing ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fired {
+    /// The stimulus waits, or was said and somebody is at it.
+    Open,
+    /// Somebody answered.
+    Answered,
+    /// Everybody who was told is done, and nobody answered.
+    Unanswered,
+    /// It could not be put into the queue, or was not said.
+    Failed,
+}
+
+impl Fired {
+    pub const ALL: [Self; 4] = [Self::Open, Self::Answered, Self::Unanswered, Self::Failed];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Answered => "answered",
+            Self::Unanswered => "unanswered",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    pub uid: Uid,
+    pub when: When,
+    /// Whose word it is.
+    pub source: MemberKey,
+    /// Who made it, and is told of results.
+    pub maker: MemberKey,
+    /// The thread that it continues; none opens a subject.
+    pub thread: Option<(ThreadKey, Uid)>,
+    pub text: Arc<str>,
+    pub title: Arc<str>,
+    /// Whom it is for.
+    pub targets: Vec<MemberKey>,
+    pub progress_key: Option<Arc<str>>,
+    pub initiative_key: Option<Arc<str>>,
+    pub created_at: Timestamp,
+    pub paused: bool,
+    /// When it fires next; none while it is paused.
+    pub next_at: Option<Timestamp>,
+    /// Firings there were.
+    pub fired: u32,
+    /// The last one: when, as which stimulus, and how that ended.
+    pub last: Option<(Timestamp, Uid, Fired)>,
+}
+
+/// A schedule to be made.
+#[derive(Clone, Debug)]
+pub struct NewSchedule {
+    pub when: When,
+    pub source: Option<MemberKey>,
+    pub thread: Option<Uid>,
+    pub text: Arc<str>,
+    pub title: Option<Arc<str>>,
+    pub targets: Vec<MemberKey>,
+    pub progress_key: Option<Arc<str>>,
+    pub initiative_key: Option<Arc<str>>,
+}
+
+/// What is to change; `None` leaves it as it is.
+#[derive(Clone, Debug, Default)]
+pub struct SchedulePatch {
+    pub when: Option<When>,
+    pub text: Option<Arc<str>>,
+    pub title: Option<Arc<str>>,
+    pub targets: Option<Vec<MemberKey>>,
+    pub paused: Option<bool>,
+}
+
+/// What is done to the schedules of a channel.
+#[derive(Clone, Debug)]
+pub enum Act {
+    Add(NewSchedule),
+    Change(Uid, SchedulePatch),
+    Remove(Uid),
+}
+
+impl When {
+    /// What is wrong with it, if anything is.
+    pub fn check(&self, now: Timestamp) -> Result<(), Refusal> {
+        let (least, most) = limits::SCHEDULE_EVERY_MS;
+        match self {
+            Self::Every(ms) if !(least..=most).contains(ms) => {
+                Err(Refusal::invalid(format!("`every_ms` is from {least} to {most}")))
+            }
+            Self::Every(_) => Ok(()),
+            Self::Cron { expression, zone } => {
+                let cron = (expression.len() <= limits::CRON_BYTES)
+                    .then(|| Cron::parse(expression, zone))
+                    .unwrap_or_else(|| {
+                        Err(format!("`cron` has at most {} bytes", limits::CRON_BYTES))
+                    });
+                let never = || Refusal::invalid("no time is ever like this `cron`");
+                let cron = cron.map_err(Refusal::invalid)?;
+                cron.next(now).map(drop).ok_or_else(never)
+            }
+        }
+    }
+
+    /// The next time after `after`; `made` is from when intervals count.
+    pub fn next(&self, made: Timestamp, after: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Every(ms) => {
+                let whole = after.since(made).max(0) / ms.max(&1) + 1;
+                Some(made.plus(whole.saturating_mul(*ms)))
+            }
+            Self::Cron { expression, zone } => Cron::parse(expression, zone).ok()?.next(after),
+        }
+    }
+}
+
+impl Schedule {
+    /// What its firings are deduplicated by, and what binds the threads that they open to it.
+    pub fn key(&self) -> Arc<str> {
+        self.uid.show(crate::ids::Prefix::Schedule).into()
+    }
+
+    /// With its next time, as it is from now on.
+    pub fn arranged(self, now: Timestamp) -> Self {
+        let next = self.when.next(self.created_at, now).filter(|_| !self.paused);
+        Self { next_at: next, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn at(text: &str) -> Timestamp {
+    Timestamp(text.parse::<jiff::Timestamp>().unwrap().as_millisecond())
+}
+
+/// The next times of an expression, in UTC.
+fn times(cron: &str, zone: &str, after: &str, count: usize) -> Vec<String> {
+    let cron = Cron::parse(cron, zone).unwrap();
+    let mut after = at(after);
+    let next = |_| {
+        after = cron.next(after)?;
+        Some(jiff::Timestamp::from_millisecond(after.0).unwrap().to_string())
+    };
+    (0..count).map_while(next).collect()
+}
+
+// covers: CHN-156
+#[test]
+fn times_are_those_of_the_zones_clocks() {
+    assert_eq!(
+        times("0 9 * * mon-fri", "Europe/Oslo", "2026-11-20T09:00:00Z", 2),
+        ["2026-11-23T08:00:00Z", "2026-11-24T08:00:00Z"]
+    );
+    assert_eq!(
+        times("*/20 8-9 1,15 * *", "UTC", "2026-11-30T23:59:59Z", 4),
+        [
+            "2026-12-01T08:00:00Z",
+            "2026-12-01T08:20:00Z",
+            "2026-12-01T08:40:00Z",
+            "2026-12-01T09:00:00Z"
+        ]
+    );
+    // Either day is enough where both are given; Sunday is 0 and 7.
+    assert_eq!(
+        times("0 0 13 * 5", "UTC", "2026-11-07T00:00:00Z", 3),
+        ["2026-11-13T00:00:00Z", "2026-11-20T00:00:00Z", "2026-11-27T00:00:00Z"]
+    );
+    assert_eq!(
+        times("5/25 0 * * 7", "UTC", "2026-11-22T00:05:00Z", 2),
+        ["2026-11-22T00:30:00Z", "2026-11-22T00:55:00Z"]
+    );
+    assert_eq!(times("0 0 29 feb *", "UTC", "2096-03-01T00:00:00Z", 1), ["2104-02-29T00:00:00Z"]);
+    assert_eq!(times("0 0 30 2 *", "UTC", "2026-01-01T00:00:00Z", 1), [""; 0]);
+}
+
+// covers: CHN-156
+#[test]
+fn a_skipped_time_comes_later_and_a_repeated_one_once() {
+    // 29 March 2026 has no 02:30 in Berlin, and 25 October has it twice.
+    assert_eq!(
+        times("30 2 * * *", "Europe/Berlin", "2026-03-28T02:00:00Z", 2),
+        ["2026-03-29T01:30:00Z", "2026-03-30T00:30:00Z"]
+    );
+    assert_eq!(
+        times("30 2 * * *", "Europe/Berlin", "2026-10-24T01:00:00Z", 2),
+        ["2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"]
+    );
+    assert_eq!(
+        times("*/30 * * * *", "Europe/Berlin", "2026-03-29T00:31:00Z", 3),
+        ["2026-03-29T01:00:00Z", "2026-03-29T01:30:00Z", "2026-03-29T02:00:00Z"]
+    );
+}
+
+#[test]
+fn what_is_no_expression_is_refused() {
+    for wrong in [
+        "",
+        "* * * *",
+        "* * * * * *",
+        "60 * * * *",
+        "* 24 * * *",
+        "* * 0 * *",
+        "* * * 13 *",
+        "* * * * 8",
+    ] {
+        assert!(Cron::parse(wrong, "UTC").is_err(), "{wrong:?}");
+    }
+    for wrong in ["a", "1-", "-1", "5-1", "*/0", "*/x", "1,,2", "+1", "1/100", "٣"] {
+        assert!(Cron::parse(&format!("{wrong} * * * *"), "UTC").is_err(), "{wrong:?}");
+    }
+    assert!(Cron::parse("* * * * *", "Mars/Olympus").is_err());
+    assert!(Cron::parse("* * * * *", "../etc/passwd").is_err());
+}
+
+#[test]
+fn an_interval_counts_from_when_it_was_made() {
+    let every = When::Every(60_000);
+    let made = Timestamp(1_000);
+    assert_eq!(every.next(made, Timestamp(1_000)), Some(Timestamp(61_000)));
+    assert_eq!(every.next(made, Timestamp(60_999)), Some(Timestamp(61_000)));
+    assert_eq!(every.next(made, Timestamp(61_000)), Some(Timestamp(121_000)));
+    assert_eq!(every.next(made, Timestamp(0)), Some(Timestamp(61_000)));
+    assert!(When::Every(59_999).check(made).is_err() && every.check(made).is_ok());
+}

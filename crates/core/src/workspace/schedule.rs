@@ -1,0 +1,269 @@
+//! Schedules of a channel: made and changed by members, fired by time ([`crate::schedule`]).
+
+use std::sync::Arc;
+
+use super::stimulus::{headline, shortened};
+use super::{Failure, Result, Run};
+use crate::command::Outcome;
+use crate::delivery::{Disposition, Open};
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, ThreadKey, Uid};
+use crate::limits;
+use crate::member::check_title;
+use crate::schedule::{Act, Fired, NewSchedule, Schedule, SchedulePatch};
+use crate::stimulus::{Stimulus, StimulusKind, StimulusState};
+use crate::thread::ThreadStatus;
+use crate::thread::work::{check_key, check_words_of};
+
+impl Run<'_> {
+    pub(super) fn schedules(&mut self, conversation: Uid, act: Act) -> Result<Outcome> {
+        let key = self.room_by_uid(conversation)?;
+        self.must_sit(key)?;
+        let schedule = match act {
+            Act::Add(new) => self.new_schedule(key, new)?,
+            Act::Change(uid, patch) => {
+                let old = self.schedule_to_change(key, uid)?;
+                self.patched(&old, patch)
+            }
+            Act::Remove(uid) => {
+                self.schedule_to_change(key, uid)?;
+                self.room_mut(key).remove_schedule(uid);
+                return Ok(Outcome::Done);
+            }
+        };
+        self.check_schedule(key, &schedule)?;
+        let schedule = schedule.arranged(self.now);
+        self.room_mut(key).put_schedule(schedule.clone());
+        let conversation = self.room(key).conversation.clone();
+        Ok(Outcome::Schedule { conversation, schedule: Arc::new(schedule) })
+    }
+
+    fn new_schedule(&mut self, key: ConversationKey, new: NewSchedule) -> Result<Schedule> {
+        let me = self.me()?.key;
+        if new.source.is_some_and(|source| source != me) {
+            self.must_govern()?;
+        }
+        let most = limits::SCHEDULES;
+        if self.room(key).schedules.len() >= most {
+            let why = format!("a channel has at most {most} schedules");
+            return Err(Refusal::new(Code::RateLimited, why).into());
+        }
+        let thread = match new.thread {
+            Some(uid) => {
+                let (of, thread) = self.thread_by_uid(uid)?;
+                if of != key {
+                    return Err(Refusal::invalid("the thread is in another conversation").into());
+                }
+                Some((thread, uid))
+            }
+            None => None,
+        };
+        Ok(Schedule {
+            uid: self.drawn.uid,
+            when: new.when,
+            source: new.source.unwrap_or(me),
+            maker: me,
+            thread,
+            title: new.title.unwrap_or_else(|| headline(&new.text)),
+            text: new.text,
+            targets: new.targets,
+            progress_key: new.progress_key,
+            initiative_key: new.initiative_key,
+            created_at: self.now,
+            paused: false,
+            next_at: None,
+            fired: 0,
+            last: None,
+        })
+    }
+
+    /// Who speaks in it, who made it, and who runs the room may change it.
+    fn schedule_to_change(&self, key: ConversationKey, uid: Uid) -> Result<Arc<Schedule>> {
+        let found = self.room(key).schedules.get(&uid).cloned();
+        let old = found.ok_or_else(|| Refusal::not_found("schedule"))?;
+        if ![old.source, old.maker].contains(&self.by.member) {
+            self.must_govern()?;
+        }
+        Ok(old)
+    }
+
+    fn patched(&self, old: &Schedule, patch: SchedulePatch) -> Schedule {
+        // A new interval counts from now.
+        let created_at = if patch.when.is_some() { self.now } else { old.created_at };
+        Schedule {
+            when: patch.when.unwrap_or_else(|| old.when.clone()),
+            text: patch.text.unwrap_or_else(|| old.text.clone()),
+            title: patch.title.unwrap_or_else(|| old.title.clone()),
+            targets: patch.targets.unwrap_or_else(|| old.targets.clone()),
+            paused: patch.paused.unwrap_or(old.paused),
+            created_at,
+            ..old.clone()
+        }
+    }
+
+    fn check_schedule(&self, key: ConversationKey, schedule: &Schedule) -> Result<()> {
+        let room = self.room(key);
+        for member in schedule.targets.iter().copied().chain([schedule.source]) {
+            self.must_be_member(member)?;
+            if !room.roster.contains_key(&member) {
+                let why = "source and targets of a schedule have a seat in the conversation";
+                return Err(Refusal::invalid(why).into());
+            }
+        }
+        let most = limits::AUDIENCE_NAMED;
+        if schedule.targets.len() > most {
+            return Err(Refusal::invalid(format!("a schedule has at most {most} targets")).into());
+        }
+        let keys = [&schedule.progress_key, &schedule.initiative_key];
+        keys.into_iter().flatten().try_for_each(|k| check_key("key of a schedule", k))?;
+        check_words_of("a schedule", &schedule.text, limits::SUMMARY_BYTES)?;
+        check_title("title", Some(&schedule.title))?;
+        schedule.when.check(self.now)?;
+        if let Some((thread, _)) = schedule.thread
+            && self.thread(key, Some(thread)).is_none_or(|t| t.status == ThreadStatus::Closed)
+        {
+            return Err(Refusal::new(Code::Conflict, "the thread is closed").into());
+        }
+        Ok(())
+    }
+
+    /// Time has come for schedules: each that is due asks for its word, once, and has its next time.
+    pub(super) fn fire_schedules(&mut self, key: ConversationKey) -> Result<()> {
+        let now = self.now;
+        let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
+        let due = room.schedules.values().filter(|s| s.next_at.is_some_and(|at| at <= now));
+        for old in due.cloned().collect::<Vec<_>>() {
+            let archived = self.room(key).conversation.settings.archived;
+            let fire = self.firing(&old);
+            let uid = fire.uid;
+            let fired = match self.enqueue(key, fire) {
+                _ if archived => Fired::Failed,
+                Ok(_) => Fired::Open,
+                // The queue is full: the next time may find room.
+                Err(Failure::Refused(_)) => Fired::Failed,
+                Err(unavailable) => return Err(unavailable),
+            };
+            let moved = Schedule {
+                fired: old.fired.wrapping_add(1),
+                last: Some((now, uid, fired)),
+                ..(*old).clone()
+            };
+            self.room_mut(key).put_schedule(moved.arranged(now));
+        }
+        Ok(())
+    }
+
+    /// What a schedule asks for when it fires; its id follows from the schedule's and the count of firings.
+    fn firing(&self, of: &Schedule) -> Stimulus {
+        let nth = u128::from(of.fired) + 1;
+        Stimulus {
+            uid: Uid(of.uid.0.wrapping_add(nth << 16)),
+            kind: StimulusKind::ScheduleFire,
+            source: of.source,
+            thread: of.thread,
+            text: of.text.clone(),
+            title: of.title.clone(),
+            targets: of.targets.clone(),
+            private: false,
+            progress_key: of.progress_key.clone(),
+            dedupe_key: Some(of.key()),
+            initiative_key: of.initiative_key.clone(),
+            created_at: self.now,
+            expires_at: None,
+            salt: self.drawn.salt,
+            state: StimulusState::Pending,
+            due_at: self.now,
+            attempts: 0,
+            opened: false,
+            said: None,
+            by: None,
+            reason: None,
+            ended_at: None,
+        }
+    }
+
+    /// A stimulus has ended: if a schedule made it last, that knows how.
+    pub(super) fn note_fired(&mut self, key: ConversationKey, stimulus: &Stimulus) {
+        let Some(schedule) = self.schedule_of(key, stimulus) else { return };
+        let told = |uid: Uid| self.room(key).open.values().any(|open| open.uid == uid);
+        let fired = match stimulus.said {
+            Some(said) if told(said) => Fired::Open,
+            Some(_) => Fired::Unanswered,
+            None => Fired::Failed,
+        };
+        self.set_fired(key, &schedule, fired);
+    }
+
+    /// Everybody who was told of an event is done. If a schedule had asked for it, who made the schedule is told what
+    /// came of it.
+    pub(super) fn schedule_settled(&mut self, at: EventRef, open: &Open) {
+        let key = at.conversation;
+        if self.room(key).schedules.is_empty() {
+            return;
+        }
+        let fires = |s: &&Arc<Stimulus>| s.said == Some(open.uid);
+        let Some(fire) = self.room(key).stimuli.values().find(fires).cloned() else { return };
+        let Some(schedule) = self.schedule_of(key, &fire) else { return };
+        let answered =
+            |how| matches!(how, Some(Disposition::Responded | Disposition::Acknowledged));
+        let by: Vec<MemberKey> = open
+            .deliveries
+            .iter()
+            .filter(|d| answered(d.disposition()))
+            .map(|d| d.member)
+            .collect();
+        let fired = if by.is_empty() { Fired::Unanswered } else { Fired::Answered };
+        self.set_fired(key, &schedule, fired);
+        let thread = open.thread.or_else(|| self.room(key).thread_of_root(at.seq));
+        let thread = thread.and_then(|t| self.thread(key, Some(t)).map(|found| (t, found.uid)));
+        if let Some(thread) = thread {
+            let result = self.result_of(key, &schedule, &fire, thread, &by);
+            // A full queue is no reason to keep a run from its end.
+            let _ = self.enqueue(key, result);
+        }
+    }
+
+    fn result_of(
+        &self,
+        key: ConversationKey,
+        schedule: &Schedule,
+        fire: &Stimulus,
+        thread: (ThreadKey, Uid),
+        by: &[MemberKey],
+    ) -> Stimulus {
+        let name = |m: &MemberKey| self.directory().member(*m).map(|m| m.handle.to_string());
+        let names: Vec<String> = by.iter().filter_map(name).collect();
+        let title = shortened(&schedule.title, limits::TITLE_BYTES);
+        let text = match names.is_empty() {
+            true => format!("The schedule {title:?} has fired, and nobody has answered."),
+            false => format!("The schedule {title:?} was answered by {}.", names.join(", ")),
+        };
+        let maker = schedule.maker;
+        let told = maker != schedule.source && self.room(key).roster.contains_key(&maker);
+        Stimulus {
+            uid: Uid(fire.uid.0.wrapping_add(1 << 8)),
+            kind: StimulusKind::ScheduleResult,
+            thread: Some(thread),
+            text: text.as_str().into(),
+            title: headline(&text),
+            targets: told.then_some(maker).into_iter().collect(),
+            progress_key: None,
+            initiative_key: None,
+            dedupe_key: Some(format!("{} result", schedule.key()).into()),
+            ..self.firing(schedule)
+        }
+    }
+
+    /// The schedule whose last firing this is.
+    fn schedule_of(&self, key: ConversationKey, fire: &Stimulus) -> Option<Arc<Schedule>> {
+        let all = self.room(key).schedules.values();
+        let is_last = |s: &&Arc<Schedule>| s.last.is_some_and(|(_, uid, _)| uid == fire.uid);
+        all.into_iter().find(is_last).cloned()
+    }
+
+    fn set_fired(&mut self, key: ConversationKey, schedule: &Schedule, how: Fired) {
+        let last = schedule.last.map(|(at, uid, _)| (at, uid, how));
+        self.room_mut(key).put_schedule(Schedule { last, ..schedule.clone() });
+    }
+}

@@ -1,0 +1,138 @@
+//! Schedules through the doors: they fire at their times, once, over restarts too, and say what came of it.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::house::{House, START, verify};
+
+const HOUR: i64 = 3_600_000;
+
+async fn schedule(house: &House, token: &str, room: &str, id: &Value) -> Value {
+    let path = format!("/v1/channels/{room}/schedules/{}", id.as_str().unwrap());
+    house.get(token, &path).await.ok()
+}
+
+async fn feed(house: &House, token: &str, room: &str) -> Vec<Value> {
+    let feed = house.get(token, &format!("/v1/channels/{room}/feed")).await.ok();
+    feed["entries"].as_array().unwrap().clone()
+}
+
+/// Time goes on, and what is due then is claimed, and a moment later said.
+async fn pass(house: &House, ms: i64) {
+    house.pass(ms).await;
+    house.pass(2_000).await;
+    house.pass(2_000).await;
+}
+
+// covers: CHN-155, CHN-157, CHN-158, CHN-159, CHN-160
+#[tokio::test]
+async fn a_schedule_fires_once_at_its_time_and_says_what_came_of_it() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "other"]).await;
+    let (ann, op) = (house.token("ann").await, house.operator());
+    let mut other = house.connect(&house.token("other").await).await;
+    let path = format!("/v1/channels/{room}/schedules");
+    // It is 14:13:20 in UTC, and 16:13:20 in Oslo.
+    let new = json!({"cron": "0 17 * * *", "time_zone": "Europe/Oslo", "text": "What changed today?",
+        "source": "bot", "targets": ["other"]});
+    assert_eq!(
+        house.post(&house.token("other").await, &path, new.clone()).await.refused(403),
+        "INSUFFICIENT_AUTHORITY"
+    );
+    let made = house.post(&op, &path, new).await.ok();
+    assert_eq!(made["next_at"], "2026-09-21T15:00:00.000Z");
+    pass(&house, 10 * 60_000).await;
+    assert!(feed(&house, &ann, &room).await.is_empty(), "not before its time");
+    pass(&house, 37 * 60_000).await;
+    let entries = feed(&house, &ann, &room).await;
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries[0]["message"]["text"], "What changed today?");
+    let bound = &entries[0]["thread"]["work"]["bindings"];
+    assert_eq!(*bound, json!([{"kind": "schedule", "id": made["id"]}]));
+    let now = schedule(&house, &ann, &room, &made["id"]).await;
+    assert_eq!((&now["fired"], &now["last"]["result"]), (&json!(1), &json!("open")));
+    assert_eq!(now["next_at"], "2026-09-22T15:00:00.000Z");
+
+    let offer = other.take().await;
+    other.reply(&offer, "Nothing.").await.unwrap();
+    let now = schedule(&house, &ann, &room, &made["id"]).await;
+    assert_eq!(now["last"]["result"], "answered");
+    pass(&house, 2_000).await;
+    let queue = house.get(&ann, &format!("/v1/channels/{room}/stimuli")).await.ok();
+    let result =
+        queue["stimuli"].as_array().unwrap().iter().find(|s| s["kind"] == "schedule_result");
+    assert_eq!(result.unwrap()["state"], "dispatched", "{queue}");
+
+    // The host is away for three days: what it missed comes once.
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    assert_eq!(verify(folder.path()).problems, []);
+    let house = House::open_in(folder, START.plus(72 * HOUR)).await;
+    let (ann, op) = (house.token("ann").await, house.operator());
+    let bot_token = house.token("bot").await;
+    pass(&house, 2_000).await;
+    let now = schedule(&house, &ann, &room, &made["id"]).await;
+    assert_eq!((&now["fired"], &now["next_at"]), (&json!(2), &json!("2026-09-24T15:00:00.000Z")));
+    assert_eq!(feed(&house, &ann, &room).await.len(), 2);
+
+    // It rests while it is paused, and goes when it is removed.
+    let one = format!("{path}/{}", made["id"].as_str().unwrap());
+    let rests =
+        house.send(&bot_token, Method::PATCH, &one, Some(json!({"paused": true}))).await.ok();
+    assert_eq!((&rests["paused"], &rests["next_at"]), (&json!(true), &Value::Null));
+    pass(&house, 25 * HOUR).await;
+    assert_eq!(schedule(&house, &op, &room, &made["id"]).await["fired"], 2);
+    let again = json!({"paused": false, "every_ms": 60_000});
+    house.send(&op, Method::PATCH, &one, Some(again)).await.ok();
+    pass(&house, 61_000).await;
+    assert_eq!(schedule(&house, &op, &room, &made["id"]).await["fired"], 3);
+    assert_eq!(house.send(&op, Method::DELETE, &one, None).await.status, 204);
+    assert_eq!(house.send(&op, Method::DELETE, &one, None).await.refused(404), "NOT_FOUND");
+    assert_eq!(house.get(&op, &path).await.ok()["schedules"], json!([]));
+}
+
+// covers: CHN-155
+#[tokio::test]
+async fn bad_schedules_get_the_envelope_and_change_nothing() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let op = house.operator();
+    let elsewhere = json!({"title": "elsewhere", "members": ["bot"]});
+    let elsewhere = house.post(&op, "/v1/channels", elsewhere).await.ok()["id"].clone();
+    let path = format!("/v1/channels/{room}/schedules");
+    let thread = json!({"conversation": elsewhere, "title": "elsewhere"});
+    let thread = house.post(&op, "/v1/threads", thread).await.ok()["id"].clone();
+    for (new, status, code) in [
+        (json!({"text": "x"}), 400, "VALIDATION_ERROR"),
+        (json!({"text": "", "every_ms": 60_000}), 400, "VALIDATION_ERROR"),
+        (json!({"text": "x", "every_ms": 59_999}), 400, "VALIDATION_ERROR"),
+        (json!({"text": "x", "every_ms": i64::MAX}), 400, "VALIDATION_ERROR"),
+        (json!({"text": "x", "every_ms": 60_000, "cron": "* * * * *"}), 400, "VALIDATION_ERROR"),
+        (json!({"text": "x", "every_ms": 60_000, "time_zone": "UTC"}), 400, "VALIDATION_ERROR"),
+        (json!({"text": "x", "cron": "* * * *"}), 400, "VALIDATION_ERROR"),
+        (json!({"text": "x", "cron": "0 0 30 2 *"}), 400, "VALIDATION_ERROR"),
+        (json!({"text": "x", "cron": "* ".repeat(300)}), 400, "VALIDATION_ERROR"),
+        (
+            json!({"text": "x", "cron": "0 9 * * *", "time_zone": "Mars/Olympus"}),
+            400,
+            "VALIDATION_ERROR",
+        ),
+        (json!({"text": "x", "every_ms": 60_000, "targets": ["nobody"]}), 404, "NOT_FOUND"),
+        (json!({"text": "x", "every_ms": 60_000, "thread": thread}), 400, "VALIDATION_ERROR"),
+        (json!({"text": "x", "every_ms": 60_000, "often": true}), 400, "VALIDATION_ERROR"),
+        (json!({"text": "x".repeat(70_000), "every_ms": 60_000}), 413, "PAYLOAD_TOO_LARGE"),
+    ] {
+        let shown = format!("{new}").chars().take(120).collect::<String>();
+        assert_eq!(house.post(&op, &path, new).await.refused(status), code, "{shown}");
+    }
+    assert_eq!(house.get(&op, &path).await.ok()["schedules"], json!([]));
+    let unknown = format!("{path}/sch_0192f0c1a2b37c4d8e5f60718293a4c1");
+    let patch = Some(json!({"paused": true}));
+    assert_eq!(house.send(&op, Method::PATCH, &unknown, patch).await.refused(404), "NOT_FOUND");
+    for n in 0..64 {
+        let new = json!({"text": format!("number {n}"), "every_ms": 60_000});
+        house.post(&op, &path, new).await.ok();
+    }
+    let one_more = json!({"text": "one more", "every_ms": 60_000});
+    assert_eq!(house.post(&op, &path, one_more).await.refused(429), "RATE_LIMITED");
+}

@@ -1,0 +1,26 @@
+//! Schedules: within their number, and with a next time unless they are paused.
+
+use chorus_core::limits;
+
+use super::Look;
+use crate::db::{Error, Result};
+use crate::schedule;
+
+impl Look<'_> {
+    pub(super) fn check_schedules(&mut self) -> Result<()> {
+        let all = match schedule::all(self.db, self.workspace, self.key) {
+            Err(Error::Corrupt(why)) => {
+                self.found(None, format!("a schedule cannot be read: {why}"));
+                return Ok(());
+            }
+            all => all?,
+        };
+        if all.len() > limits::SCHEDULES {
+            self.found(None, "there are more schedules than may be");
+        }
+        if all.iter().any(|s| s.paused && s.next_at.is_some()) {
+            self.found(None, "a schedule is paused, and has a next time");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! Schedules: what the conversations are asked again and again.
+//!
+//! Invariant: a row's `due` is the next time of the schedule packed in it, and 0 when it has none.
+
+use chorus_core::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::packed;
+use chorus_core::schedule::Schedule;
+
+use crate::db::{Db, Error, Result, Row, Table};
+use crate::row::uid;
+
+pub(crate) static SCHEDULE: Table =
+    Table::new("schedule", 3, &["workspace", "conversation", "uid", "due", "packed"]);
+
+pub(crate) fn put(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    schedule: &Schedule,
+) -> Result<()> {
+    let bytes = packed::schedule(schedule);
+    let uid = schedule.uid.0.to_be_bytes();
+    let due = schedule.next_at.map_or(0, |at| at.0);
+    db.put(
+        &SCHEDULE,
+        &[workspace.into(), key.0.into(), (&uid).into(), due.into(), (&*bytes).into()],
+    )
+}
+
+pub(crate) fn remove(db: &dyn Db, workspace: i64, key: ConversationKey, uid: Uid) -> Result<()> {
+    db.remove(&SCHEDULE, &[workspace.into(), key.0.into(), (&uid.0.to_be_bytes()).into()])
+}
+
+/// Those of a conversation, in the order in which they were made.
+pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<Schedule>> {
+    let sql =
+        format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY uid", SCHEDULE.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], read)
+}
+
+fn read(row: &dyn Row) -> Result<Schedule> {
+    let schedule = packed::read_schedule(row.blob(4)?);
+    let (uid, due) = (uid(row, 2)?, row.int(3)?);
+    schedule
+        .ok()
+        .filter(|s| s.uid == uid && s.next_at.map_or(0, |at| at.0) == due)
+        .ok_or_else(|| Error::corrupt(format!("{} cannot be read", uid.show(Prefix::Schedule))))
+}
