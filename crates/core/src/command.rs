@@ -368,6 +368,7 @@ pub struct SettingsPatch {
     pub keep: Option<Option<crate::conversation::Keep>>,
     pub turns: crate::turn::RulesPatch,
     pub replies: Option<crate::conversation::Replies>,
+    pub stimuli: crate::stimulus::RulesPatch,
 }
 
 /// A message to be posted.

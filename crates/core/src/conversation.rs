@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::ids::{ConversationKey, MemberKey, StreamKey, Timestamp, Uid};
+use crate::stimulus;
 use crate::turn;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -123,6 +124,8 @@ pub struct Settings {
     /// How agents take turns; the usual rules where none are set.
     pub turns: Option<turn::Rules>,
     pub replies: Replies,
+    /// How much is heard without a person asking; the usual rules where none are set.
+    pub stimuli: Option<stimulus::Rules>,
 }
 
 /// How long a conversation's log is kept. What is still owed is kept longer.

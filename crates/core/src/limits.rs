@@ -84,8 +84,8 @@ pub const WORK_BINDINGS: usize = 32;
 pub const WORK_PROGRESS: usize = 32;
 /// Messages of one thread that stand in the feed: more is the thread itself.
 pub const PROMOTIONS: usize = 32;
-/// Stimuli of one channel that wait (design section 5, "Turns").
-pub const STIMULI_PENDING: usize = 32;
+/// Stimuli of one channel that may be let wait; as a rule it is fewer.
+pub const STIMULI_PENDING: usize = 128;
 /// Stimuli of one channel that are known after their end.
 pub const STIMULI_ENDED: usize = 64;
 /// Attempts at saying a stimulus: what fails so often fails always.
@@ -98,8 +98,12 @@ pub const SCHEDULE_EVERY_MS: (i64, i64) = (60_000, 31 * 86_400_000);
 pub const CRON_BYTES: usize = 256;
 /// Quiet after a subject that was opened without a person (design section 5, "Turns").
 pub const STIMULUS_QUIET_MS: i64 = 300_000;
-/// Subjects alive at once that were opened without a person (design section 5, "Turns").
-pub const AUTONOMOUS_ROOTS_ACTIVE: usize = 1;
+/// Longest such quiet that may be set: what is older than an hour is not counted any more.
+pub const STIMULUS_QUIET_MOST_MS: i64 = 3_600_000;
+/// Subjects that stimuli may be let open in an hour.
+pub const STIMULUS_ROOTS_PER_HOUR: usize = 60;
+/// Subjects that stimuli have opened, and that may be let be alive at once.
+pub const STIMULUS_ROOTS_ACTIVE: usize = 16;
 /// Longest key of an initiative, of progress or of what is bound, in bytes: a URL fits.
 pub const KEY_BYTES: usize = 256;
 /// Longest word on progress in bytes: it is a line, not a report.

@@ -1,7 +1,9 @@
 //! `chorus channel`: conversations and their rosters.
 
 use chorus_core::conversation::{ConversationKind, Participation, Replies, Visibility};
-use chorus_wire::rest::channels::{Channel, ChannelPatch, Leave, NewChannel, TurnsPatch};
+use chorus_wire::rest::channels::{
+    Channel, ChannelPatch, Leave, NewChannel, StimuliPatch, TurnsPatch,
+};
 use chorus_wire::rest::index::{Index, Indexed, ListIndex};
 use chorus_wire::rest::search::Scope;
 use chorus_wire::words::Word;
@@ -121,6 +123,18 @@ pub(crate) enum Args {
         /// How long a turn waits to be taken up before it goes to the next agent
         #[arg(long, value_name = "SECONDS")]
         acceptance: Option<u32>,
+        /// Stimuli that wait at most
+        #[arg(long, value_name = "N")]
+        max_pending: Option<u16>,
+        /// Subjects that stimuli open within an hour
+        #[arg(long, value_name = "N")]
+        roots_per_hour: Option<u16>,
+        /// Such subjects that are alive at once
+        #[arg(long, value_name = "N")]
+        max_active_roots: Option<u16>,
+        /// Quiet after such a subject before the next
+        #[arg(long, value_name = "SECONDS")]
+        quiet: Option<u32>,
     },
 }
 
@@ -198,6 +212,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             turns,
             cooldown,
             acceptance,
+            max_pending,
+            roots_per_hour,
+            max_active_roots,
+            quiet,
         } => {
             let id = lookup::conversation(&client, &channel).await?;
             let lead = lead.map(|m| Some(lookup::member(&m).to_owned()));
@@ -220,6 +238,13 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 })
                 .filter(|turns| *turns != TurnsPatch::default()),
                 replies,
+                stimuli: Some(StimuliPatch {
+                    max_pending,
+                    roots_per_hour,
+                    max_active_roots,
+                    quiet_ms: quiet.map(|s| i64::from(s) * 1_000),
+                })
+                .filter(|stimuli| *stimuli != StimuliPatch::default()),
             };
             client.change_channel(&id, &patch).await?;
             id

@@ -8,6 +8,7 @@ use super::{Corrupt, Reader, Result, Writer};
 use crate::conversation::{Keep, Replies, Settings};
 use crate::event::{Change, Message, ThreadOpening};
 use crate::ids::{MemberKey, Seq, StreamKey, Uid};
+use crate::stimulus;
 use crate::turn;
 
 pub fn body(change: &Change) -> Vec<u8> {
@@ -142,6 +143,13 @@ fn put_later(out: &mut Writer, settings: &Settings) {
         out.byte(REPLIES);
         out.code(settings.replies);
     }
+    if let Some(rules) = settings.stimuli {
+        out.byte(STIMULI);
+        [rules.pending, rules.roots_per_hour, rules.active_roots]
+            .into_iter()
+            .for_each(|n| out.number(n.into()));
+        out.number(rules.quiet_ms as u64);
+    }
 }
 
 const LEAD: u8 = 1;
@@ -149,6 +157,7 @@ const AGENT_BUDGET: u8 = 2;
 const KEEP: u8 = 3;
 const TURNS: u8 = 4;
 const REPLIES: u8 = 5;
+const STIMULI: u8 = 7;
 
 pub(super) fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
     let mut settings = Settings {
@@ -186,6 +195,7 @@ fn get_tagged(reader: &mut Reader<'_>, settings: &mut Settings) -> Result<()> {
             KEEP => settings.keep = Some(Keep::from_stored(reader.small()?)),
             TURNS => settings.turns = Some(get_rules(reader)?),
             REPLIES => settings.replies = reader.code()?,
+            STIMULI => settings.stimuli = Some(get_stimulus_rules(reader)?),
             _ => return Err(Corrupt),
         }
     }
@@ -206,6 +216,16 @@ fn get_rules(reader: &mut Reader<'_>) -> Result<turn::Rules> {
         replies: u16::try_from(reader.number()?).map_err(|_| Corrupt)?,
         cooldown_ms: ms(reader.number()?)?,
         acceptance_ms: ms(reader.number()?)?,
+    })
+}
+
+fn get_stimulus_rules(reader: &mut Reader<'_>) -> Result<stimulus::Rules> {
+    let mut count = || u16::try_from(reader.number()?).map_err(|_| Corrupt);
+    Ok(stimulus::Rules {
+        pending: count()?,
+        roots_per_hour: count()?,
+        active_roots: count()?,
+        quiet_ms: i64::try_from(reader.number()?).map_err(|_| Corrupt)?,
     })
 }
 

@@ -61,7 +61,11 @@ fn settings() -> impl Strategy<Value = Settings> {
     let stream = option::of(any::<u32>().prop_map(StreamKey));
     let keep = option::of(any::<u32>().prop_map(Keep::from_stored));
     let rest = (any::<bool>(), option::of(member()), option::of(any::<u32>()), keep);
-    let rest = (rest, option::of(rules()), select(Replies::ALL.as_slice()));
+    let heard = any::<[u16; 4]>().prop_map(|[pending, roots_per_hour, active_roots, ms]| {
+        crate::stimulus::Rules { pending, roots_per_hour, active_roots, quiet_ms: ms.into() }
+    });
+    let later = (select(Replies::ALL.as_slice()), option::of(heard));
+    let rest = (rest, option::of(rules()), later);
     (text(), text(), text(), visibility, stream, rest).prop_map(
         |(
             title,
@@ -69,7 +73,7 @@ fn settings() -> impl Strategy<Value = Settings> {
             purpose,
             visibility,
             stream,
-            ((archived, lead, agent_budget, keep), turns, replies),
+            ((archived, lead, agent_budget, keep), turns, (replies, stimuli)),
         )| {
             Settings {
                 title,
@@ -83,6 +87,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                 keep,
                 turns,
                 replies,
+                stimuli,
             }
         },
     )
@@ -326,7 +331,7 @@ proptest! {
 
     #[test]
     fn later_settings_read_back(it in settings()) {
-        let mut read = Settings { turns: None, replies: Replies::default(), ..it.clone() };
+        let mut read = Settings { turns: None, replies: Replies::default(), stimuli: None, ..it.clone() };
         prop_assert_eq!(read_later_settings(&later_settings(&it), &mut read), Ok(()));
         prop_assert_eq!(read, it);
     }

@@ -7,11 +7,13 @@
 
 pub mod queue;
 mod recover;
+mod rules;
 
 use std::sync::Arc;
 
 use crate::ids::{MemberKey, ThreadKey, Timestamp, Uid};
 pub use recover::{Found, Recovered};
+pub use rules::{Rules, RulesPatch};
 
 /// What a stimulus was made by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

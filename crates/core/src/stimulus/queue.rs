@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Stimulus, StimulusState};
+use super::{Rules, Stimulus, StimulusState};
 use crate::ids::{Timestamp, Uid};
 use crate::limits;
 use crate::thread::Thread;
@@ -33,20 +33,21 @@ pub fn due(queue: &Queue) -> Option<Timestamp> {
 /// there within the hour, so that one which was forgotten does not silence the channel.
 pub fn opens_at<'a>(
     queue: &Queue,
+    rules: Rules,
     threads: impl Iterator<Item = &'a Arc<Thread>>,
     now: Timestamp,
 ) -> Timestamp {
     let opened = queue.values().filter(|s| s.state == StimulusState::Dispatched && s.opened);
     let mut opened: Vec<_> = opened.filter_map(|s| s.ended_at).collect();
     opened.sort_unstable();
-    let quiet = opened.last().map(|at| at.plus(limits::STIMULUS_QUIET_MS));
-    let nth_last = opened.iter().rev().nth(limits::AUTONOMOUS_ROOTS_PER_HOUR - 1);
+    let quiet = opened.last().map(|at| at.plus(rules.quiet_ms));
+    let nth_last = opened.iter().rev().nth(usize::from(rules.roots_per_hour).saturating_sub(1));
     let hourly = nth_last.map(|at| at.plus(HOUR_MS));
     let alive = threads.filter(|t| t.is_live() && t.work.spur.is_some_and(|spur| spur.opened));
     let mut alive: Vec<_> = alive.map(|t| t.updated_at.plus(HOUR_MS)).collect();
     alive.retain(|until| *until > now);
     alive.sort_unstable();
-    let too_many = (alive.len() + 1).checked_sub(limits::AUTONOMOUS_ROOTS_ACTIVE + 1);
+    let too_many = alive.len().checked_sub(usize::from(rules.active_roots));
     let active = too_many.and_then(|n| alive.get(n).copied());
     [quiet, hourly, active].into_iter().flatten().max().unwrap_or_default()
 }

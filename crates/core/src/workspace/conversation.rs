@@ -12,6 +12,7 @@ use crate::limits;
 use crate::member::check_title;
 use crate::room::Room;
 use crate::room::apply::Draft;
+use crate::stimulus;
 use crate::turn::RulesPatch;
 
 impl Run<'_> {
@@ -83,6 +84,9 @@ impl Run<'_> {
         if patch.turns != RulesPatch::default() {
             settings.turns = Some(settings.turns.unwrap_or_default().changed(patch.turns)?);
         }
+        if patch.stimuli != stimulus::RulesPatch::default() {
+            settings.stimuli = Some(settings.stimuli.unwrap_or_default().changed(patch.stimuli)?);
+        }
         settings.replies = patch.replies.unwrap_or(settings.replies);
         check_settings(&settings)?;
         if settings.archived {
@@ -92,6 +96,7 @@ impl Run<'_> {
             self.log_plain(key, self.drawn.uid, Change::SettingsChanged(settings))?;
             // Nobody can answer in what is archived, nor agents where they have said what they may.
             self.review_pauses(key)?;
+            self.arrange_stimuli(key);
         }
         Ok(Outcome::Conversation(self.room(key).conversation.clone()))
     }

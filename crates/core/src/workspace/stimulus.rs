@@ -112,11 +112,13 @@ impl Run<'_> {
         key: ConversationKey,
         mut new: Stimulus,
     ) -> Result<Arc<Stimulus>> {
-        let queue = &self.room(key).stimuli;
+        let room = self.room(key);
+        let (queue, rules) =
+            (&room.stimuli, room.conversation.settings.stimuli.unwrap_or_default());
         let pending = queue.values().filter(|s| s.state == StimulusState::Pending);
         let old: Vec<_> = pending.filter_map(|s| Some((s.replaced_by(&new)?, s.clone()))).collect();
-        if queue::waiting(queue) >= limits::STIMULI_PENDING + old.len() {
-            let most = limits::STIMULI_PENDING;
+        let most = usize::from(rules.pending);
+        if queue::waiting(queue) >= most + old.len() {
             let why = format!("{most} stimuli of this channel wait already");
             return Err(Refusal::new(Code::RateLimited, why).into());
         }
@@ -136,7 +138,8 @@ impl Run<'_> {
 
     fn opens_at(&self, key: ConversationKey) -> Timestamp {
         let room = self.room(key);
-        queue::opens_at(&room.stimuli, room.threads.values(), self.now)
+        let rules = room.conversation.settings.stimuli.unwrap_or_default();
+        queue::opens_at(&room.stimuli, rules, room.threads.values(), self.now)
     }
 
     /// What waits for its turn to open a subject is given its time anew, after something has changed that.

@@ -25,5 +25,6 @@ mod projects;
 mod reactions;
 mod reliability;
 mod stimuli;
+mod stimuli_set;
 mod thread_work;
 mod turns;

@@ -16,8 +16,11 @@ use proptest::prelude::*;
 use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, code};
 
 const QUIET: i64 = limits::STIMULUS_QUIET_MS;
+/// What holds where a channel sets nothing.
+const PENDING: usize = 32;
+const ROOTS: usize = 4;
 
-fn idea(house: &House, text: &str) -> NewStimulus {
+pub(crate) fn idea(house: &House, text: &str) -> NewStimulus {
     NewStimulus {
         conversation: house.ops,
         kind: StimulusKind::AgentIdea,
@@ -34,7 +37,11 @@ fn idea(house: &House, text: &str) -> NewStimulus {
     }
 }
 
-fn ask(by: MemberKey, new: NewStimulus, house: &mut House) -> Result<Arc<Stimulus>, Refusal> {
+pub(crate) fn ask(
+    by: MemberKey,
+    new: NewStimulus,
+    house: &mut House,
+) -> Result<Arc<Stimulus>, Refusal> {
     match house.run(house.by(by), Command::Stimulate(Box::new(new)))? {
         Outcome::Stimulus { stimulus, .. } => Ok(stimulus),
         other => panic!("{other:?}"),
@@ -54,7 +61,7 @@ fn steer(
     }
 }
 
-fn stimuli(house: &House) -> queue::Queue {
+pub(crate) fn stimuli(house: &House) -> queue::Queue {
     house.ws.rooms().find(|r| r.conversation.uid == house.ops).unwrap().stimuli.clone()
 }
 
@@ -62,7 +69,7 @@ fn state(house: &House, uid: Uid) -> StimulusState {
     stimuli(house)[&uid].state
 }
 
-fn threads(house: &House) -> Vec<Arc<Thread>> {
+pub(crate) fn threads(house: &House) -> Vec<Arc<Thread>> {
     let room = house.ws.rooms().find(|r| r.conversation.uid == house.ops).unwrap();
     let mut all: Vec<_> = room.threads.values().cloned().collect();
     all.sort_by_key(|t| t.key);
@@ -70,7 +77,7 @@ fn threads(house: &House) -> Vec<Arc<Thread>> {
 }
 
 /// Messages that stimuli have become.
-fn said(house: &House) -> Vec<Arc<Event>> {
+pub(crate) fn said(house: &House) -> Vec<Arc<Event>> {
     let is = |m: &Message| m.kind == MessageKind::Event;
     let all = house.log.events.values();
     all.filter(|e| matches!(&e.change, Change::Posted(m) if is(m))).cloned().collect()
@@ -174,7 +181,7 @@ fn what_is_about_the_same_takes_the_place_of_what_waits() {
     }
     assert_eq!(queue::waiting(&stimuli(&house)), 3);
     // Above the cap only what takes another's place is taken.
-    for n in 3..limits::STIMULI_PENDING {
+    for n in 3..PENDING {
         ask(SCOUT, idea(&house, &format!("another {n}")), &mut house).unwrap();
     }
     let before = stimuli(&house);
@@ -413,7 +420,7 @@ proptest! {
                 _ => house.pass(ms),
             }
             let now = stimuli(&house);
-            prop_assert!(queue::waiting(&now) <= limits::STIMULI_PENDING);
+            prop_assert!(queue::waiting(&now) <= PENDING);
             prop_assert!(now.values().filter(|s| s.state == StimulusState::Claimed).count() <= 1);
             for s in now.values() {
                 let bytes = packed::stimulus(s);
@@ -434,8 +441,8 @@ proptest! {
         for pair in roots.windows(2) {
             prop_assert!(pair[1].since(pair[0]) >= QUIET);
         }
-        for five in roots.windows(limits::AUTONOMOUS_ROOTS_PER_HOUR + 1) {
-            prop_assert!(five[limits::AUTONOMOUS_ROOTS_PER_HOUR].since(five[0]) >= 3_600_000);
+        for five in roots.windows(ROOTS + 1) {
+            prop_assert!(five[ROOTS].since(five[0]) >= 3_600_000);
         }
     }
 }

@@ -8,9 +8,11 @@ use chorus_core::conversation::{Conversation, ConversationKind, Keep, Settings, 
 use chorus_core::error::Refusal;
 use chorus_core::ids::Uid;
 use chorus_core::limits;
+use chorus_core::stimulus;
 use chorus_core::turn::RulesPatch;
 use chorus_wire::rest::channels::{
-    Channel, ChannelPatch, Channels, Leave, ListChannels, NewChannel, Seat, SeatPut, TurnsPatch,
+    Channel, ChannelPatch, Channels, Leave, ListChannels, NewChannel, Seat, SeatPut, StimuliPatch,
+    TurnsPatch,
 };
 use chorus_wire::rest::search::Scope;
 
@@ -71,6 +73,7 @@ impl App {
             keep,
             turns: patch.turns.map(turns).unwrap_or_default(),
             replies: patch.replies,
+            stimuli: patch.stimuli.map(stimuli).unwrap_or_default(),
         };
         self.submit(caller.by, Command::ChangeConversation { conversation, settings }).await?;
         self.channel_by(caller, conversation).await
@@ -169,6 +172,15 @@ fn turns(patch: TurnsPatch) -> RulesPatch {
         replies: patch.replies_per_human_message,
         cooldown_ms: patch.cooldown_ms,
         acceptance_ms: patch.acceptance_ms,
+    }
+}
+
+fn stimuli(patch: StimuliPatch) -> stimulus::RulesPatch {
+    stimulus::RulesPatch {
+        pending: patch.max_pending,
+        roots_per_hour: patch.roots_per_hour,
+        active_roots: patch.max_active_roots,
+        quiet_ms: patch.quiet_ms,
     }
 }
 

@@ -6,10 +6,11 @@ use chorus_core::conversation::{Conversation, Participation};
 use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use chorus_core::member::Directory;
 use chorus_core::room::Head;
+use chorus_core::stimulus;
 use chorus_core::thread;
 use chorus_core::turn::Rules;
 use chorus_store::Unread;
-use chorus_wire::rest::channels::{Channel, Held, Seat, Turns};
+use chorus_wire::rest::channels::{Channel, Held, Seat, StimuliRules, Turns};
 use chorus_wire::rest::index::Indexed;
 use chorus_wire::rest::threads::Thread;
 
@@ -42,6 +43,7 @@ pub(crate) fn channel(
         held: None,
         turns: turns(settings.turns.unwrap_or_default()),
         replies: settings.replies,
+        stimuli: stimuli(settings.stimuli.unwrap_or_default()),
         unattended: head.unattended,
         paused: budgets.of(conversation, None).is_some_and(|most| head.unattended >= most),
         members: roster.map(|seats| {
@@ -57,6 +59,15 @@ fn turns(rules: Rules) -> Turns {
         replies_per_human_message: rules.replies,
         cooldown_ms: rules.cooldown_ms,
         acceptance_ms: rules.acceptance_ms,
+    }
+}
+
+fn stimuli(rules: stimulus::Rules) -> StimuliRules {
+    StimuliRules {
+        max_pending: rules.pending,
+        roots_per_hour: rules.roots_per_hour,
+        max_active_roots: rules.active_roots,
+        quiet_ms: rules.quiet_ms,
     }
 }
 

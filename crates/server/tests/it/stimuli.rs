@@ -98,6 +98,51 @@ async fn what_waits_is_shown_steered_and_said_once_over_a_restart() {
     assert_eq!(posted.count(), 2);
 }
 
+// covers: CHN-99
+#[tokio::test]
+async fn numbers_of_stimuli_are_set_kept_and_bounded() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (op, path) = (house.operator(), format!("/v1/channels/{room}"));
+    let shown = house.get(&op, &path).await.ok()["stimuli"].clone();
+    let usual =
+        json!({"max_pending": 32, "roots_per_hour": 4, "max_active_roots": 1, "quiet_ms": 300_000});
+    assert_eq!(shown, usual);
+    let patch = async |house: &House, stimuli: Value| {
+        let patch = json!({"stimuli": stimuli, "purpose": "changed"});
+        house.send(&house.operator(), reqwest::Method::PATCH, &path, Some(patch)).await
+    };
+    patch(&house, json!({"max_pending": 2, "quiet_ms": 0})).await.ok();
+    let changed = house.get(&op, &path).await.ok();
+    for bad in [
+        json!({"max_pending": 0}),
+        json!({"max_pending": 129}),
+        json!({"roots_per_hour": 61}),
+        json!({"max_active_roots": 17}),
+        json!({"quiet_ms": 3_600_001}),
+        json!({"quiet_ms": -1}),
+        json!({"pending": 1}),
+        json!("all"),
+    ] {
+        assert_eq!(patch(&house, bad.clone()).await.refused(400), "VALIDATION_ERROR", "{bad}");
+    }
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    assert_eq!(verify(folder.path()).problems, []);
+    let house = House::open_in(folder, START.plus(1_000)).await;
+    assert_eq!(house.get(&house.operator(), &path).await.ok(), changed);
+    assert_eq!(
+        changed["stimuli"],
+        json!({"max_pending": 2, "roots_per_hour": 4, "max_active_roots": 1, "quiet_ms": 0})
+    );
+    let bot = house.token("bot").await;
+    for n in 0..2 {
+        add(&house, &bot, &room, json!({"kind": "agent_idea", "text": format!("{n}")})).await.ok();
+    }
+    let more = json!({"kind": "agent_idea", "text": "more"});
+    assert_eq!(add(&house, &bot, &room, more).await.refused(429), "RATE_LIMITED");
+}
+
 // covers: CHN-96
 #[tokio::test]
 async fn bad_stimuli_get_the_envelope() {

@@ -73,6 +73,36 @@ pub struct ChannelPatch {
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
     #[schemars(with = "Option<words::As<Replies>>")]
     pub replies: Option<Replies>,
+    /// How much is heard without a person asking; what is absent stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stimuli: Option<StimuliPatch>,
+}
+
+/// How much a channel hears without a person asking, as it is to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct StimuliPatch {
+    /// Stimuli that wait at most, 1 to 128.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_pending: Option<u16>,
+    /// Subjects that stimuli open within an hour, 1 to 60.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roots_per_hour: Option<u16>,
+    /// Such subjects that are alive at once, 1 to 16.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_active_roots: Option<u16>,
+    /// Quiet after such a subject before the next, 0 to 3,600,000 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quiet_ms: Option<i64>,
+}
+
+/// How much a channel hears without a person asking.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StimuliRules {
+    pub max_pending: u16,
+    pub roots_per_hour: u16,
+    pub max_active_roots: u16,
+    pub quiet_ms: i64,
 }
 
 /// How agents take turns in a channel's subjects, as it is to be.
@@ -154,6 +184,8 @@ pub struct Channel {
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<Replies>")]
     pub replies: Replies,
+    /// How much is heard without a person asking.
+    pub stimuli: StimuliRules,
     /// The roster; absent in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Seat>>,

@@ -1,0 +1,51 @@
+//! What a channel sets about its stimuli, and what follows from it.
+
+use chorus_core::command::{Command, Outcome, SettingsPatch};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::stimulus::RulesPatch;
+
+use crate::house::{ALICE, House, SCOUT, code};
+use crate::stimuli::{ask, idea, said};
+
+fn set(house: &mut House, stimuli: RulesPatch) -> Result<Outcome, Refusal> {
+    let settings = SettingsPatch { stimuli, ..SettingsPatch::default() };
+    let change = Command::ChangeConversation { conversation: house.ops, settings };
+    house.run(house.by(ALICE), change)
+}
+
+// covers: CHN-99
+#[test]
+fn a_channel_sets_how_much_it_hears_without_a_person_asking() {
+    let mut house = House::new();
+    for n in 0..3 {
+        ask(SCOUT, idea(&house, &format!("idea {n}")), &mut house).unwrap();
+    }
+    house.pass(2_000);
+    assert_eq!(said(&house).len(), 1);
+    let quiet = RulesPatch { quiet_ms: Some(0), ..RulesPatch::default() };
+    set(&mut house, RulesPatch { active_roots: Some(16), ..quiet }).unwrap();
+    set(&mut house, RulesPatch { roots_per_hour: Some(2), ..RulesPatch::default() }).unwrap();
+    house.pass(5_000);
+    assert_eq!(said(&house).len(), 2, "the quiet is over, and two come in an hour");
+    set(&mut house, RulesPatch { pending: Some(1), ..RulesPatch::default() }).unwrap();
+    let full = ask(SCOUT, idea(&house, "one more"), &mut house).unwrap_err();
+    assert_eq!(full.code, Code::RateLimited);
+    house.pass(3_600_000);
+    assert_eq!(said(&house).len(), 3);
+
+    let before = house.log.events.len();
+    let none = RulesPatch::default();
+    for bad in [
+        RulesPatch { pending: Some(0), ..none },
+        RulesPatch { pending: Some(129), ..none },
+        RulesPatch { roots_per_hour: Some(0), ..none },
+        RulesPatch { roots_per_hour: Some(61), ..none },
+        RulesPatch { active_roots: Some(0), ..none },
+        RulesPatch { active_roots: Some(17), ..none },
+        RulesPatch { quiet_ms: Some(-1), ..none },
+        RulesPatch { quiet_ms: Some(3_600_001), ..none },
+    ] {
+        assert_eq!(code(set(&mut house, bad)), Code::ValidationError, "{bad:?}");
+    }
+    assert_eq!(house.log.events.len(), before);
+}
