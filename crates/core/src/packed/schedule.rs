@@ -41,6 +41,7 @@ pub fn schedule(s: &Schedule) -> Vec<u8> {
         put_uid(&mut out, Some(uid));
         out.code(how);
     }
+    out.0.extend_from_slice(&s.salt);
     out.0
 }
 
@@ -73,6 +74,7 @@ pub fn read_schedule(bytes: &[u8]) -> Result<Schedule> {
         Some(at) => Some((at, get_uid(r)?.ok_or(Corrupt)?, r.code()?)),
         None => None,
     };
+    let salt = r.bytes(16)?.try_into().map_err(|_| Corrupt)?;
     reader.end()?;
     Ok(Schedule {
         uid,
@@ -90,5 +92,6 @@ pub fn read_schedule(bytes: &[u8]) -> Result<Schedule> {
         next_at,
         fired,
         last,
+        salt,
     })
 }

@@ -9,6 +9,8 @@ pub mod cron;
 
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
 use crate::error::Refusal;
 use crate::ids::{MemberKey, ThreadKey, Timestamp, Uid};
 use crate::limits;
@@ -73,6 +75,8 @@ pub struct Schedule {
     pub fired: u32,
     /// The last one: when, as which stimulus, and how that ended.
     pub last: Option<(Timestamp, Uid, Fired)>,
+    /// What the salts of its firings are made of: time draws none, and they must not be guessed.
+    pub salt: [u8; 16],
 }
 
 /// A schedule to be made.
@@ -144,6 +148,13 @@ impl Schedule {
     /// What its firings are deduplicated by, and what binds the threads that they open to it.
     pub fn key(&self) -> Arc<str> {
         self.uid.show(crate::ids::Prefix::Schedule).into()
+    }
+
+    /// The salt of what this stimulus will log.
+    pub fn salt_of(&self, stimulus: Uid) -> [u8; 16] {
+        let hash = Sha256::new().chain_update(self.salt).chain_update(stimulus.0.to_be_bytes());
+        let hash: [u8; 32] = hash.finalize().into();
+        std::array::from_fn(|n| hash[n])
     }
 
     /// With its next time, as it is from now on.

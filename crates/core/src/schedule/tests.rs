@@ -95,3 +95,29 @@ fn an_interval_counts_from_when_it_was_made() {
     assert_eq!(every.next(made, Timestamp(0)), Some(Timestamp(61_000)));
     assert!(When::Every(59_999).check(made).is_err() && every.check(made).is_ok());
 }
+
+#[test]
+fn firings_have_salts_of_their_own_that_only_the_schedule_gives() {
+    let of = |salt: u8| Schedule {
+        uid: Uid(1),
+        when: When::Every(60_000),
+        source: MemberKey(1),
+        maker: MemberKey(1),
+        thread: None,
+        text: "?".into(),
+        title: "?".into(),
+        targets: Vec::new(),
+        progress_key: None,
+        initiative_key: None,
+        created_at: Timestamp(0),
+        paused: false,
+        next_at: None,
+        fired: 0,
+        last: None,
+        salt: [salt; 16],
+    };
+    let salts = [of(1).salt_of(Uid(2)), of(1).salt_of(Uid(3)), of(2).salt_of(Uid(2)), [0; 16]];
+    for (n, salt) in salts.iter().enumerate() {
+        assert!(!salts[..n].contains(salt));
+    }
+}

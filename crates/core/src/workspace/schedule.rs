@@ -75,6 +75,7 @@ impl Run<'_> {
             next_at: None,
             fired: 0,
             last: None,
+            salt: self.drawn.salt,
         })
     }
 
@@ -157,8 +158,9 @@ impl Run<'_> {
     /// What a schedule asks for when it fires; its id follows from the schedule's and the count of firings.
     fn firing(&self, of: &Schedule) -> Stimulus {
         let nth = u128::from(of.fired) + 1;
+        let uid = Uid(of.uid.0.wrapping_add(nth << 16));
         Stimulus {
-            uid: Uid(of.uid.0.wrapping_add(nth << 16)),
+            uid,
             kind: StimulusKind::ScheduleFire,
             source: of.source,
             thread: of.thread,
@@ -171,7 +173,7 @@ impl Run<'_> {
             initiative_key: of.initiative_key.clone(),
             created_at: self.now,
             expires_at: None,
-            salt: self.drawn.salt,
+            salt: of.salt_of(uid),
             state: StimulusState::Pending,
             due_at: self.now,
             attempts: 0,
@@ -241,8 +243,10 @@ impl Run<'_> {
         };
         let maker = schedule.maker;
         let told = maker != schedule.source && self.room(key).roster.contains_key(&maker);
+        let uid = Uid(fire.uid.0.wrapping_add(1 << 8));
         Stimulus {
-            uid: Uid(fire.uid.0.wrapping_add(1 << 8)),
+            uid,
+            salt: schedule.salt_of(uid),
             kind: StimulusKind::ScheduleResult,
             thread: Some(thread),
             text: text.as_str().into(),
