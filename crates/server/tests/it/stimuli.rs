@@ -1,8 +1,9 @@
 //! Stimuli through the doors, over a restart, and against bad input.
 
+use chorus_server::history::{Signing, export, import};
 use serde_json::{Value, json};
 
-use crate::house::{House, START, verify};
+use crate::house::{House, START, place, verify};
 
 async fn add(house: &House, token: &str, room: &str, new: Value) -> crate::house::Answer {
     house.post(token, &format!("/v1/channels/{room}/stimuli"), new).await
@@ -129,6 +130,16 @@ async fn numbers_of_stimuli_are_set_kept_and_bounded() {
     let House { running, folder, .. } = house;
     running.stop().await;
     assert_eq!(verify(folder.path()).problems, []);
+    let now = START.plus(500);
+    let sign = Signing::open(&folder.path().join("keys")).unwrap();
+    let mut lines = Vec::new();
+    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    let folders = tempfile::tempdir().unwrap();
+    let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
+    std::fs::remove_dir(imported.path()).unwrap();
+    import(&mut &lines[..], &place(imported.path()), None, now).unwrap();
+    let moved = House::open_in(imported, START.plus(1_000)).await;
+    assert_eq!(moved.get(&moved.operator(), &path).await.ok()["stimuli"], changed["stimuli"]);
     let house = House::open_in(folder, START.plus(1_000)).await;
     assert_eq!(house.get(&house.operator(), &path).await.ok(), changed);
     assert_eq!(
