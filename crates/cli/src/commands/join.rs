@@ -8,7 +8,6 @@ use chorus_client::Client;
 use chorus_core::command::Authority;
 use chorus_harness::{Error, Knocks, Options, Runtime};
 use chorus_wire::rest::tokens::NewToken;
-use nix::unistd::getppid;
 use serde_json::json;
 
 use super::{Context, serve};
@@ -108,19 +107,12 @@ async fn token_for(agent: &str, context: &Context) -> Result<(String, bool)> {
 
 /// A signal, or the end of the process that started this one.
 async fn ended(watch_parent: bool) {
-    let parent = getppid();
-    let orphaned = async {
-        while !watch_parent || getppid() == parent {
-            tokio::time::sleep(ORPHAN_CHECK).await;
-        }
-    };
     tokio::select! {
         _ = serve::stopped() => {}
-        () = orphaned => {}
+        () = serve::orphaned(watch_parent) => {}
     }
 }
 
-const ORPHAN_CHECK: Duration = Duration::from_millis(250);
 const A_WHILE: Duration = Duration::from_secs(60);
 
 async fn issue(agent: &str, operator: &Client) -> Result<String> {

@@ -11,6 +11,7 @@ use chorus_server::config::telemetry::{LogFormat, Telemetry};
 use chorus_server::files;
 use chorus_server::redact::Lines;
 use chorus_server::{Address, Config, Host, Place, Running};
+use nix::unistd::getppid;
 use sd_notify::NotifyState;
 use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     /// One transaction a command, to compare with
     #[arg(long)]
     dangerous_no_batching: bool,
+    /// End when the process that started this has ended
+    #[arg(long, hide = true)]
+    while_parent_lives: bool,
     /// Milliseconds that each commit takes longer, to compare with a slow disk
     #[arg(long, default_value_t = 0, value_name = "MS", hide_default_value = true)]
     dangerous_slow_sync_ms: u64,
@@ -120,7 +124,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let running = Host::start(config).await.map_err(|e| Failure::here("cannot serve", e))?;
     greet(&context.print, &running, &data)?;
     tell_the_manager(&[NotifyState::Ready]);
-    signals.heard().await;
+    tokio::select! {
+        () = signals.heard() => {}
+        () = orphaned(args.while_parent_lives) => {}
+    }
     tell_the_manager(&[NotifyState::Stopping]);
     // A second signal ends it at once; what was acknowledged is on the disk.
     tokio::select! {
@@ -175,6 +182,16 @@ pub(crate) async fn stopped() -> Result {
     Signals::listen()?.heard().await;
     Ok(())
 }
+
+/// The end of the process that started this one, where that is watched.
+pub(crate) async fn orphaned(watch: bool) {
+    let parent = getppid();
+    while !watch || getppid() == parent {
+        tokio::time::sleep(ORPHAN_CHECK).await;
+    }
+}
+
+const ORPHAN_CHECK: Duration = Duration::from_millis(250);
 
 /// The signals that mean: stop.
 struct Signals {

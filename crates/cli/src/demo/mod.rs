@@ -6,9 +6,11 @@
 
 mod agent;
 mod expect;
+mod host;
 mod room;
 mod script;
 pub(crate) mod scripted;
+mod second;
 mod show;
 mod stage;
 
@@ -63,6 +65,7 @@ fn conclude(steps: Result<Vec<Step>>, stage: &Stage, began: Instant) -> Result {
     if all {
         return Ok(());
     }
+    eprintln!("--- the host logged:\n{}", stage.host.last_words());
     for agent in &stage.agents {
         let words = agent.last_words();
         if !words.is_empty() {
@@ -77,7 +80,7 @@ fn conclude(steps: Result<Vec<Step>>, stage: &Stage, began: Instant) -> Result {
 /// Keeps the room open for another terminal, until Ctrl-C.
 async fn stay(stage: &Stage, print: &Printer) -> Result {
     let program = std::env::args().next().unwrap_or_else(|| "chorus".to_owned());
-    let data = stage.folder.path().join("data");
+    let data = stage.host.data();
     let data = data.display();
     let lines = [
         format!("The room stays open at {}. From another terminal:", stage.url()),

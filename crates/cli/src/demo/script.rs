@@ -1,4 +1,4 @@
-//! The demo's script: nine things that happen in a room, and what must come of each.
+//! The demo's script: eleven things that happen in a room, and what must come of each.
 //!
 //! That somebody keeps silent is not shown by waiting: the host's account says who was told, every delivery
 //! has ended, and what was said afterwards is the next thing in the log.
@@ -14,6 +14,7 @@ use chorus_wire::rest::messages::MessagePatch;
 use super::expect::{
     answers, ended, is_message_of, names, reaction_on, said_once, silent, text_of, told_only,
 };
+use super::second;
 use super::show::{Account, Check, Step};
 use super::stage::{Stage, say};
 use crate::failure::Result;
@@ -23,12 +24,12 @@ const TYPING: Duration = Duration::from_millis(120);
 
 /// What came of a scene: expectations, and the accounts of what was said in it.
 #[derive(Default)]
-struct Scene {
-    checks: Vec<Check>,
-    attention: Vec<Account>,
+pub(super) struct Scene {
+    pub(super) checks: Vec<Check>,
+    pub(super) attention: Vec<Account>,
 }
 
-const TITLES: [&str; 9] = [
+const TITLES: [&str; 11] = [
     "A question by @handle is answered by that agent alone",
     "Fragments typed in pieces become one turn",
     "A thank-you is met with a reaction, not a sentence",
@@ -38,6 +39,8 @@ const TITLES: [&str; 9] = [
     "An agent killed in the middle of a turn comes back and answers once",
     "Two agents told to answer everything stop by themselves",
     "Three that are asked speak one after the other, in the question's thread, and the last only nods",
+    "A scheduled stimulus opens one thread, and its progress replaces itself",
+    "The host is killed, and comes back with the same turn, queue and feed",
 ];
 
 /// Plays all of it.
@@ -56,7 +59,9 @@ pub(crate) async fn play(stage: &mut Stage) -> Result<Vec<Step>> {
             6 => edited(stage).await?,
             7 => killed(stage).await?,
             8 => eager(stage).await?,
-            _ => in_turns(stage).await?,
+            9 => in_turns(stage).await?,
+            10 => second::scheduled(stage).await?,
+            _ => second::host_killed(stage).await?,
         };
         let took_ms = began.elapsed().as_millis();
         let step = Step { number, title, checks, attention, took_ms };
@@ -298,6 +303,6 @@ async fn in_turns(stage: &Stage) -> Result<Scene> {
     Ok(Scene { checks, attention: vec![account(text, why)] })
 }
 
-fn account(said: &str, why: chorus_wire::rest::attention::Why) -> Account {
+pub(super) fn account(said: &str, why: chorus_wire::rest::attention::Why) -> Account {
     Account { said: said.to_owned(), why }
 }

@@ -1,23 +1,23 @@
 //! The demo's stage: a host on a temporary folder, two people, two channels and a private corner, and
 //! agents that run as real harness processes.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use chorus_client::Client;
 use chorus_core::command::Authority;
 use chorus_core::conversation::{Replies, Visibility};
 use chorus_core::member::MemberKind;
-use chorus_server::{Config, Host, Running};
 use chorus_wire::rest::attention::Why;
 use chorus_wire::rest::channels::{ChannelPatch, NewChannel};
 use chorus_wire::rest::deliveries::{ListDeliveries, StateFilter};
 use chorus_wire::rest::members::NewMember;
 use chorus_wire::rest::messages::{NewMessage, Posted};
+use chorus_wire::rest::stimuli::ListStimuli;
 use chorus_wire::rest::tokens::NewToken;
 use tempfile::TempDir;
 
 use super::agent::{Agent, Plan};
+use super::host::HostProcess;
 use super::room::{PATIENCE, Room};
 use super::show::Show;
 use crate::commands::post::new_key;
@@ -43,7 +43,7 @@ pub(crate) struct Stage {
     /// Where answers go into threads, and agents take turns.
     pub(crate) design: Room,
     pub(crate) agents: Vec<Agent>,
-    host: Running,
+    pub(crate) host: HostProcess,
 }
 
 impl Stage {
@@ -52,11 +52,7 @@ impl Stage {
             .prefix("chorus-demo-")
             .tempdir()
             .map_err(|e| Failure::here("cannot make a temporary folder", e))?;
-        let mut config = Config::on(folder.path().join("data"));
-        config.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let host = Host::start(config).await.map_err(|e| Failure::here("cannot serve", e))?;
-        let data = folder.path().join("data");
-        let operator = crate::host::Target { data: Some(data), ..Default::default() }.operator()?;
+        let (host, operator) = HostProcess::start(folder.path()).await?;
         let alice = person(&operator, "alice", "Alice").await?;
         let bob = person(&operator, "bob", "Bob").await?;
 
@@ -122,6 +118,19 @@ impl Stage {
                 receipts.any(|receipt| !matches!(receipt.state.as_str(), "settled" | "dead"));
             if !open || began.elapsed() > PATIENCE {
                 return Ok(why);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Waits until a stimulus was said.
+    pub(crate) async fn said(&self, room: &Room, stimulus: &str) -> Result {
+        let began = Instant::now();
+        loop {
+            let all = self.operator.stimuli(&room.id, &ListStimuli::default()).await?.stimuli;
+            let found = all.iter().find(|one| one.id == stimulus);
+            if found.is_none_or(|one| !one.state.is_open()) || began.elapsed() > PATIENCE {
+                return Ok(());
             }
             tokio::time::sleep(LOOK).await;
         }

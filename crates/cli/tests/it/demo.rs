@@ -11,7 +11,7 @@ fn demo_check_passes_and_leaves_nothing_behind() {
     let place = tempfile::tempdir().unwrap();
     let ran = run(chorus().args(["demo", "--check"]).env("TMPDIR", place.path()));
     assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
-    assert!(ran.out.contains("9 of 9 as they must be"), "{}", ran.out);
+    assert!(ran.out.contains("11 of 11 as they must be"), "{}", ran.out);
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0, "the folder is still there");
     let left = processes_with(place.path().to_str().unwrap());
     assert!(left.is_empty(), "{left:?}");
