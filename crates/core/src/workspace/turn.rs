@@ -47,8 +47,9 @@ impl Run<'_> {
         };
         let room = self.room(key);
         let cause = cause.filter(|c| c.conversation == key).map(|c| c.seq);
-        let delivery = cause.and_then(|seq| room.open.get(&seq)).and_then(|o| o.delivery(me.key));
-        let addressed = delivery.is_some_and(is_addressed);
+        let open = cause.and_then(|seq| room.open.get(&seq));
+        let delivery = open.and_then(|o| Some((o, o.delivery(me.key)?)));
+        let addressed = delivery.is_some_and(|(open, d)| is_addressed(open, d));
         let rules = room.turn_rules();
         let turn = room.turn(subject);
         let may = turn.may_say(me.key, cause, addressed, &rules, self.now);
@@ -240,7 +241,7 @@ impl Run<'_> {
                     obligation: is_owed(d),
                     asked: is_asked(open, d),
                     accepted: is_running(d.state),
-                    addressed: is_addressed(d),
+                    addressed: is_addressed(open, d),
                     replied_to: d.decision.rule == Rule::Reply,
                     reacted: has_reacted(room, open.seq, d.member),
                     bias: bias(participation),
@@ -373,10 +374,12 @@ impl Run<'_> {
     }
 }
 
-/// Whether the delivery's member was named, or meant by who wrote it.
-fn is_addressed(delivery: &Delivery) -> bool {
+/// Whether the delivery's member was named, or is asked by a person.
+fn is_addressed(open: &Open, delivery: &Delivery) -> bool {
     let rule = delivery.decision.rule;
-    matches!(rule, Rule::Mention | Rule::Recipient | Rule::RoleMention | Rule::Escalated)
+    let named =
+        matches!(rule, Rule::Mention | Rule::Recipient | Rule::RoleMention | Rule::Escalated);
+    named || is_asked(open, delivery)
 }
 
 fn waits_since(open: &Open, delivery: &Delivery) -> Timestamp {
