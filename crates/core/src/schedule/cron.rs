@@ -2,7 +2,7 @@
 //!
 //! As everywhere: `*`, numbers, ranges, steps, lists, and names of months and days; Sunday is 0 or 7; where both days
 //! are restricted, either is enough. Times are those of a clock on a wall. One that the clock skips in spring comes as
-//! much later; one that it shows twice in autumn comes once, the first time.
+//! much later; one that it shows twice in autumn comes once, the first time, unless it comes in every hour.
 
 use std::sync::LazyLock;
 
@@ -18,6 +18,9 @@ static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundl
 /// Days that are looked through for the next time: each day of the calendar comes within eight years (29 February may
 /// stay away for so long).
 const DAYS: usize = 8 * 366 + 2;
+
+/// Hours of a field that restricts none.
+const EVERY_HOUR: u64 = (1 << 24) - 1;
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -61,17 +64,11 @@ impl Cron {
     /// The next time after this one; none when it never comes.
     pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
         let instant = Instant::from_millisecond(after.0).ok()?;
-        let local = self.zone.to_datetime(instant);
-        let mut from = local.time();
-        for date in local.date().series(jiff::Span::new().days(1)).take(DAYS) {
-            if self.is_on(date)
-                && let Some(found) = self.within(date, from, after)
-            {
-                return Some(found);
-            }
-            from = Time::midnight();
-        }
-        None
+        let today = self.zone.to_datetime(instant).date();
+        // A time that the clock skips may come on the next day.
+        let from = today.yesterday().unwrap_or(today);
+        let days = from.series(jiff::Span::new().days(1)).take(DAYS);
+        days.filter(|date| self.is_on(*date)).find_map(|date| self.within(date, after))
     }
 
     fn is_on(&self, date: Date) -> bool {
@@ -81,23 +78,21 @@ impl Cron {
         has(self.months, date.month() as u8) && on_day
     }
 
-    /// The first of its times on a day that is not before `from` on the wall, and after `after` in truth.
-    fn within(&self, date: Date, from: Time, after: Timestamp) -> Option<Timestamp> {
-        let hours = (from.hour() as u8..24).filter(|h| has(self.hours, *h));
-        let times = hours.flat_map(|hour| {
-            let minutes = (0..60).filter(|m| has(self.minutes, *m));
-            minutes.map(move |minute| DateTime::from_parts(date, wall(hour, minute)))
+    /// The first of its times on a day that is after `after`. A skipped time comes later, so that the order on the wall
+    /// is not that in truth.
+    fn within(&self, date: Date, after: Timestamp) -> Option<Timestamp> {
+        let hours = (0..24).filter(|hour| has(self.hours, *hour));
+        let minutes = |hour| (0..60).filter(|m| has(self.minutes, *m)).map(move |m| (hour, m));
+        let times = hours.flat_map(minutes).filter_map(|(hour, minute)| {
+            let wall = Time::new(hour as i8, minute as i8, 0, 0).ok()?;
+            let instant = self.zone.to_ambiguous_timestamp(DateTime::from_parts(date, wall));
+            // What comes in every hour comes in one that is shown twice, too.
+            let again = (self.hours == EVERY_HOUR).then(|| instant.clone().later());
+            Some([Some(instant.compatible()), again])
         });
-        let not_before = DateTime::from_parts(date, wall(from.hour() as u8, from.minute() as u8));
-        times.filter(|time| *time >= not_before).find_map(|time| {
-            let instant = self.zone.to_ambiguous_timestamp(time).compatible().ok()?;
-            Some(Timestamp(instant.as_millisecond())).filter(|at| *at > after)
-        })
+        let times = times.flatten().flatten().filter_map(Result::ok);
+        times.map(|time| Timestamp(time.as_millisecond())).filter(|time| *time > after).min()
     }
-}
-
-fn wall(hour: u8, minute: u8) -> Time {
-    Time::new(hour as i8, minute as i8, 0, 0).unwrap_or_default()
 }
 
 fn has(set: u64, value: u8) -> bool {

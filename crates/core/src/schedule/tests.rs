@@ -62,6 +62,21 @@ fn a_skipped_time_comes_later_and_a_repeated_one_once() {
         times("*/30 * * * *", "Europe/Berlin", "2026-03-29T00:31:00Z", 3),
         ["2026-03-29T01:00:00Z", "2026-03-29T01:30:00Z", "2026-03-29T02:00:00Z"]
     );
+    // What comes in every hour comes in the repeated one.
+    assert_eq!(
+        times("0 * * * *", "Europe/Berlin", "2026-10-24T23:30:00Z", 3),
+        ["2026-10-25T00:00:00Z", "2026-10-25T01:00:00Z", "2026-10-25T02:00:00Z"]
+    );
+    // On Lord Howe half an hour is skipped: 02:15 comes at 02:45, after 02:35.
+    assert_eq!(
+        times("15,35 2 * * *", "Australia/Lord_Howe", "2026-10-03T10:00:00Z", 3),
+        ["2026-10-03T15:35:00Z", "2026-10-03T15:45:00Z", "2026-10-04T15:15:00Z"]
+    );
+    // Asked within the gap, it is not lost.
+    assert_eq!(
+        times("30 2 * * *", "Europe/Berlin", "2026-03-29T01:10:00Z", 1),
+        ["2026-03-29T01:30:00Z"]
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::member::check_title;
 use crate::schedule::{Act, Fired, NewSchedule, Schedule, SchedulePatch};
 use crate::stimulus::{Stimulus, StimulusKind, StimulusState};
 use crate::thread::ThreadStatus;
-use crate::thread::work::{check_key, check_words_of};
+use crate::thread::work::{Binding, BindingKind, check_key, check_words_of};
 
 impl Run<'_> {
     pub(super) fn schedules(&mut self, conversation: Uid, act: Act) -> Result<Outcome> {
@@ -138,12 +138,14 @@ impl Run<'_> {
             let archived = self.room(key).conversation.settings.archived;
             let fire = self.firing(&old);
             let uid = fire.uid;
-            let fired = match self.enqueue(key, fire) {
-                _ if archived => Fired::Failed,
-                Ok(_) => Fired::Open,
-                // The queue is full: the next time may find room.
-                Err(Failure::Refused(_)) => Fired::Failed,
-                Err(unavailable) => return Err(unavailable),
+            let fired = match archived {
+                true => Fired::Failed,
+                false => match self.enqueue(key, fire) {
+                    Ok(_) => Fired::Open,
+                    // The queue is full: the next time may find room.
+                    Err(Failure::Refused(_)) => Fired::Failed,
+                    Err(unavailable) => return Err(unavailable),
+                },
             };
             let moved = Schedule {
                 fired: old.fired.wrapping_add(1),
@@ -270,4 +272,11 @@ impl Run<'_> {
         let last = schedule.last.map(|(at, uid, _)| (at, uid, how));
         self.room_mut(key).put_schedule(Schedule { last, ..schedule.clone() });
     }
+}
+
+/// The schedule whose firing this is, for the thread's bindings: its id stands in the key.
+pub(super) fn schedule_bound(stimulus: &Stimulus) -> Vec<Binding> {
+    let fires = stimulus.kind == StimulusKind::ScheduleFire;
+    let id = stimulus.dedupe_key.clone().filter(|_| fires);
+    id.map(|id| Binding { kind: BindingKind::Schedule, id }).into_iter().collect()
 }

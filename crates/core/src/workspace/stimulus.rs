@@ -8,6 +8,7 @@ mod made;
 use std::sync::Arc;
 
 use super::conversation::derived;
+use super::schedule::schedule_bound;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
 use crate::attention::{Attention, Directedness, Intent};
@@ -18,9 +19,7 @@ use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, ThreadKey, Timestamp, 
 use crate::limits;
 use crate::member::check_title;
 use crate::stimulus::{Stimulus, StimulusKind, StimulusState, queue};
-use crate::thread::work::{
-    Binding, BindingKind, Report, Spur, WorkChange, check_key, check_words_of,
-};
+use crate::thread::work::{Report, Spur, WorkChange, check_key, check_words_of};
 use crate::thread::{ThreadKind, ThreadStatus};
 
 impl Run<'_> {
@@ -196,8 +195,14 @@ impl Run<'_> {
                 return Err(Refusal::new(Code::Conflict, why).into());
             }
         };
-        self.room_mut(key).put_stimulus(new.clone());
+        self.end_stimulus(key, new.clone());
         Ok(self.stimulus_outcome(key, Arc::new(new)))
+    }
+
+    /// It has ended; if a schedule made it, that knows how.
+    fn end_stimulus(&mut self, key: ConversationKey, ended: Stimulus) {
+        self.note_fired(key, &ended);
+        self.room_mut(key).put_stimulus(ended);
     }
 
     fn cancelled(&self, old: &Stimulus, why: &str) -> Stimulus {
@@ -218,7 +223,7 @@ impl Run<'_> {
         let open: Vec<_> = room.stimuli.values().filter(|s| s.state.is_open()).cloned().collect();
         for old in open.iter().filter(|s| s.expires_at.is_some_and(|at| at <= now)) {
             let cancelled = self.cancelled(old, "it expired before it could be said");
-            self.room_mut(key).put_stimulus(cancelled);
+            self.end_stimulus(key, cancelled);
         }
         let live = |s: &&Arc<Stimulus>| s.expires_at.is_none_or(|at| at > now) && s.due_at <= now;
         let claimed = open.iter().filter(live).find(|s| s.state == StimulusState::Claimed);
@@ -241,7 +246,7 @@ impl Run<'_> {
         }
         if next.attempts >= limits::STIMULUS_ATTEMPTS {
             let cancelled = self.cancelled(&next, "saying it has failed again and again");
-            self.room_mut(key).put_stimulus(cancelled);
+            self.end_stimulus(key, cancelled);
             return Ok(());
         }
         // It is said in the next transaction: this one knows of the attempt whatever becomes of that.
@@ -275,8 +280,7 @@ impl Run<'_> {
             Err(super::Failure::Refused(refusal)) => self.cancelled(stimulus, &refusal.message),
             Err(unavailable) => return Err(unavailable),
         };
-        self.note_fired(key, &ended);
-        self.room_mut(key).put_stimulus(ended);
+        self.end_stimulus(key, ended);
         self.arrange_stimuli(key);
         Ok(())
     }
@@ -343,7 +347,10 @@ impl Run<'_> {
         only.dedup();
         let only: Option<Arc<[MemberKey]>> = stimulus.private.then(|| only.into());
         let room = self.room(key);
-        let attention = if stimulus.kind.wakes_nobody() {
+        // A result that is for nobody is for whoever reads.
+        let is_result = stimulus.kind == StimulusKind::ScheduleResult;
+        let for_nobody = is_result && stimulus.targets.is_empty();
+        let attention = if stimulus.kind.wakes_nobody() || for_nobody {
             let (intent, rest) = (Intent::Status, Directedness::Ambient);
             Attention { intent, rest, told: Vec::new(), only, meant: None, nobody: None }
         } else {
@@ -397,7 +404,7 @@ impl Run<'_> {
             initiative_key: initiative.map(Some),
             progress: progress.map(|key| Report { key, text, percent: None }),
             spur: Some(Spur { uid, kind, at, thread_seq, opened }),
-            bind: schedule_of(stimulus),
+            bind: schedule_bound(stimulus),
             ..WorkChange::default()
         };
         // What would have too many streams of progress, or bindings, keeps those it has.
@@ -412,13 +419,6 @@ impl Run<'_> {
         self.publish(event.clone())?;
         Ok(event)
     }
-}
-
-/// The schedule whose firing this is, for the thread's bindings: its id stands in the key.
-fn schedule_of(stimulus: &Stimulus) -> Vec<Binding> {
-    let fires = stimulus.kind == StimulusKind::ScheduleFire;
-    let id = stimulus.dedupe_key.clone().filter(|_| fires);
-    id.map(|id| Binding { kind: BindingKind::Schedule, id }).into_iter().collect()
 }
 
 /// A queue has a timer as an event has one; no event has this seq.

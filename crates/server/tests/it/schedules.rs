@@ -86,6 +86,15 @@ async fn a_schedule_fires_once_at_its_time_and_says_what_came_of_it() {
     house.send(&op, Method::PATCH, &one, Some(again)).await.ok();
     pass(&house, 61_000).await;
     assert_eq!(schedule(&house, &op, &room, &made["id"]).await["fired"], 3);
+    // The next waits for the quiet after that one. It is called off, and the schedule knows.
+    pass(&house, 61_000).await;
+    let now = schedule(&house, &op, &room, &made["id"]).await;
+    assert_eq!((&now["fired"], &now["last"]["result"]), (&json!(4), &json!("open")));
+    let fire = now["last"]["stimulus"].as_str().unwrap();
+    let cancel = format!("/v1/channels/{room}/stimuli/{fire}/cancel");
+    assert_eq!(house.post(&op, &cancel, json!({})).await.ok()["state"], "cancelled");
+    let now = schedule(&house, &op, &room, &made["id"]).await;
+    assert_eq!(now["last"]["result"], "failed");
     assert_eq!(house.send(&op, Method::DELETE, &one, None).await.status, 204);
     assert_eq!(house.send(&op, Method::DELETE, &one, None).await.refused(404), "NOT_FOUND");
     assert_eq!(house.get(&op, &path).await.ok()["schedules"], json!([]));

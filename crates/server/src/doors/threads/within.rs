@@ -17,7 +17,7 @@ use crate::auth::Caller;
 /// Arguments that name a conversation, a thread, or an event.
 const CONVERSATIONS: [&str; 2] = ["conversation", "channel_id"];
 const THREADS: [&str; 3] = ["thread_id", "threadId", "thread"];
-const EVENTS: [&str; 4] = ["eventId", "inReplyTo", "in_reply_to", "root_message_id"];
+const EVENTS: [&str; 5] = ["eventId", "inReplyTo", "in_reply_to", "message_id", "root_message_id"];
 
 /// The arguments, when everything that they name is of the channel. What names nothing that there is, is left to
 /// the tool to refuse.

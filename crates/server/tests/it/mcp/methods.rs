@@ -186,6 +186,7 @@ async fn the_address_of_one_channel_is_for_that_channel() {
     let elsewhere = elsewhere["id"].as_str().unwrap();
     let token = house.token("scout").await;
     let said = house.say(&house.token("ann").await, elsewhere, "@scout there?").await;
+    let message = said["event_id"].as_str().unwrap().replace("evt_", "msg_");
     for wire in WIRES {
         let whole = house.mcp(&token, wire).await;
         let there = &thread(&whole, json!({"channel_id": elsewhere})).await;
@@ -204,6 +205,9 @@ async fn the_address_of_one_channel_is_for_that_channel() {
             ("chat.claim", json!({"eventId": said["event_id"]})),
             ("chat.react", json!({"inReplyTo": said["event_id"], "signal": "seen"})),
             ("chat.resolve", json!({"threadId": there})),
+            ("set_channel_reaction", json!({"message_id": message, "signal": "seen"})),
+            ("read_channel_thread", json!({"message_id": message})),
+            ("read_channel_thread", json!({"thread_id": there})),
             (
                 "create_channel_stimulus",
                 json!({"channel_id": elsewhere, "kind": "agent_idea", "text": "x"}),
