@@ -20,6 +20,7 @@ use chorus_core::ids::{MemberKey, Seq, ThreadKey, Timestamp};
 use chorus_core::member::Directory;
 use chorus_core::packed;
 use chorus_core::room::{Base, Head, Room};
+use chorus_core::schedule::Schedule;
 use chorus_core::thread::Thread;
 
 use crate::backup::{BackupError, Result};
@@ -27,7 +28,7 @@ use crate::db::{self, Db, Error};
 use crate::sqlite::Folder;
 use crate::{
     Place, Tenant, asset, base, conversation, directory, event, gone, mark, message, open, project,
-    schema, thread,
+    schedule, schema, thread,
 };
 
 use target::Target;
@@ -52,6 +53,8 @@ pub struct Part {
     pub threads: Vec<Thread>,
     /// Cursors, of the conversation and of its threads.
     pub marks: Vec<((MemberKey, Option<ThreadKey>), Mark)>,
+    /// What is to be said at set times.
+    pub schedules: Vec<Schedule>,
     /// Where the log begins, when its beginning was dropped.
     pub base: Option<Base>,
 }
@@ -100,6 +103,7 @@ impl Reading {
                 roster: conversation::roster(db, tenant.key, key)?,
                 threads: thread::all(db, tenant.key, key)?,
                 marks: mark::all(db, tenant.key, key)?,
+                schedules: schedule::all(db, tenant.key, key)?,
                 base: base::get(db, tenant.key, key)?,
             });
         }
@@ -353,6 +357,19 @@ impl Writing {
                 return unfit(format!("member {member} has read beyond the end"));
             }
             mark::put(self.db()?, self.tenant.key, room.key(), (*member, *thread), *mark)?;
+        }
+        for schedule in &part.schedules {
+            for member in schedule.targets.iter().chain([&schedule.source, &schedule.maker]) {
+                self.known(*member)?;
+            }
+            if let Some((key, uid)) = schedule.thread
+                && room.threads.get(&key).is_none_or(|thread| thread.uid != uid)
+            {
+                return unfit("a schedule continues a thread that is not there");
+            }
+            // A history wakes nobody: who wants it to go on says so.
+            let resting = Schedule { paused: true, next_at: None, ..schedule.clone() };
+            schedule::put(self.db()?, self.tenant.key, room.key(), &resting)?;
         }
         self.wrote()
     }

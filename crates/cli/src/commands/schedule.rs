@@ -16,40 +16,7 @@ pub(crate) enum Args {
     #[command(visible_alias = "ls")]
     List { channel: String },
     /// Ask for a word in public, again and again
-    Add {
-        channel: String,
-        text: String,
-        /// Five fields: minute, hour, day of the month, month, day of the week
-        #[arg(long, required_unless_present = "every", conflicts_with = "every")]
-        cron: Option<String>,
-        /// Whose dates these are, such as Europe/Oslo
-        #[arg(
-            long,
-            requires = "cron",
-            default_value_if("cron", clap::builder::ArgPredicate::IsPresent, "UTC")
-        )]
-        zone: Option<String>,
-        /// An interval instead, such as 30m, 2h or 1d
-        #[arg(long, value_parser = interval)]
-        every: Option<i64>,
-        /// Continue this thread instead of opening a subject
-        #[arg(long)]
-        thread: Option<String>,
-        #[arg(long)]
-        title: Option<String>,
-        /// The member whose word it is
-        #[arg(long, value_name = "MEMBER")]
-        source: Option<String>,
-        /// Whom it is for; may be given again
-        #[arg(long, value_name = "MEMBER")]
-        target: Vec<String>,
-        /// The undertaking whose live thread it continues
-        #[arg(long, value_name = "KEY")]
-        initiative: Option<String>,
-        /// What it says takes the place of what it said last, in a thread that knows the key
-        #[arg(long, value_name = "KEY")]
-        progress: Option<String>,
-    },
+    Add(Box<New>),
     /// Let a schedule rest
     Pause { channel: String, schedule: String },
     /// Let it go on
@@ -57,6 +24,42 @@ pub(crate) enum Args {
     /// Remove a schedule
     #[command(visible_alias = "rm")]
     Remove { channel: String, schedule: String },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct New {
+    channel: String,
+    text: String,
+    /// Five fields: minute, hour, day of the month, month, day of the week
+    #[arg(long, required_unless_present = "every", conflicts_with = "every")]
+    cron: Option<String>,
+    /// Whose clocks these are, such as Europe/Oslo
+    #[arg(
+        long,
+        requires = "cron",
+        default_value_if("cron", clap::builder::ArgPredicate::IsPresent, "UTC")
+    )]
+    zone: Option<String>,
+    /// An interval instead, such as 30m, 2h or 1d
+    #[arg(long, value_parser = interval)]
+    every: Option<i64>,
+    /// Continue this thread instead of opening a subject
+    #[arg(long)]
+    thread: Option<String>,
+    #[arg(long)]
+    title: Option<String>,
+    /// The member whose word it is
+    #[arg(long, value_name = "MEMBER")]
+    source: Option<String>,
+    /// Whom it is for; may be given again
+    #[arg(long, value_name = "MEMBER")]
+    target: Vec<String>,
+    /// The undertaking whose live thread it continues
+    #[arg(long, value_name = "KEY")]
+    initiative: Option<String>,
+    /// What it says takes the place of what it said last, in a thread that knows the key
+    #[arg(long, value_name = "KEY")]
+    progress: Option<String>,
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
@@ -69,19 +72,20 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             let all = client.schedules(&channel).await?;
             context.print.show(&all, |all| list(&all.schedules))
         }
-        Args::Add {
-            channel,
-            text,
-            cron,
-            zone,
-            every,
-            thread,
-            title,
-            source,
-            target,
-            initiative,
-            progress,
-        } => {
+        Args::Add(given) => {
+            let New {
+                channel,
+                text,
+                cron,
+                zone,
+                every,
+                thread,
+                title,
+                source,
+                target,
+                initiative,
+                progress,
+            } = *given;
             let channel = lookup::conversation(&client, &channel).await?;
             let new = NewSchedule {
                 text,

@@ -56,10 +56,11 @@ impl Turns {
 }
 
 impl Room {
-    /// The subject that a message is about, when turns are taken there: in the conversation threads of a channel, and
-    /// on its main line if answers go into threads.
+    /// The subject that a message is about, when turns are taken there: in a channel whose answers go into threads,
+    /// on its main line and in its conversation threads.
     pub fn subject_of(&self, seq: Seq, thread: Option<ThreadKey>) -> Option<Seq> {
-        if self.conversation.kind != ConversationKind::Channel {
+        let of_subjects = self.conversation.settings.replies == Replies::Thread;
+        if !of_subjects || self.conversation.kind != ConversationKind::Channel {
             return None;
         }
         match thread {
@@ -68,7 +69,7 @@ impl Room {
                 let talk = thread.kind == ThreadKind::Conversation;
                 talk.then(|| thread.root.unwrap_or(Seq(key.0)))
             }
-            None => (self.conversation.settings.replies == Replies::Thread).then_some(seq),
+            None => Some(seq),
         }
     }
 

@@ -87,7 +87,7 @@ impl Cron {
             let wall = Time::new(hour as i8, minute as i8, 0, 0).ok()?;
             let instant = self.zone.to_ambiguous_timestamp(DateTime::from_parts(date, wall));
             // What comes in every hour comes in one that is shown twice, too.
-            let again = (self.hours == EVERY_HOUR).then(|| instant.clone().later());
+            let again = (self.hours == EVERY_HOUR).then(|| instant.later());
             Some([Some(instant.compatible()), again])
         });
         let times = times.flatten().flatten().filter_map(Result::ok);

@@ -120,11 +120,11 @@ impl When {
             }
             Self::Every(_) => Ok(()),
             Self::Cron { expression, zone } => {
-                let cron = (expression.len() <= limits::CRON_BYTES)
-                    .then(|| Cron::parse(expression, zone))
-                    .unwrap_or_else(|| {
-                        Err(format!("`cron` has at most {} bytes", limits::CRON_BYTES))
-                    });
+                if expression.len() > limits::CRON_BYTES {
+                    let most = limits::CRON_BYTES;
+                    return Err(Refusal::invalid(format!("`cron` has at most {most} bytes")));
+                }
+                let cron = Cron::parse(expression, zone);
                 let never = || Refusal::invalid("no time is ever like this `cron`");
                 let cron = cron.map_err(Refusal::invalid)?;
                 cron.next(now).map(drop).ok_or_else(never)

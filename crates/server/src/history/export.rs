@@ -226,6 +226,14 @@ fn conversation(lines: &mut Lines<'_>, reading: &Reading, part: &Part) -> Result
     if erased.unsaid().is_some() {
         return Err(ExportError::Meanwhile);
     }
+    for s in &part.schedules {
+        lines.put(&Line::Schedule(line::Schedule {
+            conversation: key.0,
+            id: s.uid.show(Prefix::Schedule).into(),
+            title: (&*s.title).into(),
+            state: Bytes(packed::schedule(s)),
+        }))?;
+    }
     let (seq, hash) = (part.head.seq.0, Bytes::of(&part.head.hash));
     lines.put(&Line::Head(line::Head { conversation: key.0, seq, hash }))
 }

@@ -24,6 +24,7 @@ pub(super) enum Line<'a> {
     Base(Base),
     Event(Event<'a>),
     Thread(Thread<'a>),
+    Schedule(Schedule<'a>),
     Head(Head),
     Project(Project),
     End(End),
@@ -209,6 +210,16 @@ pub(super) struct Thread<'a> {
     /// How its work stands, packed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<Bytes>,
+}
+
+/// What is to be said in a conversation at set times. It is paused when it is read again.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Schedule<'a> {
+    pub conversation: u64,
+    pub id: Cow<'a, str>,
+    pub title: Cow<'a, str>,
+    /// All of it, packed.
+    pub state: Bytes,
 }
 
 /// The end of a conversation's log.

@@ -7,6 +7,7 @@ mod archive;
 mod export;
 mod import;
 mod line;
+mod read;
 
 use std::path::Path;
 
@@ -21,7 +22,7 @@ pub use line::Counts;
 use crate::auth::{Keys, KeysError};
 
 /// The form of the lines. A program refuses a newer one than it knows; the second came with bases, the
-/// third with work in threads, with files and with projects.
+/// third with work in threads, with files, schedules and projects.
 const FORMAT: u32 = 3;
 
 /// Who signs exports: the host's own key.

@@ -1,9 +1,10 @@
 //! Schedules through the doors: they fire at their times, once, over restarts too, and say what came of it.
 
+use chorus_server::history::{Signing, export, import};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{House, START, verify};
+use crate::house::{House, START, place, verify};
 
 const HOUR: i64 = 3_600_000;
 
@@ -144,4 +145,36 @@ async fn bad_schedules_get_the_envelope_and_change_nothing() {
     }
     let one_more = json!({"text": "one more", "every_ms": 60_000});
     assert_eq!(house.post(&op, &path, one_more).await.refused(429), "RATE_LIMITED");
+}
+
+// covers: CHN-160
+#[tokio::test]
+async fn an_export_has_schedules_which_rest_where_they_are_imported() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let op = house.operator();
+    let path = format!("/v1/channels/{room}/schedules");
+    let new = json!({"cron": "0 9 * * *", "text": "What changed?", "source": "bot"});
+    let made = house.post(&op, &path, new).await.ok();
+    let now = house.clock_now();
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    let sign = Signing::open(&folder.path().join("keys")).unwrap();
+    let mut lines = Vec::new();
+    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    let folders = tempfile::tempdir().unwrap();
+    let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
+    let data = imported.path().to_owned();
+    std::fs::remove_dir(&data).unwrap();
+    import(&mut &lines[..], &place(&data), None, now).unwrap();
+    assert_eq!(verify(&data).problems, []);
+    let house = House::open_in(imported, now).await;
+    let op = house.operator();
+    let mut expected = made.clone();
+    expected["paused"] = json!(true);
+    expected.as_object_mut().unwrap().remove("next_at");
+    assert_eq!(schedule(&house, &op, &room, &made["id"]).await, expected);
+    let one = format!("{path}/{}", made["id"].as_str().unwrap());
+    let goes_on = house.send(&op, Method::PATCH, &one, Some(json!({"paused": false}))).await.ok();
+    assert_eq!(goes_on, made);
 }
