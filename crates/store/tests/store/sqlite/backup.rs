@@ -76,8 +76,9 @@ fn posts_go_on_during_a_backup_and_all_that_was_answered_before_is_in_it() {
     while told.try_recv().map(|copied| copied.unwrap()).is_err() {
         during.push(ground.say(room.uid, "and this meanwhile").event.uid);
     }
-    // How long each waited is the disk's affair; one that waited for the whole copy would be the only one.
-    assert!(during.len() >= 10, "only {} posts came through during the copy", during.len());
+    // How long each waited is the disk's affair, and so is how many there are of them; one that waited for the whole
+    // copy would be the only one.
+    assert!(during.len() >= 3, "only {} posts came through during the copy", during.len());
     seal(&file, NOW).unwrap();
     assert!(check(&file).unwrap().report.events > 6_000);
     ground.writer.stop();
