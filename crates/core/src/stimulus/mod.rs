@@ -147,6 +147,40 @@ pub struct Stimulus {
 }
 
 impl Stimulus {
+    /// One that waits from now on, to open a subject with nothing said yet; the rest is for whoever makes it.
+    pub fn new(
+        uid: Uid,
+        kind: StimulusKind,
+        source: MemberKey,
+        salt: [u8; 16],
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            uid,
+            kind,
+            source,
+            thread: None,
+            text: "".into(),
+            title: "".into(),
+            targets: Vec::new(),
+            private: false,
+            progress_key: None,
+            dedupe_key: None,
+            initiative_key: None,
+            created_at: now,
+            expires_at: None,
+            salt,
+            state: StimulusState::Pending,
+            due_at: now,
+            attempts: 0,
+            opened: false,
+            said: None,
+            by: None,
+            reason: None,
+            ended_at: None,
+        }
+    }
+
     /// Ended, with nothing kept of what it was to say unless that may still be said.
     pub fn ended(&self, state: StimulusState, at: Timestamp) -> Self {
         let mut ended = Self { state, ended_at: Some(at), ..self.clone() };

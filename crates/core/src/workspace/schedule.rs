@@ -10,11 +10,9 @@ use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, ThreadKey, Uid};
 use crate::limits;
-use crate::member::check_title;
 use crate::schedule::{Act, Fired, NewSchedule, Schedule, SchedulePatch};
-use crate::stimulus::{Stimulus, StimulusKind, StimulusState};
-use crate::thread::ThreadStatus;
-use crate::thread::work::{Binding, BindingKind, check_key, check_words_of};
+use crate::stimulus::{Stimulus, StimulusKind};
+use crate::thread::work::{Binding, BindingKind};
 
 impl Run<'_> {
     pub(super) fn schedules(&mut self, conversation: Uid, act: Act) -> Result<Outcome> {
@@ -49,16 +47,7 @@ impl Run<'_> {
             let why = format!("a channel has at most {most} schedules");
             return Err(Refusal::new(Code::RateLimited, why).into());
         }
-        let thread = match new.thread {
-            Some(uid) => {
-                let (of, thread) = self.thread_by_uid(uid)?;
-                if of != key {
-                    return Err(Refusal::invalid("the thread is in another conversation").into());
-                }
-                Some((thread, uid))
-            }
-            None => None,
-        };
+        let thread = self.thread_here(key, new.thread)?;
         Ok(Schedule {
             uid: self.drawn.uid,
             when: new.when,
@@ -103,30 +92,10 @@ impl Run<'_> {
         }
     }
 
+    /// What it asks for may be asked for, and there is a time for it.
     fn check_schedule(&self, key: ConversationKey, schedule: &Schedule) -> Result<()> {
-        let room = self.room(key);
-        for member in schedule.targets.iter().copied().chain([schedule.source]) {
-            self.must_be_member(member)?;
-            if !room.roster.contains_key(&member) {
-                let why = "source and targets of a schedule have a seat in the conversation";
-                return Err(Refusal::invalid(why).into());
-            }
-        }
-        let most = limits::AUDIENCE_NAMED;
-        if schedule.targets.len() > most {
-            return Err(Refusal::invalid(format!("a schedule has at most {most} targets")).into());
-        }
-        let keys = [&schedule.progress_key, &schedule.initiative_key];
-        keys.into_iter().flatten().try_for_each(|k| check_key("key of a schedule", k))?;
-        check_words_of("a schedule", &schedule.text, limits::SUMMARY_BYTES)?;
-        check_title("title", Some(&schedule.title))?;
-        schedule.when.check(self.now)?;
-        if let Some((thread, _)) = schedule.thread
-            && self.thread(key, Some(thread)).is_none_or(|t| t.status == ThreadStatus::Closed)
-        {
-            return Err(Refusal::new(Code::Conflict, "the thread is closed").into());
-        }
-        Ok(())
+        self.check_stimulus(key, &self.firing(schedule))?;
+        Ok(schedule.when.check(self.now)?)
     }
 
     /// Time has come for schedules: each that is due asks for its word, once, and has its next time.
@@ -161,29 +130,16 @@ impl Run<'_> {
     fn firing(&self, of: &Schedule) -> Stimulus {
         let nth = u128::from(of.fired) + 1;
         let uid = Uid(of.uid.0.wrapping_add(nth << 16));
+        let kind = StimulusKind::ScheduleFire;
         Stimulus {
-            uid,
-            kind: StimulusKind::ScheduleFire,
-            source: of.source,
             thread: of.thread,
             text: of.text.clone(),
             title: of.title.clone(),
             targets: of.targets.clone(),
-            private: false,
             progress_key: of.progress_key.clone(),
             dedupe_key: Some(of.key()),
             initiative_key: of.initiative_key.clone(),
-            created_at: self.now,
-            expires_at: None,
-            salt: of.salt_of(uid),
-            state: StimulusState::Pending,
-            due_at: self.now,
-            attempts: 0,
-            opened: false,
-            said: None,
-            by: None,
-            reason: None,
-            ended_at: None,
+            ..Stimulus::new(uid, kind, of.source, of.salt_of(uid), self.now)
         }
     }
 

@@ -34,20 +34,9 @@ impl Run<'_> {
         if !new.kind.is_of_an_agent() || new.source.is_some_and(|source| source != me.key) {
             self.must_govern()?;
         }
-        let thread = match new.thread {
-            Some(uid) => {
-                let (of, thread) = self.thread_by_uid(uid)?;
-                if of != key {
-                    return Err(Refusal::invalid("the thread is in another conversation").into());
-                }
-                Some((thread, uid))
-            }
-            None => None,
-        };
+        let thread = self.thread_here(key, new.thread)?;
+        let (drawn, source) = (self.drawn, new.source.unwrap_or(me.key));
         let stimulus = Stimulus {
-            uid: self.drawn.uid,
-            kind: new.kind,
-            source: new.source.unwrap_or(me.key),
             thread,
             title: new.title.unwrap_or_else(|| headline(&new.text)),
             text: new.text,
@@ -56,24 +45,30 @@ impl Run<'_> {
             progress_key: new.progress_key,
             dedupe_key: new.dedupe_key,
             initiative_key: new.initiative_key,
-            created_at: self.now,
             expires_at: new.expires_at,
-            salt: self.drawn.salt,
-            state: StimulusState::Pending,
-            due_at: self.now,
-            attempts: 0,
-            opened: false,
-            said: None,
-            by: None,
-            reason: None,
-            ended_at: None,
+            ..Stimulus::new(drawn.uid, new.kind, source, drawn.salt, self.now)
         };
         self.check_stimulus(key, &stimulus)?;
         let stimulus = self.enqueue(key, stimulus)?;
         Ok(self.stimulus_outcome(key, stimulus))
     }
 
-    fn check_stimulus(&self, key: ConversationKey, new: &Stimulus) -> Result<()> {
+    /// A thread that is to be gone on with, if any is: one of this conversation.
+    pub(super) fn thread_here(
+        &mut self,
+        key: ConversationKey,
+        thread: Option<Uid>,
+    ) -> Result<Option<(ThreadKey, Uid)>> {
+        let Some(uid) = thread else { return Ok(None) };
+        let (of, thread) = self.thread_by_uid(uid)?;
+        if of != key {
+            return Err(Refusal::invalid("the thread is in another conversation").into());
+        }
+        Ok(Some((thread, uid)))
+    }
+
+    /// Whether it may be asked for.
+    pub(super) fn check_stimulus(&self, key: ConversationKey, new: &Stimulus) -> Result<()> {
         let room = self.room(key);
         for member in new.targets.iter().copied().chain([new.source]) {
             self.must_be_member(member)?;

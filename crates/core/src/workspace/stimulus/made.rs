@@ -138,29 +138,12 @@ impl Run<'_> {
 
     /// One that a command makes beside what it does.
     fn made(&self, kind: StimulusKind, at: ThreadKey, thread: Uid, text: &str) -> Stimulus {
+        let (uid, source) = (derived(self.drawn.second, APART), self.by.member);
         Stimulus {
-            uid: derived(self.drawn.second, APART),
-            kind,
-            source: self.by.member,
             thread: Some((at, thread)),
             text: text.into(),
             title: headline(text),
-            targets: Vec::new(),
-            private: false,
-            progress_key: None,
-            dedupe_key: None,
-            initiative_key: None,
-            created_at: self.now,
-            expires_at: None,
-            salt: self.drawn.salt,
-            state: StimulusState::Pending,
-            due_at: self.now,
-            attempts: 0,
-            opened: false,
-            said: None,
-            by: None,
-            reason: None,
-            ended_at: None,
+            ..Stimulus::new(uid, kind, source, self.drawn.salt, self.now)
         }
     }
 }
