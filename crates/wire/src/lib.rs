@@ -19,3 +19,4 @@ pub mod attention;
 pub mod channels;
 pub mod rest;
 pub mod threads;
+pub mod webhook;

@@ -1,0 +1,162 @@
+//! What a service POSTs to an agent (webhook spec section 2).
+
+use std::collections::BTreeMap;
+
+use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
+use chorus_core::ids::Timestamp;
+use chorus_core::member::MemberKind;
+use serde::{Deserialize, Serialize};
+
+use crate::attention::channel::ChannelDelivery;
+use crate::part::Part;
+use crate::words;
+
+/// The body of a POST to a connection string.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Delivery {
+    pub channel: Channel,
+    pub message: Message,
+    /// Where output goes. Opaque; it is all the authority that is needed.
+    pub callback: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<McpServers>,
+    /// What Chorus says besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chorus: Option<Extension>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Channel {
+    /// Never changes.
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The hosting service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    pub id: String,
+    /// A display name or an identifier; untrusted.
+    pub sender: String,
+    /// Plain text or Markdown; untrusted.
+    pub content: String,
+}
+
+/// Tools of the service. One server is an object, several are an array (webhook spec section 7, question 1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum McpServers {
+    One(McpServer),
+    Many(Vec<McpServer>),
+}
+
+impl McpServers {
+    pub fn servers(&self) -> &[McpServer] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(many) => many,
+        }
+    }
+}
+
+/// An MCP server over HTTP, for an MCP client library to take as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpServer {
+    pub url: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+}
+
+/// What a Chorus host adds to a delivery; every field may be absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Extension {
+    /// Rises each time the same message is delivered again.
+    #[serde(skip_serializing_if = "is_default")]
+    pub attempt: u16,
+    /// How many agents' messages lie between this one and a person's; 0 for a person's.
+    pub hop: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sender: Option<Sender>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attention: Option<Attention>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<Thread>,
+    /// The message answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_reply_to: Option<String>,
+    #[serde(with = "crate::time::iso_option", skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+    /// Ids of others who are told of it, as far as they are named: who knows does not answer twice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub audience: Vec<String>,
+    /// How many are told beyond those.
+    #[serde(skip_serializing_if = "is_default")]
+    pub audience_more: usize,
+    /// The content is withheld: it is pulled with a tool of `mcp`, if at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub knock: Option<Knock>,
+    /// Content that is more than text (webhook spec section 7, question 4).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// What the same author said just before, oldest first: one thought in several messages (question 5).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Message>,
+    /// The run is a public turn of a thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<ChannelDelivery>,
+    /// Sent to try the connection; nothing that is answered is shown to anybody.
+    #[serde(skip_serializing_if = "is_default")]
+    pub test: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sender {
+    pub id: String,
+    #[serde(with = "words::one")]
+    pub kind: MemberKind,
+}
+
+/// What was decided about the message for this agent (C2A "Response policy").
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attention {
+    #[serde(with = "words::one")]
+    pub directedness: Directedness,
+    #[serde(with = "words::one")]
+    pub policy: Policy,
+    #[serde(with = "words::one")]
+    pub intent: Intent,
+    #[serde(with = "words::one")]
+    pub mode: Mode,
+    #[serde(with = "words::one")]
+    pub priority: Priority,
+    /// The rule that decided.
+    pub reason: String,
+    /// Within which an answer is owed, from `created_at`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ms: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    /// `th_…`
+    pub id: String,
+    /// The message's place in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Knock {
+    /// The tool that gives the content.
+    pub pull_with: String,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
