@@ -17,6 +17,8 @@ mod doors;
 mod indexer;
 mod limits;
 mod listen;
+#[cfg_attr(not(test), expect(unused_imports, reason = "the webhook door is its first caller"))]
+mod outward;
 mod page;
 mod telemetry;
 mod tls;

@@ -26,6 +26,7 @@ pub mod retention;
 pub mod telemetry;
 pub mod threads;
 pub mod tls;
+pub mod webhook;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;

@@ -20,6 +20,7 @@ use super::section::{Entry, Section};
 use super::telemetry::Telemetry;
 use super::threads::Threads;
 use super::tls::Tls;
+use super::webhook::Webhook;
 
 /// The section whose own sections have names that are the operator's.
 pub(super) const ISSUERS: &str = "issuers";
@@ -87,6 +88,7 @@ settings! {
     attention: Attention,
     digest: Digest,
     threads: Threads,
+    webhook: Webhook,
     deadlines: Deadlines,
     budget: Budget,
     approvals: Approvals,

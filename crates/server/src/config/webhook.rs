@@ -1,0 +1,71 @@
+//! `[webhook]`.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+
+use super::kind::{Given, Kind, Span};
+use super::section::section;
+
+section! {
+    /// Agents that are reached by a connection string: where the host may post to, and how patiently.
+    Webhook ["webhook"] {
+        /// Networks the host may post to beside public addresses, as `10.0.0.0/8`. What stands here can be reached by whoever may add a
+        /// connection string. A host that listens on loopback alone may post to loopback too, where a connection string says so itself.
+        allow: Vec<Network> = Vec::new();
+        /// How long one post may take, from the look-up of the name to the answer.
+        timeout: Span = Span::seconds(10), Span::seconds(1) => Span::minutes(2);
+        /// Channels of one endpoint that are posted to at once; within a channel one waits for the other.
+        concurrency: usize = 4, 1 => 64;
+    }
+}
+
+/// A network, or one address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network(pub IpNet);
+
+impl Kind for Network {
+    fn what() -> String {
+        "a network or an address, such as 10.0.0.0/8 or fd12::1".to_owned()
+    }
+
+    fn read(given: &Given) -> Result<Self, Option<String>> {
+        let text = String::read(given)?;
+        let address = || text.parse::<IpAddr>().map(IpNet::from);
+        let network = text.parse::<IpNet>().or_else(|_| address()).map_err(|_| None)?;
+        // Bits beyond the prefix are a slip of the pen, and nobody knows in which half.
+        let exact = network.trunc() == network;
+        exact.then_some(Self(network)).ok_or_else(|| {
+            Some(format!("{text:?} has more bits than its prefix; {} is meant?", network.trunc()))
+        })
+    }
+
+    fn show(&self) -> String {
+        format!("{:?}", self.0.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn networks_are_read_and_shown() {
+        let read = |text: &str| Network::read(&Given::Text(text.to_owned()));
+        for (text, shown) in [
+            ("10.0.0.0/8", "\"10.0.0.0/8\""),
+            ("10.1.2.3", "\"10.1.2.3/32\""),
+            ("fd00::/8", "\"fd00::/8\""),
+            ("fd12::1", "\"fd12::1/128\""),
+            ("0.0.0.0/0", "\"0.0.0.0/0\""),
+        ] {
+            assert_eq!(read(text).unwrap().show(), shown);
+        }
+        for bad in ["", "10.0.0.0/33", "10.0.0/8", "example.com", "10.0.0.0/-1", "::1/129"] {
+            assert_eq!(read(bad), Err(None), "{bad}");
+        }
+        let meant = read("10.1.2.3/8").unwrap_err().unwrap();
+        assert!(meant.contains("10.0.0.0/8"), "{meant}");
+    }
+}

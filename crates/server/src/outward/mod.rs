@@ -1,0 +1,13 @@
+//! The way out: one POST to an address that somebody else chose.
+//!
+//! Such an address is not to be trusted. It is checked as it was typed ([`check_url`]), and every address its name
+//! resolves to is checked again at each connection ([`resolver`]), which is made to none but those: what the name
+//! says at the next look-up is of no use to anybody. No redirect is followed and no proxy asked, and whatever is
+//! at the other end costs bounded time and memory ([`client`]).
+
+mod address;
+
+pub(crate) use address::{Allowed, check_url};
+
+#[cfg(test)]
+mod tests;
