@@ -123,6 +123,8 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::RevokeToken { .. } => (Act::RevokeToken, Firm),
         Command::KeepAsset { .. } => (Act::KeepAsset, Firm),
         Command::Project(asked) => (asked.act(), Firm),
+        Command::Endpoint { .. } => (Act::ChangeEndpoint, Firm),
+        Command::GiveUp { .. } => (Act::GiveUp, Firm),
         Command::OpenSession { .. } => (Act::OpenSession, Soft),
         Command::CloseSession { .. } => (Act::CloseSession, Soft),
         Command::CreateConversation { .. } => (Act::CreateConversation, Logged),
@@ -183,7 +185,9 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
     let mut name = None;
     match command {
         Command::AddMember { id, .. } => name = Some(&**id),
-        Command::ChangeMember { member, .. } | Command::RemoveMember { member } => {
+        Command::ChangeMember { member, .. }
+        | Command::RemoveMember { member }
+        | Command::Endpoint { member, .. } => {
             record.member = Some(*member);
         }
         Command::AddRole { name: role } => name = Some(role),
@@ -226,7 +230,9 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
             record.subject = Some(*event);
             record.member = Some(*member);
         }
-        Command::Accept { event, .. } | Command::Reject { event, .. } => {
+        Command::Accept { event, .. }
+        | Command::Reject { event, .. }
+        | Command::GiveUp { event, .. } => {
             record.event = Some(*event);
         }
         Command::CloseSession { session } => record.session = Some(*session),

@@ -70,6 +70,8 @@ pub struct Turn {
     pub conversation: ConversationKey,
     pub seq: Seq,
     pub fence: u32,
+    /// Which attempt at delivering it the caller answers, when its token is for one: a callback. 0 is any.
+    pub attempt: u16,
 }
 
 /// Random and time-ordered values drawn once for a command.
@@ -201,6 +203,16 @@ pub enum Command {
         conversation: Uid,
         stimulus: Uid,
         again: bool,
+    },
+    /// Makes, changes or removes the endpoint of an agent (webhook spec section 1).
+    Endpoint {
+        member: MemberKey,
+        act: Box<crate::endpoint::Act>,
+    },
+    /// What was sent to an agent's endpoint cannot be: a dead letter, and what is owed moves on.
+    GiveUp {
+        event: EventRef,
+        attempt: u16,
     },
     /// Something about a project.
     Project(Box<crate::project::Asked>),

@@ -12,6 +12,7 @@ mod open;
 mod overdue;
 
 use crate::attention::{Decision, Policy, Rule, Told};
+use crate::command::Turn;
 use crate::ids::{MemberKey, SessionKey, Timestamp};
 use crate::limits;
 
@@ -123,6 +124,10 @@ pub struct Delivery {
     pub retrieved_at: Option<Timestamp>,
     /// Messages said in this turn.
     pub said: u8,
+    /// Which attempt's callback has spoken first: another's says the same again (webhook spec section 3). 0 is none.
+    pub voice: u16,
+    /// By its callback the run has said that nothing more comes.
+    pub over: bool,
     /// Redeliveries made because no answer came (design section 5, "Deadlines").
     pub reminders: u8,
     pub clock: Clock,
@@ -153,6 +158,8 @@ impl Delivery {
             accepted_at: None,
             retrieved_at: None,
             said: 0,
+            voice: 0,
+            over: false,
             reminders: 0,
             clock: Clock::default(),
         }
@@ -210,6 +217,12 @@ impl Delivery {
         self.state = State::Accepted { session, at: now, life: now, gone: None };
     }
 
+    /// Something was said in its turn.
+    pub fn spoke(&mut self, turn: Option<Turn>) {
+        self.said = self.said.saturating_add(1);
+        self.voice = turn.map_or(self.voice, |t| t.attempt.max(self.voice));
+    }
+
     pub fn settle(&mut self, disposition: Disposition, now: Timestamp) {
         self.state = State::Settled { disposition, at: now };
     }
@@ -240,6 +253,8 @@ impl Delivery {
     pub fn come_back(&mut self) {
         self.fence += 1;
         self.said = 0;
+        self.voice = 0;
+        self.over = false;
         self.state = State::Waiting;
     }
 

@@ -39,5 +39,6 @@ pub mod stimulus;
 pub mod room;
 pub mod workspace;
 
+pub mod endpoint;
 pub mod error;
 pub mod limits;

@@ -11,6 +11,7 @@ use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 use crate::approval::Approval;
 use crate::attention::names::{Index, Target, fold, valid_handle};
 use crate::budget::HOST_HANDLE;
+use crate::endpoint::Endpoint;
 use crate::error::{Code, Refusal};
 use crate::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
 use crate::limits;
@@ -107,6 +108,8 @@ pub struct Directory {
     /// What waits for a person, and what was decided lately.
     pub approvals: RedBlackTreeMapSync<Uid, Arc<Approval>>,
     pub projects: RedBlackTreeMapSync<Uid, Arc<Project>>,
+    /// Agents that are reached by a connection string.
+    pub endpoints: RedBlackTreeMapSync<MemberKey, Arc<Endpoint>>,
     pub names: Arc<Index>,
     by_id: Arc<HashMap<Arc<str>, MemberKey>>,
     by_session: HashTrieMapSync<Uid, SessionKey>,

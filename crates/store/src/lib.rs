@@ -21,6 +21,7 @@ mod base;
 mod conversation;
 mod digest;
 mod directory;
+mod endpoint;
 mod event;
 mod mark;
 mod message;

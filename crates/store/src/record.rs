@@ -8,8 +8,8 @@ use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
 use crate::{
-    approval, asset, base, conversation, digest, directory, event, gone, mark, message, open,
-    project, schedule, shared, stimulus, thread, turn,
+    approval, asset, base, conversation, digest, directory, endpoint, event, gone, mark, message,
+    open, project, schedule, shared, stimulus, thread, turn,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
@@ -127,6 +127,7 @@ fn record_directory(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()
     }
     record_approvals(db, workspace, changes)?;
     record_projects(db, workspace, changes)?;
+    record_endpoints(db, workspace, changes)?;
     for (jti, expires) in &changes.revoked {
         directory::put_revoked(db, workspace, jti, *expires)?;
     }
@@ -168,6 +169,19 @@ fn record_projects(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()>
             }
         }
         Ok(())
+    })
+}
+
+/// A string that goes is zeroed: it is a secret.
+fn record_endpoints(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    if changes.endpoints.is_empty() {
+        return Ok(());
+    }
+    db.thoroughly(&mut || {
+        changes.endpoints.iter().try_for_each(|(member, endpoint)| match endpoint {
+            Some(endpoint) => endpoint::put(db, workspace, endpoint),
+            None => endpoint::remove(db, workspace, *member),
+        })
     })
 }
 

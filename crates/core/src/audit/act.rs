@@ -59,10 +59,13 @@ pub enum Act {
     UnlinkChannel,
     AddTask,
     ChangeTask,
+    ChangeEndpoint,
+    /// What an endpoint would not take is a dead letter.
+    GiveUp,
 }
 
 impl Act {
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 51] = [
         Self::AddMember,
         Self::ChangeMember,
         Self::RemoveMember,
@@ -112,6 +115,8 @@ impl Act {
         Self::UnlinkChannel,
         Self::AddTask,
         Self::ChangeTask,
+        Self::ChangeEndpoint,
+        Self::GiveUp,
     ];
 
     pub fn name(self) -> &'static str {
@@ -165,6 +170,8 @@ impl Act {
             Self::UnlinkChannel => "channel_unlinked",
             Self::AddTask => "task_added",
             Self::ChangeTask => "task_changed",
+            Self::ChangeEndpoint => "endpoint_changed",
+            Self::GiveUp => "delivery_given_up",
         }
     }
 

@@ -6,6 +6,7 @@ use crate::audit::Act;
 use crate::command::Authority;
 use crate::conversation::{ConversationKind, Participation, Replies, Visibility};
 use crate::delivery::Disposition;
+use crate::endpoint::State as EndpointState;
 use crate::error::Code;
 use crate::event::{MessageKind, Reason};
 use crate::member::MemberKind;
@@ -81,6 +82,7 @@ coded!(Rule {
     FlowLikely = 33,
     AskedOne = 34,
 });
+coded!(EndpointState { Active = 1, Paused = 2, Gone = 3 });
 coded!(Replies { Line = 1, Thread = 2 });
 coded!(Disposition {
     Responded = 1,
@@ -195,6 +197,8 @@ coded!(Act {
     RefuseTurn = 61,
     ExpireTurn = 62,
     Deduplicate = 63,
+    ChangeEndpoint = 64,
+    GiveUp = 65,
 });
 coded!(Code {
     AddressRefused = 1,

@@ -77,6 +77,11 @@ fn put_delivery(out: &mut Writer, delivery: &Delivery) {
     out.number(delivery.member.0.into());
     put_decision(out, &delivery.decision);
     put_clock(out, delivery.clock);
+    if delivery.voice > 0 || delivery.over {
+        out.byte(CALLBACK);
+        out.number(delivery.voice.into());
+        out.byte(delivery.over.into());
+    }
     match delivery.state {
         State::Waiting => out.byte(1),
         State::Offered { session, at } => {
@@ -121,6 +126,10 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
     if code == CLOCK {
         code = reader.byte()?;
     }
+    let (voice, over) = if code == CALLBACK { get_callback(reader)? } else { (0, false) };
+    if code == CALLBACK {
+        code = reader.byte()?;
+    }
     Ok(Delivery {
         member,
         decision,
@@ -133,12 +142,22 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
         said: reader.byte()?,
         reminders: reader.byte()?,
         clock,
+        voice,
+        over,
     })
 }
 
 /// Stands before the state of a delivery whose clock is not plain. No state has this code, so that rows from
 /// before there was such a clock read as they always did.
 const CLOCK: u8 = 32;
+
+/// Stands before the state of a delivery whose callback has spoken, or said that it is over; likewise.
+const CALLBACK: u8 = 33;
+
+fn get_callback(reader: &mut Reader<'_>) -> Result<(u16, bool)> {
+    let spoken = (reader.small()?, flag(reader)?);
+    if spoken == (0, false) { Err(Corrupt) } else { Ok(spoken) }
+}
 
 fn put_clock(out: &mut Writer, clock: Clock) {
     if clock != Clock::default() {

@@ -227,8 +227,19 @@ fn clock() -> impl Strategy<Value = Clock> {
 fn delivery() -> impl Strategy<Value = Delivery> {
     let counts = (any::<u16>(), any::<u32>(), any::<u8>(), any::<u8>());
     let times = (option::of(time()), option::of(time()), option::of(time()));
-    (member(), decision(), state(), counts, times, clock()).prop_map(
-        |(member, decision, state, (attempt, fence, said, reminders), times, clock)| Delivery {
+    let callback = (prop_oneof![Just(0), any::<u16>()], any::<bool>());
+    (member(), decision(), state(), counts, times, clock(), callback).prop_map(
+        |(
+            member,
+            decision,
+            state,
+            (attempt, fence, said, reminders),
+            times,
+            clock,
+            (voice, over),
+        )| Delivery {
+            voice,
+            over,
             member,
             decision,
             state,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::approval::Approval;
 use crate::asset::Kept;
 use crate::command::Effect;
+use crate::endpoint::Endpoint;
 use crate::ids::{ConversationKey, MemberKey, Timestamp, Uid};
 use crate::member::{Member, Role, Session, Stream};
 use crate::project::{Project, Task};
@@ -25,6 +26,8 @@ pub struct Changes {
     pub projects: Vec<(Uid, Option<Arc<Project>>)>,
     /// Their tasks, by project, likewise.
     pub tasks: Vec<(Uid, Uid, Option<Arc<Task>>)>,
+    /// Endpoints as they are now; none for those that are gone.
+    pub endpoints: Vec<(MemberKey, Option<Arc<Endpoint>>)>,
     /// Files that were brought.
     pub assets: Vec<Kept>,
     /// Files brought before this, which nothing points at, are dropped.
@@ -57,7 +60,8 @@ impl Changes {
             && self.revoked.is_empty()
             && self.approvals.is_empty()
             && self.projects.is_empty()
-            && self.tasks.is_empty())
+            && self.tasks.is_empty()
+            && self.endpoints.is_empty())
     }
 }
 

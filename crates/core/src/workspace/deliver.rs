@@ -169,7 +169,7 @@ impl Run<'_> {
     }
 
     /// The session that acknowledges, if the event was ever offered to its member.
-    fn offered(&mut self, at: EventRef) -> Result<SessionKey> {
+    pub(super) fn offered(&mut self, at: EventRef) -> Result<SessionKey> {
         let session = self.by.session.ok_or_else(never_offered)?;
         self.load(at.conversation)?;
         let room = self.room(at.conversation);
@@ -199,6 +199,7 @@ impl Run<'_> {
         }
         if let Some(ended) = delivery.disposition() {
             // The same word again, after a lost answer; the first one stands.
+            self.run_is_over(at, me, disposition)?;
             return Ok(Outcome::Disposed { event: uid, disposition: ended });
         }
         let ended = delivery.clone();
@@ -206,10 +207,12 @@ impl Run<'_> {
             && disposition != Disposition::Deferred
             && let Some(disposition) = self.publish_output(at, &ended)?
         {
+            self.run_is_over(at, me, disposition)?;
             return Ok(Outcome::Disposed { event: uid, disposition });
         }
         let disposition = self.ended_without_words(at, me, disposition);
         self.settle(at, me, disposition)?;
+        self.run_is_over(at, me, disposition)?;
         Ok(Outcome::Disposed { event: uid, disposition })
     }
 
@@ -219,6 +222,17 @@ impl Run<'_> {
         at: EventRef,
         member: MemberKey,
         disposition: Disposition,
+    ) -> Result<()> {
+        self.end(at, member, disposition, false)
+    }
+
+    /// Ends a member's delivery; as a dead letter, which is listed and can be sent again.
+    pub(super) fn end(
+        &mut self,
+        at: EventRef,
+        member: MemberKey,
+        disposition: Disposition,
+        dead: bool,
     ) -> Result<()> {
         let now = self.now;
         let room = self.room_mut(at.conversation);
@@ -243,7 +257,11 @@ impl Run<'_> {
                 self.ws.track(at);
                 return Ok(());
             }
-            delivery.settle(disposition, now);
+            if dead {
+                delivery.state = State::Dead { at: now };
+            } else {
+                delivery.settle(disposition, now);
+            }
         }
         let held = open.claim.is_some_and(|c| c.holder == member);
         room.must_store(at.seq);
@@ -303,7 +321,7 @@ impl Run<'_> {
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: Arc::new(open) });
     }
 
-    /// Proof of life of a session's runs: their clocks begin anew.
+    /// Proof of life of a session's runs, or of the one whose turn it comes with: their clocks begin anew.
     pub(super) fn life(&mut self, session: SessionKey) -> Result<Outcome> {
         let now = self.now;
         let mine =
@@ -311,7 +329,9 @@ impl Run<'_> {
         if !mine {
             return Err(Refusal::not_found("session").into());
         }
-        for at in self.owed_by(session) {
+        let only = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        let alive = self.owed_by(session).into_iter().filter(|at| only.is_none_or(|o| o == *at));
+        for at in alive {
             let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { continue };
             let Some(open) = room.open_mut(at.seq) else { continue };
             self.ws.touched.insert(at.conversation);

@@ -35,6 +35,9 @@ impl Run<'_> {
                     self.ws.changes.lead = Some(None);
                 }
                 self.ws.changes.members.push(member.clone());
+                if self.directory().endpoints.contains_key(&member.key) {
+                    self.put_endpoint(member.key, None);
+                }
                 Outcome::Member(member)
             }
             Command::AddRole { name } => {

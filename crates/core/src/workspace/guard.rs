@@ -5,6 +5,7 @@ use super::{Result, Run, is_channel};
 use crate::attention::directedness::for_the_rest;
 use crate::attention::{Attention, Directedness, Policy, Rule};
 use crate::claim::Claim;
+use crate::command::Turn;
 use crate::delivery::{Delivery, Disposition, Open, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
@@ -21,8 +22,8 @@ pub(super) struct Cause {
     pub attention: Option<std::sync::Arc<Attention>>,
     /// Its deliveries and claim, open or closed.
     pub open: Option<Open>,
-    /// The fence that the sender's turn holds, when it came with one.
-    pub fence: Option<u32>,
+    /// The sender's turn, when it came with one.
+    pub turn: Option<Turn>,
 }
 
 /// What the guard allows.
@@ -48,7 +49,7 @@ impl Run<'_> {
         if let Some(turn) = self.by.turn {
             let at = EventRef { conversation: turn.conversation, seq: turn.seq };
             let mut cause = self.cause_at(at)?;
-            cause.fence = Some(turn.fence);
+            cause.turn = Some(turn);
             return Ok(Some(cause));
         }
         if let Some(at) = in_reply_to {
@@ -106,7 +107,7 @@ impl Run<'_> {
             deleted: recalled.message.deleted_at.is_some(),
             attention: recalled.event.attention.clone(),
             open,
-            fence: None,
+            turn: None,
         })
     }
 
@@ -184,7 +185,7 @@ fn judge(
     let addressed = delivery.is_some_and(|d| d.decision.directedness == Directedness::ToMe);
     if let Some(claim) = claim.filter(|c| !addressed && c.bars(sender, now)) {
         let taken_over = !claim.accepted && delivery.is_none();
-        if !taken_over || cause.fence.is_some() {
+        if !taken_over || cause.turn.is_some() {
             return Err(claimed_by_other());
         }
     }
@@ -236,10 +237,18 @@ fn check_fence(
         (Some(delivery), _) => Some(delivery.fence),
         _ => None,
     };
-    if let (Some(mine), Some(held)) = (cause.fence, now_held)
-        && mine < held
+    if let (Some(mine), Some(held)) = (cause.turn, now_held)
+        && mine.fence < held
     {
         return stale("this turn was taken back; a newer one has the right to answer");
+    }
+    if let (Some(mine), Some(delivery)) = (cause.turn.filter(|t| t.attempt > 0), delivery) {
+        if delivery.voice > 0 && delivery.voice != mine.attempt {
+            return stale("another attempt at this delivery has answered");
+        }
+        if delivery.over {
+            return stale("this run has said that it is idle");
+        }
     }
     match delivery.and_then(Delivery::disposition) {
         Some(Disposition::Superseded) => stale("the event was edited, merged or withdrawn"),

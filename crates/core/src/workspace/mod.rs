@@ -13,6 +13,7 @@ mod defer;
 mod deliver;
 mod digest;
 mod directory;
+mod endpoint;
 mod erase;
 mod escalate;
 mod guard;
@@ -236,6 +237,8 @@ impl Workspace {
             Command::SteerStimulus { conversation, stimulus, again } => {
                 run.steer_stimulus(conversation, stimulus, again)
             }
+            Command::Endpoint { member, act } => run.endpoint(member, *act),
+            Command::GiveUp { event, attempt } => run.give_up(event, attempt),
             Command::Project(asked) => run.project(*asked),
             Command::ChangeSchedules { conversation, act } => run.schedules(conversation, *act),
             Command::Promote { message, note } => run.promote(message, note),

@@ -244,6 +244,7 @@ impl Run<'_> {
         if verdict.takes_claim && me.is_agent() {
             self.ensure_open(cause)?;
         }
+        let turn = self.by.turn;
         let room = self.room_mut(cause.conversation);
         let Some(open) = room.open_mut(cause.seq) else {
             return self.said_again(cause, me.key);
@@ -262,7 +263,7 @@ impl Run<'_> {
         let mut was_running = false;
         if let Some(delivery) = open.delivery_mut(me.key) {
             was_running = super::is_running(delivery.state);
-            delivery.said = delivery.said.saturating_add(1);
+            delivery.spoke(turn);
             if delivery.is_open() || delivery.disposition() == Some(Disposition::Deferred) {
                 delivery.settle(outcome, now);
             }
@@ -288,21 +289,13 @@ impl Run<'_> {
 
     /// A further message of a turn whose delivery was settled by the first.
     fn said_again(&mut self, cause: EventRef, member: MemberKey) -> Result<()> {
-        let known = self.room(cause.conversation).closed.iter().any(|o| o.seq == cause.seq);
-        if !known && let Some(receipt) = self.recall(cause)?.receipt {
-            self.room_mut(cause.conversation).keep_closed(receipt);
-        }
-        let now = self.now;
-        let room = self.room_mut(cause.conversation);
-        room.amend_receipt(cause.seq, |open| {
-            if let Some(delivery) = open.delivery_mut(member) {
-                delivery.said = delivery.said.saturating_add(1);
-                if delivery.disposition() == Some(Disposition::Deferred) {
-                    delivery.settle(Disposition::Responded, now);
-                }
+        let (now, turn) = (self.now, self.by.turn);
+        self.amend(cause, member, |delivery| {
+            delivery.spoke(turn);
+            if delivery.disposition() == Some(Disposition::Deferred) {
+                delivery.settle(Disposition::Responded, now);
             }
-        });
-        Ok(())
+        })
     }
 
     /// Opens what the event asks of agents, and offers it to those who are there.

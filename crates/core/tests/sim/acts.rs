@@ -120,7 +120,8 @@ impl World {
         }
         // Superseded while it was on its way: accepting it is harmless.
         let _ = self.run(by, Command::Accept { event: at, attempt: offer.attempt });
-        let turn = Turn { conversation: at.conversation, seq: at.seq, fence: offer.fence };
+        let turn =
+            Turn { conversation: at.conversation, seq: at.seq, fence: offer.fence, attempt: 0 };
         let name = self.ws.directory().member(event.actor).map(|m| m.handle.clone());
         let name = name.expect("an author");
         let must = offer.decision.policy == Policy::MustRespond;

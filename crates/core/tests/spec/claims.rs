@@ -267,7 +267,8 @@ fn a_turns_token_of_an_ended_turn_is_stale_for_dispositions_too() {
     house.pass(limits::SESSION_GONE_MS + 2_000);
     house.connect(SCOUT);
     let place = at(house.event(event));
-    let turn = Turn { conversation: place.conversation, seq: place.seq, fence: before.fence };
+    let turn =
+        Turn { conversation: place.conversation, seq: place.seq, fence: before.fence, attempt: 0 };
     let by = By { turn: Some(turn), ..house.by(SCOUT) };
     let dispose = Command::Dispose { event, disposition: Disposition::Ignored, note: None };
     assert_eq!(code(house.run(by, dispose)), Code::StaleTurn);

@@ -41,7 +41,7 @@ impl Turn {
     }
 
     pub(super) fn fenced(&self) -> command::Turn {
-        command::Turn { conversation: self.key, seq: self.seq, fence: self.fence }
+        command::Turn { conversation: self.key, seq: self.seq, fence: self.fence, attempt: 0 }
     }
 
     fn bytes(&self) -> [u8; PAYLOAD] {

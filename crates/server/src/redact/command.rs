@@ -74,6 +74,8 @@ impl Redactor {
             | Command::SetSeat { .. }
             | Command::RemoveSeat { .. }
             | Command::SweepAssets
+            | Command::Endpoint { .. }
+            | Command::GiveUp { .. }
             | Command::Delete { .. }
             | Command::Erase { .. }
             | Command::Defer { .. }

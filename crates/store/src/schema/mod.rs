@@ -48,6 +48,7 @@ pub const SQLITE: Schema = Schema {
         Migration { number: 3, name: "many months", sql: include_str!("sqlite_0003.sql") },
         Migration { number: 4, name: "work by mcp", sql: include_str!("sqlite_0004.sql") },
         Migration { number: 5, name: "channels", sql: include_str!("sqlite_0005.sql") },
+        Migration { number: 6, name: "webhooks", sql: include_str!("sqlite_0006.sql") },
     ],
     audited_since: 2,
     assets_since: 5,

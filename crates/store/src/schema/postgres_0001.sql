@@ -404,3 +404,14 @@ CREATE TABLE schedule (
     packed BYTEA NOT NULL,
     PRIMARY KEY (workspace, conversation, uid)
 );
+
+CREATE TABLE endpoint (
+    workspace BIGINT NOT NULL,
+    member BIGINT NOT NULL,
+    url TEXT NOT NULL,
+    signing TEXT,
+    state BIGINT NOT NULL,
+    epoch BIGINT NOT NULL,
+    added_at BIGINT NOT NULL,
+    PRIMARY KEY (workspace, member)
+);

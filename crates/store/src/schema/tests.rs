@@ -11,7 +11,7 @@ use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 use crate::{approval, conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 32] = [
+const TABLES: [&Table; 33] = [
     &crate::asset::ASSET,
     &crate::asset::BLOB,
     &crate::asset::REF,
@@ -29,6 +29,7 @@ const TABLES: [&Table; 32] = [
     &conversation::CONVERSATION,
     &conversation::HEAD,
     &conversation::ROSTER,
+    &crate::endpoint::ENDPOINT,
     &crate::digest::DIGEST,
     &crate::digest::DIGESTED,
     &event::EVENT,

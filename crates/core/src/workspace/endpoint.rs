@@ -1,0 +1,106 @@
+//! Agents that are reached by a connection string: their endpoints, and what comes of deliveries that those will
+//! not take (webhook spec sections 1 and 2).
+
+use std::sync::Arc;
+
+use super::{Result, Run, is_running};
+use crate::command::Outcome;
+use crate::delivery::{Delivery, Disposition};
+use crate::endpoint::{self, Act};
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::MemberKey;
+use crate::limits;
+
+impl Run<'_> {
+    pub(super) fn endpoint(&mut self, member: MemberKey, act: Act) -> Result<Outcome> {
+        self.must_govern()?;
+        let found = self.directory().member(member).filter(|m| !m.removed);
+        let found = found.ok_or_else(|| Refusal::not_found("member"))?;
+        if !found.is_agent() {
+            return Err(Refusal::invalid("only an agent is reached by a connection string").into());
+        }
+        let endpoints = &self.directory().endpoints;
+        if matches!(act, Act::Add { .. }) && endpoints.size() >= limits::ENDPOINTS {
+            let most = limits::ENDPOINTS;
+            let why = format!("at most {most} agents are reached by connection strings");
+            return Err(Refusal::new(Code::Conflict, why).into());
+        }
+        let before = endpoints.get(&member).cloned();
+        let now = self.now;
+        let after = endpoint::act(before.as_deref(), member, act, now)?.map(Arc::new);
+        if after == before {
+            return Ok(Outcome::Done);
+        }
+        self.put_endpoint(member, after);
+        Ok(Outcome::Done)
+    }
+
+    pub(super) fn put_endpoint(
+        &mut self,
+        member: MemberKey,
+        endpoint: Option<Arc<endpoint::Endpoint>>,
+    ) {
+        let directory = self.directory_mut();
+        match &endpoint {
+            Some(endpoint) => directory.endpoints.insert_mut(member, endpoint.clone()),
+            None => drop(directory.endpoints.remove_mut(&member)),
+        }
+        self.ws.changes.endpoints.push((member, endpoint));
+    }
+
+    /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.
+    pub(super) fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<Outcome> {
+        let session = self.offered(at)?;
+        let member = self.by.member;
+        let open = self.room(at.conversation).open.get(&at.seq);
+        let waits = open.and_then(|o| o.delivery(member)).is_some_and(|d| {
+            d.session() == Some(session) && d.attempt <= attempt && !is_running(d.state)
+        });
+        if waits {
+            self.end(at, member, Disposition::Failed, true)?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// A run that answers by its callback is over: what comes with that callback from here on is refused.
+    pub(super) fn run_is_over(
+        &mut self,
+        at: EventRef,
+        member: MemberKey,
+        how: Disposition,
+    ) -> Result<()> {
+        let by_callback = self.by.turn.is_some_and(|t| t.attempt > 0);
+        if !by_callback || !how.settles() || how == Disposition::Deferred {
+            return Ok(());
+        }
+        self.amend(at, member, |delivery| delivery.over = !delivery.is_open())
+    }
+
+    /// Changes a member's delivery, be its event open or closed.
+    pub(super) fn amend(
+        &mut self,
+        at: EventRef,
+        member: MemberKey,
+        change: impl FnOnce(&mut Delivery),
+    ) -> Result<()> {
+        if self.room(at.conversation).open.contains_key(&at.seq) {
+            let room = self.room_mut(at.conversation);
+            if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
+                change(delivery);
+                room.must_store(at.seq);
+            }
+            return Ok(());
+        }
+        let known = self.room(at.conversation).closed.iter().any(|o| o.seq == at.seq);
+        if !known && let Some(receipt) = self.recall(at)?.receipt {
+            self.room_mut(at.conversation).keep_closed(receipt);
+        }
+        self.room_mut(at.conversation).amend_receipt(at.seq, |open| {
+            if let Some(delivery) = open.delivery_mut(member) {
+                change(delivery);
+            }
+        });
+        Ok(())
+    }
+}
