@@ -17,7 +17,10 @@ mod doors;
 mod indexer;
 mod limits;
 mod listen;
-#[cfg_attr(not(test), expect(unused_imports, reason = "the webhook door is its first caller"))]
+#[cfg_attr(
+    not(test),
+    expect(dead_code, unused_imports, reason = "the webhook door is its first caller")
+)]
 mod outward;
 mod page;
 mod telemetry;
@@ -33,3 +36,4 @@ pub use chorus_store::{OpenError, Place, Sync};
 pub use config::{Config, Pace};
 pub use host::heads::verify;
 pub use host::{Host, Running, StartError};
+pub use outward::signature;

@@ -1,13 +1,21 @@
 //! The way out: one POST to an address that somebody else chose.
 //!
 //! Such an address is not to be trusted. It is checked as it was typed ([`check_url`]), and every address its name
-//! resolves to is checked again at each connection ([`resolver`]), which is made to none but those: what the name
+//! resolves to is checked again at each connection (`resolver`), which is made to none but those: what the name
 //! says at the next look-up is of no use to anybody. No redirect is followed and no proxy asked, and whatever is
-//! at the other end costs bounded time and memory ([`client`]).
+//! at the other end costs bounded time and memory (`client`). When to try again is [`backoff`]'s, and [`signature`]
+//! lets the other side know who posted.
 
 mod address;
+mod backoff;
+mod client;
+mod resolver;
+pub mod signature;
 
 pub(crate) use address::{Allowed, check_url};
+pub(crate) use backoff::backoff;
+pub(crate) use client::{Answer, Outward, Why};
+pub(crate) use signature::{Secret, Unsigned, sign, verify};
 
 #[cfg(test)]
 mod tests;
