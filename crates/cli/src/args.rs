@@ -48,6 +48,9 @@ pub(crate) enum Command {
     /// What a channel is asked again and again
     #[command(subcommand)]
     Schedule(schedule::Args),
+    /// Agents that are reached by a connection string
+    #[command(subcommand)]
+    Webhook(webhook::Args),
     /// What waits to be said in a channel without a person asking
     #[command(subcommand)]
     Stimuli(stimuli::Args),

@@ -77,6 +77,7 @@ async fn run(cli: Cli) -> Result {
         Command::Project(args) => project::run(args, &context).await,
         Command::Task(args) => task::run(args, &context).await,
         Command::Schedule(args) => schedule::run(args, &context).await,
+        Command::Webhook(args) => webhook::run(args, &context).await,
         Command::Stimuli(args) => stimuli::run(args, &context).await,
         Command::Feed(args) => feed::run(args, &context).await,
         Command::Post(args) => post::run(args, &context).await,

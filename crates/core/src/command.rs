@@ -64,6 +64,13 @@ pub struct By {
     pub turn: Option<Turn>,
 }
 
+impl By {
+    /// The host itself, acting for time or for a door.
+    pub fn host() -> Self {
+        Self { member: MemberKey(0), session: None, authority: Authority::Operator, turn: None }
+    }
+}
+
 /// A turn as its token states it: the delivery it was made for, and the fence it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
@@ -381,6 +388,7 @@ pub struct SettingsPatch {
     pub turns: crate::turn::RulesPatch,
     pub replies: Option<crate::conversation::Replies>,
     pub stimuli: crate::stimulus::RulesPatch,
+    pub proactive: Option<bool>,
 }
 
 /// A message to be posted.

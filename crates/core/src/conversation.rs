@@ -126,6 +126,8 @@ pub struct Settings {
     pub replies: Replies,
     /// How much is heard without a person asking; the usual rules where none are set.
     pub stimuli: Option<stimulus::Rules>,
+    /// Whether an agent behind a connection string may have a callback with which it speaks unasked.
+    pub proactive: bool,
 }
 
 /// How long a conversation's log is kept. What is still owed is kept longer.

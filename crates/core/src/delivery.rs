@@ -128,6 +128,11 @@ pub struct Delivery {
     pub voice: u16,
     /// By its callback the run has said that nothing more comes.
     pub over: bool,
+    /// The host itself carries it to an endpoint, and says what becomes of it: it is not offered again because
+    /// that takes long, and its run is over once it has been quiet.
+    pub carried: bool,
+    /// Something has come by its callback.
+    pub heard: bool,
     /// Redeliveries made because no answer came (design section 5, "Deadlines").
     pub reminders: u8,
     pub clock: Clock,
@@ -144,6 +149,8 @@ pub enum Fired {
     Overdue,
     /// Nothing was owed, and nothing more is expected.
     Lapsed,
+    /// Nothing was owed, it was worked on, and nothing more has come.
+    Quiet,
 }
 
 impl Delivery {
@@ -160,6 +167,8 @@ impl Delivery {
             said: 0,
             voice: 0,
             over: false,
+            carried: false,
+            heard: false,
             reminders: 0,
             clock: Clock::default(),
         }
@@ -285,7 +294,8 @@ impl Delivery {
     pub fn interrupt(&mut self, now: Timestamp) {
         match &mut self.state {
             State::Offered { .. } => self.state = State::Waiting,
-            State::Accepted { gone, .. } => *gone = gone.or(Some(now)),
+            // What an endpoint has taken goes on there, whoever posts to it next.
+            State::Accepted { gone, .. } if !self.carried => *gone = gone.or(Some(now)),
             _ => {}
         }
     }
@@ -306,6 +316,17 @@ impl Delivery {
         at.plus(limits::TURN_CAP_MS).plus(self.clock.stood_ms)
     }
 
+    /// When a run that answers by a callback is over because it has been quiet (design section 5, "One holder, one
+    /// fence"): since its last output, not since it began.
+    fn quiet_from(&self) -> Option<Timestamp> {
+        match self.state {
+            State::Accepted { at, life, .. } if self.carried && self.heard => {
+                Some(life.plus(limits::TURN_QUIET_MS).min(self.cap(at)))
+            }
+            _ => None,
+        }
+    }
+
     /// When time will next change this delivery; none when it never will. A person has no deadline.
     pub fn due(&self, event_at: Timestamp) -> Option<Timestamp> {
         match self.state {
@@ -313,12 +334,13 @@ impl Delivery {
             State::Deferred { .. } => self.clock.until,
             _ if self.stands_still() => None,
             State::Waiting => self.unanswered(event_at),
+            State::Offered { .. } if self.carried => self.unanswered(event_at),
             State::Offered { at, .. } => {
                 let retry = at.plus(limits::ACK_TIMEOUT_MS);
                 Some(self.unanswered(event_at).map_or(retry, |u| u.min(retry)))
             }
             State::Accepted { at, gone, .. } => {
-                let lapse = self.cap(at);
+                let lapse = self.quiet_from().unwrap_or(self.cap(at));
                 let reassign = gone.map(|g| g.plus(limits::SESSION_GONE_MS));
                 let owed = self.unanswered(event_at).unwrap_or(lapse);
                 Some(reassign.map_or(owed, |r| r.min(owed)))
@@ -354,6 +376,7 @@ impl Delivery {
             }
             State::Offered { .. } => Some(Fired::Offer),
             State::Accepted { gone: Some(_), .. } => Some(Fired::Reassign),
+            State::Accepted { .. } if self.quiet_from().is_some() => Some(Fired::Quiet),
             State::Accepted { .. } => Some(Fired::Lapsed),
             _ => None,
         }

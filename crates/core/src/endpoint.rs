@@ -7,6 +7,9 @@ use crate::error::{Code, Refusal};
 use crate::ids::{MemberKey, Timestamp};
 use crate::limits;
 
+/// The runtime of the session with which the host itself serves an endpoint.
+pub const RUNTIME: &str = "webhook";
+
 /// A text that must not be shown: whoever knows it is trusted. Its `Debug` shows nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub Arc<str>);

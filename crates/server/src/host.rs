@@ -37,6 +37,7 @@ use crate::config::Config;
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
 use crate::couriers::gone::Gone;
+use crate::couriers::webhook::{self, Webhooks};
 use crate::couriers::{Courier, Sink};
 use crate::doors::{self, Hosts};
 use crate::indexer::{self, Hints};
@@ -96,6 +97,8 @@ pub enum StartError {
     Tls(TlsError),
     /// `[otlp]`.
     Traces(String),
+    /// What posts to endpoints.
+    Outward(reqwest::Error),
     /// The address to listen on.
     Listen {
         addr: SocketAddr,
@@ -124,6 +127,7 @@ impl fmt::Display for StartError {
             Self::Listen { addr, why } => {
                 write!(f, "cannot listen on {addr}: {why}; choose another with --listen")
             }
+            Self::Outward(why) => write!(f, "no client for webhooks: {why}"),
             Self::Thread(why) => write!(f, "cannot start a thread: {why}"),
             Self::File { path, why } => write!(f, "{}: {why}", path.display()),
             Self::Traces(why) | Self::Lost(why) => f.write_str(why),
@@ -187,6 +191,8 @@ impl Host {
             None => local_url(addr, tls.is_some()),
         };
 
+        let webhooks = Webhooks::open(&config.settings.webhook, addr.ip());
+        let webhooks = webhooks.map_err(StartError::Outward)?;
         let workspace = store.tenant().uid;
         let workspace_name = store.tenant().name.to_string();
         let workspace_id: Arc<str> = workspace.show(Prefix::Workspace).into();
@@ -200,6 +206,7 @@ impl Host {
         let gone = Arc::new(Gone::default());
         let (sink, batches, overflowed) =
             Sink::new(directory.clone(), connections.clone(), gone.clone());
+        let members_moved = sink.moved();
         let (writer, readers) = store
             .start(config.clock.clone(), Box::new(move |effects| sink.put(effects)))
             .map_err(StartError::Store)?;
@@ -264,6 +271,7 @@ impl Host {
             },
             uploads: Default::default(),
             searching: Searching { index: search, hints },
+            webhooks,
         });
         let scribe = Scribe { command: digest.command.clone(), timeout: digest.timeout.0 };
         tokio::spawn(app.clone().tell_digests(made, scribe));
@@ -279,6 +287,7 @@ impl Host {
         };
         heads::look(&app, &config.data).await;
         tokio::spawn(heads::keep(app.clone(), config.data.clone(), stopped.clone()));
+        tokio::spawn(webhook::serve(app.clone(), members_moved, stopped.clone()));
         let every = config.settings.retention.every.ms();
         tokio::spawn(retention::keep(app.clone(), every, stopped.clone()));
         // Before the first answer, so that whoever sees the host up finds it by its folder; and by its local
@@ -340,6 +349,7 @@ impl Running {
     /// A clock that is set by hand has moved: what is due is done now.
     pub fn tick(&self) {
         self.writer.tick();
+        self.app.webhooks.tick();
     }
 }
 

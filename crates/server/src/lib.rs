@@ -17,10 +17,6 @@ mod doors;
 mod indexer;
 mod limits;
 mod listen;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, unused_imports, reason = "the webhook door is its first caller")
-)]
 mod outward;
 mod page;
 mod telemetry;

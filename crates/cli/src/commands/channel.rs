@@ -135,6 +135,9 @@ pub(crate) enum Args {
         /// Quiet after such a subject before the next
         #[arg(long, value_name = "SECONDS")]
         quiet: Option<u32>,
+        /// Whether agents behind connection strings may have callbacks with which they speak unasked
+        #[arg(long)]
+        proactive: Option<bool>,
     },
 }
 
@@ -216,6 +219,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             roots_per_hour,
             max_active_roots,
             quiet,
+            proactive,
         } => {
             let id = lookup::conversation(&client, &channel).await?;
             let lead = lead.map(|m| Some(lookup::member(&m).to_owned()));
@@ -245,6 +249,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                     quiet_ms: quiet.map(|s| i64::from(s) * 1_000),
                 })
                 .filter(|stimuli| *stimuli != StimuliPatch::default()),
+                proactive,
             };
             client.change_channel(&id, &patch).await?;
             id

@@ -27,6 +27,7 @@ pub(crate) mod mail;
 pub(crate) mod owed;
 pub(crate) mod search;
 pub(crate) mod tail;
+pub(crate) mod webhook;
 pub(crate) mod why;
 
 pub(crate) mod agents;

@@ -6,6 +6,7 @@ mod attention;
 mod audit;
 mod channels;
 mod copies;
+mod endpoints;
 mod members;
 mod messages;
 mod projects;

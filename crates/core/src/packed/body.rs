@@ -150,6 +150,9 @@ fn put_later(out: &mut Writer, settings: &Settings) {
             .for_each(|n| out.number(n.into()));
         out.number(rules.quiet_ms as u64);
     }
+    if settings.proactive {
+        out.byte(PROACTIVE);
+    }
 }
 
 const LEAD: u8 = 1;
@@ -158,6 +161,7 @@ const KEEP: u8 = 3;
 const TURNS: u8 = 4;
 const REPLIES: u8 = 5;
 const STIMULI: u8 = 7;
+const PROACTIVE: u8 = 8;
 
 pub(super) fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
     let mut settings = Settings {
@@ -196,6 +200,7 @@ fn get_tagged(reader: &mut Reader<'_>, settings: &mut Settings) -> Result<()> {
             TURNS => settings.turns = Some(get_rules(reader)?),
             REPLIES => settings.replies = reader.code()?,
             STIMULI => settings.stimuli = Some(get_stimulus_rules(reader)?),
+            PROACTIVE => settings.proactive = true,
             _ => return Err(Corrupt),
         }
     }

@@ -77,10 +77,12 @@ fn put_delivery(out: &mut Writer, delivery: &Delivery) {
     out.number(delivery.member.0.into());
     put_decision(out, &delivery.decision);
     put_clock(out, delivery.clock);
-    if delivery.voice > 0 || delivery.over {
+    let set = [delivery.over, delivery.carried, delivery.heard];
+    let flags = set.iter().rev().fold(0, |flags, on| flags << 1 | u8::from(*on));
+    if delivery.voice > 0 || flags > 0 {
         out.byte(CALLBACK);
         out.number(delivery.voice.into());
-        out.byte(delivery.over.into());
+        out.byte(flags);
     }
     match delivery.state {
         State::Waiting => out.byte(1),
@@ -126,7 +128,7 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
     if code == CLOCK {
         code = reader.byte()?;
     }
-    let (voice, over) = if code == CALLBACK { get_callback(reader)? } else { (0, false) };
+    let (voice, flags) = if code == CALLBACK { get_callback(reader)? } else { (0, 0) };
     if code == CALLBACK {
         code = reader.byte()?;
     }
@@ -143,7 +145,9 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
         reminders: reader.byte()?,
         clock,
         voice,
-        over,
+        over: flags & 1 > 0,
+        carried: flags & 2 > 0,
+        heard: flags & 4 > 0,
     })
 }
 
@@ -151,12 +155,12 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
 /// before there was such a clock read as they always did.
 const CLOCK: u8 = 32;
 
-/// Stands before the state of a delivery whose callback has spoken, or said that it is over; likewise.
+/// Stands before the state of a delivery that goes by a callback; likewise.
 const CALLBACK: u8 = 33;
 
-fn get_callback(reader: &mut Reader<'_>) -> Result<(u16, bool)> {
-    let spoken = (reader.small()?, flag(reader)?);
-    if spoken == (0, false) { Err(Corrupt) } else { Ok(spoken) }
+fn get_callback(reader: &mut Reader<'_>) -> Result<(u16, u8)> {
+    let spoken = (reader.small()?, reader.byte()?);
+    if spoken == (0, 0) || spoken.1 > 7 { Err(Corrupt) } else { Ok(spoken) }
 }
 
 fn put_clock(out: &mut Writer, clock: Clock) {

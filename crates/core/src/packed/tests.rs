@@ -13,15 +13,17 @@ use crate::attention::flow::{Clues, Meant, Nobody};
 use crate::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
-use crate::claim::Claim;
 use crate::conversation::{ConversationKind, Keep, Participation, Replies, Settings, Visibility};
-use crate::delivery::{Clock, Delivery, Disposition, Open, State};
+use crate::delivery::Clock;
 use crate::digest::{Digest, Part};
 use crate::event::{Change, Message, MessageKind, Reason, ThreadOpening};
-use crate::ids::{MemberKey, Seq, SessionKey, StreamKey, ThreadKey, Timestamp, Uid};
+use crate::ids::{MemberKey, Seq, StreamKey, ThreadKey, Timestamp, Uid};
 use crate::reaction::Signal;
 use crate::thread::{ThreadKind, ThreadStatus};
 use crate::turn::{Lease, Rules, Turn};
+
+mod open;
+use open::opened;
 
 fn text() -> impl Strategy<Value = Arc<str>> {
     any::<String>().prop_map(Into::into)
@@ -64,7 +66,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     let heard = any::<[u16; 4]>().prop_map(|[pending, roots_per_hour, active_roots, ms]| {
         crate::stimulus::Rules { pending, roots_per_hour, active_roots, quiet_ms: ms.into() }
     });
-    let later = (select(Replies::ALL.as_slice()), option::of(heard));
+    let later = (select(Replies::ALL.as_slice()), option::of(heard), any::<bool>());
     let rest = (rest, option::of(rules()), later);
     (text(), text(), text(), visibility, stream, rest).prop_map(
         |(
@@ -73,7 +75,7 @@ fn settings() -> impl Strategy<Value = Settings> {
             purpose,
             visibility,
             stream,
-            ((archived, lead, agent_budget, keep), turns, (replies, stimuli)),
+            ((archived, lead, agent_budget, keep), turns, (replies, stimuli, proactive)),
         )| {
             Settings {
                 title,
@@ -88,6 +90,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                 turns,
                 replies,
                 stimuli,
+                proactive,
             }
         },
     )
@@ -199,84 +202,6 @@ fn decided() -> impl Strategy<Value = Attention> {
     })
 }
 
-fn state() -> impl Strategy<Value = State> {
-    let session = || any::<u32>().prop_map(SessionKey);
-    prop_oneof![
-        Just(State::Waiting),
-        (session(), time()).prop_map(|(session, at)| State::Offered { session, at }),
-        (session(), time(), time(), option::of(time()))
-            .prop_map(|(session, at, life, gone)| State::Accepted { session, at, life, gone }),
-        (select(Disposition::ALL.as_slice()), time())
-            .prop_map(|(disposition, at)| State::Settled { disposition, at }),
-        time().prop_map(|at| State::Dead { at }),
-        time().prop_map(|at| State::Deferred { at }),
-    ]
-}
-
-fn clock() -> impl Strategy<Value = Clock> {
-    let set = (any::<u8>(), option::of(time()), option::of(time()), any::<i64>());
-    let clock = set.prop_map(|(deferrals, until, withheld, stood_ms)| Clock {
-        deferrals,
-        until,
-        withheld,
-        stood_ms,
-    });
-    prop_oneof![Just(Clock::default()), clock]
-}
-
-fn delivery() -> impl Strategy<Value = Delivery> {
-    let counts = (any::<u16>(), any::<u32>(), any::<u8>(), any::<u8>());
-    let times = (option::of(time()), option::of(time()), option::of(time()));
-    let callback = (prop_oneof![Just(0), any::<u16>()], any::<bool>());
-    (member(), decision(), state(), counts, times, clock(), callback).prop_map(
-        |(
-            member,
-            decision,
-            state,
-            (attempt, fence, said, reminders),
-            times,
-            clock,
-            (voice, over),
-        )| Delivery {
-            voice,
-            over,
-            member,
-            decision,
-            state,
-            attempt,
-            fence,
-            offered_at: times.0,
-            accepted_at: times.1,
-            retrieved_at: times.2,
-            said,
-            reminders,
-            clock,
-        },
-    )
-}
-
-fn opened() -> impl Strategy<Value = Open> {
-    let claim = (member(), any::<u32>(), time(), any::<bool>())
-        .prop_map(|(holder, fence, expires, accepted)| Claim { holder, fence, expires, accepted });
-    let place = (seq(), any::<u128>(), time(), option::of(count().prop_map(ThreadKey)));
-    let owed = (decided(), vec(delivery(), 0..4), option::of(claim));
-    (place, member(), any::<u8>(), owed).prop_map(
-        |((seq, uid, at, thread), author, hop, (attention, deliveries, claim))| Open {
-            seq,
-            uid: Uid(uid),
-            at,
-            thread,
-            author,
-            hop,
-            attention: Arc::new(attention),
-            deliveries,
-            claim,
-            stored: true,
-            subject: None,
-        },
-    )
-}
-
 fn rules() -> impl Strategy<Value = Rules> {
     let ms = || 0..i64::MAX;
     (any::<u8>(), any::<u16>(), ms(), ms()).prop_map(
@@ -342,7 +267,13 @@ proptest! {
 
     #[test]
     fn later_settings_read_back(it in settings()) {
-        let mut read = Settings { turns: None, replies: Replies::default(), stimuli: None, ..it.clone() };
+        let mut read = Settings {
+            turns: None,
+            replies: Replies::default(),
+            stimuli: None,
+            proactive: false,
+            ..it.clone()
+        };
         prop_assert_eq!(read_later_settings(&later_settings(&it), &mut read), Ok(()));
         prop_assert_eq!(read, it);
     }

@@ -88,6 +88,7 @@ impl Run<'_> {
             settings.stimuli = Some(settings.stimuli.unwrap_or_default().changed(patch.stimuli)?);
         }
         settings.replies = patch.replies.unwrap_or(settings.replies);
+        settings.proactive = patch.proactive.unwrap_or(settings.proactive);
         check_settings(&settings)?;
         if settings.archived {
             self.must_not_be_default(key)?;

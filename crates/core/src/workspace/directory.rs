@@ -140,6 +140,7 @@ impl Run<'_> {
             for delivery in &mut open.deliveries {
                 if let State::Accepted { session: holder, gone, .. } = &mut delivery.state
                     && *holder == session
+                    && !delivery.carried
                 {
                     // Whether the run behind the old connection still works is not known: until it has
                     // been offered again, it counts as gone.

@@ -9,7 +9,7 @@ use crate::delivery::{Delivery, Disposition};
 use crate::endpoint::{self, Act};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
-use crate::ids::MemberKey;
+use crate::ids::{MemberKey, SessionKey};
 use crate::limits;
 
 impl Run<'_> {
@@ -47,6 +47,14 @@ impl Run<'_> {
             None => drop(directory.endpoints.remove_mut(&member)),
         }
         self.ws.changes.endpoints.push((member, endpoint));
+    }
+
+    /// Whether the session is the one with which the host serves its member's endpoint.
+    pub(super) fn is_carrier(&self, session: SessionKey) -> bool {
+        let directory = self.directory();
+        directory.sessions.get(&session).is_some_and(|s| {
+            *s.runtime == *endpoint::RUNTIME && directory.endpoints.contains_key(&s.member)
+        })
     }
 
     /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.

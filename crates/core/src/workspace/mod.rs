@@ -4,6 +4,7 @@
 //! and changes the rooms in memory; what must be written and done outside is collected until
 //! [`Workspace::take_changes`]. A refused command has changed nothing. Nothing in here reads a clock.
 
+mod accept;
 mod approve;
 mod asset;
 mod changes;
@@ -431,13 +432,6 @@ impl Workspace {
             (true, false) => *count = count.saturating_sub(1),
             _ => {}
         }
-    }
-}
-
-impl By {
-    /// The host itself, acting for time or for a door.
-    pub fn host() -> Self {
-        Self { member: MemberKey(0), session: None, authority: Authority::Operator, turn: None }
     }
 }
 

@@ -263,13 +263,8 @@ impl House {
 
     /// The member, in the turn of an offer, as the turn's token states it.
     pub fn in_turn(&self, offer: &Offer) -> By {
-        let place = at(&offer.entry.event);
-        let turn = Turn {
-            conversation: place.conversation,
-            seq: place.seq,
-            fence: offer.fence,
-            attempt: 0,
-        };
+        let EventRef { conversation, seq } = at(&offer.entry.event);
+        let turn = Turn { conversation, seq, fence: offer.fence, attempt: 0 };
         By { turn: Some(turn), ..self.by(offer.member) }
     }
 

@@ -74,6 +74,7 @@ impl App {
             turns: patch.turns.map(turns).unwrap_or_default(),
             replies: patch.replies,
             stimuli: patch.stimuli.map(stimuli).unwrap_or_default(),
+            proactive: patch.proactive,
         };
         self.submit(caller.by, Command::ChangeConversation { conversation, settings }).await?;
         self.channel_by(caller, conversation).await

@@ -15,9 +15,11 @@ mod moderation;
 pub(crate) mod send;
 pub(crate) mod tails;
 
+pub(crate) mod callbacks;
 pub(crate) mod channels;
 pub(crate) mod copies;
 pub(crate) mod cursors;
+pub(crate) mod endpoints;
 pub(crate) mod members;
 pub(crate) mod pauses;
 pub(crate) mod projects;
@@ -70,6 +72,7 @@ use crate::config::Pace;
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
 use crate::couriers::gone::Gone;
+use crate::couriers::webhook::Webhooks;
 use crate::limits::Limits;
 use crate::redact::Redactor;
 use crate::telemetry::Metrics;
@@ -124,6 +127,7 @@ pub(crate) struct App {
     pub(crate) retention: retention::Retention,
     pub(crate) searching: search::Searching,
     pub(crate) uploads: assets::Uploads,
+    pub(crate) webhooks: Webhooks,
 }
 
 impl App {

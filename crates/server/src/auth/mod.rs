@@ -5,6 +5,7 @@
 //! payload states is only ever compared with this one.
 
 mod cache;
+pub(crate) mod callback;
 mod foreign;
 mod heads;
 mod jwks;

@@ -17,7 +17,7 @@ const SLACK_MS: i64 = 60_000;
 
 const VERSION: u8 = 1;
 /// Version, conversation uid, event uid, member, session, conversation key, seq, fence, expiry.
-const PAYLOAD: usize = 1 + 16 + 16 + 4 + 4 + 8 + 8 + 4 + 8;
+pub(super) const PAYLOAD: usize = 1 + 16 + 16 + 4 + 4 + 8 + 8 + 4 + 8;
 const MAC: usize = 32;
 
 /// The right to speak for one event, as its token says it.
@@ -44,7 +44,7 @@ impl Turn {
         command::Turn { conversation: self.key, seq: self.seq, fence: self.fence, attempt: 0 }
     }
 
-    fn bytes(&self) -> [u8; PAYLOAD] {
+    pub(super) fn bytes(&self) -> [u8; PAYLOAD] {
         let mut out = [0; PAYLOAD];
         let mut at = 0;
         let mut put = |bytes: &[u8]| {
@@ -63,7 +63,7 @@ impl Turn {
         out
     }
 
-    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
         let mut take = |n: usize| {
             let (head, tail) = rest.split_at_checked(n)?;

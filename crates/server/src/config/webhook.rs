@@ -17,6 +17,11 @@ section! {
         timeout: Span = Span::seconds(10), Span::seconds(1) => Span::minutes(2);
         /// Channels of one endpoint that are posted to at once; within a channel one waits for the other.
         concurrency: usize = 4, 1 => 64;
+        /// How long the host waits, in the mean, for what the author of a message adds to it: an agent behind a connection string has
+        /// no harness that would. 0 posts each message at once.
+        quiet: Span = Span::seconds(5), Span::seconds(0) => Span::minutes(1);
+        /// And at most.
+        quiet_cap: Span = Span::seconds(30), Span::seconds(0) => Span::minutes(5);
     }
 }
 

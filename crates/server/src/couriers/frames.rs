@@ -97,8 +97,14 @@ pub(crate) fn params(
 
 /// The grant to speak for the offered event.
 pub(crate) fn grant(offer: &Offer, auth: &Auth, now: Timestamp) -> TurnGrant<'static> {
+    let turn = turn(offer, Turn::expiry(now));
+    TurnGrant { token: auth.grant(&turn).into(), fence: offer.fence, hop: offer.entry.event.hop }
+}
+
+/// The turn of an offered event.
+pub(crate) fn turn(offer: &Offer, expires: Timestamp) -> Turn {
     let event = &offer.entry.event;
-    let turn = Turn {
+    Turn {
         conversation: offer.entry.conversation.uid,
         event: event.uid,
         member: offer.member,
@@ -106,9 +112,8 @@ pub(crate) fn grant(offer: &Offer, auth: &Auth, now: Timestamp) -> TurnGrant<'st
         key: event.conversation,
         seq: event.seq,
         fence: offer.fence,
-        expires: Turn::expiry(now),
-    };
-    TurnGrant { token: auth.grant(&turn).into(), fence: offer.fence, hop: event.hop }
+        expires,
+    }
 }
 
 fn with_receiver<T>(
@@ -142,7 +147,7 @@ fn with_receiver<T>(
 
 /// Who is told besides, as far as they are named, and how many more: agents that know do not answer twice. A
 /// list of everybody in every frame would make a message cost the square of its audience.
-fn audience<'a>(
+pub(super) fn audience<'a>(
     attention: Option<&Attention>,
     receiver: MemberKey,
     directory: &'a Directory,
@@ -167,7 +172,7 @@ fn recipient<'a>(
     told.iter().find(|t| t.decision.rule == Rule::Recipient).map(|t| id_of(directory, t.member))
 }
 
-fn knock(entry: &Entry, decision: &Decision, directory: &Directory) -> Knock<'static> {
+pub(super) fn knock(entry: &Entry, decision: &Decision, directory: &Directory) -> Knock<'static> {
     let author = members::author(directory, entry.event.actor);
     let kind = if directory.is_agent(entry.event.actor) { "agent" } else { "human" };
     Knock {

@@ -13,6 +13,7 @@ pub(crate) mod frames;
 pub(crate) mod gone;
 pub(crate) mod live;
 pub(crate) mod stands;
+pub(crate) mod webhook;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,6 +47,8 @@ pub(crate) struct Sink {
     gone: Arc<Gone>,
     batches: mpsc::Sender<Vec<Effect>>,
     overflowed: Arc<AtomicBool>,
+    /// Says that there is another directory.
+    moved: watch::Sender<()>,
 }
 
 /// The distributing end; one task runs it.
@@ -77,8 +80,15 @@ impl Sink {
     ) -> (Self, mpsc::Receiver<Vec<Effect>>, Arc<AtomicBool>) {
         let (batches, rest) = mpsc::channel(BATCHES);
         let overflowed = Arc::new(AtomicBool::new(false));
-        let sink = Self { directory, connections, gone, batches, overflowed: overflowed.clone() };
+        let moved = watch::Sender::new(());
+        let sink =
+            Self { directory, connections, gone, batches, overflowed: overflowed.clone(), moved };
         (sink, rest, overflowed)
+    }
+
+    /// Changes with the directory.
+    pub(crate) fn moved(&self) -> watch::Receiver<()> {
+        self.moved.subscribe()
     }
 
     /// Takes what a batch of commands causes; never blocks. The directory is in force when this returns.
@@ -86,6 +96,7 @@ impl Sink {
         effects.retain_mut(|effect| match effect {
             Effect::Directory(directory) => {
                 self.directory.store(directory.clone());
+                self.moved.send_replace(());
                 false
             }
             Effect::Erased(events) => {

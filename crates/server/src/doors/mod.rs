@@ -11,6 +11,7 @@ mod request;
 mod threads;
 mod tools;
 mod web;
+mod webhook;
 
 use std::sync::Arc;
 
@@ -39,6 +40,7 @@ fn all() -> Routes {
         .merge(web::routes())
         .merge(attention::routes())
         .merge(threads::routes())
+        .merge(webhook::routes())
 }
 
 /// Everything the host answers.

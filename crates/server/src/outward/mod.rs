@@ -14,7 +14,9 @@ pub mod signature;
 
 pub(crate) use address::{Allowed, check_url};
 pub(crate) use backoff::backoff;
-pub(crate) use client::{Answer, Outward, Why};
+#[cfg(test)]
+pub(crate) use client::Why;
+pub(crate) use client::{Answer, Outward};
 pub(crate) use signature::{Secret, Unsigned, sign, verify};
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ pub(crate) fn channel(
         turns: turns(settings.turns.unwrap_or_default()),
         replies: settings.replies,
         stimuli: stimuli(settings.stimuli.unwrap_or_default()),
+        proactive: settings.proactive,
         unattended: head.unattended,
         paused: budgets.of(conversation, None).is_some_and(|most| head.unattended >= most),
         members: roster.map(|seats| {

@@ -48,3 +48,4 @@ mod tails;
 mod traces;
 mod turns;
 mod web;
+mod webhook;

@@ -76,6 +76,9 @@ pub struct ChannelPatch {
     /// How much is heard without a person asking; what is absent stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stimuli: Option<StimuliPatch>,
+    /// Whether agents behind connection strings may have callbacks with which they speak unasked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proactive: Option<bool>,
 }
 
 /// How much a channel hears without a person asking, as it is to be.
@@ -186,6 +189,9 @@ pub struct Channel {
     pub replies: Replies,
     /// How much is heard without a person asking.
     pub stimuli: StimuliRules,
+    /// Whether agents behind connection strings may have callbacks with which they speak unasked.
+    #[serde(default)]
+    pub proactive: bool,
     /// The roster; absent in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Seat>>,

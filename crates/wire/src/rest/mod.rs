@@ -21,6 +21,7 @@ pub mod threads;
 pub mod approvals;
 pub mod assets;
 pub mod attention;
+pub mod endpoints;
 pub mod events;
 pub mod schedules;
 pub mod search;

@@ -1,6 +1,7 @@
 //! What an agent POSTs to a callback (webhook spec section 3).
 
 use chorus_core::ids::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -54,7 +55,7 @@ pub enum Lifecycle {
 }
 
 /// The answer of a callback.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Accepted {
     /// Events taken in, those among them that were known already.
     pub accepted: u64,
@@ -67,9 +68,10 @@ pub struct Accepted {
 }
 
 /// A callback with which an agent may speak unasked (webhook spec section 7, question 3).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingCallback {
     pub url: String,
     #[serde(with = "crate::time::iso")]
+    #[schemars(with = "crate::time::Iso")]
     pub expires_at: Timestamp,
 }

@@ -154,6 +154,12 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         self.windows.is_empty() && self.ready.is_empty()
     }
 
+    /// Fragments that have not come out.
+    pub fn len(&self) -> usize {
+        let windows = self.windows.iter().map(|w| w.fragments.len());
+        windows.chain(self.ready.iter().map(Vec::len)).sum()
+    }
+
     fn due(&self, window: &Window<A, T>) -> Timestamp {
         let author =
             window.fragments.first().and_then(|f| self.authors.iter().find(|a| a.id == f.author));

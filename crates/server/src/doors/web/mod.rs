@@ -6,6 +6,7 @@ mod assets;
 mod audit;
 mod channels;
 mod copies;
+mod endpoints;
 mod events;
 mod members;
 mod messages;
@@ -37,6 +38,7 @@ pub(super) fn routes() -> Routes {
         .merge(work::routes())
         .merge(audit::routes())
         .merge(copies::routes())
+        .merge(endpoints::routes())
         .merge(approvals::routes())
         .merge(assets::routes())
 }

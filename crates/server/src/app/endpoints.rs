@@ -1,0 +1,265 @@
+//! Agents that are reached by a connection string (webhook spec section 1): who they are, and how their endpoints
+//! do. The string goes in and never comes out.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Bytes;
+use chorus_core::command::Command;
+use chorus_core::endpoint::{self, Act, Secret};
+use chorus_core::error::{Code, Refusal};
+use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Seq, SessionKey};
+use chorus_core::member::{Directory, MemberKind};
+use chorus_wire::rest::channels::SeatPut;
+use chorus_wire::rest::endpoints::{
+    Added, Endpoint, EndpointError, EndpointPatch, Endpoints, NewEndpoint, RotateEndpoint, Tested,
+};
+use chorus_wire::rest::members::NewMember;
+use url::Url;
+
+use super::{App, ids};
+use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
+use crate::auth::{Caller, Turn};
+use crate::couriers::webhook::{Breaker, payload};
+use crate::outward::{self, Answer};
+use crate::view::id_of;
+
+impl App {
+    pub(crate) fn endpoints(&self, caller: &Caller) -> Result<Endpoints, Refusal> {
+        caller.must_govern()?;
+        let directory = self.directory();
+        let all = directory.endpoints.values();
+        Ok(Endpoints { endpoints: all.map(|e| self.show_endpoint(&directory, e)).collect() })
+    }
+
+    pub(crate) fn endpoint(&self, caller: &Caller, member: &str) -> Result<Endpoint, Refusal> {
+        caller.must_govern()?;
+        let directory = self.directory();
+        let found = endpoint_of(&directory, member)?;
+        Ok(self.show_endpoint(&directory, &found))
+    }
+
+    /// `POST /v1/endpoints`. What is wrong with the string is said before anything is made.
+    pub(crate) async fn add_endpoint(
+        &self,
+        caller: &Caller,
+        new: NewEndpoint,
+    ) -> Result<Added, Refusal> {
+        caller.must_govern()?;
+        let url = self.connection_string(&new.url)?;
+        let signing = Signing::of(new.sign, new.signing_secret.as_deref())?;
+        for channel in &new.channels {
+            self.place(caller, ids::conversation(channel)?).await?;
+        }
+        let member = self.agent(caller, &new.member, new.display_name).await?;
+        let act = Act::Add { url, signing: signing.kept() };
+        self.act_on(caller, member, act).await?;
+        for channel in &new.channels {
+            self.seat(caller, channel, &new.member, SeatPut::default()).await?;
+        }
+        let endpoint = self.endpoint(caller, &new.member)?;
+        Ok(Added { endpoint, signing_secret: signing.shown() })
+    }
+
+    pub(crate) async fn rotate_endpoint(
+        &self,
+        caller: &Caller,
+        member: &str,
+        new: RotateEndpoint,
+    ) -> Result<Added, Refusal> {
+        caller.must_govern()?;
+        let url = self.connection_string(&new.url)?;
+        let signing = Signing::of(new.sign, new.signing_secret.as_deref())?;
+        let found = ids::member(&self.directory(), member)?.key;
+        self.act_on(caller, found, Act::Rotate { url, signing: signing.kept() }).await?;
+        let endpoint = self.endpoint(caller, member)?;
+        Ok(Added { endpoint, signing_secret: signing.shown() })
+    }
+
+    pub(crate) async fn change_endpoint(
+        &self,
+        caller: &Caller,
+        member: &str,
+        patch: EndpointPatch,
+    ) -> Result<Endpoint, Refusal> {
+        let found = ids::member(&self.directory(), member)?.key;
+        match patch.paused {
+            Some(true) => self.act_on(caller, found, Act::Pause).await?,
+            Some(false) => self.act_on(caller, found, Act::Resume).await?,
+            None => {}
+        }
+        self.endpoint(caller, member)
+    }
+
+    /// The agent stays a member; what waits for it waits until somebody takes it up.
+    pub(crate) async fn remove_endpoint(
+        &self,
+        caller: &Caller,
+        member: &str,
+    ) -> Result<(), Refusal> {
+        let found = ids::member(&self.directory(), member)?.key;
+        self.act_on(caller, found, Act::Remove).await
+    }
+
+    /// One POST that only tries the connection.
+    pub(crate) async fn test_endpoint(
+        &self,
+        caller: &Caller,
+        member: &str,
+    ) -> Result<Tested, Refusal> {
+        caller.must_govern()?;
+        let endpoint = endpoint_of(&self.directory(), member)?;
+        let url = outward::check_url(&endpoint.url.0, &self.webhooks.allowed)?;
+        let uid = self.draw.uid(self.now())?;
+        let callback = Callback {
+            purpose: Purpose::Test,
+            turn: Turn {
+                conversation: uid,
+                event: uid,
+                member: endpoint.member,
+                session: SessionKey(0),
+                key: ConversationKey(0),
+                seq: Seq(0),
+                fence: 0,
+                expires: self.now().plus(DELIVERY_MS),
+            },
+            attempt: 1,
+            epoch: endpoint.epoch,
+        };
+        let body = payload::test(self, &endpoint, &callback);
+        let headers = endpoint.signing.as_ref().and_then(|s| outward::Secret::parse(&s.0));
+        let headers = headers
+            .map(|secret| outward::sign(&secret, &uid.show(Prefix::Event), self.now(), &body));
+        let begun = Instant::now();
+        let timeout = self.webhooks.timeout;
+        let posted = self.webhooks.outward.post(
+            &url,
+            Bytes::from(body),
+            headers.unwrap_or_default(),
+            timeout,
+        );
+        let why = match posted.await {
+            Answer::Taken => None,
+            Answer::Gone => Some("HTTP 410".to_owned()),
+            Answer::Refused { status } => Some(format!("HTTP {status}")),
+            Answer::Again { why, .. } => Some(why.to_string()),
+            Answer::Address => Some("its address may not be posted to".to_owned()),
+        };
+        let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(Tested { taken: why.is_none(), why, took_ms })
+    }
+
+    /// The agent of this id, made where there is none.
+    async fn agent(
+        &self,
+        caller: &Caller,
+        id: &str,
+        display_name: Option<String>,
+    ) -> Result<MemberKey, Refusal> {
+        if let Some(found) = self.directory().by_id(id) {
+            return Ok(found.key);
+        }
+        let new = NewMember {
+            id: id.to_owned(),
+            kind: MemberKind::Agent,
+            handle: None,
+            display_name,
+            owner_id: None,
+            identities: Vec::new(),
+            token_role: None,
+        };
+        self.add_member(caller, new).await?;
+        ids::member(&self.directory(), id).map(|m| m.key)
+    }
+
+    async fn act_on(&self, caller: &Caller, member: MemberKey, act: Act) -> Result<(), Refusal> {
+        caller.must_govern()?;
+        let command = Command::Endpoint { member, act: Box::new(act) };
+        self.change(caller.by, command).await.map(drop)
+    }
+
+    fn connection_string(&self, url: &str) -> Result<Secret, Refusal> {
+        outward::check_url(url, &self.webhooks.allowed)?;
+        Ok(Secret(url.trim().into()))
+    }
+
+    fn show_endpoint(&self, directory: &Directory, endpoint: &endpoint::Endpoint) -> Endpoint {
+        let seen = self.webhooks.health(endpoint.member).seen();
+        let (breaker, open_until) = match seen.breaker {
+            Breaker::Closed => ("closed", None),
+            Breaker::Open { until } => ("open", Some(until)),
+            Breaker::HalfOpen => ("half_open", None),
+        };
+        Endpoint {
+            member: id_of(directory, endpoint.member).to_owned(),
+            host: origin(&endpoint.url),
+            state: endpoint.state.name().to_owned(),
+            breaker: breaker.to_owned(),
+            open_until,
+            failures: seen.failures,
+            waiting: seen.waiting,
+            signed: endpoint.signing.is_some(),
+            added_at: endpoint.added_at,
+            last_taken_at: seen.last_taken_at,
+            last_error: seen.last_error.map(|(at, why)| EndpointError { at, why }),
+            answered_test_at: seen.tried_at,
+        }
+    }
+}
+
+fn endpoint_of(directory: &Directory, member: &str) -> Result<Arc<endpoint::Endpoint>, Refusal> {
+    let found = ids::member(directory, member)?;
+    let endpoint = directory.endpoints.get(&found.key).cloned();
+    endpoint.ok_or_else(|| Refusal::not_found("endpoint"))
+}
+
+/// All of a connection string that may be shown.
+fn origin(url: &Secret) -> String {
+    Url::parse(&url.0).map_or_else(|_| String::new(), |url| url.origin().ascii_serialization())
+}
+
+/// What deliveries are to be signed with.
+enum Signing {
+    None,
+    Given(Secret),
+    Drawn(Secret),
+}
+
+impl Signing {
+    fn of(draw: bool, given: Option<&str>) -> Result<Self, Refusal> {
+        match (draw, given) {
+            (true, Some(_)) => {
+                Err(Refusal::invalid("give signing_secret, or let sign draw one, and not both"))
+            }
+            (true, None) => {
+                let mut random = [0; 32];
+                getrandom::fill(&mut random).map_err(|why| {
+                    Refusal::new(Code::Unavailable, format!("no random bytes: {why}"))
+                })?;
+                Ok(Self::Drawn(Secret(outward::Secret::new(random).reveal().into())))
+            }
+            (false, Some(text)) => match outward::Secret::parse(text) {
+                Some(secret) => Ok(Self::Given(Secret(secret.reveal().into()))),
+                None => Err(Refusal::invalid(
+                    "signing_secret is whsec_ and the base64 of 24 to 64 bytes",
+                )),
+            },
+            (false, None) => Ok(Self::None),
+        }
+    }
+
+    fn kept(&self) -> Option<Secret> {
+        match self {
+            Self::None => None,
+            Self::Given(secret) | Self::Drawn(secret) => Some(secret.clone()),
+        }
+    }
+
+    /// Only what the agent does not have yet.
+    fn shown(&self) -> Option<String> {
+        match self {
+            Self::Drawn(secret) => Some(secret.0.to_string()),
+            _ => None,
+        }
+    }
+}

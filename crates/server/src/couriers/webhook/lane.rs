@@ -1,0 +1,404 @@
+//! One endpoint, served: its session, what it is offered, and the posts under way.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use chorus_core::attention::Policy;
+use chorus_core::command::{Authority, By, Command, Offer, Outcome};
+use chorus_core::delivery::Disposition;
+use chorus_core::endpoint::{Act, Endpoint, RUNTIME};
+use chorus_core::event::EventRef;
+use chorus_core::ids::{ConversationKey, Prefix, SessionKey, Timestamp, Uid};
+use chorus_core::member::Session;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::watch;
+use url::Url;
+
+use super::health::Health;
+use super::line::Line;
+use super::payload;
+use crate::app::App;
+use crate::auth::Caller;
+use crate::couriers::connections::{BACKLOG, Connection, Queues, STOPPING};
+use crate::outward::{self, Answer, Secret};
+
+/// Posts of one delivery before it is a dead letter: with the waits between them two minutes, or as long as the
+/// breaker lets the endpoint be.
+const TRIES: u32 = 8;
+/// Offers held for one endpoint beyond those in its connection's queue.
+const HELD: usize = 256;
+/// What is owed is asked for when fewer than so many are held.
+const FEW: usize = 64;
+/// How long a lane waits that could not have its session.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How often it looks whether the host that serves the endpoint still does.
+const LOOK: Duration = Duration::from_secs(5);
+/// Deliveries whose failed posts are counted.
+const COUNTED: usize = 1024;
+/// The longest that nothing is looked at.
+const LONG: Duration = Duration::from_secs(3600);
+
+static EVENT: HeaderName = HeaderName::from_static("idempotency-key");
+
+type Posts = FuturesUnordered<Pin<Box<dyn Future<Output = (ConversationKey, Answer)> + Send>>>;
+
+/// Why a lane stops being served.
+enum End {
+    /// The endpoint is another one now, or gone, or the host stops.
+    Over,
+    /// It is down: it is let be for so long.
+    Down(Duration),
+    /// Another host has its session.
+    Elsewhere,
+}
+
+pub(super) struct Lane {
+    app: Arc<App>,
+    endpoint: Arc<Endpoint>,
+    url: Option<Url>,
+    signing: Option<Secret>,
+    health: Arc<Health>,
+    stop: watch::Receiver<bool>,
+    /// Changes when a clock that is set by hand has moved.
+    ticks: watch::Receiver<()>,
+    /// How often posting what ends with this event failed.
+    tries: HashMap<Uid, u32>,
+}
+
+/// The session while it is held, and what goes through it.
+struct Held {
+    by: By,
+    caller: Caller,
+    session: SessionKey,
+    connection: Arc<Connection>,
+    queues: Queues,
+    lines: HashMap<ConversationKey, Line>,
+    posts: Posts,
+    /// Offers in the lines.
+    count: usize,
+    behind: bool,
+}
+
+impl Lane {
+    pub(super) fn of(app: Arc<App>, endpoint: Arc<Endpoint>, stop: watch::Receiver<bool>) -> Self {
+        // It was checked when it came; what may be posted to may have changed since.
+        let url = outward::check_url(&endpoint.url.0, &app.webhooks.allowed).ok();
+        let signing = endpoint.signing.as_ref().and_then(|s| Secret::parse(&s.0));
+        let health = app.webhooks.health(endpoint.member);
+        let ticks = app.webhooks.ticks();
+        Self { app, endpoint, url, signing, health, stop, ticks, tries: HashMap::new() }
+    }
+
+    pub(super) async fn run(mut self) {
+        let Some(url) = self.url.take() else {
+            let now = self.app.now();
+            self.health.refused("its address may not be posted to".to_owned(), now);
+            return;
+        };
+        while !*self.stop.borrow() {
+            let Some(mut held) = self.open().await else {
+                self.rest(PAUSE).await;
+                continue;
+            };
+            let end = self.serve(&url, &mut held).await;
+            if self.app.connections.remove(&held.connection) {
+                self.app.close_session(held.by, held.session);
+            }
+            self.health.waiting(0);
+            match end {
+                End::Over => return,
+                End::Down(rest) => {
+                    self.rest(rest).await;
+                    self.health.try_again();
+                }
+                End::Elsewhere => self.rest(LOOK).await,
+            }
+        }
+    }
+
+    /// Waits, unless it is stopped.
+    async fn rest(&mut self, time: Duration) {
+        let until = self.app.now().plus(time.as_millis() as i64);
+        while !*self.stop.borrow() {
+            let left = until.since(self.app.now());
+            if left <= 0 {
+                return;
+            }
+            tokio::select! {
+                () = stopped(&mut self.stop) => return,
+                () = tokio::time::sleep(Duration::from_millis(left as u64)) => {}
+                _ = self.ticks.changed() => {}
+            }
+        }
+    }
+
+    /// Takes the agent's session up, unless another host holds it.
+    async fn open(&mut self) -> Option<Held> {
+        let app = &self.app;
+        let member = app.directory().member(self.endpoint.member).filter(|m| !m.removed)?.clone();
+        let known = self.session();
+        let connected = known.as_ref().filter(|s| s.connected);
+        let elsewhere = connected.is_some_and(|s| app.connections.get(s.key).is_none());
+        if app.drain.is_draining() || elsewhere && app.writer.has_company() {
+            return None;
+        }
+        let by = By { member: member.key, session: None, authority: Authority::Worker, turn: None };
+        let open = Command::OpenSession {
+            uid: known.map(|s| s.uid),
+            runtime: RUNTIME.to_owned(),
+            managed: false,
+            resumable: false,
+        };
+        let session = match app.change(by, open).await {
+            Ok(Outcome::Session(session)) => session,
+            other => {
+                tracing::debug!(?other, "an endpoint's session could not be opened");
+                return None;
+            }
+        };
+        let (connection, queues) = app.connections.open(session.key, member.key);
+        let by = By { session: Some(session.key), ..by };
+        let caller = Caller {
+            member,
+            by,
+            jti: None,
+            expires: Timestamp(i64::MAX),
+            session: Some(session.uid),
+            turn: None,
+        };
+        Some(Held {
+            by,
+            caller,
+            session: session.key,
+            connection,
+            queues,
+            lines: HashMap::new(),
+            posts: Posts::new(),
+            count: 0,
+            behind: true,
+        })
+    }
+
+    /// The session with which the endpoint was served before.
+    fn session(&self) -> Option<Arc<Session>> {
+        let directory = self.app.directory();
+        let mut sessions = directory.sessions.values();
+        let mine = |s: &&Arc<Session>| s.member == self.endpoint.member && *s.runtime == *RUNTIME;
+        sessions.find(mine).cloned()
+    }
+
+    async fn serve(&mut self, url: &Url, held: &mut Held) -> End {
+        let (connection, mut stop) = (held.connection.clone(), self.stop.clone());
+        let mut ticks = self.ticks.clone();
+        loop {
+            self.ask_what_is_owed(held).await;
+            self.post_what_is_ready(url, held).await;
+            self.health.waiting(held.count);
+            let wake = held.wake(self.app.now());
+            tokio::select! {
+                why = connection.closed() => {
+                    return if why == STOPPING { End::Over } else { End::Elsewhere };
+                }
+                () = stopped(&mut stop) => return End::Over,
+                Some((key, answer)) = held.posts.next() => {
+                    if let Some(end) = self.answered(held, key, answer).await {
+                        return end;
+                    }
+                }
+                Some(note) = held.queues.notes.recv() => {
+                    if let Some(event) = note.withdraws {
+                        held.lines.values_mut().for_each(|line| line.withdraw(event));
+                    }
+                }
+                Some(outgoing) = held.queues.offers.recv(), if held.count < HELD => {
+                    self.take(held, outgoing.offer);
+                }
+                () = tokio::time::sleep(wake) => {}
+                _ = ticks.changed() => {}
+                // Nothing is pulled while the queue is full: who lags asks for what it is owed.
+                () = connection.token_in_doubt() => {}
+            }
+        }
+    }
+
+    fn take(&self, held: &mut Held, offer: Offer) {
+        let key = offer.entry.conversation.key;
+        let compose = self.app.webhooks.compose;
+        let now = self.app.now();
+        held.lines.entry(key).or_insert_with(|| Line::new(compose)).push(offer, now);
+        held.count += 1;
+    }
+
+    async fn ask_what_is_owed(&self, held: &mut Held) {
+        held.behind |= held.connection.take_lagging();
+        if !held.behind || held.count >= FEW || !held.queues.offers.is_empty() {
+            return;
+        }
+        held.behind = false;
+        match self.app.owed(held.by, held.session, BACKLOG).await {
+            Ok((offers, more)) => {
+                held.behind = more;
+                offers.into_iter().for_each(|offer| self.take(held, offer));
+            }
+            Err(refusal) => tracing::debug!(%refusal, "what is owed could not be asked for"),
+        }
+    }
+
+    /// Begins the posts that are due, as many as may be under way.
+    async fn post_what_is_ready(&self, url: &Url, held: &mut Held) {
+        let now = self.app.now();
+        let most = match self.health.is_half_open() {
+            true => 1,
+            false => self.app.webhooks.concurrency,
+        };
+        let Held { lines, posts, caller, .. } = held;
+        lines.values_mut().for_each(|line| line.ripen(now));
+        while posts.len() < most {
+            // Who has waited longest is first.
+            let due = lines.iter_mut().filter_map(|(key, line)| Some((line.due(now)?, key, line)));
+            let Some((_, key, line)) = due.min_by_key(|(since, key, _)| (*since, **key)) else {
+                break;
+            };
+            let Some(thought) = line.start() else { break };
+            let Some(offer) = thought.last().map(|f| &f.item) else { break };
+            if self.app.is_gone(offer) {
+                line.done();
+                continue;
+            }
+            let turn = self.app.channel_delivery(caller, offer).await;
+            let Some(body) = payload::encode(&self.app, &self.endpoint, thought, turn) else {
+                line.done();
+                continue;
+            };
+            let id = offer.entry.event.uid.show(Prefix::Event);
+            let headers = self.headers(&id, now, &body);
+            let (outward, url) = (self.app.webhooks.outward.clone(), url.clone());
+            let (key, timeout) = (*key, self.app.webhooks.timeout);
+            posts.push(Box::pin(async move {
+                (key, outward.post(&url, Bytes::from(body), headers, timeout).await)
+            }));
+        }
+        lines.retain(|_, line| !line.is_empty());
+        held.count = held.lines.values().map(Line::len).sum();
+    }
+
+    fn headers(&self, id: &str, now: Timestamp, body: &[u8]) -> HeaderMap {
+        let mut headers = match &self.signing {
+            Some(secret) => outward::sign(secret, id, now, body),
+            None => HeaderMap::new(),
+        };
+        // The same for every attempt.
+        if let Ok(id) = HeaderValue::from_str(id) {
+            headers.insert(EVENT.clone(), id);
+        }
+        headers
+    }
+
+    /// What came of a post.
+    async fn answered(
+        &mut self,
+        held: &mut Held,
+        key: ConversationKey,
+        answer: Answer,
+    ) -> Option<End> {
+        let now = self.app.now();
+        let line = held.lines.get_mut(&key)?;
+        let newest = line.newest().unwrap_or_default();
+        match answer {
+            Answer::Taken => {
+                self.health.taken(now);
+                self.tries.remove(&newest);
+                self.accept(held.by, line.done());
+            }
+            Answer::Refused { status } => {
+                self.health.refused(format!("HTTP {status}"), now);
+                self.tries.remove(&newest);
+                self.give_up(held.by, line.done());
+            }
+            Answer::Gone => {
+                self.health.refused("HTTP 410: it wants nothing more".to_owned(), now);
+                let (member, epoch) = (self.endpoint.member, self.endpoint.epoch);
+                let gone = Command::Endpoint { member, act: Box::new(Act::Gone { epoch }) };
+                if let Err(refusal) = self.app.change(By::host(), gone).await {
+                    tracing::warn!(%refusal, "an endpoint that is gone could not be noted");
+                }
+                return Some(End::Over);
+            }
+            Answer::Again { .. } | Answer::Address => {
+                let (why, after) = match answer {
+                    Answer::Again { why, after } => (why.to_string(), after),
+                    _ => ("its address may not be posted to".to_owned(), None),
+                };
+                let random = getrandom::u64().unwrap_or_default();
+                let rest = self.health.failed(why, now, random);
+                if self.tries.len() >= COUNTED {
+                    self.tries.clear();
+                }
+                let tries = self.tries.entry(newest).or_default();
+                *tries += 1;
+                if *tries >= TRIES {
+                    self.tries.remove(&newest);
+                    self.give_up(held.by, line.done());
+                } else {
+                    let wait = outward::backoff(*tries, random, after);
+                    line.failed(now.plus(wait.as_millis() as i64));
+                }
+                return rest.map(End::Down);
+            }
+        }
+        None
+    }
+
+    /// The agent has them. It answers the newest; what its author said before that is part of the same thought.
+    fn accept(&self, by: By, mut thought: payload::Thought) {
+        let newest = thought.pop();
+        for fragment in thought {
+            let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
+            self.app.hand(by, Command::Accept { event, attempt });
+            let (event, disposition) = (fragment.id, Disposition::Superseded);
+            let note = Some("delivered with what its author said after it".into());
+            self.app.hand(by, Command::Dispose { event, disposition, note });
+        }
+        if let Some(fragment) = newest {
+            let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
+            self.app.hand(by, Command::Accept { event, attempt });
+            // That it was taken is the acknowledgement.
+            if fragment.item.decision.policy == Policy::AckOnly {
+                let (event, disposition) = (fragment.id, Disposition::Acknowledged);
+                self.app.hand(by, Command::Dispose { event, disposition, note: None });
+            }
+        }
+    }
+
+    fn give_up(&self, by: By, thought: payload::Thought) {
+        for fragment in thought {
+            let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
+            self.app.hand(by, Command::GiveUp { event, attempt });
+        }
+    }
+}
+
+impl Held {
+    /// How long until something is due.
+    fn wake(&self, now: Timestamp) -> Duration {
+        let ripe = self.lines.values().filter_map(Line::ripe).min();
+        let again = self.lines.values().filter_map(Line::again);
+        let next = ripe.into_iter().chain(again).min();
+        next.map_or(LONG, |at| Duration::from_millis(at.since(now).max(0) as u64)).min(LONG)
+    }
+}
+
+/// Until the lane is to end.
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // Its sender goes with the lane's entry: that is an end too.
+    let _ = stop.wait_for(|stop| *stop).await;
+}
+
+fn at(offer: &Offer) -> EventRef {
+    EventRef { conversation: offer.entry.conversation.key, seq: offer.entry.event.seq }
+}

@@ -1,0 +1,150 @@
+//! What waits for one endpoint in one channel: there one post waits for the other, so that the agent hears things in
+//! their order. No I/O in here; times are given.
+
+use std::collections::VecDeque;
+
+use chorus_core::attention::Mode;
+use chorus_core::attention::compose::{Compose, Fragment, Settings};
+use chorus_core::command::Offer;
+use chorus_core::event::Change;
+use chorus_core::ids::{MemberKey, Timestamp, Uid};
+
+use super::payload::Thought;
+
+pub(super) struct Line {
+    /// Fragments of authors who may still be writing; none where each is posted at once.
+    compose: Option<Compose<MemberKey, Offer>>,
+    ready: VecDeque<Thought>,
+    /// The first of them is being posted.
+    posting: bool,
+    /// The first of them is tried again then.
+    again: Option<Timestamp>,
+}
+
+impl Line {
+    pub(super) fn new(compose: Option<Settings>) -> Self {
+        Self {
+            compose: compose.map(Compose::new),
+            ready: VecDeque::new(),
+            posting: false,
+            again: None,
+        }
+    }
+
+    /// Takes an offer. One that is here already is offered with another attempt, and goes with that.
+    pub(super) fn push(&mut self, offer: Offer, now: Timestamp) {
+        let id = offer.entry.event.uid;
+        if let Some(known) = self.ready.iter_mut().flatten().find(|f| f.id == id) {
+            known.item = offer;
+            return;
+        }
+        let text = text_of(&offer);
+        let fragment = Fragment {
+            id,
+            author: offer.entry.event.actor,
+            immediate: offer.decision.mode != Mode::Buffered,
+            names_other: names_other(&offer),
+            text,
+            item: offer,
+        };
+        match &mut self.compose {
+            Some(compose) => match compose.delete(id) {
+                Some(known) => compose.push(Fragment { item: fragment.item, ..known }, now),
+                None => compose.push(fragment, now),
+            },
+            None => self.ready.push_back(vec![fragment]),
+        }
+    }
+
+    /// It is not to be posted any more, unless it is just being.
+    pub(super) fn withdraw(&mut self, event: Uid) {
+        if let Some(compose) = &mut self.compose {
+            compose.delete(event);
+        }
+        let under_way = usize::from(self.posting);
+        for thought in self.ready.iter_mut().skip(under_way) {
+            thought.retain(|f| f.id != event);
+        }
+        let first = self.posting.then(|| self.ready.pop_front()).flatten();
+        self.ready.retain(|thought| !thought.is_empty());
+        if let Some(first) = first {
+            self.ready.push_front(first);
+        }
+    }
+
+    /// Whose authors have finished is ready.
+    pub(super) fn ripen(&mut self, now: Timestamp) {
+        if let Some(compose) = &mut self.compose {
+            while let Some(thought) = compose.poll(now) {
+                self.ready.push_back(thought);
+            }
+        }
+    }
+
+    /// When an author will have finished, if nothing happens before.
+    pub(super) fn ripe(&self) -> Option<Timestamp> {
+        self.compose.as_ref().and_then(Compose::next_wake)
+    }
+
+    /// When the next post is tried again, if it waits for that.
+    pub(super) fn again(&self) -> Option<Timestamp> {
+        self.again.filter(|_| !self.posting)
+    }
+
+    /// Since when something is to be posted now, if it is.
+    pub(super) fn due(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.posting || self.again.is_some_and(|again| again > now) {
+            return None;
+        }
+        self.ready.front().and_then(|thought| thought.last()).map(|f| f.item.entry.event.at)
+    }
+
+    /// What is to be posted now; it is under way until [`Line::done`] or [`Line::failed`].
+    pub(super) fn start(&mut self) -> Option<&Thought> {
+        let first = self.ready.front()?;
+        self.posting = true;
+        self.again = None;
+        Some(first)
+    }
+
+    /// What was under way is over, and is given back with the attempts it was offered with meanwhile.
+    pub(super) fn done(&mut self) -> Thought {
+        self.posting = false;
+        self.ready.pop_front().unwrap_or_default()
+    }
+
+    /// What was under way is tried again.
+    pub(super) fn failed(&mut self, again: Timestamp) {
+        self.posting = false;
+        self.again = Some(again);
+    }
+
+    /// The newest event of what is under way.
+    pub(super) fn newest(&self) -> Option<Uid> {
+        self.ready.front().and_then(|thought| thought.last()).map(|f| f.id)
+    }
+
+    /// Offers that wait or are under way.
+    pub(super) fn len(&self) -> usize {
+        let composed = self.compose.as_ref().map_or(0, Compose::len);
+        composed + self.ready.iter().map(Vec::len).sum::<usize>()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.compose.as_ref().is_none_or(Compose::is_empty)
+    }
+}
+
+fn text_of(offer: &Offer) -> String {
+    offer.entry.event.change.message().map(|m| m.text.to_string()).unwrap_or_default()
+}
+
+/// Whether it names somebody besides the agent, so that it belongs to no earlier thought.
+fn names_other(offer: &Offer) -> bool {
+    let attention = offer.entry.event.attention.as_deref();
+    let told = attention.map_or(&[][..], |a| &a.told);
+    matches!(offer.entry.event.change, Change::Posted(_))
+        && told.iter().any(|t| {
+            t.member != offer.member && t.decision.rule == chorus_core::attention::Rule::Mention
+        })
+}

@@ -1,0 +1,167 @@
+//! Deliveries to agents behind connection strings (webhook spec section 2).
+//!
+//! An endpoint is served like a connection: the host holds a session of its agent, is offered what any harness is
+//! offered, composes fragments, and POSTs. A lane does that for one endpoint; [`serve`] keeps a lane for each
+//! endpoint that is active. What a lane holds is bounded, and nothing is lost with it: what was not taken is offered
+//! again, here or after a restart.
+
+mod health;
+mod lane;
+mod line;
+pub(crate) mod payload;
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chorus_core::attention::compose;
+use chorus_core::endpoint::{Endpoint, State};
+use chorus_core::ids::{MemberKey, Timestamp};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::app::App;
+use crate::config::webhook::Webhook;
+use crate::outward::{Allowed, Outward};
+pub(crate) use health::{Breaker, Health};
+use lane::Lane;
+
+/// How deliveries go out, and how the endpoints are.
+pub(crate) struct Webhooks {
+    pub(crate) outward: Outward,
+    pub(crate) allowed: Allowed,
+    pub(crate) timeout: Duration,
+    /// Channels of one endpoint that are posted to at once.
+    pub(crate) concurrency: usize,
+    /// How long one author's fragments are waited for; none posts each at once.
+    pub(crate) compose: Option<compose::Settings>,
+    health: Mutex<HashMap<MemberKey, Arc<Health>>>,
+    ticks: watch::Sender<()>,
+}
+
+impl Webhooks {
+    /// As the operator has said it; `listens` is the address at which the host itself is reached.
+    pub(crate) fn open(config: &Webhook, listens: IpAddr) -> Result<Self, reqwest::Error> {
+        let allowed = Allowed {
+            loopback: listens.is_loopback(),
+            networks: config.allow.iter().map(|network| network.0).collect(),
+        };
+        let (quiet, cap) = (config.quiet.ms(), config.quiet_cap.ms());
+        let compose = compose::Settings {
+            quiet_ms: quiet,
+            cap_ms: cap.max(quiet),
+            ..compose::Settings::default()
+        };
+        Ok(Self {
+            outward: Outward::new(allowed.clone())?,
+            allowed,
+            timeout: config.timeout.0,
+            concurrency: config.concurrency,
+            compose: (quiet > 0).then_some(compose),
+            health: Mutex::default(),
+            ticks: watch::Sender::new(()),
+        })
+    }
+
+    /// A clock that is set by hand has moved.
+    pub(crate) fn tick(&self) {
+        self.ticks.send_replace(());
+    }
+
+    fn ticks(&self) -> watch::Receiver<()> {
+        self.ticks.subscribe()
+    }
+
+    /// How a member's endpoint is.
+    pub(crate) fn health(&self, member: MemberKey) -> Arc<Health> {
+        self.lock().entry(member).or_default().clone()
+    }
+
+    /// Its agent has answered to a test.
+    pub(crate) fn tried(&self, member: MemberKey, now: Timestamp) {
+        self.health(member).tried(now);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<MemberKey, Arc<Health>>> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A lane at work.
+struct Running {
+    endpoint: Arc<Endpoint>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+/// Serves every endpoint there is, until the host stops. `moved` changes with the directory.
+pub(crate) async fn serve(
+    app: Arc<App>,
+    mut moved: watch::Receiver<()>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let mut lanes = Lanes { app, running: HashMap::new(), ending: HashMap::new() };
+    loop {
+        moved.borrow_and_update();
+        lanes.keep();
+        tokio::select! {
+            changed = moved.changed() => if changed.is_err() { break },
+            _ = stopped.wait_for(|stop| *stop) => break,
+        }
+    }
+    for lane in lanes.running.values() {
+        lane.stop.send_replace(true);
+    }
+}
+
+struct Lanes {
+    app: Arc<App>,
+    running: HashMap<MemberKey, Running>,
+    /// Those that were told to end. The next of the same member begins when that is over: it is one session.
+    ending: HashMap<MemberKey, JoinHandle<()>>,
+}
+
+impl Lanes {
+    /// Brings the lanes in step with the endpoints.
+    fn keep(&mut self) {
+        let directory = self.app.directory();
+        let gone: Vec<MemberKey> = self
+            .running
+            .iter()
+            .filter(|(member, lane)| {
+                let same = directory.endpoints.get(member).is_some_and(|e| *e == lane.endpoint);
+                !same || lane.task.is_finished()
+            })
+            .map(|(member, _)| *member)
+            .collect();
+        for member in gone {
+            if let Some(lane) = self.running.remove(&member) {
+                lane.stop.send_replace(true);
+                self.ending.insert(member, lane.task);
+            }
+        }
+        self.ending.retain(|_, task| !task.is_finished());
+        if self.app.drain.is_draining() {
+            return;
+        }
+        for (member, endpoint) in directory.endpoints.iter() {
+            if endpoint.state != State::Active || self.running.contains_key(member) {
+                continue;
+            }
+            let (stop, stopping) = watch::channel(false);
+            let lane = Lane::of(self.app.clone(), endpoint.clone(), stopping);
+            let before = self.ending.remove(member);
+            let task = tokio::spawn(async move {
+                if let Some(before) = before {
+                    // Whether it ended well is nothing to the next.
+                    let _ = before.await;
+                }
+                lane.run().await;
+            });
+            self.running.insert(*member, Running { endpoint: endpoint.clone(), stop, task });
+        }
+        let endpoints = &directory.endpoints;
+        self.app.webhooks.lock().retain(|member, _| endpoints.contains_key(member));
+    }
+}

@@ -1,0 +1,168 @@
+//! A delivery as it is POSTed to an agent's connection string (webhook spec section 2; `spec/webhook.md`).
+
+use chorus_core::attention::compose::Fragment;
+use chorus_core::command::Offer;
+use chorus_core::endpoint::Endpoint;
+use chorus_core::event::Change;
+use chorus_core::ids::{MemberKey, Prefix};
+use chorus_core::member::Directory;
+use chorus_wire::attention::channel::ChannelDelivery;
+use chorus_wire::part::Part;
+use chorus_wire::webhook::{
+    Attention, Channel, Delivery, Extension, Knock, McpServer, McpServers, Message, Sender, Thread,
+};
+
+use crate::app::App;
+use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
+use crate::couriers::frames;
+use crate::view::{id_of, members};
+
+/// What one author has said in one go, the newest last; at least one.
+pub(super) type Thought = Vec<Fragment<MemberKey, Offer>>;
+
+/// The service that the host is, as agents are told.
+pub(super) const SERVICE: &str = "Chorus";
+
+/// The body of the POST for the newest message of a thought, with those before it.
+pub(super) fn encode(
+    app: &App,
+    endpoint: &Endpoint,
+    thought: &[Fragment<MemberKey, Offer>],
+    turn: Option<ChannelDelivery>,
+) -> Option<Vec<u8>> {
+    let (newest, earlier) = thought.split_last()?;
+    let offer = &newest.item;
+    let (entry, decision) = (&offer.entry, &offer.decision);
+    let (event, conversation) = (&entry.event, &entry.conversation);
+    let (directory, now) = (app.directory(), app.now());
+    let grant = frames::grant(offer, &app.auth, now);
+    let callback = Callback {
+        purpose: Purpose::Delivery,
+        turn: frames::turn(offer, now.plus(DELIVERY_MS)),
+        attempt: offer.attempt,
+        epoch: endpoint.epoch,
+    };
+    let attention = event.attention.as_deref();
+    let (audience, audience_more) = frames::audience(attention, offer.member, &directory);
+    let channel = conversation.uid.show(Prefix::Conversation);
+    let knock =
+        (!decision.mode.shows_content()).then(|| frames::knock(entry, decision, &directory));
+    let author = members::author(&directory, event.actor);
+    let body = Delivery {
+        message: match &knock {
+            // Nothing that anybody wrote: who wants the content pulls it.
+            Some(knock) => Message {
+                id: event.uid.show(Prefix::Event),
+                sender: author.display_name.clone().into_owned(),
+                content: knock.topic.clone().into_owned(),
+            },
+            None => message(offer, &newest.text, &directory),
+        },
+        channel: Channel {
+            id: channel.clone(),
+            name: some(&conversation.settings.title),
+            service: Some(SERVICE.to_owned()),
+            context: context(app, conversation),
+        },
+        callback: app.callback_url(&callback),
+        mcp: Some(McpServers::One(McpServer {
+            url: format!("{}/mcp/{channel}", app.public_url),
+            headers: [("Authorization".to_owned(), format!("Bearer {}", grant.token))].into(),
+        })),
+        chorus: Some(Extension {
+            attempt: offer.attempt,
+            hop: event.hop,
+            sender: Some(Sender { id: author.id.into_owned(), kind: author.kind }),
+            attention: Some(Attention {
+                directedness: decision.directedness,
+                policy: decision.policy,
+                intent: attention.map_or(chorus_core::attention::Intent::Statement, |a| a.intent),
+                mode: decision.mode,
+                priority: decision.priority,
+                reason: decision.rule.name().to_owned(),
+                deadline_ms: decision.deadline_ms,
+            }),
+            thread: entry.thread.as_ref().map(|thread| Thread {
+                id: thread.uid.show(Prefix::Thread),
+                sequence: (event.thread_seq > 0).then_some(event.thread_seq),
+            }),
+            in_reply_to: match event.change {
+                Change::Reacted { .. } | Change::Unreacted { .. } => entry.about,
+                _ => entry.reply_to,
+            }
+            .map(|uid| uid.show(Prefix::Event)),
+            created_at: Some(event.at),
+            audience: audience.into_iter().map(str::to_owned).collect(),
+            audience_more,
+            knock: knock.as_ref().map(|k| Knock { pull_with: k.pull_with.clone().into_owned() }),
+            parts: if knock.is_none() { parts(offer) } else { Vec::new() },
+            earlier: earlier.iter().map(|f| message(&f.item, &f.text, &directory)).collect(),
+            turn,
+            test: false,
+        }),
+    };
+    serde_json::to_vec(&body).ok()
+}
+
+fn message(offer: &Offer, text: &str, directory: &Directory) -> Message {
+    let event = &offer.entry.event;
+    let reacted = match &event.change {
+        Change::Reacted { signal, .. } => Some(format!("(reacted: {})", signal.name())),
+        Change::Unreacted { signal, .. } => Some(format!("(took back: {})", signal.name())),
+        _ => None,
+    };
+    Message {
+        id: event.uid.show(Prefix::Event),
+        sender: members::author(directory, event.actor).display_name.into_owned(),
+        content: reacted.unwrap_or_else(|| text.to_owned()),
+    }
+}
+
+/// Content that is more than one text.
+fn parts(offer: &Offer) -> Vec<Part> {
+    let message = offer.entry.event.change.message();
+    let parts = message.and_then(|m| m.parts.as_deref());
+    parts.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+}
+
+/// What the channel is for; chosen by members, like its name.
+fn context(app: &App, conversation: &chorus_core::conversation::Conversation) -> Option<String> {
+    let settings = &conversation.settings;
+    let what = [&*settings.description, &*settings.purpose];
+    let what: Vec<_> = what.into_iter().filter(|text| !text.is_empty()).collect();
+    let kind = conversation.kind.name();
+    let workspace = &app.workspace_name;
+    Some(match what.is_empty() {
+        true => format!("A {kind} of the workspace {workspace}."),
+        false => format!("A {kind} of the workspace {workspace}. {}", what.join(" ")),
+    })
+}
+
+fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The body of a POST that only tries the connection.
+pub(crate) fn test(app: &App, endpoint: &Endpoint, callback: &Callback) -> Vec<u8> {
+    let directory = app.directory();
+    let body = Delivery {
+        channel: Channel {
+            id: callback.turn.conversation.show(Prefix::Conversation),
+            name: Some("connection test".to_owned()),
+            service: Some(SERVICE.to_owned()),
+            context: None,
+        },
+        message: Message {
+            id: callback.turn.event.show(Prefix::Event),
+            sender: SERVICE.to_owned(),
+            content: format!(
+                "A test of the connection to {}. What you answer is shown to nobody.",
+                id_of(&directory, endpoint.member)
+            ),
+        },
+        callback: app.callback_url(callback),
+        mcp: None,
+        chorus: Some(Extension { test: true, attempt: 1, ..Extension::default() }),
+    };
+    serde_json::to_vec(&body).unwrap_or_default()
+}

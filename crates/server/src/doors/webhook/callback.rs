@@ -1,0 +1,70 @@
+//! `POST /channels/{channel_id}/inbox/{token}`: the URL is all the authority there is.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use chorus_core::error::Refusal;
+use chorus_wire::webhook::{Accepted, CallbackEvent};
+
+use super::lines::Lines;
+use crate::app::App;
+use crate::auth::callback::Called;
+use crate::doors::extract::{Json, Path, Reply};
+
+const KEY: &str = "idempotency-key";
+
+/// Events are processed in the order in which they come, each before the next. The first that is refused ends it; the
+/// answer says how, and what came before stands.
+pub(super) async fn post(
+    State(app): State<Arc<App>>,
+    Path((channel, token)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Reply<Accepted> {
+    let called = app.called(&channel, &token)?;
+    app.limits.call(called.caller.by, app.now())?;
+    let key = match headers.get(KEY) {
+        Some(key) => {
+            Some(key.to_str().map_err(|_| Refusal::invalid("an idempotency key is text"))?)
+        }
+        None => None,
+    };
+    let mut lines = Lines::of(body.into_data_stream(), app.body_time);
+    let mut accepted = Accepted::default();
+    while let Some(line) = lines.next().await? {
+        let took = take(&app, &called, &line, key, accepted.accepted).await.map_err(|refusal| {
+            match accepted.accepted {
+                0 => refusal,
+                before => Refusal {
+                    message: format!("after {before} events: {}", refusal.message).into(),
+                    ..refusal
+                },
+            }
+        })?;
+        accepted.accepted += 1;
+        accepted.duplicates += u64::from(took.duplicate);
+        accepted.callback = took.callback.or(accepted.callback);
+    }
+    if accepted.accepted == 0 {
+        return Err(
+            Refusal::invalid("a callback takes a JSON object, or several, one a line").into()
+        );
+    }
+    Ok(Json(accepted))
+}
+
+async fn take(
+    app: &App,
+    called: &Called,
+    line: &[u8],
+    key: Option<&str>,
+    before: u64,
+) -> Result<crate::app::callbacks::Took, Refusal> {
+    let event: CallbackEvent = serde_json::from_slice(line)
+        .map_err(|why| Refusal::invalid(format!("not an event of a callback: {why}")))?;
+    // One key is for the whole body: its events are told apart by their places.
+    let key = key.map(|key| if before == 0 { key.to_owned() } else { format!("{key}#{before}") });
+    app.callback(called, event, key).await
+}

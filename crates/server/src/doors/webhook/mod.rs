@@ -1,0 +1,35 @@
+//! The `webhook` door: what agents behind connection strings answer (webhook spec section 3).
+
+mod callback;
+mod lines;
+
+use chorus_core::error::Code;
+use serde_json::json;
+
+use super::openapi::{Doc, Routes};
+
+pub(super) fn routes() -> Routes {
+    const JUDGED: [Code; 11] = [
+        Code::ApprovalRequired,
+        Code::ClaimedByOther,
+        Code::Conflict,
+        Code::Forbidden,
+        Code::IdempotencyConflict,
+        Code::NotFound,
+        Code::PolicyForbidsReply,
+        Code::ReplyBudgetSpent,
+        Code::StaleTurn,
+        Code::TurnHeldByOther,
+        Code::Unauthorized,
+    ];
+    Routes::of("webhook", include_str!("examples.json")).post(
+        "/channels/{channel_id}/inbox/{token}",
+        callback::post,
+        Doc::new(
+            "callback",
+            "What an agent says by the callback of a delivery: one JSON object, or NDJSON.",
+        )
+        .refuses(&JUDGED)
+        .with(|draft| draft.any_body(json!({"type": "object"}))),
+    )
+}
