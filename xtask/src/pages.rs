@@ -4,7 +4,8 @@
 //! A page says what a person types, so little is needed to play the person: what runs until it is stopped
 //! (`chorus serve`, `join`, `tail`) is put into the background, as a second terminal would; what a person
 //! does without typing (Ctrl-C, looking at the answer) stands in the page as `<!-- then: COMMAND -->`, which
-//! no reader sees. A block whose fence says `sh no-run` is shown and not run.
+//! no reader sees. A block whose fence says `sh no-run` is shown and not run; one that says `python NAME` is what a
+//! person saves under that name.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -22,7 +23,10 @@ const PAGES: [&str; 2] = ["README.md", "docs/operations.md"];
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// What a person leaves running in a terminal of its own.
-const LASTING: [&str; 3] = ["chorus serve", "chorus join", "chorus tail"];
+const LASTING: [&str; 4] = ["chorus serve", "chorus join", "chorus tail", "python3 "];
+
+/// Where a saved file ends.
+const END: &str = "END_OF_FILE";
 
 /// Building and installing, which have steps of their own.
 const TOOLS: [&str; 3] = ["cargo ", "git ", "install "];
@@ -73,11 +77,22 @@ pub(crate) fn follow() -> Result<(), String> {
 fn script(page: &str) -> String {
     let mut script = PRELUDE.to_owned();
     let mut fence: Option<bool> = None;
+    let mut saved = false;
     let mut number = 0;
     for line in page.lines() {
         let text = line.trim();
         if let Some(info) = text.strip_prefix("```") {
+            if saved {
+                let _ = writeln!(script, "{END}");
+            }
+            saved = false;
             fence = if fence.is_some() { None } else { Some(info == "sh") };
+            if let Some(name) = info.strip_prefix("python ").filter(|_| fence.is_some()) {
+                let _ = writeln!(script, "cat >{name} <<'{END}'");
+                saved = true;
+            }
+        } else if saved {
+            let _ = writeln!(script, "{line}");
         } else if fence == Some(true) {
             if LASTING.iter().any(|command| text.starts_with(command)) {
                 number += 1;
@@ -106,12 +121,14 @@ mod tests {
     #[test]
     fn what_a_page_shows_becomes_what_is_typed() {
         let page = "chorus prose\n```sh\ncargo build\nchorus serve\nchorus post ops 'a\n  b'\n```\n\
-                    <!-- then: down 1 -->\n```sh no-run\nrm x\n```\n```\nanswer\n```\n";
+                    <!-- then: down 1 -->\n```sh no-run\nrm x\n```\n```\nanswer\n```\n\
+                    ```python a.py\nx = 1\n```\n";
         let script = script(page);
         let typed = script.strip_prefix(PRELUDE).unwrap_or_default();
         assert_eq!(
             typed,
-            "chorus serve >1.out 2>1.err & lasting[1]=$!\nup 1\nchorus post ops 'a\n  b'\ndown 1\n"
+            "chorus serve >1.out 2>1.err & lasting[1]=$!\nup 1\nchorus post ops 'a\n  b'\ndown 1\n\
+             cat >a.py <<'END_OF_FILE'\nx = 1\nEND_OF_FILE\n"
         );
     }
 }

@@ -4,6 +4,7 @@
 //! running it again gives the same result.
 
 mod answer;
+mod by;
 mod facts;
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::audit::Note;
 use crate::conversation::{ConversationKind, Participation, Settings};
 use crate::delivery::Disposition;
 use crate::event::{EventRef, Message, Reason};
-use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
+use crate::ids::{MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
 use crate::member::{MemberFields, MemberKind};
 use crate::reaction::Signal;
 use crate::schedule;
@@ -24,62 +25,8 @@ use crate::thread::{ThreadKind, ThreadStatus};
 pub use answer::{
     ChannelDelivery, Droppable, Effect, Entry, Held, HeldBy, Offer, Outcome, Subject, Waits,
 };
+pub use by::{Authority, By, Turn};
 pub use facts::{Facts, Mark, MessageState, Recalled, Unavailable};
-
-/// What a token lets its bearer do (design section 4, "Tokens").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Authority {
-    /// Reads all, writes nothing.
-    Auditor,
-    Worker,
-    Orchestrator,
-    /// A person who runs the room.
-    Operator,
-}
-
-impl Authority {
-    pub const ALL: [Self; 4] = [Self::Auditor, Self::Worker, Self::Orchestrator, Self::Operator];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auditor => "auditor",
-            Self::Worker => "worker",
-            Self::Orchestrator => "orchestrator",
-            Self::Operator => "operator",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|a| a.name() == name)
-    }
-}
-
-/// Who asks, as verified from its token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct By {
-    pub member: MemberKey,
-    pub session: Option<SessionKey>,
-    pub authority: Authority,
-    /// The turn the call is made in, when it came with a turn's token.
-    pub turn: Option<Turn>,
-}
-
-impl By {
-    /// The host itself, acting for time or for a door.
-    pub fn host() -> Self {
-        Self { member: MemberKey(0), session: None, authority: Authority::Operator, turn: None }
-    }
-}
-
-/// A turn as its token states it: the delivery it was made for, and the fence it holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
-    pub conversation: ConversationKey,
-    pub seq: Seq,
-    pub fence: u32,
-    /// Which attempt at delivering it the caller answers, when its token is for one: a callback. 0 is any.
-    pub attempt: u16,
-}
 
 /// Random and time-ordered values drawn once for a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

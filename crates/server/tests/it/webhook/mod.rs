@@ -1,0 +1,131 @@
+//! Agents behind connection strings: what is posted to them, and what they answer (webhook spec).
+
+mod answers;
+mod posts;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use chorus_server::Config;
+use chorus_server::config::kind::Span;
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::house::{Answer, House, PATIENCE, START};
+
+/// An agent somewhere: an HTTP server of its own.
+pub(crate) struct Remote {
+    addr: SocketAddr,
+    posts: mpsc::UnboundedReceiver<Post>,
+    /// What it answers next; 200 when nothing is said.
+    answers: Arc<Mutex<VecDeque<u16>>>,
+}
+
+/// What was posted to it.
+pub(crate) struct Post {
+    pub(crate) path: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Post {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+impl Remote {
+    pub(crate) async fn open() -> Self {
+        let (sent, posts) = mpsc::unbounded_channel();
+        let answers = Arc::new(Mutex::new(VecDeque::new()));
+        let next = answers.clone();
+        let take = move |uri: Uri, headers: HeaderMap, body: Bytes| {
+            let post = Post { path: uri.path().to_owned(), headers, body };
+            sent.send(post).unwrap();
+            let status = next.lock().unwrap().pop_front().unwrap_or(200);
+            std::future::ready(StatusCode::from_u16(status).unwrap())
+        };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let router = axum::Router::new().fallback(take);
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { addr, posts, answers }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/inbox/sk_a1b2c3d4e5f6", self.addr)
+    }
+
+    pub(crate) fn answers(&self, statuses: &[u16]) {
+        self.answers.lock().unwrap().extend(statuses);
+    }
+
+    /// The next POST.
+    pub(crate) async fn post(&mut self) -> Post {
+        tokio::time::timeout(PATIENCE, self.posts.recv()).await.unwrap().unwrap()
+    }
+
+    /// The next delivery.
+    pub(crate) async fn take(&mut self) -> Value {
+        self.post().await.json()
+    }
+
+    /// The next delivery, as time goes on.
+    pub(crate) async fn take_later(&mut self, house: &House) -> Value {
+        let began = std::time::Instant::now();
+        loop {
+            let next = tokio::time::timeout(Duration::from_millis(20), self.posts.recv()).await;
+            if let Ok(Some(post)) = next {
+                return post.json();
+            }
+            assert!(began.elapsed() < PATIENCE, "nothing came");
+            house.pass(1_000).await;
+        }
+    }
+
+    /// Nothing has come, and nothing comes for a while.
+    pub(crate) async fn nothing(&mut self) {
+        let next = tokio::time::timeout(Duration::from_millis(150), self.posts.recv()).await;
+        assert!(next.is_err(), "{:?}", next.unwrap().map(|post| post.json()));
+    }
+}
+
+/// Each message is posted at once.
+pub(crate) fn at_once(config: &mut Config) {
+    config.settings.webhook.quiet = Span::seconds(0);
+}
+
+pub(crate) async fn open() -> House {
+    House::open_with(tempfile::tempdir().unwrap(), START, at_once).await
+}
+
+/// A room with ann, and the agent `weather` behind a string.
+pub(crate) async fn reached(house: &House, remote: &Remote) -> String {
+    let room = house.room(&[]).await;
+    let new = json!({"member": "weather", "url": remote.url(), "channels": [room]});
+    house.post(&house.operator(), "/v1/endpoints", new).await.ok();
+    room
+}
+
+/// What an agent posts to a callback, as it is.
+pub(crate) async fn call(house: &House, delivery: &Value, event: Value) -> Answer {
+    let url = delivery["callback"].as_str().unwrap();
+    let path = url.strip_prefix(&house.running.url).unwrap();
+    House::answer(house.request(Method::POST, path).json(&event)).await
+}
+
+pub(crate) async fn messages(house: &House, room: &str) -> Vec<(String, String)> {
+    let path = format!("/v1/messages?conversation={room}");
+    let page = house.get(&house.operator(), &path).await.ok();
+    let of = |m: &Value| (text(&m["author"]["id"]), text(&m["text"]));
+    page["messages"].as_array().unwrap().iter().map(of).collect()
+}
+
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
