@@ -5,3 +5,4 @@ mod conformance;
 mod house;
 mod libraries;
 mod programs;
+mod webhooks;

@@ -128,3 +128,16 @@ async fn nobody_there_is_tried_again() {
     let answer = post(&outward(), &url, PATIENCE).await;
     assert_eq!(answer, Answer::Again { why: Why::Connect, after: None });
 }
+
+/// A proxy would look the name up by itself. The other test runs in a process of its own, where one is set.
+#[test]
+fn no_proxy_is_asked() {
+    let mut posting = std::process::Command::new(std::env::current_exe().unwrap());
+    posting.args(["--exact", "outward::tests::statuses::what_is_posted_arrives_to_the_byte"]);
+    for variable in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] {
+        posting.env(variable, "http://127.0.0.1:1");
+    }
+    let output = posting.env_remove("no_proxy").env_remove("NO_PROXY").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
