@@ -41,6 +41,26 @@ struct Mended {
     part: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Posted {
+    outcome: &'static str,
+}
+
+/// What came of a post to an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Taken,
+    /// It is tried again.
+    Failed,
+    /// A dead letter, or the end of the endpoint.
+    Refused,
+}
+
+impl Outcome {
+    /// In their order.
+    const NAMES: [&str; 3] = ["taken", "failed", "refused"];
+}
+
 /// Why a connection was ended, or not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
@@ -68,6 +88,7 @@ pub(crate) struct Metrics {
     offers: Vec<Counter>,
     refusals: Vec<Counter>,
     cuts: Vec<Counter>,
+    webhook_posts: Vec<Counter>,
     pub connections: Gauge,
     /// Connections of any kind.
     pub open: Gauge,
@@ -121,6 +142,11 @@ impl Default for Metrics {
             family.clone(),
         );
         let cuts = Cut::NAMES.map(|why| family.get_or_create_owned(&CutBy { why })).into();
+        let family = Family::<Posted, Counter>::default();
+        let help = "Posts to the endpoints of agents, by outcome";
+        registry.register("webhook_posts", help, family.clone());
+        let count = |outcome| family.get_or_create_owned(&Posted { outcome });
+        let webhook_posts = Outcome::NAMES.map(count).into();
         let followers = Gauge::default();
         registry.register("followers", "Streams of server-sent events", followers.clone());
         let waiting = Gauge::default();
@@ -151,6 +177,7 @@ impl Default for Metrics {
             offers,
             refusals,
             cuts,
+            webhook_posts,
             connections,
             open,
             followers,
@@ -163,6 +190,12 @@ impl Default for Metrics {
 impl Metrics {
     pub(crate) fn posted(&self) {
         self.posts.inc();
+    }
+
+    pub(crate) fn webhook(&self, outcome: Outcome) {
+        if let Some(counter) = self.webhook_posts.get(outcome as usize) {
+            counter.inc();
+        }
     }
 
     /// So many secrets were blacked out of one text.

@@ -95,7 +95,8 @@ pub(super) static BUILT_IN: [Pattern; COUNT] = [
     pattern("connection-string", &["://"], r#"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s:/@"'\\<>]*:([^\s/@"'\\<>]+)@"#).only(is_password),
     pattern("bearer-token", &["Bearer", "bearer", "BEARER", "uthorization", "UTHORIZATION"],
         r#"(?i)\b(?:bearer[ \t]{1,4}|authorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:basic|token)[ \t]{1,4})([A-Za-z0-9._~+/-]{16,}={0,2})"#).only(has_digit),
-    pattern("chorus-token", &["turn_", "/signin/"], r"\bturn_[A-Za-z0-9_-]{60,}|/signin/([A-Za-z0-9_-]{24,})"),
+    pattern("chorus-token", &["turn_", "tok_", "/signin/", "/inbox/"],
+        r"\b(?:turn|tok)_[A-Za-z0-9_-]{60,}|/(?:signin|inbox)/([A-Za-z0-9_-]{24,})"),
 ];
 
 /// The names of the built-in patterns, in their order.

@@ -95,6 +95,16 @@ fn secrets() -> Vec<(&'static str, [&'static str; 2], String)> {
         ("bearer-token", ["curl -H 'authorization: Basic ", "'"], format!("{}==", word(30))),
         ("chorus-token", ["turn is ", ""], format!("turn_{}", word(130))),
         ("chorus-token", ["http://127.0.0.1:7600/signin/", " once"], word(43)),
+        (
+            "chorus-token",
+            ["paste https://example.com/inbox/", " there"],
+            format!("sk_{}", word(43)),
+        ),
+        (
+            "chorus-token",
+            ["https://example.com/channels/ch_1/inbox/", ""],
+            format!("tok_{}", word(160)),
+        ),
     ]
 }
 

@@ -26,6 +26,7 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::couriers::connections::{BACKLOG, Connection, Queues, STOPPING};
 use crate::outward::{self, Answer, Secret};
+use crate::telemetry::Outcome as Posted;
 
 /// Posts of one delivery before it is a dead letter: with the waits between them two minutes, or as long as the
 /// breaker lets the endpoint be.
@@ -311,16 +312,19 @@ impl Lane {
         let newest = line.newest().unwrap_or_default();
         match answer {
             Answer::Taken => {
+                self.app.metrics.webhook(Posted::Taken);
                 self.health.taken(now);
                 self.tries.remove(&newest);
                 self.accept(held.by, line.done());
             }
             Answer::Refused { status } => {
+                self.app.metrics.webhook(Posted::Refused);
                 self.health.refused(format!("HTTP {status}"), now);
                 self.tries.remove(&newest);
                 self.give_up(held.by, line.done());
             }
             Answer::Gone => {
+                self.app.metrics.webhook(Posted::Refused);
                 self.health.refused("HTTP 410: it wants nothing more".to_owned(), now);
                 let (member, epoch) = (self.endpoint.member, self.endpoint.epoch);
                 let gone = Command::Endpoint { member, act: Box::new(Act::Gone { epoch }) };
@@ -334,6 +338,7 @@ impl Lane {
                     Answer::Again { why, after } => (why.to_string(), after),
                     _ => ("its address may not be posted to".to_owned(), None),
                 };
+                self.app.metrics.webhook(Posted::Failed);
                 let random = getrandom::u64().unwrap_or_default();
                 let rest = self.health.failed(why, now, random);
                 if self.tries.len() >= COUNTED {
