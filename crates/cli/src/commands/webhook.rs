@@ -21,7 +21,8 @@ pub(crate) enum Args {
         /// The agent's id; it is made where there is none
         agent: String,
         /// The connection string
-        url: String,
+        #[arg(value_name = "URL")]
+        string: String,
         /// Where it gets a seat; may be given again
         #[arg(long, value_name = "CHANNEL")]
         channel: Vec<String>,
@@ -33,7 +34,9 @@ pub(crate) enum Args {
     /// Give an agent another connection string; what was given out with the old one is void at once
     Rotate {
         agent: String,
-        url: String,
+        /// The connection string
+        #[arg(value_name = "URL")]
+        string: String,
         #[command(flatten)]
         signing: Signing,
     },
@@ -67,14 +70,14 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             let all = client.endpoints().await?;
             context.print.show(&all, |all| list(&all.endpoints))
         }
-        Args::Add { agent, url, channel, display_name, signing } => {
+        Args::Add { agent, string, channel, display_name, signing } => {
             let mut channels = Vec::new();
             for channel in &channel {
                 channels.push(lookup::conversation(&client, channel).await?);
             }
             let new = NewEndpoint {
                 member: member(&agent),
-                url,
+                url: string,
                 display_name,
                 channels,
                 sign: signing.sign,
@@ -82,9 +85,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             };
             context.print.show(&client.add_endpoint(&new).await?, added)
         }
-        Args::Rotate { agent, url, signing } => {
+        Args::Rotate { agent, string, signing } => {
             let Signing { sign, signing_secret } = signing;
-            let new = RotateEndpoint { url, sign, signing_secret };
+            let new = RotateEndpoint { url: string, sign, signing_secret };
             context.print.show(&client.rotate_endpoint(&member(&agent), &new).await?, added)
         }
         Args::Test { agent } => {
@@ -136,6 +139,10 @@ fn how(endpoint: &Endpoint) -> String {
 }
 
 fn list(endpoints: &[Endpoint]) -> String {
+    if endpoints.is_empty() {
+        return "no agents behind connection strings; add one with: chorus webhook add ID URL"
+            .to_owned();
+    }
     let row = |e: &Endpoint| {
         let error = e.last_error.as_ref().map(|e| format!("{} {}", date(e.at), line(&e.why)));
         vec![
