@@ -341,3 +341,32 @@ async fn after_a_restart_what_was_not_taken_is_posted_again_and_what_was_goes_on
     call(&house, &json!({"callback": moved}), said).await.ok();
     assert_eq!(messages(&house, &room).await.last().unwrap().1, "One.");
 }
+
+// covers: WHK-37
+#[tokio::test]
+async fn in_a_thread_one_is_posted_to_while_the_other_waits_for_its_turn() {
+    let house = open().await;
+    let (mut sun, mut rain) = (Remote::open().await, Remote::open().await);
+    let (room, op) = (house.room(&[]).await, house.operator());
+    for (id, remote) in [("sun", &sun), ("rain", &rain)] {
+        let new = json!({"member": id, "url": remote.url(), "channels": [room]});
+        house.post(&op, "/v1/endpoints", new).await.ok();
+    }
+    let threads = json!({"replies": "thread"});
+    house.send(&op, Method::PATCH, &format!("/v1/channels/{room}"), Some(threads)).await.ok();
+    let ann = house.token("ann").await;
+    house.say(&ann, &room, "@sun @rain what do you think of tomorrow?").await;
+    // The one that is here longer speaks; the other is told nothing before that.
+    let first = sun.take().await;
+    rain.nothing().await;
+    let turn = &first["chorus"]["turn"];
+    assert_eq!(turn["kind"], "channel_delivery");
+    assert_eq!(turn["expectations"]["waiting"], json!(["rain"]));
+    call(&house, &first, json!({"type": "message", "content": "Bright."})).await.ok();
+    call(&house, &first, json!({"type": "lifecycle", "state": "idle"})).await.ok();
+    let second = rain.take().await;
+    let recent = second["chorus"]["turn"]["recent"].to_string();
+    assert!(recent.contains("Bright."), "it is shown what was said: {recent}");
+    call(&house, &second, json!({"type": "message", "content": "Wet."})).await.ok();
+    assert_eq!(messages(&house, &room).await.len(), 3);
+}
