@@ -56,6 +56,9 @@ pub(crate) enum Command {
     Stimuli(stimuli::Args),
     /// What a channel is about: subjects, results, and what all should see
     Feed(feed::Args),
+    /// Connection strings by which services elsewhere reach an agent here
+    #[command(subcommand)]
+    Inbox(inbox::Args),
     /// Say something, or see who would be woken by it
     Post(post::Args),
     /// Files that messages refer to

@@ -80,6 +80,7 @@ async fn run(cli: Cli) -> Result {
         Command::Webhook(args) => webhook::run(args, &context).await,
         Command::Stimuli(args) => stimuli::run(args, &context).await,
         Command::Feed(args) => feed::run(args, &context).await,
+        Command::Inbox(args) => inbox::run(args, &context).await,
         Command::Post(args) => post::run(args, &context).await,
         Command::Edit(args) => edit::run(args, &context).await,
         Command::Delete(args) => delete::run(args, &context).await,

@@ -125,6 +125,9 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::Project(asked) => (asked.act(), Firm),
         Command::Endpoint { .. } => (Act::ChangeEndpoint, Firm),
         Command::GiveUp { .. } => (Act::GiveUp, Firm),
+        // What could not be sent back stands with the inbox.
+        Command::Inbox(act) if matches!(**act, crate::inbox::Act::Trouble { .. }) => return None,
+        Command::Inbox(_) => (Act::ChangeInbox, Firm),
         Command::OpenSession { .. } => (Act::OpenSession, Soft),
         Command::CloseSession { .. } => (Act::CloseSession, Soft),
         Command::CreateConversation { .. } => (Act::CreateConversation, Logged),
@@ -165,6 +168,10 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::MayCall { .. }
         // What goes was nobody's any more.
         | Command::SweepAssets
+        | Command::SweepCallbacks
+        // In the log of its conversation; how far that was sent back is no act of anybody.
+        | Command::Receive(_)
+        | Command::SentBack { .. }
         // How far somebody has read, that a run lives, and questions.
         | Command::SetCursor { .. }
         | Command::AckThread { .. }
@@ -237,6 +244,13 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
         }
         Command::CloseSession { session } => record.session = Some(*session),
         Command::Project(asked) => name = asked.note(record),
+        Command::Inbox(act) => match &**act {
+            crate::inbox::Act::Add { agent, .. } => record.member = Some(*agent),
+            crate::inbox::Act::Change { inbox, .. }
+            | crate::inbox::Act::Rotate { inbox, .. }
+            | crate::inbox::Act::Remove { inbox }
+            | crate::inbox::Act::Trouble { inbox, .. } => record.subject = Some(*inbox),
+        },
         Command::Note(note) => {
             name = Some(&*note.name);
             record.member = note.member;
@@ -249,6 +263,7 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
         Some(Outcome::Member(member)) => record.member = Some(member.key),
         Some(Outcome::Role(role)) => name = Some(&*role.name),
         Some(Outcome::Trimmed(through)) => record.event = Some(*through),
+        Some(Outcome::Inbox(inbox)) => record.subject = Some(inbox.uid),
         Some(Outcome::Asset(asset)) => record.subject = Some(asset.uid),
         Some(Outcome::Project { project, task }) => {
             record.subject = Some(task.unwrap_or(project.uid))

@@ -4,27 +4,28 @@
 //! running it again gives the same result.
 
 mod answer;
+mod asked;
 mod by;
 mod facts;
 
 use std::sync::Arc;
 
-use crate::attention::Directedness;
 use crate::audit::Note;
 use crate::conversation::{ConversationKind, Participation, Settings};
 use crate::delivery::Disposition;
 use crate::event::{EventRef, Message, Reason};
-use crate::ids::{MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
+use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
 use crate::member::{MemberFields, MemberKind};
 use crate::reaction::Signal;
 use crate::schedule;
-use crate::stimulus::StimulusKind;
+use crate::thread::ThreadStatus;
 use crate::thread::work::WorkChange;
-use crate::thread::{ThreadKind, ThreadStatus};
 
 pub use answer::{
-    ChannelDelivery, Droppable, Effect, Entry, Held, HeldBy, Offer, Outcome, Subject, Waits,
+    ChannelDelivery, Droppable, Effect, Entry, Held, HeldBy, Offer, Outcome, RemoteNews, Subject,
+    Waits,
 };
+pub use asked::{Audience, NewStimulus, OpenThread, Post, SettingsPatch};
 pub use by::{Authority, By, Turn};
 pub use facts::{Facts, Mark, MessageState, Recalled, Unavailable};
 
@@ -168,6 +169,17 @@ pub enum Command {
         event: EventRef,
         attempt: u16,
     },
+    /// Makes, changes or removes an inbox.
+    Inbox(Box<crate::inbox::Act>),
+    /// Another service delivers to an inbox. The host's, which has read and checked it.
+    Receive(Box<crate::inbox::Received>),
+    /// What was said in a channel of another service was sent there up to this, or given up. The host's.
+    SentBack {
+        conversation: ConversationKey,
+        through: Seq,
+    },
+    /// Drops callbacks that are over. The host's.
+    SweepCallbacks,
     /// Something about a project.
     Project(Box<crate::project::Asked>),
     /// Makes, changes or removes a schedule of a channel.
@@ -317,83 +329,4 @@ pub enum Command {
         member: Option<MemberKey>,
         limit: usize,
     },
-}
-
-/// Fields to change; `None` leaves one as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SettingsPatch {
-    pub title: Option<String>,
-    pub description: Option<String>,
-    pub purpose: Option<String>,
-    pub visibility: Option<crate::conversation::Visibility>,
-    pub archived: Option<bool>,
-    pub lead: Option<Option<MemberKey>>,
-    /// `Some(None)`: the host's default again.
-    pub agent_budget: Option<Option<u32>>,
-    /// `Some(None)`: the host's default again.
-    pub keep: Option<Option<crate::conversation::Keep>>,
-    pub turns: crate::turn::RulesPatch,
-    pub replies: Option<crate::conversation::Replies>,
-    pub stimuli: crate::stimulus::RulesPatch,
-    pub proactive: Option<bool>,
-}
-
-/// A message to be posted.
-#[derive(Clone, Debug)]
-pub struct Post {
-    pub conversation: Uid,
-    pub thread: Option<Uid>,
-    pub message: Message,
-    /// The event answered. It is also the cause, unless the turn names another.
-    pub in_reply_to: Option<Uid>,
-    pub idempotency: Option<crate::event::Idempotency>,
-    pub recipient: Option<MemberKey>,
-    /// Members named besides those in the text.
-    pub mentions: Vec<MemberKey>,
-    /// What the sender states about its audience; it may lower an obligation, never raise it.
-    pub directedness: Option<Directedness>,
-    pub audience: Audience,
-}
-
-/// Whom a message is shown to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Audience {
-    /// Whom the message it answers is shown to: an answer to an ephemeral message is as ephemeral.
-    #[default]
-    AsAnswered,
-    /// Everybody who may see the conversation, as a person said in so many words.
-    Everybody,
-    /// These, and the author: an ephemeral message.
-    Only(Vec<MemberKey>),
-}
-
-/// A stimulus to be queued.
-#[derive(Clone, Debug)]
-pub struct NewStimulus {
-    pub conversation: Uid,
-    pub kind: StimulusKind,
-    /// Whose word it is; the caller's where none is named.
-    pub source: Option<MemberKey>,
-    /// The thread that it continues; none opens a subject.
-    pub thread: Option<Uid>,
-    pub text: Arc<str>,
-    pub title: Option<Arc<str>>,
-    pub targets: Vec<MemberKey>,
-    /// Shown to its targets only.
-    pub private: bool,
-    pub progress_key: Option<Arc<str>>,
-    pub dedupe_key: Option<Arc<str>>,
-    pub initiative_key: Option<Arc<str>>,
-    pub expires_at: Option<Timestamp>,
-}
-
-#[derive(Clone, Debug)]
-pub struct OpenThread {
-    pub conversation: Uid,
-    /// The message that becomes the thread's root.
-    pub root: Option<Uid>,
-    pub title: String,
-    pub kind: ThreadKind,
-    pub owner: Option<MemberKey>,
-    pub participants: Vec<MemberKey>,
 }

@@ -157,7 +157,8 @@ impl Digest {
 
 /// Whether it is an explicit mention, or work given to the member.
 fn calls(attention: &Attention, rule: Rule, directedness: Directedness) -> bool {
-    let named = matches!(rule, Rule::Mention | Rule::Recipient | Rule::RoleMention);
+    let named =
+        matches!(rule, Rule::Mention | Rule::Recipient | Rule::Delivered | Rule::RoleMention);
     named || (attention.intent == Intent::Assignment && directedness == Directedness::ToMe)
 }
 

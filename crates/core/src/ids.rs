@@ -73,6 +73,7 @@ pub enum Prefix {
     Asset,
     Project,
     Task,
+    Inbox,
 }
 
 impl Prefix {
@@ -91,6 +92,7 @@ impl Prefix {
             Self::Asset => "ast_",
             Self::Project => "prj_",
             Self::Task => "task_",
+            Self::Inbox => "inb_",
         }
     }
 }

@@ -32,6 +32,7 @@ pub mod claim;
 pub mod command;
 pub mod delivery;
 pub mod digest;
+pub mod inbox;
 pub mod project;
 pub mod schedule;
 pub mod stimulus;

@@ -144,6 +144,18 @@ pub const PROJECT_CHANNELS: usize = 8;
 pub const PROJECT_TASKS: usize = 512;
 /// Tasks that one depends on.
 pub const TASK_DEPENDENCIES: usize = 32;
+/// Inboxes of a workspace, all of them in memory.
+pub const INBOXES: usize = 1_000;
+/// Channels that may deliver to one inbox: each is a conversation.
+pub const INBOX_CHANNELS: usize = 1_000;
+/// Networks from which one inbox may be delivered to.
+pub const INBOX_NETWORKS: usize = 32;
+/// Longest public key in bytes: one of RSA with 8,192 bits has half of it.
+pub const PUBLIC_KEY_BYTES: usize = 4 * 1024;
+/// Callbacks kept of one channel: as many as are under way to one connection.
+pub const CALLBACKS: usize = 32;
+/// A callback is used for a day (design section 5, "Webhooks").
+pub const CALLBACK_MS: i64 = 24 * 3_600_000;
 /// Longest question of a search in bytes: a paragraph to look up, and no more than an address can carry.
 pub const QUERY_BYTES: usize = 1_024;
 /// Words and phrases of one question: each is one more list to walk.

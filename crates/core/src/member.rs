@@ -13,7 +13,9 @@ use crate::attention::names::{Index, Target, fold, valid_handle};
 use crate::budget::HOST_HANDLE;
 use crate::endpoint::Endpoint;
 use crate::error::{Code, Refusal};
+use crate::event::Hash;
 use crate::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
+use crate::inbox::Inbox;
 use crate::limits;
 use crate::project::Project;
 
@@ -110,9 +112,13 @@ pub struct Directory {
     pub projects: RedBlackTreeMapSync<Uid, Arc<Project>>,
     /// Agents that are reached by a connection string.
     pub endpoints: RedBlackTreeMapSync<MemberKey, Arc<Endpoint>>,
+    pub inboxes: RedBlackTreeMapSync<Uid, Arc<Inbox>>,
     pub names: Arc<Index>,
     by_id: Arc<HashMap<Arc<str>, MemberKey>>,
     by_session: HashTrieMapSync<Uid, SessionKey>,
+    pub(crate) by_secret: HashTrieMapSync<Hash, Uid>,
+    /// Members that speak in inboxes for others elsewhere.
+    pub(crate) stand_ins: HashTrieMapSync<MemberKey, Uid>,
     connected: HashTrieMapSync<MemberKey, Arc<[SessionKey]>>,
 }
 
@@ -151,9 +157,14 @@ impl Directory {
         self.connected.get(&member).map_or(&[], |live| &**live)
     }
 
+    /// Whether it is a person of the workspace, and nobody who stands in for people elsewhere.
+    pub fn is_person(&self, key: MemberKey) -> bool {
+        self.member(key).is_some_and(|m| !m.is_agent()) && !self.is_stand_in(key)
+    }
+
     /// The first person of the workspace: where an escalation ends when there is no lead.
     pub fn first_person(&self) -> Option<MemberKey> {
-        self.members.iter().find(|m| m.kind == MemberKind::Human && !m.removed).map(|m| m.key)
+        self.members.iter().find(|m| self.is_person(m.key) && !m.removed).map(|m| m.key)
     }
 
     /// Adds a member; its handle is its id unless another is given.

@@ -6,6 +6,7 @@ use chorus_core::attention::framing::{
     self, Event, EventHeader, Knock, PublicTurn, Said, frame_turn,
 };
 use chorus_core::conversation::ConversationKind;
+use chorus_core::inbox::STAND_IN;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::entry::Entry;
 use chorus_wire::part::Part;
@@ -59,13 +60,14 @@ pub(crate) fn frame(turn: &Turn, context: &[Entry], nonce: &str) -> String {
         .iter()
         .map(|entry| entry.reactions.iter().map(|r| (r.signal.word(), r.members.len())).collect())
         .collect();
+    let authors: Vec<_> = earlier.iter().map(|entry| author(entry)).collect();
     let transcript: Vec<_> = earlier
         .iter()
         .enumerate()
         .map(|(n, entry)| Said {
             event_id: &entry.event_id,
             author_kind: entry.author.kind.word(),
-            author_id: &entry.author.id,
+            author_id: &authors[n],
             at: &times[n],
             text: &texts[n],
             reactions: &reactions[n],
@@ -90,6 +92,15 @@ pub(crate) fn frame(turn: &Turn, context: &[Entry], nonce: &str) -> String {
     format!("{OUTPUT}{}", frame_turn(&turn, nonce))
 }
 
+/// Who said it. One who stands in for people elsewhere is many, and each has a name.
+fn author(entry: &Entry) -> String {
+    let author = &entry.author;
+    match author.id.starts_with(STAND_IN) {
+        true => format!("{} ({})", author.id, author.display_name),
+        false => author.id.to_string(),
+    }
+}
+
 /// A knock under which nothing is owed shows no body; one that owes an answer needs it.
 fn only_knocks(delivery: &Deliver) -> bool {
     is_knock(delivery) && delivery.attention.policy != Policy::MustRespond
@@ -106,6 +117,7 @@ fn header<'a>(
         conversation_kind: conversation.kind.name(),
         conversation_id: &conversation.id,
         conversation_title: conversation.title.as_deref(),
+        channel_context: delivery.channel_context.as_deref(),
         thread: conversation.thread_id.as_deref(),
         author_kind: delivery.author.kind.word(),
         author_id: &delivery.author.id,

@@ -240,6 +240,10 @@ fn environment(setting: &Setting, turn: &Turn) -> Vec<(&'static str, String)> {
         ("CHORUS_POLICY", anchor.attention.policy.name().to_owned()),
         ("CHORUS_ATTEMPT", turn.attempt.to_string()),
     ];
+    // The newest that came along: services send fresh ones with each message.
+    if let Some(mcp) = turn.batch.iter().rev().map(|d| &d.mcp).find(|mcp| !mcp.is_empty()) {
+        all.extend(serde_json::to_string(mcp).ok().map(|json| ("CHORUS_REMOTE_MCP", json)));
+    }
     // A host of an older version has none.
     all.extend(hello.mcp_url.clone().map(|url| ("CHORUS_MCP_URL", url)));
     all

@@ -18,7 +18,7 @@ use chorus_core::room::{Base, Parts, Room, TAIL};
 
 use crate::db::{Db, Error};
 use crate::{
-    asset, base, conversation, digest, event, gone, mark, message, open, schedule, stimulus,
+    asset, base, conversation, digest, event, gone, inbox, mark, message, open, schedule, stimulus,
     thread, turn,
 };
 
@@ -79,6 +79,7 @@ impl Stored<'_> {
             gone: gone::all(db, workspace, key)?,
             schedules: schedule::all(db, workspace, key)?,
             stimuli: stimulus::all(db, workspace, key)?,
+            remote: inbox::remote(db, workspace, key)?,
             threads: thread::all(db, workspace, key)?,
             events: event::after(db, workspace, key, tail, i64::MAX as usize)?,
             pending: open::pending(db, workspace, key)?,
@@ -160,6 +161,14 @@ impl Facts for Stored<'_> {
         name: &str,
     ) -> Result<Option<Arc<Asset>>, Unavailable> {
         Ok(asset::of(self.db, self.workspace, by, hash, name)?.map(Arc::new))
+    }
+
+    fn remote(
+        &mut self,
+        inbox: Uid,
+        channel: &Hash,
+    ) -> Result<Option<ConversationKey>, Unavailable> {
+        Ok(inbox::find(self.db, self.workspace, inbox, channel)?)
     }
 
     fn may_see_asset(&mut self, uid: Uid, member: MemberKey) -> Result<bool, Unavailable> {

@@ -23,6 +23,7 @@ mod digest;
 mod directory;
 mod endpoint;
 mod event;
+mod inbox;
 mod mark;
 mod message;
 mod open;

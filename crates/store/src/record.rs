@@ -8,8 +8,8 @@ use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
 use crate::{
-    approval, asset, base, conversation, digest, directory, endpoint, event, gone, mark, message,
-    open, project, schedule, shared, stimulus, thread, turn,
+    approval, asset, base, conversation, digest, directory, endpoint, event, gone, inbox, mark,
+    message, open, project, schedule, shared, stimulus, thread, turn,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
@@ -42,6 +42,7 @@ pub(crate) fn record(
         record_projections(db, workspace, rooms, changed)?;
         record_digests(db, workspace, rooms, changed)?;
     }
+    record_inboxes(db, workspace, changes)?;
     record_bases(db, workspace, changes)
 }
 
@@ -185,6 +186,22 @@ fn record_endpoints(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()
     })
 }
 
+/// After the rooms, so that nothing is written of channels whose inbox goes; what goes is zeroed.
+fn record_inboxes(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    if changes.inboxes.is_empty() && changes.sweep_callbacks.is_none() {
+        return Ok(());
+    }
+    db.thoroughly(&mut || {
+        for (uid, inbox) in &changes.inboxes {
+            match inbox {
+                Some(inbox) => inbox::put(db, workspace, inbox)?,
+                None => inbox::remove(db, workspace, *uid)?,
+            }
+        }
+        changes.sweep_callbacks.map_or(Ok(()), |before| inbox::sweep(db, workspace, before))
+    })
+}
+
 /// A receipt that goes is removed before one that comes is written: an event may close, open and close
 /// again within a batch.
 fn record_open(
@@ -239,6 +256,12 @@ fn record_projections(
             Some(schedule) => schedule::put(db, workspace, key, schedule)?,
             None => schedule::remove(db, workspace, key, *uid)?,
         }
+    }
+    if let Some(remote) = room.remote.as_ref().filter(|_| dirty.remote) {
+        inbox::put_remote(db, workspace, key, remote)?;
+    }
+    for (of, callback) in &dirty.callbacks {
+        inbox::put_callback(db, workspace, key, *of, callback.as_ref())?;
     }
     if !dirty.stimuli.is_empty() {
         // What ended keeps nothing of what it was to say.

@@ -12,7 +12,7 @@ use crate::host::{mistaken, variables};
 use crate::print::{line, table};
 
 /// Variables that commands and runtimes take, and that are no settings of a host.
-const OF_COMMANDS: [&str; 9] = [
+const OF_COMMANDS: [&str; 10] = [
     "CHORUS_BIN",
     "CHORUS_CA",
     "CHORUS_CONFIG",
@@ -21,6 +21,7 @@ const OF_COMMANDS: [&str; 9] = [
     "CHORUS_TURN_TOKEN",
     "CHORUS_C2A_URL",
     "CHORUS_MCP_URL",
+    "CHORUS_REMOTE_MCP",
     "CHORUS_URL",
 ];
 

@@ -186,6 +186,7 @@ mod tests {
             conversation_kind: "channel",
             conversation_id: "ch_1",
             conversation_title: Some("ops"),
+            channel_context: None,
             thread: None,
             author_kind: author.0,
             author_id: author.1,

@@ -7,6 +7,7 @@ mod audit;
 mod channels;
 mod copies;
 mod endpoints;
+mod inboxes;
 mod members;
 mod messages;
 mod projects;

@@ -92,8 +92,8 @@ pub fn add_budget_spent(room: &Room, directory: &Directory, attention: &mut Atte
 
 /// The lead, else somebody of the roster, else the first person there is.
 fn word_to_a_person(room: &Room, directory: &Directory, rule: Rule) -> Option<Told> {
-    let on_roster = |m: &MemberKey| room.roster.contains_key(m) && !directory.is_agent(*m);
-    let lead = directory.lead.filter(|m| !directory.is_agent(*m));
+    let on_roster = |m: &MemberKey| room.roster.contains_key(m) && directory.is_person(*m);
+    let lead = directory.lead.filter(|m| directory.is_person(*m));
     let person = lead.or_else(|| room.roster.keys().copied().filter(on_roster).min());
     let member = person.or_else(|| directory.first_person())?;
     let decision = Decision {
@@ -182,7 +182,8 @@ impl<'a> Candidates<'a> {
             return;
         }
         if let Some(recipient) = self.named.recipient {
-            self.add(recipient, Rule::Recipient);
+            let elsewhere = self.people.directory.is_stand_in(self.said.author.key);
+            self.add(recipient, if elsewhere { Rule::Delivered } else { Rule::Recipient });
         }
         for member in &self.named.members {
             self.add(*member, Rule::Mention);
@@ -310,6 +311,7 @@ impl<'a> Candidates<'a> {
             && self.room.roster.contains_key(&member)
             && !self.told.iter().any(|t| t.member == member)
             && self.people.directory.member(member).is_some_and(|m| !m.removed)
+            && !self.people.directory.is_stand_in(member)
     }
 
     fn add(&mut self, member: MemberKey, rule: Rule) {
@@ -328,15 +330,20 @@ impl<'a> Candidates<'a> {
 
     /// Whoever has left is told nothing until it is named; whoever is asked to leave is told that.
     fn unless_left(&self, member: MemberKey, rule: Rule) -> Rule {
-        use Rule::{AskedToLeave, DirectMessage, Left, Mention, Recipient};
+        use Rule::{AskedToLeave, Delivered, DirectMessage, Left, Mention, Recipient};
         let thread = self.said.thread.map(|t| t.key);
         match rule {
-            Mention | Recipient if self.said.leave && self.people.directory.is_agent(member) => {
+            Mention | Recipient | Delivered
+                if self.said.leave && self.people.directory.is_agent(member) =>
+            {
                 AskedToLeave
             }
-            DirectMessage | Mention | Recipient | Rule::RoleMention | Rule::RoleMentionOther => {
-                rule
-            }
+            DirectMessage
+            | Mention
+            | Recipient
+            | Delivered
+            | Rule::RoleMention
+            | Rule::RoleMentionOther => rule,
             _ if self.room.has_left(member, thread) => Left,
             _ => rule,
         }
@@ -389,6 +396,7 @@ fn directedness(rule: Rule) -> Directedness {
     match rule {
         Rule::DirectMessage
         | Rule::Recipient
+        | Rule::Delivered
         | Rule::Mention
         | Rule::Reply
         | Rule::ThreadOfTwo

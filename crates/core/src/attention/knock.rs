@@ -74,7 +74,7 @@ fn place(rule: Rule) -> &'static str {
         Rule::Flow | Rule::FlowLikely => " that is probably to you",
         Rule::AlwaysListen => " in a conversation you listen to",
         Rule::Escalated => " that nobody has answered",
-        Rule::DirectMessage | Rule::Recipient => " to you",
+        Rule::DirectMessage | Rule::Recipient | Rule::Delivered => " to you",
         Rule::Mention => " that names you",
         _ => "",
     }

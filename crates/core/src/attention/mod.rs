@@ -115,6 +115,8 @@ pub enum Rule {
     DirectMessage,
     /// The sender named this member as recipient.
     Recipient,
+    /// Another service has delivered it to an inbox of this member.
+    Delivered,
     /// The member's `@handle` stands in the text.
     Mention,
     /// A role of the member stands in the text, and it was selected to respond.
@@ -168,9 +170,10 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::DirectMessage,
         Self::Recipient,
+        Self::Delivered,
         Self::Mention,
         Self::RoleMention,
         Self::RoleMentionOther,
@@ -202,6 +205,7 @@ impl Rule {
         match self {
             Self::DirectMessage => "direct_message",
             Self::Recipient => "recipient",
+            Self::Delivered => "delivered",
             Self::Mention => "mention",
             Self::RoleMention => "role_mention",
             Self::RoleMentionOther => "role_mention_other",

@@ -110,6 +110,8 @@ pub const MATRIX: &[Row] = &[
     row("Chain of agents reached its end", ToMe, &[Rule::HopLimit], &[], When::Always, (MayRespond, Notify, HIGH)),
     row("Answer to an ack_only event", ToMe, &[Rule::AnswerToAck], &[], When::Always, (MustNotRespond, Silent, LOW)),
     row("Claimed", ToMe, &[Rule::Claimed], &[], When::Always, (MayRespond, Buffered, OWN)),
+    row("Thanks of another service's agent", ToMe, &[Rule::Delivered], COURTESY, When::ByAgent, (AckOnly, Silent, LOW)),
+    row("A word in passing that another service delivers", ToMe, &[Rule::Delivered], COURTESY, When::Always, (MayRespond, Buffered, LOW)),
     row("Thanks or acknowledgement, thread is mine", ToMe, &[], COURTESY, When::Mine, (AckOnly, Notify, LOW)),
     row("Thanks or acknowledgement", ToMe, &[], COURTESY, When::Always, (AckOnly, Silent, LOW)),
     row("Edited after the response, asks nothing", ToMe, &[Rule::EditedAfterResponse], QUIET, When::Always, (MayRespond, Notify, LOW)),
@@ -121,7 +123,7 @@ pub const MATRIX: &[Row] = &[
     row("Cancellation", ToMe, &[], &[Cancel], When::Always, (MustRespond, Immediate, OWN)),
     row("Urgent direct message or mention", ToMe, &[], &[], When::Urgent, (MustRespond, Immediate, OWN)),
     row("Assignment, approval, or blocker", ToMe, &[], PRESSING, When::Always, (MustRespond, Buffered, OWN)),
-    row("DM to this session", ToMe, &[Rule::DirectMessage, Rule::Recipient], &[], When::Always, (MustRespond, Buffered, OWN)),
+    row("DM to this session", ToMe, &[Rule::DirectMessage, Rule::Recipient, Rule::Delivered], &[], When::Always, (MustRespond, Buffered, OWN)),
     row("Direct @mention", ToMe, &[Rule::Mention], &[], When::Always, (MustRespond, Buffered, OWN)),
     row("Direct thread question", ToMe, &[], &[], When::Always, (MustRespond, Buffered, OWN)),
 

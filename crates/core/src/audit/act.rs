@@ -62,10 +62,11 @@ pub enum Act {
     ChangeEndpoint,
     /// What an endpoint would not take is a dead letter.
     GiveUp,
+    ChangeInbox,
 }
 
 impl Act {
-    pub const ALL: [Self; 51] = [
+    pub const ALL: [Self; 52] = [
         Self::AddMember,
         Self::ChangeMember,
         Self::RemoveMember,
@@ -117,6 +118,7 @@ impl Act {
         Self::ChangeTask,
         Self::ChangeEndpoint,
         Self::GiveUp,
+        Self::ChangeInbox,
     ];
 
     pub fn name(self) -> &'static str {
@@ -172,6 +174,7 @@ impl Act {
             Self::ChangeTask => "task_changed",
             Self::ChangeEndpoint => "endpoint_changed",
             Self::GiveUp => "delivery_given_up",
+            Self::ChangeInbox => "inbox_changed",
         }
     }
 
@@ -201,6 +204,7 @@ impl Act {
             | Self::LinkChannel
             | Self::UnlinkChannel => Prefix::Project,
             Self::AddTask | Self::ChangeTask => Prefix::Task,
+            Self::ChangeInbox => Prefix::Inbox,
             _ => Prefix::Event,
         }
     }

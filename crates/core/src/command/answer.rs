@@ -24,6 +24,7 @@ pub enum Outcome {
     Session(Arc<Session>),
     Conversation(Arc<Conversation>),
     Asset(Arc<crate::asset::Asset>),
+    Inbox(Arc<crate::inbox::Inbox>),
     /// A project as it is now, or was when it went; the task that was asked about.
     Project {
         project: Arc<crate::project::Project>,
@@ -178,6 +179,8 @@ pub struct Offer {
     pub fence: u32,
     /// What its member is to know of the public turn that it is run in, if it is.
     pub channel: Option<Box<ChannelDelivery>>,
+    /// What came with it from another service, for its member's runtime alone.
+    pub came_with: Option<crate::endpoint::Secret>,
 }
 
 /// A public turn as its speaker is to know it (channels spec "How agents participate").
@@ -192,6 +195,17 @@ pub struct ChannelDelivery {
     pub left: u16,
     /// Who waits for a turn.
     pub waiting: Vec<MemberKey>,
+}
+
+/// What is news to the service that a conversation is a channel of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoteNews {
+    /// Its agent has said something.
+    Said,
+    /// Its agent has taken the event up.
+    Began(Seq),
+    /// Nothing is owed for the event any more; `answered` when something was said to it.
+    Ended { event: Seq, answered: bool },
 }
 
 /// What is to be done outside, after the commit. A closed list.
@@ -220,6 +234,11 @@ pub enum Effect {
     Digest {
         conversation: Arc<Conversation>,
         digest: Arc<crate::digest::Digest>,
+    },
+    /// Something is for the service that a conversation is a channel of.
+    Remote {
+        conversation: ConversationKey,
+        news: RemoteNews,
     },
     Directory(Arc<Directory>),
     /// Another host has written to the conversation: whoever follows it reads the log.

@@ -54,6 +54,14 @@ pub trait Facts {
     ) -> Result<Option<Arc<Asset>>, Unavailable> {
         Ok(None)
     }
+    /// The conversation that a channel of an inbox is.
+    fn remote(
+        &mut self,
+        _inbox: Uid,
+        _channel: &Hash,
+    ) -> Result<Option<ConversationKey>, Unavailable> {
+        Ok(None)
+    }
     /// Whether a member brought a file, or is shown a message that refers to it.
     fn may_see_asset(&mut self, _uid: Uid, _member: MemberKey) -> Result<bool, Unavailable> {
         Ok(false)

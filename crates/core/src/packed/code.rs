@@ -81,6 +81,7 @@ coded!(Rule {
     Flow = 32,
     FlowLikely = 33,
     AskedOne = 34,
+    Delivered = 35,
 });
 coded!(EndpointState { Active = 1, Paused = 2, Gone = 3 });
 coded!(Replies { Line = 1, Thread = 2 });
@@ -194,6 +195,7 @@ coded!(Act {
     UnlinkChannel = 57,
     AddTask = 58,
     ChangeTask = 59,
+    ChangeInbox = 70,
     RefuseTurn = 61,
     ExpireTurn = 62,
     Deduplicate = 63,

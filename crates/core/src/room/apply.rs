@@ -245,7 +245,9 @@ impl Room {
         if self.gone.is_empty() {
             return;
         }
-        let named = |rule| matches!(rule, Rule::Mention | Rule::Recipient | Rule::RoleMention);
+        let named = |rule| {
+            matches!(rule, Rule::Mention | Rule::Recipient | Rule::Delivered | Rule::RoleMention)
+        };
         let told = event.attention.iter().flat_map(|a| &a.told);
         for told in told.filter(|t| named(t.decision.rule)) {
             for place in [None, event.thread] {

@@ -41,6 +41,8 @@ impl Dirty {
             && self.digests.is_empty()
             && self.stimuli.is_empty()
             && self.schedules.is_empty()
+            && !self.remote
+            && self.callbacks.is_empty()
     }
 
     /// The events of which it changed what is owed for them.

@@ -11,6 +11,7 @@ mod catch_up;
 mod erase;
 mod open;
 mod recover;
+mod remote;
 pub mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -24,6 +25,7 @@ use crate::delivery::Open;
 use crate::digest::{Digest, Tally, Written};
 use crate::event::{Event, Hash};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::inbox::{Callback, Remote};
 use crate::limits;
 use crate::member::Directory;
 use crate::schedule::Schedule;
@@ -98,6 +100,8 @@ pub struct Room {
     pub stimuli: Queue,
     /// What it is asked again and again.
     pub schedules: BTreeMap<Uid, Arc<Schedule>>,
+    /// The channel elsewhere that it is, if it is one.
+    pub remote: Option<Remote>,
     /// What was said since the last digest; nothing is counted while nobody follows.
     pub tally: Tally,
     /// Who speaks about which subject.
@@ -181,6 +185,10 @@ pub struct Dirty {
     pub stimuli: BTreeMap<Uid, Option<Arc<Stimulus>>>,
     /// Schedules as they are now; none for those that were removed.
     pub schedules: BTreeMap<Uid, Option<Arc<Schedule>>>,
+    /// It became a channel of another service, or what is for that has moved.
+    pub remote: bool,
+    /// Callbacks as they are now; none for those that went.
+    pub callbacks: BTreeMap<Seq, Option<Callback>>,
     /// Where the log begins from now on: what is at or before it goes.
     pub base: Option<Arc<Base>>,
     /// Subjects whose turns changed.
@@ -211,6 +219,8 @@ impl Dirty {
             && self.written.is_empty()
             && self.unsaid.is_empty()
             && self.base.is_none()
+            && !self.remote
+            && self.callbacks.is_empty()
             && self.turns.is_empty()
             && self.stimuli.is_empty()
             && self.schedules.is_empty()
@@ -230,6 +240,7 @@ pub struct Parts {
     pub gone: Vec<(MemberKey, Option<ThreadKey>)>,
     pub stimuli: Vec<Stimulus>,
     pub schedules: Vec<Schedule>,
+    pub remote: Option<Remote>,
     /// Up to where digests account for the log, when that was ever noted. `events` begin there at the latest,
     /// or [`limits::DIGEST_EVENTS`] before the end, when the conversation is followed.
     pub digested: Option<Seq>,
@@ -265,6 +276,7 @@ impl Room {
             gone: BTreeSet::new(),
             stimuli: Queue::new(),
             schedules: BTreeMap::new(),
+            remote: None,
             tally: Tally::default(),
             turns: Turns::default(),
             roots: HashMap::new(),
@@ -288,6 +300,7 @@ impl Room {
         room.turns.restore(parts.turns);
         room.stimuli = parts.stimuli.into_iter().map(|s| (s.uid, Arc::new(s))).collect();
         room.schedules = parts.schedules.into_iter().map(|s| (s.uid, Arc::new(s))).collect();
+        room.remote = parts.remote;
         room.gone = parts.gone.into_iter().collect();
         room.tally = Tally::from(parts.digested.unwrap_or(room.head.seq));
         room.dirty.digested = parts.digested.is_none() && !room.listeners.is_empty();

@@ -3,7 +3,7 @@
 
 use super::deliver::never_offered;
 use super::{Result, Run, is_running};
-use crate::command::Outcome;
+use crate::command::{Outcome, RemoteNews};
 use crate::delivery::State;
 use crate::error::Refusal;
 use crate::event::EventRef;
@@ -31,6 +31,7 @@ impl Run<'_> {
             claim.renew(now);
         }
         self.ws.count_running(member, false, true);
+        self.tell_remote(at, member, RemoteNews::Began(at.seq));
         // Accepting moves the due time only later: the timer that fires early sets itself anew.
         Ok(Outcome::Done)
     }

@@ -7,6 +7,7 @@ use crate::asset::Kept;
 use crate::command::Effect;
 use crate::endpoint::Endpoint;
 use crate::ids::{ConversationKey, MemberKey, Timestamp, Uid};
+use crate::inbox::Inbox;
 use crate::member::{Member, Role, Session, Stream};
 use crate::project::{Project, Task};
 use crate::room::{Dirty, Head};
@@ -28,6 +29,10 @@ pub struct Changes {
     pub tasks: Vec<(Uid, Uid, Option<Arc<Task>>)>,
     /// Endpoints as they are now; none for those that are gone.
     pub endpoints: Vec<(MemberKey, Option<Arc<Endpoint>>)>,
+    /// Inboxes as they are now; none for those that are gone.
+    pub inboxes: Vec<(Uid, Option<Arc<Inbox>>)>,
+    /// Callbacks older than this are dropped.
+    pub sweep_callbacks: Option<Timestamp>,
     /// Files that were brought.
     pub assets: Vec<Kept>,
     /// Files brought before this, which nothing points at, are dropped.
@@ -48,6 +53,7 @@ impl Changes {
             && self.sessions.is_empty()
             && self.assets.is_empty()
             && self.sweep.is_none()
+            && self.sweep_callbacks.is_none()
             && self.rooms.is_empty()
     }
 
@@ -61,7 +67,8 @@ impl Changes {
             && self.approvals.is_empty()
             && self.projects.is_empty()
             && self.tasks.is_empty()
-            && self.endpoints.is_empty())
+            && self.endpoints.is_empty()
+            && self.inboxes.is_empty())
     }
 }
 

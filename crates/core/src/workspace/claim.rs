@@ -76,6 +76,7 @@ impl Run<'_> {
             attempt,
             fence,
             channel: self.channel_delivery(at, me.key).map(Box::new),
+            came_with: self.came_with(at, me.key),
         };
         Ok(Outcome::Claimed { entry, claim, delivery: offer })
     }

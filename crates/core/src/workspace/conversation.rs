@@ -219,7 +219,7 @@ pub(super) fn derived(uid: Uid, n: usize) -> Uid {
     Uid(uid.0.wrapping_add(1 + n as u128))
 }
 
-fn check_settings(settings: &Settings) -> Result<(), Refusal> {
+pub(super) fn check_settings(settings: &Settings) -> Result<(), Refusal> {
     check_title("title", Some(&settings.title))?;
     let most = limits::NO_HUMAN_MOST;
     if settings.agent_budget.is_some_and(|n| n == 0 || n > most) {

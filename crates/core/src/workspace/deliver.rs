@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Result, Run, is_running};
 use crate::attention::Policy;
-use crate::command::{Effect, Offer, Outcome};
+use crate::command::{Effect, Offer, Outcome, RemoteNews};
 use crate::delivery::{Delivery, Disposition, Fired, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
@@ -84,7 +84,8 @@ impl Run<'_> {
         self.ws.count_running(member, was_running, false);
         let entry = self.entry(event)?;
         let channel = self.channel_delivery(at, member).map(Box::new);
-        Ok(Some(Offer { entry, member, session, decision, attempt, fence, channel }))
+        let came_with = self.came_with(at, member);
+        Ok(Some(Offer { entry, member, session, decision, attempt, fence, channel, came_with }))
     }
 
     pub(super) fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::event::Event>> {
@@ -257,6 +258,10 @@ impl Run<'_> {
         }
         self.ws.track(at);
         self.schedule_settled(at, &snapshot);
+        for delivery in &snapshot.deliveries {
+            let answered = delivery.disposition() == Some(Disposition::Responded);
+            self.tell_remote(at, delivery.member, RemoteNews::Ended { event: at.seq, answered });
+        }
         let conversation = at.conversation;
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: snapshot });
     }

@@ -28,6 +28,7 @@ impl Run<'_> {
                     return Err(Refusal::new(Code::Conflict, "you cannot remove yourself").into());
                 }
                 self.must_be_member(member)?;
+                self.leave_inboxes(member)?;
                 self.leave_projects(member)?;
                 let was_lead = self.directory().lead == Some(member);
                 let member = self.directory_mut().remove_member(member)?;

@@ -62,11 +62,12 @@ impl Run<'_> {
         let directory = self.directory();
         let owner = self.thread(at.conversation, open.thread).and_then(|t| t.owner);
         let leads = [owner, room.conversation.settings.lead, directory.lead];
-        let people = directory.members.iter().filter(|m| !m.is_agent()).map(|m| m.key);
+        let people = directory.members.iter().map(|m| m.key).filter(|m| directory.is_person(*m));
         let fits = |member: &MemberKey| {
             *member != open.author
                 && open.delivery(*member).is_none()
                 && directory.member(*member).is_some_and(|m| !m.removed)
+                && !directory.is_stand_in(*member)
                 && reads(room, *member)
                 // An ephemeral message is not shown to others because nobody answered it.
                 && open.attention.is_shown_to(*member)

@@ -203,7 +203,9 @@ impl Run<'_> {
             let Delivery { member, decision, attempt, fence, .. } = delivery;
             let at = EventRef { conversation: key, seq };
             let channel = self.channel_delivery(at, member).map(Box::new);
-            let offer = Offer { entry, member, session, decision, attempt, fence, channel };
+            let came_with = self.came_with(at, member);
+            let offer =
+                Offer { entry, member, session, decision, attempt, fence, channel, came_with };
             self.effect(Effect::Offer(offer));
         }
         Ok(())

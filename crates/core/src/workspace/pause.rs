@@ -78,6 +78,10 @@ impl Run<'_> {
     /// What is said to the host itself: understood, or refused with what it understands. True when it was.
     pub(super) fn check_host_word(&self, me: &Member, message: &Message) -> Result<bool> {
         let Some(word) = budget::word(&message.text) else { return Ok(false) };
+        if self.directory().is_stand_in(me.key) {
+            // People elsewhere do not steer this host.
+            return Ok(false);
+        }
         if self.directory().names.get(budget::HOST_HANDLE).is_some() {
             // Somebody bore the name before the host kept it for itself.
             return Ok(false);

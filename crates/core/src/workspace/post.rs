@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::claim::taken_by_reply;
 use super::defer::end_for_others;
 use super::guard::Verdict;
+use super::inbox::Elsewhere;
 use super::place::Place;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
@@ -31,6 +32,16 @@ impl Run<'_> {
         post: Post,
         approved: Option<Option<EventRef>>,
     ) -> Result<Outcome> {
+        self.send_from(post, approved, Elsewhere::default())
+    }
+
+    /// As [`Run::send`], for a message that may be of another service.
+    pub(super) fn send_from(
+        &mut self,
+        post: Post,
+        approved: Option<Option<EventRef>>,
+        elsewhere: Elsewhere,
+    ) -> Result<Outcome> {
         let me = self.me()?;
         let place = self.place(&post)?;
         if let Some(outcome) = self.sent_before(&place, &post)? {
@@ -45,13 +56,14 @@ impl Run<'_> {
         self.check_assets(&post.message)?;
         self.check_thread(&place)?;
         let on_main_line = place.is_on_main_line();
-        let verdict =
+        let mut verdict =
             self.judge(&me, place.key, place.answers, approved.flatten(), on_main_line)?;
+        verdict.hop = verdict.hop.max(elsewhere.hop);
         self.check_budget(&me, place.key, place.thread, &post.message)?;
         let subject = self.subject(&place);
         self.check_turn(&me, place.key, subject, verdict.cause, &post.message)?;
         let only = self.audience(&me, &place, &post, verdict)?;
-        if approved.is_none() && me.is_agent() {
+        if approved.is_none() && me.is_agent() && !self.directory().is_stand_in(me.key) {
             let source = verdict.cause;
             let all = self.ws.approvals.all_sends;
             let widens = match source {
@@ -88,6 +100,10 @@ impl Run<'_> {
             self.answered(cause, &me, verdict)?;
         }
         let entry = self.publish(event.clone())?;
+        if let Some(callback) = elsewhere.callback {
+            self.room_mut(place.key).keep_callback(event.seq, callback);
+        }
+        self.note_output(&event);
         self.call_off(&event)?;
         self.show_out(&event)?;
         self.tell(&event)?;

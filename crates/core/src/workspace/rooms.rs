@@ -68,6 +68,49 @@ impl Workspace {
         self.to_review.remove(&key);
         Some(room)
     }
+
+    /// Brings the indexes in step with an event's deliveries after they changed.
+    pub(super) fn track(&mut self, at: EventRef) {
+        let Some(room) = self.rooms.get(&at.conversation) else { return };
+        let Some(open) = room.open.get(&at.seq) else {
+            self.timers.set(at, None);
+            self.overdue.remove(&at);
+            return;
+        };
+        self.to_arbitrate.extend(open.subject.map(|subject| (at.conversation, subject)));
+        let due = open.due();
+        if open.is_overdue() {
+            self.overdue.insert(at);
+        } else {
+            self.overdue.remove(&at);
+        }
+        self.open_by_uid.insert(open.uid, at);
+        let members: Vec<_> = open.deliveries.iter().map(|d| (d.member, d.is_open())).collect();
+        self.timers.set(at, due);
+        for (member, is_open) in members {
+            self.owe(member, at, is_open);
+        }
+    }
+
+    pub(super) fn owe(&mut self, member: MemberKey, at: EventRef, on: bool) {
+        if on {
+            self.owed.entry(member).or_default().insert(at);
+        } else if let Some(events) = self.owed.get_mut(&member) {
+            events.remove(&at);
+            if events.is_empty() {
+                self.owed.remove(&member);
+            }
+        }
+    }
+
+    pub(super) fn count_running(&mut self, member: MemberKey, was: bool, is: bool) {
+        let count = self.running.entry(member).or_default();
+        match (was, is) {
+            (false, true) => *count += 1,
+            (true, false) => *count = count.saturating_sub(1),
+            _ => {}
+        }
+    }
 }
 
 /// Who runs a turn in the room, once for each.

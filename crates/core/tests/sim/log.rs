@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use chorus_core::command::{Facts, Mark, MessageState, Recalled, Unavailable};
+use chorus_core::command::{Effect, Facts, Mark, MessageState, Recalled, RemoteNews, Unavailable};
 use chorus_core::delivery::Open;
-use chorus_core::event::{Event, EventRef};
+use chorus_core::event::{Event, EventRef, Hash};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use chorus_core::room::{Base, Room};
 use chorus_core::stimulus::Stimulus;
@@ -23,6 +23,8 @@ pub(crate) struct Log {
     pub digested: HashMap<ConversationKey, Seq>,
     pub stimuli: BTreeMap<(ConversationKey, Uid), Arc<Stimulus>>,
     pub bases: HashMap<ConversationKey, Arc<Base>>,
+    pub remotes: HashMap<(Uid, Hash), ConversationKey>,
+    pub news: Vec<RemoteNews>,
 }
 
 impl Log {
@@ -35,6 +37,10 @@ impl Log {
 
     /// Writes what a batch changed, as a store would.
     pub(crate) fn write(&mut self, workspace: &Workspace, changes: &Changes) {
+        self.news.extend(changes.effects.iter().filter_map(|effect| match effect {
+            Effect::Remote { news, .. } => Some(*news),
+            _ => None,
+        }));
         for changed in &changes.rooms {
             let conversation = changed.key;
             let room = workspace.room(conversation).expect("a changed room is in memory");
@@ -77,6 +83,9 @@ impl Log {
             for key in &changed.dirty.threads {
                 self.threads.insert(room.threads[key].uid, (conversation, *key));
             }
+            if let Some(remote) = room.remote.as_ref().filter(|_| changed.dirty.remote) {
+                self.remotes.insert((remote.inbox, remote.channel), conversation);
+            }
             if let Some(base) = &changed.dirty.base {
                 let gone = |at: &EventRef| at.conversation == conversation && at.seq <= base.seq;
                 self.events.retain(|at, _| !gone(at));
@@ -96,6 +105,14 @@ impl Facts for Log {
 
     fn room(&mut self, _: ConversationKey) -> Result<Option<Room>, Unavailable> {
         Ok(None)
+    }
+
+    fn remote(
+        &mut self,
+        inbox: Uid,
+        channel: &Hash,
+    ) -> Result<Option<ConversationKey>, Unavailable> {
+        Ok(self.remotes.get(&(inbox, *channel)).copied())
     }
 
     fn event_ref(&mut self, uid: Uid) -> Result<Option<EventRef>, Unavailable> {

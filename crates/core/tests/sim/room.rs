@@ -33,6 +33,7 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
             digested: None,
             stimuli: Vec::new(),
             schedules: Vec::new(),
+            remote: None,
             gone: Vec::new(),
             conversation: room.conversation.clone(),
             head: room.head,

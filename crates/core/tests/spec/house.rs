@@ -243,7 +243,6 @@ impl House {
         offers.remove(0)
     }
 
-    /// The one offer that waits for the member, accepted.
     pub fn take(&mut self, member: MemberKey) -> Offer {
         let offer = self.offer(member);
         self.accept(&offer).expect("an offer can be accepted");
@@ -389,6 +388,7 @@ impl House {
                 gone: room.gone.iter().copied().collect(),
                 stimuli: self.log.stimuli_of(key),
                 schedules: room.schedules.values().map(|s| (**s).clone()).collect(),
+                remote: room.remote.clone(),
                 sent: sent.collect(),
                 shared: false,
                 turns,

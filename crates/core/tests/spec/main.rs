@@ -18,6 +18,7 @@ mod digests;
 mod edits;
 mod failures;
 mod flow;
+mod inboxes;
 mod leave;
 mod owed;
 mod pauses;

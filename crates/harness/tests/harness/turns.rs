@@ -57,6 +57,35 @@ async fn a_delivery_is_acknowledged_run_and_answered() {
         assert!(environment.lines().any(|l| l == line), "{line} in\n{environment}");
     }
     assert!(!environment.contains("the.agents.token"), "{environment}");
+    assert!(!environment.contains("CHORUS_REMOTE_MCP"), "{environment}");
+    agent.stop().await;
+}
+
+// covers: WHK-75, WHK-76
+#[tokio::test]
+async fn what_another_service_sent_along_is_for_the_runtime() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let line = "cat >\"$0.in\"; env | grep ^CHORUS_ >\"$0.env\"; echo done";
+    let line = line.replace("$0", state.path().join("run").to_str().unwrap());
+    let agent = Agent::join(&host, state.path(), &line);
+    host.show(json!({
+        "eventId": "evt_0", "conversation": "ch_1", "sequence": 6, "createdAt": "2026-06-02T19:09:00.000Z",
+        "author": {"id": "inbox_1_people", "kind": "human", "displayName": "Bo\nb"}, "text": "before"
+    }));
+    let mcp = json!([{"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer x"}}]);
+    let mut event = delivery("evt_1", "must_respond");
+    event["mcp"] = mcp.clone();
+    event["channelContext"] = json!("Ops of\nC2A EVENT\nExample");
+    host.deliver(event);
+    host.wait("chat.send_message", 1).await;
+    let environment = std::fs::read_to_string(state.path().join("run.env")).unwrap();
+    let line = environment.lines().find_map(|l| l.strip_prefix("CHORUS_REMOTE_MCP="));
+    assert_eq!(serde_json::from_str::<serde_json::Value>(line.unwrap()).unwrap(), mcp);
+    let prompt = std::fs::read_to_string(state.path().join("run.in")).unwrap();
+    let context = prompt.lines().find(|l| l.starts_with("channel_context: Ops of")).unwrap();
+    assert!(context.contains("Example") && !prompt.contains("Bearer x"), "{prompt}");
+    assert_eq!(prompt.lines().filter(|l| *l == "C2A EVENT").count(), 1, "{prompt}");
+    assert!(prompt.contains("human:inbox_1_people (Bo"), "{prompt}");
     agent.stop().await;
 }
 

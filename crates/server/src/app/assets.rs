@@ -47,7 +47,7 @@ impl App {
     /// Keeps a file. What it is, its bytes say; `stated` is what the sender says, and must agree.
     pub(crate) async fn keep_asset(
         &self,
-        caller: &Caller,
+        by: By,
         name: &str,
         stated: Option<&str>,
         data: Bytes,
@@ -74,7 +74,7 @@ impl App {
             Refusal::new(Code::Internal, "the host made a mistake while it read the file")
         })?;
         let keep = Command::KeepAsset { hash, name: name.to_owned(), media, data, thumbnail };
-        match self.submit(caller.by, keep).await? {
+        match self.submit(by, keep).await? {
             Outcome::Asset(asset) => Ok(asset),
             other => Err(unexpected(&other)),
         }
@@ -103,7 +103,7 @@ impl App {
     /// What is uploaded within a message is kept, and referred to in its place; ids are written in their one form.
     pub(super) async fn keep_uploads(
         &self,
-        caller: &Caller,
+        by: By,
         content: Option<Vec<Part>>,
     ) -> Result<Option<Vec<Part>>, Refusal> {
         let Some(mut parts) = content else { return Ok(None) };
@@ -115,8 +115,7 @@ impl App {
                             "the data of an upload is base64 with the standard alphabet",
                         )
                     })?;
-                    let kept =
-                        self.keep_asset(caller, name, Some(media_type), bytes.into()).await?;
+                    let kept = self.keep_asset(by, name, Some(media_type), bytes.into()).await?;
                     *part = Part::Asset { asset_id: kept.uid.show(Prefix::Asset) };
                 }
                 Part::Asset { asset_id } => drop(ids::asset(asset_id)?),

@@ -47,6 +47,10 @@ pub(super) fn schedule(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Schedule, id).ok_or_else(|| Refusal::not_found("schedule"))
 }
 
+pub(super) fn inbox(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Inbox, id).ok_or_else(|| Refusal::not_found("inbox"))
+}
+
 pub(super) fn session(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Session, id)
         .ok_or_else(|| Refusal::invalid("a session id is sess_ and 32 hexadecimal digits"))

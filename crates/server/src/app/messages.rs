@@ -52,7 +52,7 @@ impl App {
     ) -> Result<Message, Refusal> {
         caller.must_not_be_a_turn()?;
         let message = ids::event(id)?;
-        let parts = self.keep_uploads(caller, patch.content).await?;
+        let parts = self.keep_uploads(caller.by, patch.content).await?;
         let content = send::message(caller, patch.text, parts, patch.metadata.as_deref(), None)?;
         self.submit(caller.by, Command::Edit { message, content }).await?;
         self.message(caller, id).await

@@ -41,6 +41,7 @@ pub(crate) mod claims;
 pub(crate) mod deliveries;
 pub(crate) mod digests;
 pub(crate) mod inbox;
+pub(crate) mod inboxes;
 pub(crate) mod runs;
 pub(crate) mod sessions;
 pub(crate) mod speakers;

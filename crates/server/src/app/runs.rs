@@ -30,7 +30,7 @@ impl App {
         args: EmitOutput,
     ) -> Result<Emitted, Refusal> {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
-        let content = self.keep_uploads(&caller, args.content).await?;
+        let content = self.keep_uploads(caller.by, args.content).await?;
         let mut output = message(&caller, args.text, content, None, None)?;
         let redacted = self.redactor.message(&mut output);
         self.metrics.redacted(redacted);

@@ -107,7 +107,7 @@ impl App {
         mut letter: Letter,
         key_needed: bool,
     ) -> Result<(Entry, bool, u32), Refusal> {
-        letter.content = self.keep_uploads(caller, letter.content.take()).await?;
+        letter.content = self.keep_uploads(caller.by, letter.content.take()).await?;
         let closing = letter.closing;
         let mut post = self.write(caller, letter, key_needed).await?;
         // Here, so that the sender hears of it.
@@ -261,8 +261,9 @@ fn check_boards(caller: &Caller, parts: &[Part]) -> Result<(), Refusal> {
 /// Longest names of another platform, its workspace and its message, in bytes.
 const SOURCE_BYTES: usize = 256;
 
-fn source_json(source: &MessageSource) -> Result<Arc<str>, Refusal> {
-    let texts = [Some(&source.platform), source.workspace_id.as_ref(), source.id.as_ref()];
+pub(super) fn source_json(source: &MessageSource) -> Result<Arc<str>, Refusal> {
+    let MessageSource { platform, workspace_id, id, author } = source;
+    let texts = [Some(platform), workspace_id.as_ref(), id.as_ref(), author.as_ref()];
     let bad = |text: &&String| {
         text.is_empty() || text.len() > SOURCE_BYTES || text.chars().any(char::is_control)
     };

@@ -24,6 +24,10 @@ impl App {
             (None, Authority::Operator) => MemberKind::Human,
             (None, _) => MemberKind::Agent,
         };
+        if known.as_ref().is_some_and(|member| self.directory().is_stand_in(member.key)) {
+            let why = "this member speaks for others in an inbox, whose string is all it has";
+            return Err(Refusal::new(Code::Conflict, why));
+        }
         self.may_issue(caller, kind, new.role)?;
         check_ttl(new.ttl_s)?;
         if let (Some(uid), Some(member)) = (session, &known) {

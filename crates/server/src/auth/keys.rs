@@ -35,6 +35,8 @@ pub(crate) struct Keys {
     pub(super) signing: EncodingKey,
     pub(super) verifying: DecodingKey,
     pub(super) turn: [u8; 32],
+    /// What secrets of others are kept under: the same in every life of the workspace.
+    pub(super) data: [u8; 32],
     signer: SigningKey,
 }
 
@@ -70,6 +72,7 @@ impl Keys {
             signing: EncodingKey::from_ed_der(der.as_bytes()),
             verifying: DecodingKey::from_ed_der(key.verifying_key().as_bytes()),
             turn,
+            data: turn,
             signer: key,
         })
     }

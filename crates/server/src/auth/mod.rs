@@ -14,6 +14,7 @@ mod signin;
 mod stated;
 mod token;
 mod turn;
+mod vault;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub(crate) use stated::{disagreement, without_identity};
 pub(crate) use token::Issued;
 
 pub(crate) use turn::Turn;
+pub(crate) use vault::Vault;
 
 /// Clocks of two machines differ; a token is honoured this long after its end.
 pub(crate) const SKEW_MS: i64 = 5_000;
@@ -114,12 +116,20 @@ pub(crate) struct Auth {
     keys: Keys,
     cache: Cache,
     foreign: Foreign,
+    vault: Vault,
 }
 
 impl Auth {
     pub(crate) fn new(workspace: Uid, keys: Keys) -> Self {
         let workspace_id = workspace.show(Prefix::Workspace);
-        Self { workspace, workspace_id, keys, cache: Cache::default(), foreign: Foreign::default() }
+        let vault = Vault::of(&keys.data, workspace);
+        let (cache, foreign) = Default::default();
+        Self { workspace, workspace_id, keys, cache, foreign, vault }
+    }
+
+    /// Where secrets of others are kept.
+    pub(crate) fn vault(&self) -> &Vault {
+        &self.vault
     }
 
     /// Honours the tokens of these issuers too.

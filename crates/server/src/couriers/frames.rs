@@ -13,6 +13,7 @@ use chorus_wire::attention::content::{ConversationRef, Source, Timing, TurnGrant
 use chorus_wire::attention::deliver::Knock;
 use chorus_wire::attention::shared::{Body, DeliverFor, DeliverShared, Shared};
 
+use crate::app::inboxes::CameWith;
 use crate::auth::{Auth, Turn};
 use crate::view::{id_of, members, messages};
 
@@ -45,7 +46,7 @@ pub(crate) fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -
             stream_id: stream.map(|s| s.uid.show(Prefix::Stream).into()),
             thread_id: entry.thread.as_ref().map(|t| t.uid.show(Prefix::Thread).into()),
         },
-        author: members::author(directory, event.actor),
+        author: messages::author(directory, event.actor, from.clone()),
         timing: Timing {
             created_at: event.at,
             sequence: event.seq.0,
@@ -127,6 +128,8 @@ fn with_receiver<T>(
     let decision = &offer.decision;
     let attention = offer.entry.event.attention.as_deref();
     let (audience, audience_more) = audience(attention, offer.member, directory);
+    let came = offer.came_with.as_ref().and_then(|sealed| CameWith::open(auth.vault(), sealed));
+    let context = &*offer.entry.conversation.settings.description;
     write(&DeliverFor {
         member: id_of(directory, offer.member),
         recipient: recipient(attention, offer, directory),
@@ -141,6 +144,8 @@ fn with_receiver<T>(
         channel,
         audience: &audience,
         audience_more,
+        mcp: came.as_ref().map_or(&[], |came| &came.mcp),
+        channel_context: Some(context).filter(|text| came.is_some() && !text.is_empty()),
         knock: (!decision.mode.shows_content()).then(|| knock(&offer.entry, decision, directory)),
     })
 }
@@ -164,7 +169,8 @@ fn recipient<'a>(
     offer: &Offer,
     directory: &'a Directory,
 ) -> Option<&'a str> {
-    let is_for = |rule: Rule| matches!(rule, Rule::DirectMessage | Rule::Recipient);
+    let is_for =
+        |rule: Rule| matches!(rule, Rule::DirectMessage | Rule::Recipient | Rule::Delivered);
     if is_for(offer.decision.rule) {
         return Some(id_of(directory, offer.member));
     }

@@ -187,6 +187,7 @@ impl Courier {
                     self.feed.look_everywhere();
                     self.lists.send_replace(());
                 }
+                Effect::Remote { .. } => {}
                 Effect::Anything => self.look_everywhere(),
                 // Taken out by the sink.
                 Effect::Directory(_) | Effect::Ended { .. } | Effect::Erased(_) => {}

@@ -17,7 +17,9 @@ pub(crate) use backoff::backoff;
 #[cfg(test)]
 pub(crate) use client::Why;
 pub(crate) use client::{Answer, Outward};
-pub(crate) use signature::{Secret, Unsigned, sign, verify};
+#[cfg(test)]
+pub(crate) use signature::Unsigned;
+pub(crate) use signature::{Secret, sign, verify};
 
 #[cfg(test)]
 mod tests;

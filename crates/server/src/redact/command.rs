@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chorus_core::command::Command;
 use chorus_core::event::Message;
+use chorus_core::inbox;
 use chorus_core::schedule::Act;
 use chorus_wire::canonical;
 
@@ -57,6 +58,17 @@ impl Redactor {
                 Act::Change(_, patch) => self.maybe(&mut patch.text) + self.maybe(&mut patch.title),
                 Act::Remove(_) => 0,
             },
+            Command::Inbox(act) => match &mut **act {
+                inbox::Act::Add { name, .. } => self.maybe(name),
+                inbox::Act::Change { patch, .. } => self.maybe(&mut patch.name),
+                inbox::Act::Trouble { what, .. } => self.shared(what),
+                inbox::Act::Rotate { .. } | inbox::Act::Remove { .. } => 0,
+            },
+            Command::Receive(received) => {
+                self.message(&mut received.message)
+                    + self.shared(&mut received.channel.title)
+                    + self.shared(&mut received.channel.context)
+            }
             Command::Promote { note, .. } => self.maybe(note),
             Command::KeepDigest { written, .. } => self.shared(&mut written.text),
             Command::MayCall { arguments, .. } => self.shared(arguments),
@@ -74,6 +86,8 @@ impl Redactor {
             | Command::SetSeat { .. }
             | Command::RemoveSeat { .. }
             | Command::SweepAssets
+            | Command::SentBack { .. }
+            | Command::SweepCallbacks
             | Command::Endpoint { .. }
             | Command::GiveUp { .. }
             | Command::Delete { .. }

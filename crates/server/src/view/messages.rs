@@ -7,6 +7,7 @@ use chorus_core::event::{Event, Message};
 use chorus_core::ids::{MemberKey, Prefix, Uid};
 use chorus_core::member::Directory;
 use chorus_core::reaction::Signal;
+use chorus_wire::attention::content::Author;
 use chorus_wire::attention::entry::{Entry, EntryAttention, Reaction};
 use chorus_wire::attention::initialize::Glyphs;
 use chorus_wire::part::Part;
@@ -48,7 +49,7 @@ pub(crate) fn message(directory: &Directory, shown: &Shown) -> messages::Message
         thread_id: shown.thread.map(|t| t.show(Prefix::Thread)),
         seq: event.seq.0,
         thread_seq: (event.thread_seq > 0).then_some(event.thread_seq),
-        author: members::author(directory, event.actor).into(),
+        author: author(directory, event.actor, content.and_then(source)).into(),
         kind: event.change.message().map(|m| m.kind).unwrap_or_default(),
         text: content.map(|m| m.text.to_string()),
         content: content.and_then(parts),
@@ -81,7 +82,7 @@ pub(crate) fn entry(
         thread_id: shown.thread.map(|t| t.show(Prefix::Thread)),
         sequence: event.seq.0,
         thread_sequence: (event.thread_seq > 0).then_some(event.thread_seq),
-        author: owned(members::author(directory, event.actor)),
+        author: owned(author(directory, event.actor, content.and_then(source))),
         created_at: event.at,
         content: content.and_then(parts),
         text: content.map(|m| m.text.to_string()),
@@ -113,6 +114,18 @@ pub(crate) fn source(message: &Message) -> Option<MessageSource> {
     serde_json::from_str(message.source.as_deref()?).ok()
 }
 
+/// Who said it. Who stands in for people elsewhere goes by the name of the one who did.
+pub(crate) fn author(
+    directory: &Directory,
+    actor: MemberKey,
+    from: Option<MessageSource>,
+) -> Author<'_> {
+    let author = members::author(directory, actor);
+    let name = from.filter(|_| directory.is_stand_in(actor)).and_then(|from| from.author);
+    let display_name = name.map_or(author.display_name, Into::into);
+    Author { display_name, ..author }
+}
+
 /// The glyph of a signal: the connection's own, or the default.
 pub(crate) fn glyph(signal: Signal, glyphs: Option<&Glyphs>) -> String {
     let own = glyphs.and_then(|g| g.get(signal.name()));
@@ -140,10 +153,8 @@ pub(super) fn json(text: Option<&str>) -> Option<Value> {
     serde_json::from_str(text?).ok()
 }
 
-pub(crate) fn owned(
-    author: chorus_wire::attention::content::Author<'_>,
-) -> chorus_wire::attention::content::Author<'static> {
-    chorus_wire::attention::content::Author {
+pub(crate) fn owned(author: Author<'_>) -> Author<'static> {
+    Author {
         id: author.id.into_owned().into(),
         kind: author.kind,
         display_name: author.display_name.into_owned().into(),

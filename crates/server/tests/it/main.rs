@@ -21,6 +21,7 @@ mod erase;
 mod feed;
 mod hosts;
 mod identity;
+mod inboxes;
 mod index;
 mod issuers;
 mod leave;

@@ -10,6 +10,7 @@ mod assets;
 mod audit;
 mod digests;
 mod heads;
+mod inboxes;
 mod log;
 mod open;
 mod projection;
@@ -114,6 +115,12 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
         db.begin_reading()?;
         let looked = assets::look(db, tenant.key, &mut report)
             .and_then(|()| projects::look(db, &tenant, &mut report));
+        db.rollback()?;
+        looked?;
+    }
+    if version >= schema.inboxes_since {
+        db.begin_reading()?;
+        let looked = inboxes::look(db, &tenant, &mut report);
         db.rollback()?;
         looked?;
     }

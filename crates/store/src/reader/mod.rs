@@ -20,6 +20,7 @@ use chorus_core::delivery::Open;
 use chorus_core::digest::Digest;
 use chorus_core::event::{Event, EventRef, Hash};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use chorus_core::inbox::Remote;
 use chorus_core::room::{Base, Head};
 use chorus_core::schedule::Schedule;
 use chorus_core::stimulus::Stimulus;
@@ -30,8 +31,8 @@ use crate::db::{Db, Result};
 use crate::stamps::Stamps;
 use crate::unread::Unread;
 use crate::{
-    Place, asset, audit, base, conversation, digest, event, mark, open, schedule, stimulus, thread,
-    unread,
+    Place, asset, audit, base, conversation, digest, event, inbox, mark, open, schedule, stimulus,
+    thread, unread,
 };
 
 pub use entries::{Line, Page, Start, StoredEntry};
@@ -226,6 +227,16 @@ impl Readers {
     /// After which seq of the conversation the messages stand that come after this seq of the thread.
     pub fn seq_in_thread(&self, key: ConversationKey, thread: ThreadKey, seq: u64) -> Result<Seq> {
         self.read(|db, ws| event::in_thread(db, ws, key, thread, seq))
+    }
+
+    /// The channel elsewhere that a conversation is, if it is one.
+    pub fn remote(&self, key: ConversationKey) -> Result<Option<Remote>> {
+        self.read(|db, ws| inbox::remote(db, ws, key))
+    }
+
+    /// The conversations in which something is still to be sent to a service elsewhere.
+    pub fn owing(&self) -> Result<Vec<ConversationKey>> {
+        self.read(inbox::owing)
     }
 
     /// The schedules of a conversation, oldest first.

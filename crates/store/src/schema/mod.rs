@@ -33,6 +33,8 @@ pub struct Schema {
     pub(crate) audited_since: u32,
     /// The first version with assets.
     pub(crate) assets_since: u32,
+    /// The first version with inboxes.
+    pub(crate) inboxes_since: u32,
 }
 
 pub const SQLITE: Schema = Schema {
@@ -52,6 +54,7 @@ pub const SQLITE: Schema = Schema {
     ],
     audited_since: 2,
     assets_since: 5,
+    inboxes_since: 6,
 };
 
 pub const POSTGRES: Schema = Schema {
@@ -64,6 +67,7 @@ pub const POSTGRES: Schema = Schema {
     steps: &[Migration { number: 1, name: "rooms", sql: include_str!("postgres_0001.sql") }],
     audited_since: 1,
     assets_since: 1,
+    inboxes_since: 1,
 };
 
 impl Schema {

@@ -415,3 +415,35 @@ CREATE TABLE endpoint (
     added_at BIGINT NOT NULL,
     PRIMARY KEY (workspace, member)
 );
+
+-- Inboxes: strings by which services elsewhere deliver to agents here. They are part of the directory.
+CREATE TABLE inbox (
+    workspace BIGINT NOT NULL,
+    uid BYTEA NOT NULL,
+    packed BYTEA NOT NULL,
+    PRIMARY KEY (workspace, uid)
+);
+
+-- Conversations that are channels of services elsewhere. Whether something is still to be sent there stands in it too.
+CREATE TABLE remote (
+    workspace BIGINT NOT NULL,
+    conversation BIGINT NOT NULL,
+    inbox BYTEA NOT NULL,
+    channel BYTEA NOT NULL,
+    owed BIGINT NOT NULL,
+    packed BYTEA NOT NULL,
+    PRIMARY KEY (workspace, conversation)
+);
+CREATE UNIQUE INDEX remote_channel ON remote (workspace, inbox, channel);
+CREATE INDEX remote_owed ON remote (workspace, conversation) WHERE owed = 1;
+
+-- Where the answer to an event of theirs goes, and what came with it, sealed with the host's key.
+CREATE TABLE callback (
+    workspace BIGINT NOT NULL,
+    conversation BIGINT NOT NULL,
+    seq BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    sealed TEXT NOT NULL,
+    PRIMARY KEY (workspace, conversation, seq)
+);
+CREATE INDEX callback_at ON callback (workspace, at);

@@ -11,7 +11,7 @@ use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 use crate::{approval, conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 33] = [
+const TABLES: [&Table; 36] = [
     &crate::asset::ASSET,
     &crate::asset::BLOB,
     &crate::asset::REF,
@@ -40,6 +40,9 @@ const TABLES: [&Table; 33] = [
     &mark::THREAD_MARK,
     &open::PENDING,
     &open::RECEIPT,
+    &crate::inbox::INBOX,
+    &crate::inbox::REMOTE,
+    &crate::inbox::CALLBACK,
     &crate::project::PROJECT,
     &crate::project::TASK,
     &crate::schedule::SCHEDULE,

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::channel::ChannelDelivery;
 use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
 use crate::part::Part;
+use crate::webhook::McpServer;
 use crate::words::{self, Text};
 
 /// The params of `chat/deliver`.
@@ -50,6 +51,12 @@ pub struct Deliver {
     /// The sender's own; untrusted, and withheld with the content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
+    /// Tools that another service sent along, for this agent's runtime alone (webhook spec section 2).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mcp: Vec<McpServer>,
+    /// What that service says of its channel; untrusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel_context: Option<String>,
 }
 
 /// Whether a count is not worth saying.

@@ -12,6 +12,7 @@ use super::channel::ChannelDelivery;
 use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
 use super::deliver::{Knock, is_none};
 use super::method;
+use crate::webhook::McpServer;
 use crate::words;
 
 /// What every receiver of an event is told alike.
@@ -73,6 +74,9 @@ pub struct DeliverFor<'a> {
     pub audience: &'a [&'a str],
     pub audience_more: usize,
     pub knock: Option<Knock<'a>>,
+    /// Tools that another service sent along, and what it says of its channel.
+    pub mcp: &'a [McpServer],
+    pub channel_context: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -105,6 +109,10 @@ struct Tail<'a> {
     audience_more: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     knock: Option<&'a Knock<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    mcp: &'a [McpServer],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    channel_context: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -226,6 +234,8 @@ impl Shared {
             audience: to.audience,
             audience_more: to.audience_more,
             knock: to.knock.as_ref(),
+            mcp: to.mcp,
+            channel_context: to.channel_context,
         });
         out.push_str(inner(&tail));
         out.push('}');

@@ -31,6 +31,7 @@ pub mod claims;
 pub mod cursors;
 pub mod deliveries;
 pub mod digests;
+pub mod inboxes;
 
 pub mod sessions;
 pub mod tokens;

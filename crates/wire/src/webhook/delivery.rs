@@ -1,6 +1,7 @@
 //! What a service POSTs to an agent (webhook spec section 2).
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::ids::Timestamp;
@@ -64,12 +65,18 @@ impl McpServers {
     }
 }
 
-/// An MCP server over HTTP, for an MCP client library to take as it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// An MCP server over HTTP, for an MCP client library to take as it is. Its `Debug` shows nothing: there are secrets in it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct McpServer {
     pub url: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("McpServer(…)")
+    }
 }
 
 /// What a Chorus host adds to a delivery; every field may be absent.

@@ -59,6 +59,9 @@ fn directed<'a>() -> DeliverFor<'a> {
         audience: &["ops"],
         audience_more: 0,
         knock: None,
+
+        mcp: &[],
+        channel_context: None,
     }
 }
 

@@ -29,6 +29,8 @@ pub struct EventHeader<'a> {
     pub conversation_id: &'a str,
     /// Chosen by members.
     pub conversation_title: Option<&'a str>,
+    /// What another service says of the channel that it is there; untrusted.
+    pub channel_context: Option<&'a str>,
     /// `th_…`
     pub thread: Option<&'a str>,
     /// `human` or `agent`.
@@ -128,6 +130,7 @@ fn header_into(kind: &str, header: &EventHeader<'_>, out: &mut String) {
             line_into("conversation", &[header.conversation_kind, " ", header.conversation_id], out)
         }
     }
+    optional_into("channel_context", header.channel_context, out);
     optional_into("thread", header.thread, out);
     line_into("author", &[header.author_kind, ":", header.author_id], out);
     optional_into("author_name", header.author_name.filter(|name| *name != header.author_id), out);

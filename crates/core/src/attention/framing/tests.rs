@@ -11,6 +11,7 @@ fn header<'a>(name: &'a str, title: &'a str) -> EventHeader<'a> {
         conversation_kind: "dm",
         conversation_id: "ch_1",
         conversation_title: Some(title),
+        channel_context: None,
         thread: Some("th_2"),
         author_kind: "human",
         author_id: "will",

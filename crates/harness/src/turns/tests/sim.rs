@@ -67,6 +67,8 @@ pub(crate) fn message(event: &str) -> Deliver {
         audience_more: 0,
         knock: None,
         metadata: None,
+        mcp: Vec::new(),
+        channel_context: None,
     }
 }
 

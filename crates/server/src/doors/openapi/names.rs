@@ -17,6 +17,9 @@ pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static 
         "id" if path.starts_with("/v1/channels") => {
             ("The conversation: `ch_…`.", "ch_0192f0c1a2b37c4d8e5f60718293a4b5")
         }
+        "id" if path.starts_with("/v1/inboxes") => {
+            ("The inbox: `inb_…`.", "inb_0192f0c1a2b37c4d8e5f60718293a4b5")
+        }
         "id" if path.starts_with("/v1/members") => ("The member's id.", "reviewer_agent"),
         "id" if path.starts_with("/v1/projects") => {
             ("The project: `prj_…`.", "prj_0192f0c1a2b37c4d8e5f60718293a4b5")
@@ -45,6 +48,9 @@ pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static 
         "jti" => ("The token's `jti`, as it was issued with it.", "jti_0192f0c1a2b37c4d"),
         "member" => ("The member's id.", "reviewer_agent"),
         "name" => ("The role's name.", "backend-agents"),
+        "secret" if path.starts_with("/inbox") => {
+            ("The secret of a connection string.", "sk_3f1c9a")
+        }
         "secret" => ("The secret of the link.", "3f1c9a"),
         "schedule" => ("The schedule: `sch_…`.", "sch_0192f0c1a2b37c4d8e5f60718293a4c1"),
         "stimulus" => ("The stimulus: `stm_…`.", "stm_0192f0c1a2b37c4d8e5f60718293a4b5"),

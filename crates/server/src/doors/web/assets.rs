@@ -81,7 +81,7 @@ async fn keep(
     asset::file_name(&new.name)?;
     let data = read_up_to(&app, &headers, body, ASSET_BYTES, too_large).await?;
     let stated = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let kept = app.keep_asset(&caller, &new.name, stated, data).await?;
+    let kept = app.keep_asset(caller.by, &new.name, stated, data).await?;
     Ok(Created(view::assets::asset(&app.directory(), &kept)))
 }
 

@@ -8,6 +8,7 @@ mod channels;
 mod copies;
 mod endpoints;
 mod events;
+mod inboxes;
 mod members;
 mod messages;
 mod pauses;
@@ -41,4 +42,5 @@ pub(super) fn routes() -> Routes {
         .merge(endpoints::routes())
         .merge(approvals::routes())
         .merge(assets::routes())
+        .merge(inboxes::routes())
 }

@@ -38,7 +38,7 @@ pub(super) async fn post(
             match accepted.accepted {
                 0 => refusal,
                 before => Refusal {
-                    message: format!("after {before} events: {}", refusal.message).into(),
+                    message: format!("after {before} events: {}", refusal.message),
                     ..refusal
                 },
             }

@@ -1,6 +1,8 @@
-//! The `webhook` door: what agents behind connection strings answer (webhook spec section 3).
+//! The `webhook` door (`spec/webhook.md`): what agents behind connection strings answer, and what services elsewhere deliver to
+//! agents here.
 
 mod callback;
+mod inbox;
 mod lines;
 
 use chorus_core::error::Code;
@@ -22,7 +24,7 @@ pub(super) fn routes() -> Routes {
         Code::TurnHeldByOther,
         Code::Unauthorized,
     ];
-    Routes::of("webhook", include_str!("examples.json")).post(
+    let callback = Routes::of("webhook", include_str!("examples.json")).post(
         "/channels/{channel_id}/inbox/{token}",
         callback::post,
         Doc::new(
@@ -31,5 +33,6 @@ pub(super) fn routes() -> Routes {
         )
         .refuses(&JUDGED)
         .with(|draft| draft.any_body(json!({"type": "object"}))),
-    )
+    );
+    callback.merge(inbox::routes())
 }

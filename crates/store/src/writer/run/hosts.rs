@@ -20,7 +20,7 @@ use super::{Broken, Hindrance, Run};
 use crate::db::Error;
 use crate::facts::Stored;
 use crate::shared::{self, Heard, Moved, News, Shared};
-use crate::{conversation, directory, endpoint, event, open, project};
+use crate::{conversation, directory, endpoint, event, inbox, open, project};
 
 /// What others did, as far as it is read at once.
 struct AllMissed {
@@ -406,6 +406,7 @@ impl Run {
         let mut everybody = directory::load(db, &tenant, now)?;
         project::load(db, tenant.key, &mut everybody)?;
         endpoint::load(db, tenant.key, &mut everybody)?;
+        inbox::load(db, tenant.key, &mut everybody)?;
         if self.shares() {
             shared::connect(db, self.tenant, &mut everybody)?;
         }

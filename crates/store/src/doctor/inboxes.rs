@@ -1,0 +1,46 @@
+//! Inboxes: that each is what it should be by itself, and that the channels that deliver to them are conversations.
+
+use chorus_core::ids::{Prefix, Timestamp};
+
+use super::{Problem, Report};
+use crate::db::{Db, Error, Result};
+use crate::{Tenant, conversation, directory, inbox};
+
+pub(super) fn look(db: &dyn Db, tenant: &Tenant, report: &mut Report) -> Result<()> {
+    let mut everybody = directory::load(db, tenant, Timestamp(0))?;
+    let mut found = |conversation, what| {
+        report.problems.push(Problem { conversation, seq: None, what });
+    };
+    let loaded = inbox::load(db, tenant.key, &mut everybody);
+    let remotes = match loaded.and_then(|()| inbox::all(db, tenant.key)) {
+        Err(Error::Corrupt(what)) => {
+            found(None, what);
+            return Ok(());
+        }
+        remotes => remotes?,
+    };
+    for inbox in everybody.inboxes.values() {
+        let of = inbox.uid.show(Prefix::Inbox);
+        for flaw in inbox.flaws(&everybody) {
+            found(None, format!("the inbox {of}: {flaw}"));
+        }
+        let channels = remotes.iter().filter(|(_, remote)| remote.inbox == inbox.uid).count();
+        if channels != inbox.channels as usize {
+            found(None, format!("the inbox {of} counts {} channels of {channels}", inbox.channels));
+        }
+    }
+    for (key, remote) in remotes {
+        if !everybody.inboxes.contains_key(&remote.inbox) {
+            found(Some(key), "it is a channel of an inbox that is not there".to_owned());
+        }
+        let head = conversation::head(db, tenant.key, key)?;
+        if head.is_none_or(|head| head.seq < remote.said.max(remote.sent)) {
+            found(Some(key), "more of it was sent back than was said".to_owned());
+        }
+    }
+    let strays = inbox::stray_callbacks(db, tenant.key)?;
+    if strays > 0 {
+        found(None, format!("{strays} callbacks are of no channel's messages"));
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Inboxes, the channels elsewhere that deliver to them, and where the answers to those go.
+//!
+//! Inboxes are part of the directory; a channel and its callbacks belong to the conversation that it is here. Invariant:
+//! a row's `owed` is whether the packed cursor is behind what was said.
+
+use std::sync::Arc;
+
+use chorus_core::endpoint::Secret;
+use chorus_core::event::Hash;
+use chorus_core::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
+use chorus_core::inbox::{Callback, Inbox, Remote};
+use chorus_core::member::Directory;
+use chorus_core::packed;
+
+use crate::db::{Db, Error, Result, Row, Table};
+use crate::row::uid;
+
+pub(crate) static INBOX: Table = Table::new("inbox", 2, &["workspace", "uid", "packed"]);
+
+pub(crate) static REMOTE: Table =
+    Table::new("remote", 2, &["workspace", "conversation", "inbox", "channel", "owed", "packed"]);
+
+pub(crate) static CALLBACK: Table =
+    Table::new("callback", 3, &["workspace", "conversation", "seq", "at", "sealed"]);
+
+/// Puts the inboxes of the workspace into its directory.
+pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Result<()> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY uid", INBOX.select());
+    let inboxes = db.all(&sql, &[workspace.into()], |row| {
+        let of = uid(row, 1)?;
+        let inbox = packed::read_inbox(row.blob(2)?).ok().filter(|i| i.uid == of);
+        inbox.ok_or_else(|| Error::corrupt(format!("{} cannot be read", of.show(Prefix::Inbox))))
+    })?;
+    for inbox in inboxes {
+        directory.set_inbox(inbox.uid, Some(Arc::new(inbox)));
+    }
+    Ok(())
+}
+
+pub(crate) fn put(db: &dyn Db, workspace: i64, inbox: &Inbox) -> Result<()> {
+    let bytes = packed::inbox(inbox);
+    db.put(&INBOX, &[workspace.into(), (&inbox.uid.0.to_be_bytes()).into(), (&*bytes).into()])
+}
+
+/// Takes an inbox away, with what is known of its channels. Their conversations stay.
+pub(crate) fn remove(db: &dyn Db, workspace: i64, inbox: Uid) -> Result<()> {
+    let uid = inbox.0.to_be_bytes();
+    let sql = "DELETE FROM callback WHERE workspace = $1 AND conversation IN (
+        SELECT conversation FROM remote WHERE workspace = $1 AND inbox = $2)";
+    db.execute(sql, &[workspace.into(), (&uid).into()])?;
+    let sql = "DELETE FROM remote WHERE workspace = $1 AND inbox = $2";
+    db.execute(sql, &[workspace.into(), (&uid).into()])?;
+    db.remove(&INBOX, &[workspace.into(), (&uid).into()])
+}
+
+pub(crate) fn put_remote(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    remote: &Remote,
+) -> Result<()> {
+    let bytes = packed::remote(remote);
+    let inbox = remote.inbox.0.to_be_bytes();
+    db.put(
+        &REMOTE,
+        &[
+            workspace.into(),
+            key.0.into(),
+            (&inbox).into(),
+            (&remote.channel).into(),
+            remote.owes().into(),
+            (&*bytes).into(),
+        ],
+    )
+}
+
+/// Writes a callback, or removes what was written of it.
+pub(crate) fn put_callback(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    of: Seq,
+    callback: Option<&Callback>,
+) -> Result<()> {
+    let (room, seq) = (key.0.into(), of.0.into());
+    match callback {
+        Some(Callback { at, sealed: Secret(text) }) => {
+            db.put(&CALLBACK, &[workspace.into(), room, seq, at.0.into(), (&**text).into()])
+        }
+        None => db.remove(&CALLBACK, &[workspace.into(), room, seq]),
+    }
+}
+
+/// Drops callbacks of before `before`.
+pub(crate) fn sweep(db: &dyn Db, workspace: i64, before: Timestamp) -> Result<()> {
+    let sql = "DELETE FROM callback WHERE workspace = $1 AND at <= $2";
+    db.execute(sql, &[workspace.into(), before.0.into()]).map(drop)
+}
+
+/// The channel that a conversation is, with its callbacks, if it is one.
+pub(crate) fn remote(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Remote>> {
+    let found = db.get(&REMOTE, &[workspace.into(), key.0.into()], read)?;
+    let Some((_, mut remote)) = found else { return Ok(None) };
+    let sql = format!("{} WHERE workspace = $1 AND conversation = $2", CALLBACK.select());
+    let callbacks = db.all(&sql, &[workspace.into(), key.0.into()], |row| {
+        let sealed = Secret(row.text(4)?.into());
+        Ok((Seq(row.int(2)?), Callback { at: Timestamp(row.int(3)?), sealed }))
+    })?;
+    remote.callbacks = callbacks.into_iter().collect();
+    Ok(Some(remote))
+}
+
+/// The conversation that a channel of an inbox is.
+pub(crate) fn find(
+    db: &dyn Db,
+    workspace: i64,
+    inbox: Uid,
+    channel: &Hash,
+) -> Result<Option<ConversationKey>> {
+    let sql =
+        "SELECT conversation FROM remote WHERE workspace = $1 AND inbox = $2 AND channel = $3";
+    let uid = inbox.0.to_be_bytes();
+    let values = [workspace.into(), (&uid).into(), channel.into()];
+    db.one(sql, &values, |row| Ok(ConversationKey(row.int(0)?)))
+}
+
+/// The conversations in which something is still to be sent back.
+pub(crate) fn owing(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> {
+    let sql = "SELECT conversation FROM remote WHERE workspace = $1 AND owed = 1
+        ORDER BY conversation";
+    db.all(sql, &[workspace.into()], |row| Ok(ConversationKey(row.int(0)?)))
+}
+
+/// Every channel there is, without its callbacks.
+pub(crate) fn all(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Remote)>> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY conversation", REMOTE.select());
+    db.all(&sql, &[workspace.into()], read)
+}
+
+/// How many callbacks there are of conversations that are no channels, or to events that are not there.
+pub(crate) fn stray_callbacks(db: &dyn Db, workspace: i64) -> Result<usize> {
+    let sql = "SELECT count(*) FROM callback c WHERE c.workspace = $1
+        AND (NOT EXISTS (SELECT 1 FROM remote r WHERE r.workspace = $1 AND r.conversation = c.conversation)
+            OR NOT EXISTS (SELECT 1 FROM head h WHERE h.workspace = $1 AND h.conversation = c.conversation
+                AND h.seq >= c.seq))";
+    Ok(db.one(sql, &[workspace.into()], |row| row.int(0))?.unwrap_or_default())
+}
+
+fn read(row: &dyn Row) -> Result<(ConversationKey, Remote)> {
+    let key = ConversationKey(row.int(1)?);
+    let unread = || Error::corrupt(format!("the channel of conversation {key} cannot be read"));
+    let (said, sent) = packed::read_remote(row.blob(5)?).map_err(|_| unread())?;
+    let remote = Remote { said, sent, ..Remote::new(uid(row, 2)?, row.array(3)?) };
+    if remote.owes() == row.flag(4)? { Ok((key, remote)) } else { Err(unread()) }
+}
