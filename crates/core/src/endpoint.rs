@@ -20,7 +20,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// An agent's endpoint. There is at most one of a member.
+/// An agent's endpoint. There is at most one of a member. What is secret of it is sealed by the edge, which alone uses it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     pub member: MemberKey,

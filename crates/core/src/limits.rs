@@ -160,7 +160,7 @@ pub const CALLBACK_MS: i64 = 24 * 3_600_000;
 pub const QUERY_BYTES: usize = 1_024;
 /// Words and phrases of one question: each is one more list to walk.
 pub const QUERY_TERMS: usize = 32;
-/// Longest connection string in bytes: what browsers and proxies take as an address.
-pub const CONNECTION_STRING_BYTES: usize = 2 * 1024;
+/// Longest connection string in bytes, as it is sealed: what browsers and proxies take as an address, and half again.
+pub const CONNECTION_STRING_BYTES: usize = 3 * 1024;
 /// Agents that are reached by a connection string; each is a task of the host's.
 pub const ENDPOINTS: usize = 10_000;

@@ -19,7 +19,7 @@ use url::Url;
 
 use super::{App, ids};
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
-use crate::auth::{Caller, Turn};
+use crate::auth::{Caller, Turn, Vault};
 use crate::couriers::webhook::{Breaker, payload};
 use crate::outward::{self, Answer};
 use crate::view::id_of;
@@ -52,7 +52,7 @@ impl App {
             self.place(caller, ids::conversation(channel)?).await?;
         }
         let member = self.agent(caller, &new.member, new.display_name).await?;
-        let act = Act::Add { url, signing: signing.kept() };
+        let act = Act::Add { url, signing: signing.sealed(self.auth.vault())? };
         self.act_on(caller, member, act).await?;
         for channel in &new.channels {
             self.seat(caller, channel, &new.member, SeatPut::default()).await?;
@@ -71,7 +71,8 @@ impl App {
         let url = self.connection_string(&new.url)?;
         let signing = Signing::of(new.sign, new.signing_secret.as_deref())?;
         let found = ids::member(&self.directory(), member)?.key;
-        self.act_on(caller, found, Act::Rotate { url, signing: signing.kept() }).await?;
+        let signing_key = signing.sealed(self.auth.vault())?;
+        self.act_on(caller, found, Act::Rotate { url, signing: signing_key }).await?;
         let endpoint = self.endpoint(caller, member)?;
         Ok(Added { endpoint, signing_secret: signing.shown() })
     }
@@ -109,7 +110,7 @@ impl App {
     ) -> Result<Tested, Refusal> {
         caller.must_govern()?;
         let endpoint = endpoint_of(&self.directory(), member)?;
-        let url = outward::check_url(&endpoint.url.0, &self.webhooks.allowed)?;
+        let reached = self.reached(&endpoint)?;
         let uid = self.draw.uid(self.now())?;
         let callback = Callback {
             purpose: Purpose::Test,
@@ -127,13 +128,13 @@ impl App {
             epoch: endpoint.epoch,
         };
         let body = payload::test(self, &endpoint, &callback);
-        let headers = endpoint.signing.as_ref().and_then(|s| outward::Secret::parse(&s.0));
-        let headers = headers
+        let headers = reached
+            .signing
             .map(|secret| outward::sign(&secret, &uid.show(Prefix::Event), self.now(), &body));
         let begun = Instant::now();
         let timeout = self.webhooks.timeout;
         let posted = self.webhooks.outward.post(
-            &url,
+            &reached.url,
             Bytes::from(body),
             headers.unwrap_or_default(),
             timeout,
@@ -172,6 +173,21 @@ impl App {
         ids::member(&self.directory(), id).map(|m| m.key)
     }
 
+    /// Where an endpoint is, as far as it may be posted to now.
+    pub(crate) fn reached(&self, endpoint: &endpoint::Endpoint) -> Result<Reached, Refusal> {
+        let vault = self.auth.vault();
+        let unsealed =
+            || Refusal::new(Code::Internal, "this connection string is under other keys");
+        let url = vault.open(&endpoint.url).ok_or_else(unsealed)?;
+        let signing = endpoint.signing.as_ref().map(|sealed| {
+            let secret = vault.open(sealed).and_then(|text| outward::Secret::parse(&text));
+            secret.ok_or_else(unsealed)
+        });
+        // It was checked when it came; what may be posted to may have changed since.
+        let url = outward::check_url(&url, &self.webhooks.allowed)?;
+        Ok(Reached { url, signing: signing.transpose()? })
+    }
+
     async fn act_on(&self, caller: &Caller, member: MemberKey, act: Act) -> Result<(), Refusal> {
         caller.must_govern()?;
         let command = Command::Endpoint { member, act: Box::new(act) };
@@ -179,8 +195,14 @@ impl App {
     }
 
     fn connection_string(&self, url: &str) -> Result<Secret, Refusal> {
-        outward::check_url(url, &self.webhooks.allowed)?;
-        Ok(Secret(url.trim().into()))
+        let url = outward::check_url(url, &self.webhooks.allowed)?;
+        self.auth.vault().seal(url.as_str())
+    }
+
+    /// All of a connection string that may be shown.
+    fn origin(&self, url: &Secret) -> String {
+        let url = self.auth.vault().open(url).and_then(|url| Url::parse(&url).ok());
+        url.map_or_else(String::new, |url| url.origin().ascii_serialization())
     }
 
     fn show_endpoint(&self, directory: &Directory, endpoint: &endpoint::Endpoint) -> Endpoint {
@@ -192,7 +214,7 @@ impl App {
         };
         Endpoint {
             member: id_of(directory, endpoint.member).to_owned(),
-            host: origin(&endpoint.url),
+            host: self.origin(&endpoint.url),
             state: endpoint.state.name().to_owned(),
             breaker: breaker.to_owned(),
             open_until,
@@ -207,22 +229,23 @@ impl App {
     }
 }
 
+/// What is needed to post to an endpoint.
+pub(crate) struct Reached {
+    pub url: Url,
+    pub signing: Option<outward::Secret>,
+}
+
 fn endpoint_of(directory: &Directory, member: &str) -> Result<Arc<endpoint::Endpoint>, Refusal> {
     let found = ids::member(directory, member)?;
     let endpoint = directory.endpoints.get(&found.key).cloned();
     endpoint.ok_or_else(|| Refusal::not_found("endpoint"))
 }
 
-/// All of a connection string that may be shown.
-fn origin(url: &Secret) -> String {
-    Url::parse(&url.0).map_or_else(|_| String::new(), |url| url.origin().ascii_serialization())
-}
-
 /// What deliveries are to be signed with.
 enum Signing {
     None,
-    Given(Secret),
-    Drawn(Secret),
+    Given(outward::Secret),
+    Drawn(outward::Secret),
 }
 
 impl Signing {
@@ -236,29 +259,26 @@ impl Signing {
                 getrandom::fill(&mut random).map_err(|why| {
                     Refusal::new(Code::Unavailable, format!("no random bytes: {why}"))
                 })?;
-                Ok(Self::Drawn(Secret(outward::Secret::new(random).reveal().into())))
+                Ok(Self::Drawn(outward::Secret::new(random)))
             }
-            (false, Some(text)) => match outward::Secret::parse(text) {
-                Some(secret) => Ok(Self::Given(Secret(secret.reveal().into()))),
-                None => Err(Refusal::invalid(
-                    "signing_secret is whsec_ and the base64 of 24 to 64 bytes",
-                )),
-            },
+            (false, Some(text)) => outward::Secret::parse(text).map(Self::Given).ok_or_else(|| {
+                Refusal::invalid("signing_secret is whsec_ and the base64 of 24 to 64 bytes")
+            }),
             (false, None) => Ok(Self::None),
         }
     }
 
-    fn kept(&self) -> Option<Secret> {
+    fn sealed(&self, vault: &Vault) -> Result<Option<Secret>, Refusal> {
         match self {
-            Self::None => None,
-            Self::Given(secret) | Self::Drawn(secret) => Some(secret.clone()),
+            Self::None => Ok(None),
+            Self::Given(secret) | Self::Drawn(secret) => vault.seal(&secret.reveal()).map(Some),
         }
     }
 
     /// Only what the agent does not have yet.
     fn shown(&self) -> Option<String> {
         match self {
-            Self::Drawn(secret) => Some(secret.0.to_string()),
+            Self::Drawn(secret) => Some(secret.reveal()),
             _ => None,
         }
     }

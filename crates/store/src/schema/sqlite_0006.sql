@@ -1,4 +1,4 @@
--- Agents that are reached by a connection string. The string is a secret, and needed as it is.
+-- Agents that are reached by a connection string. The string is sealed.
 CREATE TABLE endpoint (
     workspace INTEGER NOT NULL,
     member INTEGER NOT NULL,

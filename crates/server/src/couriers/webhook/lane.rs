@@ -17,15 +17,15 @@ use chorus_core::member::Session;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
-use url::Url;
 
 use super::health::Health;
 use super::line::Line;
 use super::payload;
 use crate::app::App;
+use crate::app::endpoints::Reached;
 use crate::auth::Caller;
 use crate::couriers::connections::{BACKLOG, Connection, Queues, STOPPING};
-use crate::outward::{self, Answer, Secret};
+use crate::outward::{self, Answer};
 use crate::telemetry::Outcome as Posted;
 
 /// Posts of one delivery before it is a dead letter: with the waits between them two minutes, or as long as the
@@ -61,8 +61,6 @@ enum End {
 pub(super) struct Lane {
     app: Arc<App>,
     endpoint: Arc<Endpoint>,
-    url: Option<Url>,
-    signing: Option<Secret>,
     health: Arc<Health>,
     stop: watch::Receiver<bool>,
     /// Changes when a clock that is set by hand has moved.
@@ -87,26 +85,22 @@ struct Held {
 
 impl Lane {
     pub(super) fn of(app: Arc<App>, endpoint: Arc<Endpoint>, stop: watch::Receiver<bool>) -> Self {
-        // It was checked when it came; what may be posted to may have changed since.
-        let url = outward::check_url(&endpoint.url.0, &app.webhooks.allowed).ok();
-        let signing = endpoint.signing.as_ref().and_then(|s| Secret::parse(&s.0));
         let health = app.webhooks.health(endpoint.member);
         let ticks = app.webhooks.ticks();
-        Self { app, endpoint, url, signing, health, stop, ticks, tries: HashMap::new() }
+        Self { app, endpoint, health, stop, ticks, tries: HashMap::new() }
     }
 
     pub(super) async fn run(mut self) {
-        let Some(url) = self.url.take() else {
-            let now = self.app.now();
-            self.health.refused("its address may not be posted to".to_owned(), now);
-            return;
+        let to = match self.app.reached(&self.endpoint) {
+            Ok(to) => to,
+            Err(refusal) => return self.health.refused(refusal.message, self.app.now()),
         };
         while !*self.stop.borrow() {
             let Some(mut held) = self.open().await else {
                 self.rest(PAUSE).await;
                 continue;
             };
-            let end = self.serve(&url, &mut held).await;
+            let end = self.serve(&to, &mut held).await;
             if self.app.connections.remove(&held.connection) {
                 self.app.close_session(held.by, held.session);
             }
@@ -193,12 +187,12 @@ impl Lane {
         sessions.find(mine).cloned()
     }
 
-    async fn serve(&mut self, url: &Url, held: &mut Held) -> End {
+    async fn serve(&mut self, to: &Reached, held: &mut Held) -> End {
         let (connection, mut stop) = (held.connection.clone(), self.stop.clone());
         let mut ticks = self.ticks.clone();
         loop {
             self.ask_what_is_owed(held).await;
-            self.post_what_is_ready(url, held).await;
+            self.post_what_is_ready(to, held).await;
             self.health.waiting(held.count);
             let wake = held.wake(self.app.now());
             tokio::select! {
@@ -251,7 +245,7 @@ impl Lane {
     }
 
     /// Begins the posts that are due, as many as may be under way.
-    async fn post_what_is_ready(&self, url: &Url, held: &mut Held) {
+    async fn post_what_is_ready(&self, to: &Reached, held: &mut Held) {
         let now = self.app.now();
         let most = match self.health.is_half_open() {
             true => 1,
@@ -277,8 +271,8 @@ impl Lane {
                 continue;
             };
             let id = offer.entry.event.uid.show(Prefix::Event);
-            let headers = self.headers(&id, now, &body);
-            let (outward, url) = (self.app.webhooks.outward.clone(), url.clone());
+            let headers = headers(to, &id, now, &body);
+            let (outward, url) = (self.app.webhooks.outward.clone(), to.url.clone());
             let (key, timeout) = (*key, self.app.webhooks.timeout);
             posts.push(Box::pin(async move {
                 (key, outward.post(&url, Bytes::from(body), headers, timeout).await)
@@ -286,18 +280,6 @@ impl Lane {
         }
         lines.retain(|_, line| !line.is_empty());
         held.count = held.lines.values().map(Line::len).sum();
-    }
-
-    fn headers(&self, id: &str, now: Timestamp, body: &[u8]) -> HeaderMap {
-        let mut headers = match &self.signing {
-            Some(secret) => outward::sign(secret, id, now, body),
-            None => HeaderMap::new(),
-        };
-        // The same for every attempt.
-        if let Ok(id) = HeaderValue::from_str(id) {
-            headers.insert(EVENT.clone(), id);
-        }
-        headers
     }
 
     /// What came of a post.
@@ -396,6 +378,18 @@ impl Held {
         let next = ripe.into_iter().chain(again).min();
         next.map_or(LONG, |at| Duration::from_millis(at.since(now).max(0) as u64)).min(LONG)
     }
+}
+
+fn headers(to: &Reached, id: &str, now: Timestamp, body: &[u8]) -> HeaderMap {
+    let mut headers = match &to.signing {
+        Some(secret) => outward::sign(secret, id, now, body),
+        None => HeaderMap::new(),
+    };
+    // The same for every attempt.
+    if let Ok(id) = HeaderValue::from_str(id) {
+        headers.insert(EVENT.clone(), id);
+    }
+    headers
 }
 
 /// Until the lane is to end.
