@@ -128,6 +128,8 @@ pub struct Settings {
     pub stimuli: Option<stimulus::Rules>,
     /// Whether an agent behind a connection string may have a callback with which it speaks unasked.
     pub proactive: bool,
+    /// How long a thread may be silent before it is asked what became of it, in milliseconds; never where none is set.
+    pub idle_followup: Option<i64>,
 }
 
 /// How long a conversation's log is kept. What is still owed is kept longer.

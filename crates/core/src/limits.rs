@@ -94,6 +94,12 @@ pub const STIMULUS_ATTEMPTS: u8 = 3;
 pub const SCHEDULES: usize = 64;
 /// Shortest and longest interval of a schedule: a minute, and 31 days.
 pub const SCHEDULE_EVERY_MS: (i64, i64) = (60_000, 31 * 86_400_000);
+/// Shortest and longest silence after which a thread is asked what became of it: a minute, and 31 days.
+pub const IDLE_FOLLOWUP_MS: (i64, i64) = (60_000, 31 * 86_400_000);
+/// Threads that are asked so at once, so that a channel in which much lies still is not flooded.
+pub const IDLE_FOLLOWUPS: usize = 4;
+/// After what time those are looked at that were not.
+pub const IDLE_FOLLOWUP_AGAIN_MS: i64 = 60_000;
 /// Longest cron expression, in bytes.
 pub const CRON_BYTES: usize = 256;
 /// Quiet after a subject that was opened without a person (design section 5, "Turns").

@@ -243,7 +243,21 @@ pub(crate) fn with_open_events(db: &dyn Db, workspace: i64) -> Result<Vec<Conver
         ORDER BY conversation";
     let follows = Participation::AlwaysListen.code();
     let values = [workspace.into(), follows.into()];
-    db.all(sql, &values, |row| Ok(ConversationKey(row.int(0)?)))
+    let mut open = db.all(sql, &values, |row| Ok(ConversationKey(row.int(0)?)))?;
+    open.extend(with_silence(db, workspace)?);
+    open.sort_unstable();
+    open.dedup();
+    Ok(open)
+}
+
+/// Conversations whose threads are waited for to fall silent.
+fn with_silence(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> {
+    let sql = format!(
+        "{} WHERE workspace = $1 AND archived = $2 AND length(settings) > 0",
+        CONVERSATION.select()
+    );
+    let all = db.all(&sql, &[workspace.into(), false.into()], read)?;
+    Ok(all.iter().filter(|c| c.settings.idle_followup.is_some()).map(|c| c.key).collect())
 }
 
 /// Reads the columns of [`CONVERSATION`], which come first.

@@ -10,10 +10,10 @@ use chorus_wire::words::Word;
 use clap::Subcommand;
 
 use super::Context;
-use crate::args::word;
+use crate::args::{span, word};
 use crate::failure::Result;
 use crate::lookup;
-use crate::print::{date, line, table};
+use crate::print::{self, date, line, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -138,6 +138,9 @@ pub(crate) enum Args {
         /// Whether agents behind connection strings may have callbacks with which they speak unasked
         #[arg(long)]
         proactive: Option<bool>,
+        /// Silence after which a thread is asked what became of it, such as 24h, or `never`
+        #[arg(long, value_name = "SPAN", value_parser = idle)]
+        idle_followup: Option<Idle>,
     },
 }
 
@@ -150,6 +153,18 @@ fn budget(text: &str) -> std::result::Result<Budget, String> {
         "default" => Ok(Budget(None)),
         number => number.parse().map(|n| Budget(Some(n))).map_err(|_| "a number or default".into()),
     }
+}
+
+/// How long a thread may be silent, in milliseconds, or for ever.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Idle(Option<i64>);
+
+fn idle(text: &str) -> std::result::Result<Idle, String> {
+    if text == "never" {
+        return Ok(Idle(None));
+    }
+    let ms = i64::try_from(span(text)?.as_millis()).map_err(|_| "that is too long".to_owned())?;
+    Ok(Idle(Some(ms)))
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
@@ -220,6 +235,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             max_active_roots,
             quiet,
             proactive,
+            idle_followup,
         } => {
             let id = lookup::conversation(&client, &channel).await?;
             let lead = lead.map(|m| Some(lookup::member(&m).to_owned()));
@@ -247,6 +263,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                     roots_per_hour,
                     max_active_roots,
                     quiet_ms: quiet.map(|s| i64::from(s) * 1_000),
+                    idle_followup_ms: idle_followup.map(|idle| idle.0),
                 })
                 .filter(|stimuli| *stimuli != StimuliPatch::default()),
                 proactive,
@@ -300,6 +317,9 @@ fn one(channel: &Channel) -> String {
     }
     if let Some(lead) = &channel.lead {
         text.push_str(&format!("\nlead: {}", line(lead)));
+    }
+    if let Some(idle) = channel.stimuli.idle_followup_ms {
+        text.push_str(&format!("\nsilent threads are asked after: {}", print::span(idle)));
     }
     if let Some(keep) = &channel.keep {
         text.push_str(&format!("\nkept: {}", line(keep)));

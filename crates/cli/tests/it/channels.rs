@@ -76,3 +76,15 @@ fn what_was_said_and_brought_is_found_again() {
     };
     assert_eq!(files(&std::fs::read_to_string(again).unwrap()), files(&lines));
 }
+
+// covers: CHN-150
+#[test]
+fn silence_is_waited_for_as_long_as_one_says() {
+    let host = Host::with_room(&["scout"]);
+    let set = |value| host.json(&["channel", "set", "#ops", "--idle-followup", value]);
+    assert_eq!(set("36h")["stimuli"]["idle_followup_ms"], 36 * 3_600_000);
+    assert!(host.run(&["channel", "show", "#ops"]).out.contains("asked after: 36 h"));
+    assert!(set("never")["stimuli"].get("idle_followup_ms").is_none());
+    assert!(host.run(&["channel", "set", "#ops", "--idle-followup", "1s"]).err.contains("60000"));
+    assert!(host.run(&["channel", "set", "#ops", "--idle-followup", "soon"]).err.contains("span"));
+}

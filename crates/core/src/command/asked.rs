@@ -25,6 +25,8 @@ pub struct SettingsPatch {
     pub replies: Option<crate::conversation::Replies>,
     pub stimuli: crate::stimulus::RulesPatch,
     pub proactive: Option<bool>,
+    /// `Some(None)`: silent threads are let be.
+    pub idle_followup: Option<Option<i64>>,
 }
 
 /// A message to be posted.

@@ -153,6 +153,10 @@ fn put_later(out: &mut Writer, settings: &Settings) {
     if settings.proactive {
         out.byte(PROACTIVE);
     }
+    if let Some(idle) = settings.idle_followup {
+        out.byte(IDLE_FOLLOWUP);
+        out.number(idle as u64);
+    }
 }
 
 const LEAD: u8 = 1;
@@ -162,6 +166,7 @@ const TURNS: u8 = 4;
 const REPLIES: u8 = 5;
 const STIMULI: u8 = 7;
 const PROACTIVE: u8 = 8;
+const IDLE_FOLLOWUP: u8 = 9;
 
 pub(super) fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
     let mut settings = Settings {
@@ -201,6 +206,10 @@ fn get_tagged(reader: &mut Reader<'_>, settings: &mut Settings) -> Result<()> {
             REPLIES => settings.replies = reader.code()?,
             STIMULI => settings.stimuli = Some(get_stimulus_rules(reader)?),
             PROACTIVE => settings.proactive = true,
+            IDLE_FOLLOWUP => {
+                let idle = i64::try_from(reader.number()?).map_err(|_| Corrupt)?;
+                settings.idle_followup = Some(idle);
+            }
             _ => return Err(Corrupt),
         }
     }

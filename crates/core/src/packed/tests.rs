@@ -13,17 +13,19 @@ use crate::attention::flow::{Clues, Meant, Nobody};
 use crate::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
-use crate::conversation::{ConversationKind, Keep, Participation, Replies, Settings, Visibility};
+use crate::conversation::{ConversationKind, Participation};
 use crate::delivery::Clock;
 use crate::digest::{Digest, Part};
 use crate::event::{Change, Message, MessageKind, Reason, ThreadOpening};
-use crate::ids::{MemberKey, Seq, StreamKey, ThreadKey, Timestamp, Uid};
+use crate::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::reaction::Signal;
 use crate::thread::{ThreadKind, ThreadStatus};
-use crate::turn::{Lease, Rules, Turn};
+use crate::turn::{Lease, Turn};
 
 mod open;
+mod settings;
 use open::opened;
+use settings::settings;
 
 fn text() -> impl Strategy<Value = Arc<str>> {
     any::<String>().prop_map(Into::into)
@@ -56,44 +58,6 @@ fn message() -> impl Strategy<Value = Message> {
         metadata,
         source,
     })
-}
-
-fn settings() -> impl Strategy<Value = Settings> {
-    let visibility = select(vec![Visibility::Public, Visibility::Private]);
-    let stream = option::of(any::<u32>().prop_map(StreamKey));
-    let keep = option::of(any::<u32>().prop_map(Keep::from_stored));
-    let rest = (any::<bool>(), option::of(member()), option::of(any::<u32>()), keep);
-    let heard = any::<[u16; 4]>().prop_map(|[pending, roots_per_hour, active_roots, ms]| {
-        crate::stimulus::Rules { pending, roots_per_hour, active_roots, quiet_ms: ms.into() }
-    });
-    let later = (select(Replies::ALL.as_slice()), option::of(heard), any::<bool>());
-    let rest = (rest, option::of(rules()), later);
-    (text(), text(), text(), visibility, stream, rest).prop_map(
-        |(
-            title,
-            description,
-            purpose,
-            visibility,
-            stream,
-            ((archived, lead, agent_budget, keep), turns, (replies, stimuli, proactive)),
-        )| {
-            Settings {
-                title,
-                description,
-                purpose,
-                visibility,
-                stream,
-                archived,
-                lead,
-                agent_budget,
-                keep,
-                turns,
-                replies,
-                stimuli,
-                proactive,
-            }
-        },
-    )
 }
 
 fn opening() -> impl Strategy<Value = ThreadOpening> {
@@ -202,18 +166,6 @@ fn decided() -> impl Strategy<Value = Attention> {
     })
 }
 
-fn rules() -> impl Strategy<Value = Rules> {
-    let ms = || 0..i64::MAX;
-    (any::<u8>(), any::<u16>(), ms(), ms()).prop_map(
-        |(speakers, replies, cooldown_ms, acceptance_ms)| Rules {
-            speakers,
-            replies,
-            cooldown_ms,
-            acceptance_ms,
-        },
-    )
-}
-
 fn lease() -> impl Strategy<Value = Lease> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let (who, times) = ((member(), seq(), any::<u32>()), (time(), time(), any::<u8>()));
@@ -263,19 +215,6 @@ proptest! {
     #[test]
     fn turns_read_back(it in turns()) {
         prop_assert_eq!(read_turn(&turn(&it)), Ok(it));
-    }
-
-    #[test]
-    fn later_settings_read_back(it in settings()) {
-        let mut read = Settings {
-            turns: None,
-            replies: Replies::default(),
-            stimuli: None,
-            proactive: false,
-            ..it.clone()
-        };
-        prop_assert_eq!(read_later_settings(&later_settings(&it), &mut read), Ok(()));
-        prop_assert_eq!(read, it);
     }
 
     #[test]

@@ -98,6 +98,7 @@ impl Room {
         self.head.hash = event.hash;
         self.head.last_at = self.head.last_at.max(event.at);
         self.project(event);
+        self.expect_silence(event);
         self.remember(event);
     }
 

@@ -9,6 +9,7 @@ pub mod apply;
 mod base;
 mod catch_up;
 mod erase;
+mod idle;
 mod open;
 mod recover;
 mod remote;
@@ -98,6 +99,9 @@ pub struct Room {
     pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
     /// Its queue of stimuli, and those that ended lately.
     pub stimuli: Queue,
+    /// When it is next to be looked for threads that have fallen silent; none where none is waited for. Soft: it may
+    /// be earlier than it need be, never later.
+    pub silence_at: Option<Timestamp>,
     /// What it is asked again and again.
     pub schedules: BTreeMap<Uid, Arc<Schedule>>,
     /// The channel elsewhere that it is, if it is one.
@@ -275,6 +279,7 @@ impl Room {
             autonomous: VecDeque::new(),
             gone: BTreeSet::new(),
             stimuli: Queue::new(),
+            silence_at: None,
             schedules: BTreeMap::new(),
             remote: None,
             tally: Tally::default(),
@@ -323,6 +328,7 @@ impl Room {
                 room.must_store(seq);
             }
         }
+        room.silence_at = room.next_silence();
         room
     }
 
@@ -373,12 +379,17 @@ impl Room {
     /// When its queue or its schedules are next to be looked at.
     pub fn queue_due(&self) -> Option<Timestamp> {
         let fires = self.schedules.values().filter_map(|s| s.next_at).min();
-        queue::due(&self.stimuli).into_iter().chain(fires).min()
+        queue::due(&self.stimuli).into_iter().chain(fires).chain(self.silence_at).min()
     }
 
-    /// Whether something waits in its queue.
+    /// Whether something waits in its queue, or to be put there.
     pub fn has_stimuli(&self) -> bool {
         self.queue_due().is_some()
+    }
+
+    /// Whether there is anything that could wait in its queue.
+    pub fn has_queue(&self) -> bool {
+        !self.stimuli.is_empty() || !self.schedules.is_empty() || self.silence_at.is_some()
     }
 
     /// The live thread of an undertaking; the oldest, should there be two.

@@ -89,6 +89,7 @@ impl Run<'_> {
         }
         settings.replies = patch.replies.unwrap_or(settings.replies);
         settings.proactive = patch.proactive.unwrap_or(settings.proactive);
+        settings.idle_followup = patch.idle_followup.unwrap_or(settings.idle_followup);
         check_settings(&settings)?;
         if settings.archived {
             self.must_not_be_default(key)?;
@@ -228,6 +229,11 @@ pub(super) fn check_settings(settings: &Settings) -> Result<(), Refusal> {
     if settings.keep.is_some_and(|keep| !keep.is_within()) {
         let most = limits::KEEP_DAYS;
         return Err(Refusal::invalid(format!("keep is all, or 1d to {most}d")));
+    }
+    let (least, most) = limits::IDLE_FOLLOWUP_MS;
+    if settings.idle_followup.is_some_and(|ms| !(least..=most).contains(&ms)) {
+        let why = format!("`idle_followup_ms` is from {least} to {most}, or null");
+        return Err(Refusal::invalid(why));
     }
     for (what, text) in [("description", &settings.description), ("purpose", &settings.purpose)] {
         if text.len() > limits::DESCRIPTION_BYTES {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::digest::digest_timer;
+use super::stimulus::stimulus_timer;
 use super::{Failure, Result, Run, Workspace, is_running};
 use crate::command::{By, Drawn, Effect, Facts, Offer, Unavailable};
 use crate::delivery::{Delivery, Disposition, Open, State};
@@ -130,6 +131,7 @@ impl Workspace {
             self.touched.insert(key);
         }
         let due = self.digests.0.and_then(|every| room.tally.due(every));
+        let silence = room.queue_due();
         let runs = |open: &Open| -> Vec<MemberKey> {
             let running = open.deliveries.iter().filter(|d| is_running(d.state));
             running.map(|d| d.member).collect()
@@ -143,6 +145,7 @@ impl Workspace {
             self.count_running(member, was, !was);
         }
         self.timers.set(digest_timer(key), due);
+        self.timers.set(stimulus_timer(key), silence);
         for (seq, was) in &before {
             let at = EventRef { conversation: key, seq: *seq };
             if let Some(was) = was {

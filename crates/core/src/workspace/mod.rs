@@ -361,7 +361,7 @@ impl Workspace {
             if due.is_some() {
                 self.timers.set(digest_timer(key), due);
             }
-            if !room.stimuli.is_empty() || !room.schedules.is_empty() {
+            if room.has_queue() {
                 self.timers.set(stimulus_timer(key), room.queue_due());
             }
             if self.shared {

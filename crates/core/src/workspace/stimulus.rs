@@ -3,6 +3,7 @@
 //! Invariant: what a stimulus says and that it was said are recorded together, under a key made of its id, so that it
 //! is said once whatever happens between its claim and that.
 
+mod idle;
 mod made;
 
 use std::sync::Arc;
@@ -214,6 +215,7 @@ impl Run<'_> {
     pub(super) fn fire_stimuli(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
         self.fire_schedules(key)?;
+        self.follow_up(key)?;
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
         let open: Vec<_> = room.stimuli.values().filter(|s| s.state.is_open()).cloned().collect();
         for old in open.iter().filter(|s| s.expires_at.is_some_and(|at| at <= now)) {

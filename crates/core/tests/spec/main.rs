@@ -25,6 +25,7 @@ mod pauses;
 mod projects;
 mod reactions;
 mod reliability;
+mod silence;
 mod stimuli;
 mod stimuli_set;
 mod thread_work;

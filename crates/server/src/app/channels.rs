@@ -73,6 +73,7 @@ impl App {
             keep,
             turns: patch.turns.map(turns).unwrap_or_default(),
             replies: patch.replies,
+            idle_followup: patch.stimuli.as_ref().and_then(|s| s.idle_followup_ms),
             stimuli: patch.stimuli.map(stimuli).unwrap_or_default(),
             proactive: patch.proactive,
         };

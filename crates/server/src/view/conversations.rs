@@ -43,8 +43,8 @@ pub(crate) fn channel(
         held: None,
         turns: turns(settings.turns.unwrap_or_default()),
         replies: settings.replies,
-        stimuli: stimuli(settings.stimuli.unwrap_or_default()),
         proactive: settings.proactive,
+        stimuli: stimuli(settings.stimuli.unwrap_or_default(), settings.idle_followup),
         unattended: head.unattended,
         paused: budgets.of(conversation, None).is_some_and(|most| head.unattended >= most),
         members: roster.map(|seats| {
@@ -63,12 +63,13 @@ fn turns(rules: Rules) -> Turns {
     }
 }
 
-fn stimuli(rules: stimulus::Rules) -> StimuliRules {
+fn stimuli(rules: stimulus::Rules, idle_followup_ms: Option<i64>) -> StimuliRules {
     StimuliRules {
         max_pending: rules.pending,
         roots_per_hour: rules.roots_per_hour,
         max_active_roots: rules.active_roots,
         quiet_ms: rules.quiet_ms,
+        idle_followup_ms,
     }
 }
 

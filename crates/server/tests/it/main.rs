@@ -43,6 +43,7 @@ mod restart;
 mod retention;
 mod schedules;
 mod search;
+mod silence;
 mod sqlite;
 mod stimuli;
 mod tails;

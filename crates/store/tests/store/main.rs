@@ -13,4 +13,5 @@ mod reading;
 mod repair;
 mod restart;
 mod search;
+mod silence;
 mod sqlite;

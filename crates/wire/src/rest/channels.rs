@@ -97,6 +97,10 @@ pub struct StimuliPatch {
     /// Quiet after such a subject before the next, 0 to 3,600,000 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quiet_ms: Option<i64>,
+    /// Silence after which a thread is asked what became of it, 60,000 to 2,678,400,000 ms; null is never.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
+    #[schemars(with = "Option<i64>")]
+    pub idle_followup_ms: Option<Option<i64>>,
 }
 
 /// How much a channel hears without a person asking.
@@ -106,6 +110,9 @@ pub struct StimuliRules {
     pub roots_per_hour: u16,
     pub max_active_roots: u16,
     pub quiet_ms: i64,
+    /// Silence after which a thread is asked what became of it; absent where it never is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_followup_ms: Option<i64>,
 }
 
 /// How agents take turns in a channel's subjects, as it is to be.
