@@ -118,7 +118,9 @@ fn what_was_called_off_is_asked_when_more_was_said() {
     let (conversation, stimulus) = (house.ops, made.uid);
     let cancel = Command::SteerStimulus { conversation, stimulus, again: false };
     house.run(house.by(BOB), cancel).unwrap();
-    house.pass(3 * IDLE);
+    house.pass(IDLE);
+    house.restart();
+    house.pass(2 * IDLE);
     assert!(asked(&house).is_empty());
     assert_eq!(waiting(&house).len(), 1);
     house.post(BOB, Say::to(house.ops, "once more").in_thread(about)).unwrap();
