@@ -11,7 +11,7 @@ mod facts;
 use std::sync::Arc;
 
 use crate::audit::Note;
-use crate::conversation::{ConversationKind, Participation, Settings};
+use crate::conversation::{ConversationKind, Participation, Settings, TermsPatch};
 use crate::delivery::Disposition;
 use crate::event::{EventRef, Message, Reason};
 use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
@@ -112,6 +112,7 @@ pub enum Command {
         conversation: Uid,
         member: MemberKey,
         participation: Participation,
+        terms: TermsPatch,
     },
     RemoveSeat {
         conversation: Uid,

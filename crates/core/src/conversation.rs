@@ -1,5 +1,6 @@
 //! A conversation: a roster, settings, and an append-only log of events.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -130,6 +131,45 @@ pub struct Settings {
     pub proactive: bool,
     /// How long a thread may be silent before it is asked what became of it, in milliseconds; never where none is set.
     pub idle_followup: Option<i64>,
+    /// What is set about single seats, of those about which anything is.
+    pub seats: BTreeMap<MemberKey, Terms>,
+}
+
+impl Settings {
+    /// As what a member is known here, where that is another name than its own.
+    pub fn name_of(&self, member: MemberKey) -> Option<&Arc<str>> {
+        self.seats.get(&member)?.name.as_ref()
+    }
+
+    /// The one session of a member that is asked here, if it is one.
+    pub fn pinned_session(&self, member: MemberKey) -> Option<Uid> {
+        self.seats.get(&member)?.session
+    }
+}
+
+/// What is set about the seat of an agent (channels spec, "Members").
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Its name in this channel; none follows the name that the agent has.
+    pub name: Option<Arc<str>>,
+    /// The session that is asked here and no other; none leaves the choice to the host.
+    pub session: Option<Uid>,
+}
+
+/// Terms to be changed: what is absent stays, and `Some(None)` takes away.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TermsPatch {
+    pub name: Option<Option<Arc<str>>>,
+    pub session: Option<Option<Uid>>,
+}
+
+impl Terms {
+    pub fn changed(&self, patch: TermsPatch) -> Self {
+        Self {
+            name: patch.name.unwrap_or_else(|| self.name.clone()),
+            session: patch.session.unwrap_or(self.session),
+        }
+    }
 }
 
 /// How long a conversation's log is kept. What is still owed is kept longer.

@@ -2,7 +2,7 @@
 
 use chorus_core::conversation::{ConversationKind, Participation, Replies, Visibility};
 use chorus_wire::rest::channels::{
-    Channel, ChannelPatch, Leave, NewChannel, StimuliPatch, TurnsPatch,
+    Channel, ChannelPatch, Display, Leave, NewChannel, Seat, SeatPut, StimuliPatch, TurnsPatch,
 };
 use chorus_wire::rest::index::{Index, Indexed, ListIndex};
 use chorus_wire::rest::search::Scope;
@@ -67,6 +67,23 @@ pub(crate) enum Args {
         /// always_listen
         #[arg(long, value_name = "HOW", value_parser = word::<Participation>)]
         participation: Option<Participation>,
+    },
+    /// Say how an agent is called in a channel, and which of its sessions is asked there
+    Seat {
+        channel: String,
+        agent: String,
+        /// A name that it has there alone
+        #[arg(long, value_name = "TEXT")]
+        name: Option<String>,
+        /// Call it there as it is called everywhere
+        #[arg(long, conflicts_with = "name")]
+        follow_name: bool,
+        /// Ask this session and no other
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
+        /// Ask whichever session the host finds best
+        #[arg(long, conflicts_with = "session")]
+        any_session: bool,
     },
     /// Take members out of a channel
     Remove {
@@ -197,8 +214,24 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         Args::Add { channel, members, participation } => {
             let id = lookup::conversation(&client, &channel).await?;
             for member in &members {
-                client.seat(&id, lookup::member(member), participation).await?;
+                let put = SeatPut { participation, ..SeatPut::default() };
+                client.seat(&id, lookup::member(member), &put).await?;
             }
+            id
+        }
+        Args::Seat { channel, agent, name, follow_name, session, any_session } => {
+            let id = lookup::conversation(&client, &channel).await?;
+            let agent = lookup::member(&agent);
+            let seats = client.channel(&id).await?.members.unwrap_or_default();
+            let seat = seats.iter().find(|seat| seat.member == agent);
+            let put = SeatPut {
+                // How it takes part stays.
+                participation: seat.map(|seat| seat.participation),
+                display: follow_name.then_some(Display::FollowAgent),
+                display_name: name,
+                session_id: session.map(Some).or(any_session.then_some(None)),
+            };
+            client.seat(&id, agent, &put).await?;
             id
         }
         Args::Leave { channel, agent, thread } => {
@@ -338,14 +371,29 @@ fn one(channel: &Channel) -> String {
         text.push_str(&format!("\nkept from event {} on, whatever its age: {why}", held.seq));
     }
     if let Some(seats) = &channel.members {
-        let seats = seats.iter().map(|seat| match (seat.participation, seat.by_mirror) {
-            (Participation::SelectedOnly, false) => line(&seat.member),
-            (Participation::SelectedOnly, true) => format!("{} (mirrored)", line(&seat.member)),
-            (other, _) => format!("{} ({})", line(&seat.member), other.word()),
-        });
-        text.push_str(&format!("\nmembers: {}", seats.collect::<Vec<_>>().join(", ")));
+        let seats: Vec<_> = seats.iter().map(seated).collect();
+        text.push_str(&format!("\nmembers: {}", seats.join(", ")));
     }
     text
+}
+
+/// A member, with what is not usual about its seat.
+fn seated(seat: &Seat) -> String {
+    let mut about = Vec::new();
+    if seat.participation != Participation::SelectedOnly {
+        about.push(seat.participation.word().to_owned());
+    }
+    if seat.by_mirror {
+        about.push("mirrored".to_owned());
+    }
+    if seat.display == Some(Display::Manual) {
+        about.push(format!("called {:?}", line(&seat.display_name)));
+    }
+    if let Some(session) = &seat.session_id {
+        about.push(format!("only {}", line(session)));
+    }
+    let member = line(&seat.member);
+    if about.is_empty() { member } else { format!("{member} ({})", about.join(", ")) }
 }
 
 fn list(channels: &[Channel]) -> String {

@@ -88,3 +88,25 @@ fn silence_is_waited_for_as_long_as_one_says() {
     assert!(host.run(&["channel", "set", "#ops", "--idle-followup", "1s"]).err.contains("60000"));
     assert!(host.run(&["channel", "set", "#ops", "--idle-followup", "soon"]).err.contains("span"));
 }
+
+// covers: CHN-220, CHN-221
+#[test]
+fn an_agent_is_called_in_a_channel_what_one_says() {
+    let host = Host::with_room(&["scout"]);
+    host.json(&["channel", "add", "#ops", "scout", "--participation", "prefer_selected"]);
+    let set = |flags: &[&str]| host.json(&[&["channel", "seat", "#ops", "@scout"], flags].concat());
+    let seat = |shown: &serde_json::Value| {
+        let seats = shown["members"].as_array().unwrap().iter();
+        seats.clone().find(|seat| seat["member"] == "scout").unwrap().clone()
+    };
+    let named = seat(&set(&["--name", "Night watch"]));
+    assert_eq!((&named["display"], &named["kind"]), (&json!("manual"), &json!("session")));
+    assert_eq!(named["participation"], "prefer_selected", "how it takes part stays");
+    let shown = host.run(&["channel", "show", "#ops"]).out;
+    assert!(shown.contains("scout (prefer_selected, called \"Night watch\")"), "{shown}");
+    assert_eq!(seat(&set(&["--follow-name"]))["display"], "follow_agent");
+    assert!(
+        host.run(&["channel", "seat", "#ops", "scout", "--session", "x"]).err.contains("sess_")
+    );
+    assert_eq!(seat(&set(&["--any-session"])).get("session_id"), None);
+}

@@ -1,6 +1,5 @@
 //! Conversations and their rosters.
 
-use chorus_core::conversation::Participation;
 use chorus_wire::rest::channels::{
     Channel, ChannelPatch, Channels, Leave, ListChannels, NewChannel, Seat, SeatPut,
 };
@@ -45,14 +44,9 @@ impl Client {
     }
 
     /// `PUT /v1/channels/{id}/members/{member}`
-    pub async fn seat(
-        &self,
-        id: &str,
-        member: &str,
-        participation: Option<Participation>,
-    ) -> Result<Seat> {
+    pub async fn seat(&self, id: &str, member: &str, put: &SeatPut) -> Result<Seat> {
         let url = self.url(&["v1", "channels", id, "members", member]);
-        self.send(Method::PUT, url, &SeatPut { participation }).await
+        self.send(Method::PUT, url, put).await
     }
 
     /// `DELETE /v1/channels/{id}/members/{member}`

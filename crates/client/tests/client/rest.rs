@@ -146,7 +146,7 @@ async fn every_call_has_its_path() {
         client.create_channel(&Default::default()),
         client.channel("c"),
         client.change_channel("c", &Default::default()),
-        client.seat("c", "m", None),
+        client.seat("c", "m", &Default::default()),
         client.unseat("c", "m"),
         client.cursor("c"),
         client.set_cursor("c", 1),

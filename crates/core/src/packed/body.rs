@@ -1,11 +1,13 @@
 //! What an event says, packed: the bytes that its `content_hash` is over. The kind of the change and what
 //! every event has stand beside it, in columns.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::stimulus::{get_uid, put_uid};
 use super::work::{get_change, get_promotion, put_change, put_promotion};
 use super::{Corrupt, Reader, Result, Writer};
-use crate::conversation::{Keep, Replies, Settings};
+use crate::conversation::{Keep, Replies, Settings, Terms};
 use crate::event::{Change, Message, ThreadOpening};
 use crate::ids::{MemberKey, Seq, StreamKey, Uid};
 use crate::stimulus;
@@ -157,6 +159,10 @@ fn put_later(out: &mut Writer, settings: &Settings) {
         out.byte(IDLE_FOLLOWUP);
         out.number(idle as u64);
     }
+    if !settings.seats.is_empty() {
+        out.byte(SEATS);
+        put_seats(out, &settings.seats);
+    }
 }
 
 const LEAD: u8 = 1;
@@ -167,6 +173,7 @@ const REPLIES: u8 = 5;
 const STIMULI: u8 = 7;
 const PROACTIVE: u8 = 8;
 const IDLE_FOLLOWUP: u8 = 9;
+const SEATS: u8 = 10;
 
 pub(super) fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
     let mut settings = Settings {
@@ -210,10 +217,34 @@ fn get_tagged(reader: &mut Reader<'_>, settings: &mut Settings) -> Result<()> {
                 let idle = i64::try_from(reader.number()?).map_err(|_| Corrupt)?;
                 settings.idle_followup = Some(idle);
             }
+            SEATS => settings.seats = get_seats(reader)?,
             _ => return Err(Corrupt),
         }
     }
     Ok(())
+}
+
+fn put_seats(out: &mut Writer, seats: &BTreeMap<MemberKey, Terms>) {
+    out.number(seats.len() as u64);
+    for (member, terms) in seats {
+        out.number(member.0.into());
+        out.optional_text(terms.name.as_deref());
+        put_uid(out, terms.session);
+    }
+}
+
+fn get_seats(reader: &mut Reader<'_>) -> Result<BTreeMap<MemberKey, Terms>> {
+    let count = reader.count()?;
+    let seat = |reader: &mut Reader<'_>| {
+        let member = MemberKey(reader.small()?);
+        Ok((member, Terms { name: reader.optional_text()?, session: get_uid(reader)? }))
+    };
+    let seats = (0..count).map(|_| seat(reader)).collect::<Result<Vec<_>>>()?;
+    // There is one way of writing them.
+    let is_one = !seats.is_empty()
+        && seats.is_sorted_by(|a, b| a.0 < b.0)
+        && seats.iter().all(|(_, terms)| *terms != Terms::default());
+    is_one.then(|| seats.into_iter().collect()).ok_or(Corrupt)
 }
 
 fn put_rules(out: &mut Writer, rules: &turn::Rules) {

@@ -119,6 +119,7 @@ impl Room {
             }
             Change::Left { member } => {
                 self.seat(*member, None);
+                self.forget_terms(*member);
                 self.come_back(|gone| gone == *member);
             }
             Change::Withdrew { member } => {
@@ -239,6 +240,14 @@ impl Room {
             self.listeners.remove(&member);
         }
         self.dirty.roster.insert(member, participation);
+    }
+
+    /// What was set about a seat goes with it.
+    fn forget_terms(&mut self, member: MemberKey) {
+        if self.conversation.settings.seats.contains_key(&member) {
+            Arc::make_mut(&mut self.conversation).settings.seats.remove(&member);
+            self.dirty.conversation = true;
+        }
     }
 
     /// Who is named where it has left is back.

@@ -161,11 +161,10 @@ impl Run<'_> {
             return Ok(());
         }
         let waiting = open.delivery(claim.holder).is_some_and(|d| d.state == State::Waiting);
-        let directory = self.directory();
         let somebody = open.attention.told.iter().any(|t| {
             t.decision.rule == Rule::RoleMentionOther
                 && open.delivery(t.member).is_none()
-                && !directory.connected(t.member).is_empty()
+                && !self.asked_sessions(at.conversation, t.member).is_empty()
         });
         let room = self.room_mut(at.conversation);
         let Some(open) = room.open_mut(at.seq) else { return Ok(()) };

@@ -113,38 +113,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Gives a member a seat, changes it, or takes it away. Whoever may see a public channel may seat
-    /// itself; seating others is for who runs the room.
-    pub(super) fn set_seat(
-        &mut self,
-        uid: Uid,
-        member: MemberKey,
-        participation: Option<Participation>,
-    ) -> Result<Outcome> {
-        let key = self.room_by_uid(uid)?;
-        self.must_be_member(member)?;
-        if member != self.by.member {
-            self.must_govern()?;
-        }
-        match participation {
-            Some(_) => self.sit_by_right(key, member),
-            None => self.must_not_be_mirrored(key, member)?,
-        }
-        let now = self.room(key).roster.get(&member).copied();
-        if now == participation {
-            return Ok(Outcome::Conversation(self.room(key).conversation.clone()));
-        }
-        let change = match participation {
-            Some(participation) => Change::Joined { member, participation },
-            None => Change::Left { member },
-        };
-        self.log_plain(key, self.drawn.uid, change)?;
-        if participation.is_none() {
-            self.drop_deliveries(key, member);
-        }
-        Ok(Outcome::Conversation(self.room(key).conversation.clone()))
-    }
-
     pub(super) fn set_cursor(&mut self, uid: Uid, read: Seq) -> Result<Outcome> {
         let key = self.room_by_uid(uid)?;
         let head = self.room(key).head.seq;

@@ -9,13 +9,13 @@ use crate::command::{Effect, Offer, Outcome, RemoteNews};
 use crate::delivery::{Delivery, Disposition, Fired, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, SessionKey, Uid};
+use crate::ids::{MemberKey, SessionKey, Uid};
 use crate::limits;
 
 impl Run<'_> {
     /// Offers a delivery to the best session of its member; it waits when none is connected.
     pub(super) fn offer(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
-        let connected = self.directory().connected(member);
+        let connected = self.asked_sessions(at.conversation, member);
         let open = self.room(at.conversation).open.get(&at.seq);
         let due = open.and_then(|o| o.delivery(member)).filter(|d| d.is_open());
         let Some(delivery) = due.filter(|d| !d.is_deferred()) else { return Ok(()) };
@@ -108,7 +108,7 @@ impl Run<'_> {
             let open = self.room(at.conversation).open.get(&at.seq);
             let Some(delivery) = open.and_then(|o| o.delivery(member)) else { continue };
             let due = match delivery.state {
-                State::Waiting => true,
+                State::Waiting => self.may_ask(at.conversation, member, session),
                 State::Offered { session: other, .. } => other == session,
                 State::Accepted { session: holder, gone, .. } => {
                     holder == session && gone.is_some()
@@ -300,23 +300,6 @@ impl Run<'_> {
         self.offer(at, member)?;
         self.ws.track(at);
         Ok(Outcome::Done)
-    }
-
-    /// A member leaves: what it was still to be told there is told no more.
-    pub(super) fn drop_deliveries(&mut self, key: ConversationKey, member: MemberKey) {
-        let owed: Vec<EventRef> =
-            self.ws.owed.get(&member).into_iter().flatten().copied().collect();
-        for at in owed.into_iter().filter(|at| at.conversation == key) {
-            let now = self.now;
-            let room = self.room_mut(key);
-            let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
-            if let Some(delivery) = delivery {
-                let running = is_running(delivery.state);
-                delivery.settle(Disposition::Superseded, now);
-                self.ws.count_running(member, running, false);
-            }
-            self.settle_if_done(at);
-        }
     }
 
     /// Time has come for an event: its row, its claim, its deliveries.

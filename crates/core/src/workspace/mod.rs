@@ -31,6 +31,7 @@ mod project;
 mod rooms;
 mod run;
 mod schedule;
+mod seat;
 mod stimulus;
 mod thread;
 mod timer;
@@ -216,12 +217,10 @@ impl Workspace {
             Command::ChangeConversation { conversation, settings } => {
                 run.change_conversation(conversation, settings)
             }
-            Command::SetSeat { conversation, member, participation } => {
-                run.set_seat(conversation, member, Some(participation))
+            Command::SetSeat { conversation, member, participation, terms } => {
+                run.set_seat(conversation, member, participation, terms)
             }
-            Command::RemoveSeat { conversation, member } => {
-                run.set_seat(conversation, member, None)
-            }
+            Command::RemoveSeat { conversation, member } => run.remove_seat(conversation, member),
             Command::Post(post) => run.post(*post),
             Command::Preview(post) => run.preview(&post),
             Command::Edit { message, content } => run.edit(message, content),

@@ -105,6 +105,7 @@ impl World {
             conversation,
             member: listener,
             participation: Participation::AlwaysListen,
+            terms: Default::default(),
         };
         self.must(self.by(self.people[0]), seat);
         for (member, _) in self.agents.clone() {

@@ -168,7 +168,8 @@ impl House {
     }
 
     pub fn seat(&mut self, conversation: Uid, member: MemberKey, participation: Participation) {
-        let seat = Command::SetSeat { conversation, member, participation };
+        let seat =
+            Command::SetSeat { conversation, member, participation, terms: Default::default() };
         self.must(self.by(ALICE), seat);
     }
 

@@ -245,7 +245,8 @@ fn people_elsewhere_are_nobody_to_fall_back_to_and_do_not_steer_the_host() {
     assert!(house.decision(word, SCOUT).is_some(), "it is a message like others");
     for member in inbox.stand_ins() {
         let conversation = house.ops;
-        let seat = Command::SetSeat { conversation, member, participation: Default::default() };
+        let (participation, terms) = Default::default();
+        let seat = Command::SetSeat { conversation, member, participation, terms };
         house.run(house.by(ALICE), seat).unwrap();
     }
     let named =

@@ -25,6 +25,7 @@ mod pauses;
 mod projects;
 mod reactions;
 mod reliability;
+mod seats;
 mod silence;
 mod stimuli;
 mod stimuli_set;

@@ -192,7 +192,12 @@ fn a_mirrored_seat_in_a_private_channel_is_not_made_its_own_by_asking() {
     let hidden = house.conversation("hidden", ConversationKind::Channel, vec![ALICE]);
     let project = create(&mut house, &[SCOUT], vec![linking(hidden, true)]).uid;
     let participation = Participation::AlwaysListen;
-    let seat = Command::SetSeat { conversation: hidden, member: SCOUT, participation };
+    let seat = Command::SetSeat {
+        conversation: hidden,
+        member: SCOUT,
+        participation,
+        terms: Default::default(),
+    };
     house.run(house.by(SCOUT), seat.clone()).unwrap();
     let leave = |id: &str| Asked::RemoveMember { project, id: id.into() };
     ask(&mut house, ALICE, leave("scout")).unwrap();
@@ -265,7 +270,7 @@ proptest! {
                     kickoff: None,
                 })),
                 6 => Command::Project(Box::new(Asked::Unlink { project, conversation: room })),
-                7 => Command::SetSeat { conversation: room, member, participation },
+                7 => Command::SetSeat { conversation: room, member, participation, terms: Default::default() },
                 8 => Command::RemoveSeat { conversation: room, member },
                 9 if member != ALICE && on => Command::RemoveMember { member },
                 9 => Command::Project(Box::new(Asked::Delete { project })),

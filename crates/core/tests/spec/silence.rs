@@ -164,7 +164,7 @@ fn it_is_the_leads_word_else_that_of_who_began_the_thread() {
     assert!(asked(&house).is_empty() && waiting(&house).is_empty(), "nobody could say it");
     let (conversation, member) = (house.ops, BOB);
     let participation = Default::default();
-    let seat = Command::SetSeat { conversation, member, participation };
+    let seat = Command::SetSeat { conversation, member, participation, terms: Default::default() };
     house.run(house.by(ALICE), seat).unwrap();
     house.pass(70_000);
     assert_eq!(asked(&house).len(), 1, "somebody can again");

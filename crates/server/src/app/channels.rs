@@ -4,15 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chorus_core::command::{Command, Outcome, SettingsPatch};
-use chorus_core::conversation::{Conversation, ConversationKind, Keep, Settings, Visibility};
+use chorus_core::conversation::{
+    Conversation, ConversationKind, Keep, Settings, TermsPatch, Visibility,
+};
 use chorus_core::error::Refusal;
 use chorus_core::ids::Uid;
 use chorus_core::limits;
 use chorus_core::stimulus;
 use chorus_core::turn::RulesPatch;
 use chorus_wire::rest::channels::{
-    Channel, ChannelPatch, Channels, Leave, ListChannels, NewChannel, Seat, SeatPut, StimuliPatch,
-    TurnsPatch,
+    Channel, ChannelPatch, Channels, Display, Leave, ListChannels, NewChannel, Seat, SeatPut,
+    StimuliPatch, TurnsPatch,
 };
 use chorus_wire::rest::search::Scope;
 
@@ -134,11 +136,11 @@ impl App {
         let conversation = ids::conversation(id)?;
         let member = ids::member(&self.directory(), member)?.key;
         let participation = put.participation.unwrap_or_default();
-        let command = Command::SetSeat { conversation, member, participation };
+        let terms = terms(put)?;
+        let command = Command::SetSeat { conversation, member, participation, terms };
         match self.change(caller.by, command).await? {
             Outcome::Conversation(conversation) => {
-                let key = conversation.key;
-                Ok(conversations::seat(&self.directory(), key, member, participation))
+                Ok(conversations::seat(&self.directory(), &conversation, member, participation))
             }
             other => Err(unexpected(&other)),
         }
@@ -166,6 +168,27 @@ impl App {
         let member = ids::member(&self.directory(), member)?.key;
         self.submit(caller.by, Command::RemoveSeat { conversation, member }).await.map(drop)
     }
+}
+
+/// What is to be set about a seat.
+fn terms(put: SeatPut) -> Result<TermsPatch, Refusal> {
+    let name = match (put.display, put.display_name) {
+        (None | Some(Display::Manual), Some(name)) => Some(Some(name.into())),
+        (Some(Display::Manual), None) => {
+            return Err(Refusal::invalid("`manual` goes with a `display_name`"));
+        }
+        (Some(Display::FollowAgent), Some(_)) => {
+            return Err(Refusal::invalid("`follow_agent` goes without a `display_name`"));
+        }
+        (Some(Display::FollowAgent), None) => Some(None),
+        (None, None) => None,
+    };
+    let session = match put.session_id {
+        Some(Some(id)) => Some(Some(ids::session(&id)?)),
+        Some(None) => Some(None),
+        None => None,
+    };
+    Ok(TermsPatch { name, session })
 }
 
 fn turns(patch: TurnsPatch) -> RulesPatch {

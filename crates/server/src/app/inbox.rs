@@ -127,7 +127,7 @@ impl App {
             }
             [_, None, Some(id)] => {
                 let shown = self.shown(caller, id).await?;
-                let place = self.place(caller, shown.conversation).await?;
+                let place = self.place(caller, shown.conversation.uid).await?;
                 // Up to it unless the caller wants another part of the same line of talk.
                 let range = match range {
                     Range::Newest => Range::Before(shown.event.seq.next()),

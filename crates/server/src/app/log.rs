@@ -31,7 +31,7 @@ impl App {
     pub(super) fn show_events(&self, logged: &[Logged]) -> Vec<Event> {
         let directory = self.directory();
         let show = |l: &Logged| {
-            view::events::event(&directory, l.conversation, &l.event, l.thread, l.about.as_ref())
+            view::events::event(&directory, &l.conversation, &l.event, l.thread, l.about.as_ref())
         };
         logged.iter().map(show).collect()
     }

@@ -105,7 +105,7 @@ impl App {
             Some(shown) => shown,
             None => return Err(retention::explain(self.readers.clone(), uid, unknown()).await),
         };
-        self.place(caller, shown.conversation).await.map_err(|_| unknown())?;
+        self.place(caller, shown.conversation.uid).await.map_err(|_| unknown())?;
         Ok(shown)
     }
 }

@@ -57,7 +57,7 @@ pub(super) struct Page {
 
 /// One entry of a log, as it is shown.
 pub(super) struct Logged {
-    pub conversation: Uid,
+    pub conversation: Arc<Conversation>,
     pub event: Arc<Event>,
     pub thread: Option<Uid>,
     /// The message it posts or is about, as it is now.
@@ -187,7 +187,7 @@ impl App {
                     None => posted(stored.clone()),
                 };
                 logged.push(Logged {
-                    conversation: stored.entry.conversation.uid,
+                    conversation: stored.entry.conversation,
                     thread: stored.entry.thread.map(|t| t.uid),
                     event: stored.entry.event,
                     about,
@@ -281,7 +281,7 @@ pub(super) fn posted(stored: StoredEntry) -> Option<Shown> {
         return None;
     }
     Some(Shown {
-        conversation: entry.conversation.uid,
+        conversation: entry.conversation,
         event: entry.event,
         thread: entry.thread.map(|t| t.uid),
         reply_to: entry.reply_to,

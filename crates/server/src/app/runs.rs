@@ -65,7 +65,7 @@ impl App {
             // Nobody has answered it yet: it is all there is of its thread.
             let directory = self.directory();
             return Ok(ChannelThread {
-                channel_id: root.conversation.show(Prefix::Conversation),
+                channel_id: root.conversation.uid.show(Prefix::Conversation),
                 thread_id: None,
                 messages: vec![messages::entry(&directory, &root, caller.by.member, glyphs)],
                 has_more: false,
@@ -100,7 +100,10 @@ impl App {
             }
         };
         let directory = self.directory();
-        let member = |key: &MemberKey| messages::owned(view::members::author(&directory, *key));
+        let conversation = &offer.entry.conversation;
+        let member = |key: &MemberKey| {
+            messages::owned(view::members::author_in(&directory, conversation, *key))
+        };
         Some(ChannelDelivery {
             kind: channel::KIND.to_owned(),
             purpose: offer.entry.conversation.settings.purpose.to_string(),

@@ -15,7 +15,7 @@ use chorus_wire::attention::shared::{Body, DeliverFor, DeliverShared, Shared};
 
 use crate::app::inboxes::CameWith;
 use crate::auth::{Auth, Turn};
-use crate::view::{id_of, members, messages};
+use crate::view::{id_of, messages};
 
 /// Encodes what all receivers of the event share.
 pub(crate) fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -> Shared {
@@ -46,7 +46,7 @@ pub(crate) fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -
             stream_id: stream.map(|s| s.uid.show(Prefix::Stream).into()),
             thread_id: entry.thread.as_ref().map(|t| t.uid.show(Prefix::Thread).into()),
         },
-        author: messages::author(directory, event.actor, from.clone()),
+        author: messages::author(directory, &entry.conversation, event.actor, from.clone()),
         timing: Timing {
             created_at: event.at,
             sequence: event.seq.0,
@@ -179,10 +179,10 @@ fn recipient<'a>(
 }
 
 pub(super) fn knock(entry: &Entry, decision: &Decision, directory: &Directory) -> Knock<'static> {
-    let author = members::author(directory, entry.event.actor);
+    let author = id_of(directory, entry.event.actor);
     let kind = if directory.is_agent(entry.event.actor) { "agent" } else { "human" };
     Knock {
-        from: format!("{kind}:{}", author.id).into(),
+        from: format!("{kind}:{author}").into(),
         place: place(entry).into(),
         directedness: decision.directedness,
         policy: decision.policy,

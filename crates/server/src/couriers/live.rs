@@ -22,14 +22,14 @@ pub(crate) fn logged(entry: &Entry, directory: &Directory) -> Live {
     }
     let thread = entry.thread.as_ref().map(|t| t.uid);
     let shown = Shown {
-        conversation: entry.conversation.uid,
+        conversation: entry.conversation.clone(),
         event: event.clone(),
         thread,
         reply_to: entry.reply_to,
         state: MessageState::default(),
         edited: None,
     };
-    let shown = view::events::event(directory, entry.conversation.uid, event, thread, Some(&shown));
+    let shown = view::events::event(directory, &entry.conversation, event, thread, Some(&shown));
     match serde_json::to_string(&shown) {
         Ok(json) => {
             let (seq, name) = (event.seq, event.change.name());

@@ -36,6 +36,9 @@ impl Redactor {
                     + self.option(&mut settings.description)
                     + self.option(&mut settings.purpose)
             }
+            Command::SetSeat { terms, .. } => {
+                terms.name.as_mut().map_or(0, |name| self.maybe(name))
+            }
             Command::EmitOutput { message } => self.message(message),
             Command::React { detail, .. } => self.maybe(detail),
             Command::OpenThread(thread) => self.string(&mut thread.title),
@@ -83,7 +86,6 @@ impl Redactor {
             | Command::SetLead { .. }
             | Command::RevokeToken { .. }
             | Command::CloseSession { .. }
-            | Command::SetSeat { .. }
             | Command::RemoveSeat { .. }
             | Command::SweepAssets
             | Command::SentBack { .. }

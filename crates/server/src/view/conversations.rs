@@ -3,17 +3,18 @@
 use chorus_core::budget::Budgets;
 use chorus_core::command;
 use chorus_core::conversation::{Conversation, Participation};
-use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Uid};
+use chorus_core::ids::{MemberKey, Prefix, Uid};
 use chorus_core::member::Directory;
 use chorus_core::room::Head;
 use chorus_core::stimulus;
 use chorus_core::thread;
 use chorus_core::turn::Rules;
 use chorus_store::Unread;
-use chorus_wire::rest::channels::{Channel, Held, Seat, StimuliRules, Turns};
+use chorus_wire::rest::channels::{Channel, Display, Held, Seat, SeatKind, StimuliRules, Turns};
 use chorus_wire::rest::index::Indexed;
 use chorus_wire::rest::threads::Thread;
 
+use super::members::author_in;
 use super::{id, thread_work};
 
 pub(crate) fn channel(
@@ -48,7 +49,7 @@ pub(crate) fn channel(
         unattended: head.unattended,
         paused: budgets.of(conversation, None).is_some_and(|most| head.unattended >= most),
         members: roster.map(|seats| {
-            let seat = |(m, p): &(_, _)| seat(directory, conversation.key, *m, *p);
+            let seat = |(m, p): &(_, _)| seat(directory, conversation, *m, *p);
             seats.iter().map(seat).collect()
         }),
     }
@@ -101,13 +102,23 @@ pub(crate) fn held(held: command::Held) -> Held {
 
 pub(crate) fn seat(
     directory: &Directory,
-    conversation: ConversationKey,
+    conversation: &Conversation,
     member: MemberKey,
     participation: Participation,
 ) -> Seat {
-    let mirrors = || directory.mirrors(conversation, member);
+    let mirrors = || directory.mirrors(conversation.key, member);
+    let settings = &conversation.settings;
+    let display = match settings.name_of(member) {
+        Some(_) => Display::Manual,
+        None => Display::FollowAgent,
+    };
+    let is_agent = directory.is_agent(member);
     Seat {
         member: id(directory, member),
+        kind: if is_agent { SeatKind::Session } else { SeatKind::HumanActor },
+        display_name: author_in(directory, conversation, member).display_name.into_owned(),
+        display: is_agent.then_some(display),
+        session_id: settings.pinned_session(member).map(|uid| uid.show(Prefix::Session)),
         participation,
         mirrored: mirrors().map(|(project, _, m)| project.mirrored_id(m)).collect(),
         by_mirror: mirrors().any(|(_, link, _)| link.seated.contains(&member)),

@@ -1,5 +1,6 @@
 //! Entries of a conversation's log.
 
+use chorus_core::conversation::Conversation;
 use chorus_core::event::{Change, Event, Promotion};
 use chorus_core::ids::{Prefix, Uid};
 use chorus_core::member::Directory;
@@ -11,7 +12,7 @@ use super::{id, members, thread_work};
 /// One entry of the log. `about` is the message it posts or is about, as it is now.
 pub(crate) fn event(
     directory: &Directory,
-    conversation: Uid,
+    conversation: &Conversation,
     event: &Event,
     thread: Option<Uid>,
     about: Option<&Shown>,
@@ -19,10 +20,10 @@ pub(crate) fn event(
     let is_post = matches!(event.change, Change::Posted(_));
     let mut out = events::Event {
         event_id: event.uid.show(Prefix::Event),
-        conversation: conversation.show(Prefix::Conversation),
+        conversation: conversation.uid.show(Prefix::Conversation),
         seq: event.seq.0,
         kind: event.change.name().to_owned(),
-        actor: members::author(directory, event.actor).into(),
+        actor: members::author_in(directory, conversation, event.actor).into(),
         created_at: event.at,
         thread_id: thread.map(|t| t.show(Prefix::Thread)),
         message: about.map(|shown| messages::message(directory, shown)),

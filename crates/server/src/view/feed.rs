@@ -34,7 +34,7 @@ pub(crate) fn entry(
         kind,
         event_id: event.uid.show(Prefix::Event),
         seq: event.seq.0,
-        actor: members::author(directory, event.actor).into(),
+        actor: members::author_in(directory, conversation, event.actor).into(),
         created_at: event.at,
         message: message.map(|shown| messages::message(directory, shown)),
         text,

@@ -1,6 +1,7 @@
 //! Members, roles, streams, sessions.
 
 use chorus_core::attention::Told as CoreTold;
+use chorus_core::conversation::Conversation;
 use chorus_core::ids::{MemberKey, Prefix};
 use chorus_core::member::{self, Directory, MemberKind};
 use chorus_wire::attention::content::Author;
@@ -58,7 +59,20 @@ pub(crate) fn session(directory: &Directory, session: &member::Session) -> Sessi
     }
 }
 
-pub(crate) fn author<'a>(directory: &'a Directory, key: MemberKey) -> Author<'a> {
+/// Who said it, as it is called in the conversation.
+pub(crate) fn author_in<'a>(
+    directory: &'a Directory,
+    conversation: &'a Conversation,
+    key: MemberKey,
+) -> Author<'a> {
+    let author = author(directory, key);
+    match conversation.settings.name_of(key) {
+        Some(name) => Author { display_name: (&**name).into(), ..author },
+        None => author,
+    }
+}
+
+fn author<'a>(directory: &'a Directory, key: MemberKey) -> Author<'a> {
     let member = directory.member(key);
     Author {
         id: id_of(directory, key).into(),

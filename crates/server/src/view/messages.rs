@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chorus_core::command::MessageState;
+use chorus_core::conversation::Conversation;
 use chorus_core::event::{Event, Message};
 use chorus_core::ids::{MemberKey, Prefix, Uid};
 use chorus_core::member::Directory;
@@ -19,7 +20,7 @@ use super::{id, members};
 /// A message as it is now, with what its ids stand for.
 #[derive(Clone, Debug)]
 pub(crate) struct Shown {
-    pub conversation: Uid,
+    pub conversation: Arc<Conversation>,
     /// The event that posted it.
     pub event: Arc<Event>,
     pub thread: Option<Uid>,
@@ -45,11 +46,12 @@ pub(crate) fn message(directory: &Directory, shown: &Shown) -> messages::Message
     messages::Message {
         event_id: event.uid.show(Prefix::Event),
         message_id: message_id(event.uid),
-        conversation: shown.conversation.show(Prefix::Conversation),
+        conversation: shown.conversation.uid.show(Prefix::Conversation),
         thread_id: shown.thread.map(|t| t.show(Prefix::Thread)),
         seq: event.seq.0,
         thread_seq: (event.thread_seq > 0).then_some(event.thread_seq),
-        author: author(directory, event.actor, content.and_then(source)).into(),
+        author: author(directory, &shown.conversation, event.actor, content.and_then(source))
+            .into(),
         kind: event.change.message().map(|m| m.kind).unwrap_or_default(),
         text: content.map(|m| m.text.to_string()),
         content: content.and_then(parts),
@@ -78,11 +80,16 @@ pub(crate) fn entry(
     let told = event.attention.as_ref().and_then(|a| a.told.iter().find(|t| t.member == viewer));
     Entry {
         event_id: event.uid.show(Prefix::Event),
-        conversation: shown.conversation.show(Prefix::Conversation),
+        conversation: shown.conversation.uid.show(Prefix::Conversation),
         thread_id: shown.thread.map(|t| t.show(Prefix::Thread)),
         sequence: event.seq.0,
         thread_sequence: (event.thread_seq > 0).then_some(event.thread_seq),
-        author: owned(author(directory, event.actor, content.and_then(source))),
+        author: owned(author(
+            directory,
+            &shown.conversation,
+            event.actor,
+            content.and_then(source),
+        )),
         created_at: event.at,
         content: content.and_then(parts),
         text: content.map(|m| m.text.to_string()),
@@ -115,12 +122,13 @@ pub(crate) fn source(message: &Message) -> Option<MessageSource> {
 }
 
 /// Who said it. Who stands in for people elsewhere goes by the name of the one who did.
-pub(crate) fn author(
-    directory: &Directory,
+pub(crate) fn author<'a>(
+    directory: &'a Directory,
+    conversation: &'a Conversation,
     actor: MemberKey,
     from: Option<MessageSource>,
-) -> Author<'_> {
-    let author = members::author(directory, actor);
+) -> Author<'a> {
+    let author = members::author_in(directory, conversation, actor);
     let name = from.filter(|_| directory.is_stand_in(actor)).and_then(|from| from.author);
     let display_name = name.map_or(author.display_name, Into::into);
     Author { display_name, ..author }

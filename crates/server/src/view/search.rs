@@ -20,7 +20,7 @@ pub(crate) fn hit(directory: &Directory, hit: &search::Hit) -> Hit {
         title: hit.conversation.settings.title.to_string(),
         thread_id: hit.shown.thread.map(|t| t.show(Prefix::Thread)),
         seq: event.seq.0,
-        author: members::author(directory, event.actor).into(),
+        author: members::author_in(directory, &hit.conversation, event.actor).into(),
         created_at: event.at,
         edited_at: hit.shown.state.edited_at,
         snippet: hit.snippet.iter().map(piece).collect(),

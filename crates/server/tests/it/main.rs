@@ -43,6 +43,7 @@ mod restart;
 mod retention;
 mod schedules;
 mod search;
+mod seats;
 mod silence;
 mod sqlite;
 mod stimuli;

@@ -115,7 +115,15 @@ impl Ground {
             other => panic!("{other:?}"),
         };
         let (member, participation) = (MemberKey(3), Participation::AlwaysListen);
-        self.run(1, Command::SetSeat { conversation: room.uid, member, participation });
+        self.run(
+            1,
+            Command::SetSeat {
+                conversation: room.uid,
+                member,
+                participation,
+                terms: Default::default(),
+            },
+        );
         let said = self.post(room.uid, None, "@ada what is the time?");
         let opening = OpenThread {
             conversation: room.uid,

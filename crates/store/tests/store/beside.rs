@@ -19,6 +19,7 @@ fn followed_and_asked() -> tempfile::TempDir {
         conversation: room.uid,
         member: ADA,
         participation: Participation::AlwaysListen,
+        terms: Default::default(),
     };
     ground.ask(person(), seat).unwrap();
     let first = ground.say(room.uid, "the build is green");

@@ -202,7 +202,12 @@ impl Story {
                     let participation = self.pick(&Participation::ALL)?;
                     (
                         person(),
-                        Command::SetSeat { conversation: room, member: agent, participation },
+                        Command::SetSeat {
+                            conversation: room,
+                            member: agent,
+                            participation,
+                            terms: Default::default(),
+                        },
                     )
                 }
             },

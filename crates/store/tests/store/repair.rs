@@ -89,6 +89,7 @@ fn at_work() -> (tempfile::TempDir, ConversationKey) {
         conversation: room.uid,
         member: BOB,
         participation: Participation::AlwaysListen,
+        terms: Default::default(),
     };
     ground.ask(person(), seat).unwrap();
     let kept = Command::KeepAsset {

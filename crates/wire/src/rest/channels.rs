@@ -212,11 +212,42 @@ pub struct Held {
     pub by: String,
 }
 
+/// What takes a seat: a person, or an agent, whose sessions are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SeatKind {
+    HumanActor,
+    #[default]
+    Session,
+}
+
+/// How an agent is called in a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Display {
+    /// By a name that it has there alone.
+    Manual,
+    /// As the agent is called everywhere, whatever that is by then.
+    #[default]
+    FollowAgent,
+}
+
 /// A member on a roster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Seat {
     /// Member id.
     pub member: String,
+    #[serde(default)]
+    pub kind: SeatKind,
+    /// What it is called in this conversation.
+    #[serde(default)]
+    pub display_name: String,
+    /// Where that name is from; absent for people, who go by their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display: Option<Display>,
+    /// `sess_…`, the one session of the agent that is asked here; absent where the host chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<Participation>")]
     pub participation: Participation,
@@ -262,4 +293,14 @@ pub struct SeatPut {
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
     #[schemars(with = "Option<words::As<Participation>>")]
     pub participation: Option<Participation>,
+    /// `manual` goes with a `display_name`; `follow_agent` takes it back. What is absent stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display: Option<Display>,
+    /// What an agent is called here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    /// `sess_…`, the one session of an agent that is to be asked here; null leaves the choice to the host.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
+    #[schemars(with = "Option<String>")]
+    pub session_id: Option<Option<String>>,
 }

@@ -1,12 +1,15 @@
 //! Settings of a conversation, with all that came later.
 
+use std::collections::BTreeMap;
+
+use proptest::collection::btree_map;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::{member, text};
-use crate::conversation::{Keep, Replies, Settings, Visibility};
-use crate::ids::StreamKey;
+use crate::conversation::{Keep, Replies, Settings, Terms, Visibility};
+use crate::ids::{MemberKey, StreamKey, Uid};
 use crate::packed::{later_settings, read_later_settings};
 use crate::turn::Rules;
 
@@ -15,29 +18,9 @@ pub(super) fn settings() -> impl Strategy<Value = Settings> {
     let stream = option::of(any::<u32>().prop_map(StreamKey));
     let keep = option::of(any::<u32>().prop_map(Keep::from_stored));
     let rest = (any::<bool>(), option::of(member()), option::of(any::<u32>()), keep);
-    let heard = any::<[u16; 4]>().prop_map(|[pending, roots_per_hour, active_roots, ms]| {
-        crate::stimulus::Rules { pending, roots_per_hour, active_roots, quiet_ms: ms.into() }
-    });
-    let later = (
-        select(Replies::ALL.as_slice()),
-        option::of(heard),
-        option::of(0..i64::MAX),
-        any::<bool>(),
-    );
-    let rest = (rest, option::of(rules()), later);
-    (text(), text(), text(), visibility, stream, rest).prop_map(
-        |(
-            title,
-            description,
-            purpose,
-            visibility,
-            stream,
-            (
-                (archived, lead, agent_budget, keep),
-                turns,
-                (replies, stimuli, idle_followup, proactive),
-            ),
-        )| {
+    (text(), text(), text(), visibility, stream, rest, later()).prop_map(
+        |(title, description, purpose, visibility, stream, rest, later)| {
+            let (archived, lead, agent_budget, keep) = rest;
             Settings {
                 title,
                 description,
@@ -48,14 +31,36 @@ pub(super) fn settings() -> impl Strategy<Value = Settings> {
                 lead,
                 agent_budget,
                 keep,
-                turns,
-                replies,
-                stimuli,
-                idle_followup,
-                proactive,
+                ..later
             }
         },
     )
+}
+
+/// Those that have no column of their own.
+fn later() -> impl Strategy<Value = Settings> {
+    let heard = any::<[u16; 4]>().prop_map(|[pending, roots_per_hour, active_roots, ms]| {
+        crate::stimulus::Rules { pending, roots_per_hour, active_roots, quiet_ms: ms.into() }
+    });
+    let (turns, heard) = (option::of(rules()), option::of(heard));
+    let (replies, idle) = (select(Replies::ALL.as_slice()), option::of(0..i64::MAX));
+    (turns, replies, heard, any::<bool>(), idle, seats()).prop_map(
+        |(turns, replies, stimuli, proactive, idle_followup, seats)| Settings {
+            turns,
+            replies,
+            stimuli,
+            proactive,
+            idle_followup,
+            seats,
+            ..Settings::default()
+        },
+    )
+}
+
+fn seats() -> impl Strategy<Value = BTreeMap<MemberKey, Terms>> {
+    let session = option::of(any::<u128>().prop_map(Uid));
+    let terms = (option::of(text()), session).prop_map(|(name, session)| Terms { name, session });
+    btree_map(member(), terms.prop_filter("set", |t| *t != Terms::default()), 0..4)
 }
 
 fn rules() -> impl Strategy<Value = Rules> {
@@ -72,11 +77,8 @@ fn rules() -> impl Strategy<Value = Rules> {
 
 proptest! {
     #[test]
-    fn later_settings_read_back(it in settings()) {
-        let (turns, replies, stimuli) = (None, Replies::default(), None);
-        let (idle_followup, proactive) = (None, false);
-        let mut read =
-            Settings { turns, replies, stimuli, idle_followup, proactive, ..it.clone() };
+    fn later_settings_read_back(it in later()) {
+        let mut read = Settings::default();
         prop_assert_eq!(read_later_settings(&later_settings(&it), &mut read), Ok(()));
         prop_assert_eq!(read, it);
     }

@@ -47,7 +47,7 @@ pub(super) fn encode(
     let channel = conversation.uid.show(Prefix::Conversation);
     let knock =
         (!decision.mode.shows_content()).then(|| frames::knock(entry, decision, &directory));
-    let author = members::author(&directory, event.actor);
+    let author = members::author_in(&directory, conversation, event.actor);
     let body = Delivery {
         message: match &knock {
             // Nothing that anybody wrote: who wants the content pulls it.
@@ -113,7 +113,9 @@ fn message(offer: &Offer, text: &str, directory: &Directory) -> Message {
     };
     Message {
         id: event.uid.show(Prefix::Event),
-        sender: members::author(directory, event.actor).display_name.into_owned(),
+        sender: members::author_in(directory, &offer.entry.conversation, event.actor)
+            .display_name
+            .into_owned(),
         content: reacted.unwrap_or_else(|| text.to_owned()),
     }
 }

@@ -356,7 +356,12 @@ fn whatever_is_done_at_one_host_the_other_goes_on_from_it() {
             }
         }
         let participation = [Participation::AlwaysListen, Participation::SelectedOnly][n / 2 % 2];
-        let seat = Command::SetSeat { conversation: quiet, member: BOB, participation };
+        let seat = Command::SetSeat {
+            conversation: quiet,
+            member: BOB,
+            participation,
+            terms: Default::default(),
+        };
         there.ask(person(), seat).unwrap();
         let leave = Command::Leave { conversation: two.room, thread: None, member: BOB };
         if n % 5 == 0 {
