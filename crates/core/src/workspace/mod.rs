@@ -375,17 +375,6 @@ impl Workspace {
         changes
     }
 
-    /// Gives every open event its row, before the host stops: after a restart it goes on as it stood.
-    pub fn store_open(&mut self) {
-        for (key, room) in &mut self.rooms {
-            let open: Vec<Seq> = room.open.keys().copied().collect();
-            if !open.is_empty() {
-                self.touched.insert(*key);
-            }
-            open.into_iter().for_each(|seq| room.must_store(seq));
-        }
-    }
-
     fn people(&self) -> People<'_> {
         People {
             directory: &self.directory,

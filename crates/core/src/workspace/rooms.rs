@@ -44,6 +44,17 @@ impl Workspace {
         }
     }
 
+    /// Gives every open event its row, before the host stops: after a restart it goes on as it stood.
+    pub fn store_open(&mut self) {
+        for (key, room) in &mut self.rooms {
+            let open: Vec<Seq> = room.open.keys().copied().collect();
+            if !open.is_empty() {
+                self.touched.insert(*key);
+            }
+            open.into_iter().for_each(|seq| room.must_store(seq));
+        }
+    }
+
     pub(super) fn take_out(&mut self, key: ConversationKey) -> Option<Room> {
         let room = self.rooms.remove(&key)?;
         self.by_uid.remove(&room.conversation.uid);

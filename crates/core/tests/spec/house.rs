@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::{Attention, Decision, Directedness};
-use chorus_core::command::{Authority, By, Command, Drawn, Effect, Offer, Outcome, Post, Turn};
+use chorus_core::attention::{Attention, Decision};
+use chorus_core::command::{Authority, By, Command, Drawn, Effect, Offer, Outcome, Turn};
 use chorus_core::conversation::{ConversationKind, Participation, Settings, Visibility};
 use chorus_core::delivery::{Delivery, Disposition, Open};
 use chorus_core::digest::Digest;
 use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{Event, EventRef, Idempotency, Message};
+use chorus_core::event::{Event, EventRef, Message};
 use chorus_core::ids::{MemberKey, RoleKey, SessionKey, Timestamp, Uid};
 use chorus_core::member::{Directory, MemberFields, MemberKind};
 use chorus_core::reaction::Signal;
@@ -18,6 +18,7 @@ use chorus_core::room::{Parts, Room};
 use chorus_core::workspace::{Failure, Workspace};
 
 use crate::log::Log;
+pub use crate::say::Say;
 
 pub const ALICE: MemberKey = MemberKey(1);
 pub const BOB: MemberKey = MemberKey(2);
@@ -45,47 +46,6 @@ pub struct House {
     pub digests: Vec<Arc<Digest>>,
     offers: Vec<Offer>,
     ids: u128,
-}
-
-/// A message to be posted: `Say::to(house.ops, "…").answering(event)`.
-#[derive(Clone)]
-pub struct Say(pub Post);
-
-impl Say {
-    pub fn to(conversation: Uid, text: &str) -> Self {
-        Self(Post {
-            conversation,
-            thread: None,
-            message: Message { text: text.into(), ..Message::default() },
-            in_reply_to: None,
-            idempotency: None,
-            recipient: None,
-            mentions: Vec::new(),
-            directedness: None,
-            audience: Default::default(),
-        })
-    }
-
-    pub fn answering(mut self, event: Uid) -> Self {
-        self.0.in_reply_to = Some(event);
-        self
-    }
-
-    pub fn in_thread(mut self, thread: Uid) -> Self {
-        self.0.thread = Some(thread);
-        self
-    }
-
-    pub fn meant(mut self, directedness: Directedness) -> Self {
-        self.0.directedness = Some(directedness);
-        self
-    }
-
-    /// Under an idempotency key; the payload stands for the whole content.
-    pub fn under(mut self, key: u8, payload: u8) -> Self {
-        self.0.idempotency = Some(Idempotency { key: [key; 16], payload: [payload; 16] });
-        self
-    }
 }
 
 impl House {

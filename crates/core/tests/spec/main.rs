@@ -25,6 +25,7 @@ mod pauses;
 mod projects;
 mod reactions;
 mod reliability;
+mod say;
 mod seats;
 mod silence;
 mod stimuli;
