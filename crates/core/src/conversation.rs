@@ -131,6 +131,8 @@ pub struct Settings {
     pub proactive: bool,
     /// How long a thread may be silent before it is asked what became of it, in milliseconds; never where none is set.
     pub idle_followup: Option<i64>,
+    /// Files that stand at the top of it, in this order.
+    pub pins: Vec<Uid>,
     /// What is set about single seats, of those about which anything is.
     pub seats: BTreeMap<MemberKey, Terms>,
 }

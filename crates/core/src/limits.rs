@@ -94,6 +94,8 @@ pub const STIMULUS_ATTEMPTS: u8 = 3;
 pub const SCHEDULES: usize = 64;
 /// Shortest and longest interval of a schedule: a minute, and 31 days.
 pub const SCHEDULE_EVERY_MS: (i64, i64) = (60_000, 31 * 86_400_000);
+/// Files that are pinned to one channel.
+pub const PINS: usize = 32;
 /// Seats of one channel about which anything is set: each is repeated with every change of its settings.
 pub const SEATS_SET: usize = 64;
 /// Shortest and longest silence after which a thread is asked what became of it: a minute, and 31 days.

@@ -103,8 +103,23 @@ pub(crate) fn log(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
         Change::Deleted { message } | Change::Erased { message, .. } => {
             forget(db, workspace, key, *message)
         }
+        Change::SettingsChanged(settings) => pin(db, workspace, key, &settings.pins),
         _ => Ok(()),
     }
+}
+
+/// What is pinned to a conversation stands beside what its messages refer to, under a seq that no event has.
+pub(crate) const PINNED: Seq = Seq(0);
+
+/// Whether a reference is of a part of the log that is kept.
+pub(crate) fn is_kept(seq: Seq, base: Seq) -> bool {
+    seq > base || seq == PINNED
+}
+
+/// Sets what is pinned to a conversation.
+pub(crate) fn pin(db: &dyn Db, workspace: i64, key: ConversationKey, pins: &[Uid]) -> Result<()> {
+    forget(db, workspace, key, PINNED)?;
+    pins.iter().try_for_each(|asset| set_ref(db, workspace, key, PINNED, *asset, true))
 }
 
 fn refer(
@@ -144,7 +159,8 @@ pub(crate) fn refs(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<
     db.all(sql, &[workspace.into(), key.0.into()], |row| Ok((Seq(row.int(0)?), uid(row, 1)?)))
 }
 
-/// Whether a member brought the file, or is shown a message that refers to it; without a viewer, whether it is there.
+/// Whether a member brought the file, sees a conversation that it is pinned to, or is shown a message that refers to
+/// it; without a viewer, whether it is there.
 pub(crate) fn is_seen(
     db: &dyn Db,
     workspace: i64,
@@ -163,14 +179,15 @@ pub(crate) fn is_seen(
         let Some(home) = conversation::get(db, workspace, at.conversation)? else { continue };
         let may_read = home.settings.visibility == Visibility::Public
             || conversation::sits(db, workspace, at.conversation, viewer)?;
-        if may_read && event::get(db, workspace, at)?.is_some_and(|e| e.is_shown_to(viewer)) {
+        let shown = |event: Event| event.is_shown_to(viewer);
+        if may_read && (at.seq == PINNED || event::get(db, workspace, at)?.is_some_and(shown)) {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Drops files brought before `before` to which no message refers, and bytes of which there is no file. What this batch
+/// Drops files brought before `before` to which no message refers and that are pinned nowhere, and bytes of which there is no file. What this batch
 /// refers to was written before.
 pub(crate) fn sweep(db: &dyn Db, workspace: i64, before: Timestamp) -> Result<()> {
     let sql = "DELETE FROM asset WHERE workspace = $1 AND uid IN (

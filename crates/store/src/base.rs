@@ -56,7 +56,7 @@ pub(crate) fn trim(
     for gone in [
         "event WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
         "message WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
-        "asset_ref WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
+        "asset_ref WHERE workspace = $1 AND conversation = $2 AND seq > 0 AND seq <= $3",
         "receipt WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
         "digest WHERE workspace = $1 AND conversation = $2 AND through <= $3",
         "digest_text WHERE workspace = $1 AND conversation = $2 AND after < $3",

@@ -270,6 +270,7 @@ impl Writing {
             return unfit("a log begins before its first event, and after one");
         }
         base::put(self.db()?, self.tenant.key, room.key(), base)?;
+        asset::pin(self.db()?, self.tenant.key, room.key(), &base.settings.pins)?;
         self.room = Some(Room::at_base(Conversation::clone(&room.conversation), base));
         self.wrote()
     }

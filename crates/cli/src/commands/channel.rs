@@ -1,19 +1,21 @@
 //! `chorus channel`: conversations and their rosters.
 
+mod pins;
+mod show;
+
 use chorus_core::conversation::{ConversationKind, Participation, Replies, Visibility};
 use chorus_wire::rest::channels::{
-    Channel, ChannelPatch, Display, Leave, NewChannel, Seat, SeatPut, StimuliPatch, TurnsPatch,
+    ChannelPatch, Display, Leave, NewChannel, SeatPut, StimuliPatch, TurnsPatch,
 };
-use chorus_wire::rest::index::{Index, Indexed, ListIndex};
+use chorus_wire::rest::index::ListIndex;
 use chorus_wire::rest::search::Scope;
-use chorus_wire::words::Word;
 use clap::Subcommand;
 
+use self::show::{indexed, list, one};
 use super::Context;
 use crate::args::{span, word};
 use crate::failure::Result;
 use crate::lookup;
-use crate::print::{self, date, line, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -84,6 +86,19 @@ pub(crate) enum Args {
         /// Ask whichever session the host finds best
         #[arg(long, conflicts_with = "session")]
         any_session: bool,
+    },
+    /// Put files at the top of a channel: `ast_…` ids, or files from here
+    Pin {
+        channel: String,
+        #[arg(required = true)]
+        files: Vec<String>,
+    },
+    /// Take files from the top of a channel
+    Unpin {
+        channel: String,
+        /// ast_… ids
+        #[arg(required = true)]
+        ids: Vec<String>,
     },
     /// Take members out of a channel
     Remove {
@@ -234,6 +249,16 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             client.seat(&id, agent, &put).await?;
             id
         }
+        Args::Pin { channel, files } => {
+            let id = lookup::conversation(&client, &channel).await?;
+            pins::pin(&client, &id, &files).await?;
+            id
+        }
+        Args::Unpin { channel, ids } => {
+            let id = lookup::conversation(&client, &channel).await?;
+            pins::unpin(&client, &id, &ids).await?;
+            id
+        }
         Args::Leave { channel, agent, thread } => {
             let id = lookup::conversation(&client, &channel).await?;
             let member = Some(lookup::member(&agent).to_owned());
@@ -300,6 +325,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 })
                 .filter(|stimuli| *stimuli != StimuliPatch::default()),
                 proactive,
+                pinned_assets: None,
             };
             client.change_channel(&id, &patch).await?;
             id
@@ -311,105 +337,4 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 
 fn scope(mail: bool) -> Scope {
     if mail { Scope::Mail } else { Scope::Channels }
-}
-
-fn indexed(index: &Index) -> String {
-    let count = |n: u32, more: bool| if more { format!("{n}+") } else { n.to_string() };
-    let row = |channel: &Indexed| {
-        vec![
-            format!("#{}", line(&channel.title)),
-            count(channel.unread, channel.more),
-            count(channel.mentions, channel.more),
-            date(channel.last_at),
-            channel.id.clone(),
-        ]
-    };
-    let rows: Vec<_> = index.channels.iter().map(row).collect();
-    table(&["CHANNEL", "UNREAD", "FOR YOU", "LAST", "ID"], &rows)
-}
-
-fn one(channel: &Channel) -> String {
-    let mut text = format!(
-        "{} ({}, {}, {})",
-        lookup::shown(channel),
-        channel.kind.word(),
-        channel.visibility.word(),
-        channel.id
-    );
-    if channel.archived {
-        text.push_str("\narchived");
-    }
-    if channel.paused {
-        let said = channel.unattended;
-        text.push_str(&format!("\npaused: agents have said {said} messages without a person"));
-    }
-    for (name, value) in [("description", &channel.description), ("purpose", &channel.purpose)] {
-        if !value.is_empty() {
-            text.push_str(&format!("\n{name}: {}", line(value)));
-        }
-    }
-    if let Some(lead) = &channel.lead {
-        text.push_str(&format!("\nlead: {}", line(lead)));
-    }
-    if let Some(idle) = channel.stimuli.idle_followup_ms {
-        text.push_str(&format!("\nsilent threads are asked after: {}", print::span(idle)));
-    }
-    if let Some(keep) = &channel.keep {
-        text.push_str(&format!("\nkept: {}", line(keep)));
-    }
-    if let Some(base) = channel.base_seq {
-        text.push_str(&format!("\nbegins after event {base}: what was before is archived or gone"));
-    }
-    if let Some(held) = &channel.held {
-        let why = match held.by.as_str() {
-            "owed" => "something is still owed for it",
-            "approval" => "what answers it waits for a person",
-            "thread" => "its thread is not done",
-            "digest" => "a digest of it is still to come",
-            other => other,
-        };
-        text.push_str(&format!("\nkept from event {} on, whatever its age: {why}", held.seq));
-    }
-    if let Some(seats) = &channel.members {
-        let seats: Vec<_> = seats.iter().map(seated).collect();
-        text.push_str(&format!("\nmembers: {}", seats.join(", ")));
-    }
-    text
-}
-
-/// A member, with what is not usual about its seat.
-fn seated(seat: &Seat) -> String {
-    let mut about = Vec::new();
-    if seat.participation != Participation::SelectedOnly {
-        about.push(seat.participation.word().to_owned());
-    }
-    if seat.by_mirror {
-        about.push("mirrored".to_owned());
-    }
-    if seat.display == Some(Display::Manual) {
-        about.push(format!("called {:?}", line(&seat.display_name)));
-    }
-    if let Some(session) = &seat.session_id {
-        about.push(format!("only {}", line(session)));
-    }
-    let member = line(&seat.member);
-    if about.is_empty() { member } else { format!("{member} ({})", about.join(", ")) }
-}
-
-fn list(channels: &[Channel]) -> String {
-    let rows: Vec<_> = channels
-        .iter()
-        .map(|channel| {
-            let state = if channel.archived { "archived" } else { channel.visibility.word() };
-            vec![
-                lookup::shown(channel),
-                channel.id.clone(),
-                channel.kind.word().to_owned(),
-                state.to_owned(),
-                channel.last_seq.to_string(),
-                line(&channel.purpose),
-            ]
-        })
-        .collect();
-    table(&["CHANNEL", "ID", "KIND", "SEEN BY", "EVENTS", "PURPOSE"], &rows)
 }

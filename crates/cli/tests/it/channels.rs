@@ -110,3 +110,25 @@ fn an_agent_is_called_in_a_channel_what_one_says() {
     );
     assert_eq!(seat(&set(&["--any-session"])).get("session_id"), None);
 }
+
+// covers: CHN-230
+#[test]
+fn files_stand_at_the_top_of_a_channel() {
+    let host = Host::with_room(&["scout"]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rules.txt");
+    std::fs::write(&file, "be kind").unwrap();
+    let kept = host.json(&["asset", "add", file.to_str().unwrap(), "--name", "plan.txt"]);
+    let id = kept["asset_id"].as_str().unwrap();
+    let pinned = host.json(&["channel", "pin", "#ops", file.to_str().unwrap(), id]);
+    let names: Vec<_> =
+        pinned["pinned_assets"].as_array().unwrap().iter().map(|pin| pin["name"].clone()).collect();
+    assert_eq!(names, ["rules.txt", "plan.txt"]);
+    assert!(
+        host.run(&["channel", "show", "#ops"]).out.contains(&format!("pinned: plan.txt ({id})"))
+    );
+    let left = host.json(&["channel", "unpin", "#ops", id]);
+    assert_eq!(left["pinned_assets"].as_array().unwrap().len(), 1);
+    assert!(host.run(&["channel", "pin", "#ops", "ast_1"]).err.contains("asset"));
+    assert!(host.run(&["channel", "pin", "#ops", "/nowhere/x"]).err.contains("cannot read"));
+}

@@ -27,6 +27,7 @@ pub struct SettingsPatch {
     pub proactive: Option<bool>,
     /// `Some(None)`: silent threads are let be.
     pub idle_followup: Option<Option<i64>>,
+    pub pins: Option<Vec<Uid>>,
 }
 
 /// A message to be posted.

@@ -145,6 +145,11 @@ fn put_later(out: &mut Writer, settings: &Settings) {
         out.byte(REPLIES);
         out.code(settings.replies);
     }
+    if !settings.pins.is_empty() {
+        out.byte(PINS);
+        out.number(settings.pins.len() as u64);
+        settings.pins.iter().for_each(|pin| put_uid(out, Some(*pin)));
+    }
     if let Some(rules) = settings.stimuli {
         out.byte(STIMULI);
         [rules.pending, rules.roots_per_hour, rules.active_roots]
@@ -170,6 +175,7 @@ const AGENT_BUDGET: u8 = 2;
 const KEEP: u8 = 3;
 const TURNS: u8 = 4;
 const REPLIES: u8 = 5;
+const PINS: u8 = 6;
 const STIMULI: u8 = 7;
 const PROACTIVE: u8 = 8;
 const IDLE_FOLLOWUP: u8 = 9;
@@ -211,6 +217,7 @@ fn get_tagged(reader: &mut Reader<'_>, settings: &mut Settings) -> Result<()> {
             KEEP => settings.keep = Some(Keep::from_stored(reader.small()?)),
             TURNS => settings.turns = Some(get_rules(reader)?),
             REPLIES => settings.replies = reader.code()?,
+            PINS => settings.pins = get_pins(reader)?,
             STIMULI => settings.stimuli = Some(get_stimulus_rules(reader)?),
             PROACTIVE => settings.proactive = true,
             IDLE_FOLLOWUP => {
@@ -222,6 +229,13 @@ fn get_tagged(reader: &mut Reader<'_>, settings: &mut Settings) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn get_pins(reader: &mut Reader<'_>) -> Result<Vec<Uid>> {
+    let count = reader.count()?;
+    let pins = (0..count).map(|_| get_uid(reader)?.ok_or(Corrupt));
+    let pins = pins.collect::<Result<Vec<_>>>()?;
+    if pins.is_empty() { Err(Corrupt) } else { Ok(pins) }
 }
 
 fn put_seats(out: &mut Writer, seats: &BTreeMap<MemberKey, Terms>) {

@@ -7,8 +7,8 @@ use crate::asset::{Asset, Kept, Media, file_name};
 use crate::command::Outcome;
 use crate::error::{Code, Refusal};
 use crate::event::{Hash, Message};
-use crate::ids::MemberKey;
-use crate::limits::{ASSET_BYTES, ASSET_GRACE_MS};
+use crate::ids::{ConversationKey, MemberKey, Uid};
+use crate::limits::{ASSET_BYTES, ASSET_GRACE_MS, PINS};
 
 impl Run<'_> {
     pub(super) fn keep_asset(
@@ -53,13 +53,39 @@ impl Run<'_> {
 
     /// Nobody refers to a file that it may not see: whoever reads the message may see it then.
     pub(super) fn check_assets(&mut self, message: &Message) -> Result<()> {
-        for uid in message.assets() {
-            let me = self.by.member;
-            let new = |kept: &Kept| kept.asset.uid == uid && kept.asset.by == me;
-            if !self.ws.changes.assets.iter().any(new) && !self.facts.may_see_asset(uid, me)? {
-                return Err(Refusal::not_found("asset").into());
-            }
+        message.assets().into_iter().try_for_each(|uid| self.must_see_asset(uid))
+    }
+
+    fn must_see_asset(&mut self, uid: Uid) -> Result<()> {
+        let me = self.by.member;
+        let new = |kept: &Kept| kept.asset.uid == uid && kept.asset.by == me;
+        if !self.ws.changes.assets.iter().any(new) && !self.facts.may_see_asset(uid, me)? {
+            return Err(Refusal::not_found("asset").into());
         }
         Ok(())
+    }
+
+    /// The files that are to be pinned to a conversation, each once: those that are already, and those that whoever
+    /// pins them may see.
+    pub(super) fn checked_pins(
+        &mut self,
+        key: ConversationKey,
+        pins: Vec<Uid>,
+    ) -> Result<Vec<Uid>> {
+        let mut once: Vec<Uid> = Vec::with_capacity(pins.len().min(PINS));
+        for pin in pins {
+            if !once.contains(&pin) {
+                if once.len() == PINS {
+                    let what = format!("a channel has at most {PINS} pinned files");
+                    return Err(Refusal::new(Code::RateLimited, what).into());
+                }
+                once.push(pin);
+            }
+        }
+        let old = self.room(key).conversation.settings.pins.clone();
+        once.iter()
+            .filter(|pin| !old.contains(pin))
+            .try_for_each(|pin| self.must_see_asset(*pin))?;
+        Ok(once)
     }
 }

@@ -90,6 +90,9 @@ impl Run<'_> {
         settings.replies = patch.replies.unwrap_or(settings.replies);
         settings.proactive = patch.proactive.unwrap_or(settings.proactive);
         settings.idle_followup = patch.idle_followup.unwrap_or(settings.idle_followup);
+        if let Some(pins) = patch.pins {
+            settings.pins = self.checked_pins(key, pins)?;
+        }
         check_settings(&settings)?;
         if settings.archived {
             self.must_not_be_default(key)?;

@@ -20,7 +20,7 @@ use chorus_wire::rest::search::Scope;
 
 use super::{App, ids, streams, unexpected};
 use crate::auth::Caller;
-use crate::view::conversations;
+use crate::view::{assets, conversations};
 
 impl App {
     pub(crate) async fn add_channel(
@@ -64,6 +64,8 @@ impl App {
             Some(None) => Some(None),
             None => None,
         };
+        let pins = patch.pinned_assets.map(|pins| pins.iter().map(|id| ids::asset(id)).collect());
+        let pins = pins.transpose()?;
         let settings = SettingsPatch {
             title: patch.title,
             description: patch.description,
@@ -78,6 +80,7 @@ impl App {
             idle_followup: patch.stimuli.as_ref().and_then(|s| s.idle_followup_ms),
             stimuli: patch.stimuli.map(stimuli).unwrap_or_default(),
             proactive: patch.proactive,
+            pins,
         };
         self.submit(caller.by, Command::ChangeConversation { conversation, settings }).await?;
         self.channel_by(caller, conversation).await
@@ -90,7 +93,14 @@ impl App {
     async fn channel_by(&self, caller: &Caller, uid: Uid) -> Result<Channel, Refusal> {
         let place = self.place(caller, uid).await?;
         let key = place.conversation.key;
-        let roster = self.read(move |readers| readers.roster(key)).await?;
+        let pins = place.conversation.settings.pins.clone();
+        let (roster, pinned) = self
+            .read(move |readers| {
+                let pins = pins.iter().map(|pin| readers.asset(*pin, None));
+                let pinned = pins.collect::<Result<Vec<_>, _>>()?;
+                Ok((readers.roster(key)?, pinned))
+            })
+            .await?;
         let held = match self.drops(&place.conversation) {
             true => self.droppable(uid).await?.held,
             false => None,
@@ -99,7 +109,9 @@ impl App {
         let (conversation, head) = (&place.conversation, place.head);
         let shown =
             conversations::channel(&directory, &self.budgets, conversation, head, Some(&roster));
-        Ok(Channel { held: held.map(conversations::held), ..shown })
+        let pinned = pinned.iter().flatten().map(|asset| assets::asset(&directory, asset));
+        let pinned_assets = pinned.collect();
+        Ok(Channel { held: held.map(conversations::held), pinned_assets, ..shown })
     }
 
     /// Those the caller may see.

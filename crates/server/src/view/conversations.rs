@@ -48,6 +48,7 @@ pub(crate) fn channel(
         stimuli: stimuli(settings.stimuli.unwrap_or_default(), settings.idle_followup),
         unattended: head.unattended,
         paused: budgets.of(conversation, None).is_some_and(|most| head.unattended >= most),
+        pinned_assets: Vec::new(),
         members: roster.map(|seats| {
             let seat = |(m, p): &(_, _)| seat(directory, conversation, *m, *p);
             seats.iter().map(seat).collect()

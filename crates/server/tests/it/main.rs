@@ -35,6 +35,7 @@ mod oidc;
 mod openapi;
 mod owed;
 mod pauses;
+mod pins;
 mod postgres;
 mod projects;
 mod redact;

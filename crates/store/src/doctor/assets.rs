@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use chorus_core::conversation::Settings;
 use chorus_core::event::{Change, Event};
 use chorus_core::ids::{Prefix, Seq, Uid};
 use sha2::{Digest, Sha256};
@@ -34,10 +35,20 @@ pub(super) fn apply(refs: &mut BTreeSet<(Seq, Uid)>, event: &Event) {
         Change::Posted(content) => (event.seq, Some(content)),
         Change::Edited { message, content } => (*message, Some(content)),
         Change::Deleted { message } | Change::Erased { message, .. } => (*message, None),
+        Change::SettingsChanged(settings) => {
+            refs.retain(|(seq, _)| *seq != asset::PINNED);
+            refs.extend(pinned(settings));
+            return;
+        }
         _ => return,
     };
     refs.retain(|(seq, _)| *seq != message);
     refs.extend(content.into_iter().flat_map(|c| c.assets()).map(|asset| (message, asset)));
+}
+
+/// What is pinned to a conversation, as references of no message.
+pub(super) fn pinned(settings: &Settings) -> impl Iterator<Item = (Seq, Uid)> {
+    settings.pins.iter().map(|pin| (asset::PINNED, *pin))
 }
 
 impl Look<'_> {
@@ -48,7 +59,7 @@ impl Look<'_> {
         expected: &BTreeSet<(Seq, Uid)>,
     ) -> Result<()> {
         let expected: BTreeSet<_> =
-            expected.iter().copied().filter(|(seq, _)| *seq > base).collect();
+            expected.iter().copied().filter(|(seq, _)| asset::is_kept(*seq, base)).collect();
         let stored: BTreeSet<_> =
             asset::refs(self.db, self.workspace, self.key)?.into_iter().collect();
         for (seq, asset) in stored.symmetric_difference(&expected) {

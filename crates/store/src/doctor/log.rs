@@ -46,8 +46,8 @@ impl Look<'_> {
         };
         let (told, keys, hash) = (BTreeMap::new(), HashMap::new(), room.head.hash);
         self.check_below(room.head.base)?;
-        let mut walk =
-            Walk { room, told, assets: BTreeSet::new(), hash, keys, erased: BTreeSet::new() };
+        let assets = assets::pinned(&room.conversation.settings).collect();
+        let mut walk = Walk { room, told, assets, hash, keys, erased: BTreeSet::new() };
         loop {
             let rows = self.page(walk.room.head.seq)?;
             let ended = (rows.len() as u64) < PAGE;

@@ -185,7 +185,7 @@ impl Mend<'_> {
 
     fn asset_references(&mut self, base: Seq, mut refs: BTreeSet<(Seq, Uid)>) -> Result<()> {
         let (db, workspace, key) = (self.of.db, self.of.workspace, self.key);
-        refs.retain(|(seq, _)| *seq > base);
+        refs.retain(|(seq, _)| asset::is_kept(*seq, base));
         let stored: BTreeSet<_> = asset::refs(db, workspace, key)?.into_iter().collect();
         for (seq, asset) in stored.symmetric_difference(&refs) {
             let refers = refs.contains(&(*seq, *asset));

@@ -6,6 +6,7 @@ use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::assets::Asset;
 use super::search::Scope;
 use crate::words;
 
@@ -79,6 +80,9 @@ pub struct ChannelPatch {
     /// Whether agents behind connection strings may have callbacks with which they speak unasked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proactive: Option<bool>,
+    /// `ast_…` ids of the files that stand at the top of it, in this order, 32 at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned_assets: Option<Vec<String>>,
 }
 
 /// How much a channel hears without a person asking, as it is to be.
@@ -199,6 +203,9 @@ pub struct Channel {
     /// Whether agents behind connection strings may have callbacks with which they speak unasked.
     #[serde(default)]
     pub proactive: bool,
+    /// The files that stand at the top of it; absent in lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pinned_assets: Vec<Asset>,
     /// The roster; absent in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Seat>>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proptest::collection::btree_map;
+use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -44,14 +44,16 @@ fn later() -> impl Strategy<Value = Settings> {
     });
     let (turns, heard) = (option::of(rules()), option::of(heard));
     let (replies, idle) = (select(Replies::ALL.as_slice()), option::of(0..i64::MAX));
-    (turns, replies, heard, any::<bool>(), idle, seats()).prop_map(
-        |(turns, replies, stimuli, proactive, idle_followup, seats)| Settings {
+    let pins = vec(any::<u128>().prop_map(Uid), 0..4);
+    (turns, replies, heard, any::<bool>(), idle, seats(), pins).prop_map(
+        |(turns, replies, stimuli, proactive, idle_followup, seats, pins)| Settings {
             turns,
             replies,
             stimuli,
             proactive,
             idle_followup,
             seats,
+            pins,
             ..Settings::default()
         },
     )
