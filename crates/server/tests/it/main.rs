@@ -10,6 +10,7 @@ mod archive;
 mod attention;
 mod audit;
 mod bad_input;
+mod channels;
 mod clock;
 mod connection;
 mod content;

@@ -1,0 +1,215 @@
+//! What a channel is: a resource that stays, with a log that is only added to, in which people and agents talk.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::house::{House, START, verify};
+
+async fn post(house: &House, token: &str, room: &str, more: Value) -> Value {
+    let mut new = json!({"conversation": room, "idempotency_key": more["text"]});
+    new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    house.post(token, "/v1/messages", new).await.ok()
+}
+
+async fn patch(house: &House, room: &str, patch: Value) -> Value {
+    let path = format!("/v1/channels/{room}");
+    house.send(&house.operator(), Method::PATCH, &path, Some(patch)).await.ok()
+}
+
+/// The log: each entry's seq, id, type and author.
+async fn log(house: &House, room: &str) -> Vec<[Value; 4]> {
+    let path = format!("/v1/events?conversation={room}&after=0&limit=200");
+    let all = house.get(&house.operator(), &path).await.ok();
+    let entry = |e: &Value| {
+        [e["seq"].clone(), e["event_id"].clone(), e["type"].clone(), e["actor"]["id"].clone()]
+    };
+    all["events"].as_array().unwrap().iter().map(entry).collect()
+}
+
+// covers: CHN-240, CHN-241, CHN-249
+#[tokio::test]
+async fn a_channel_stays_what_it_is_and_its_log_is_only_added_to() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, bot_token) = (house.token("ann").await, house.token("bot").await);
+    let first = post(&house, &ann, &room, json!({"text": "the deploy failed"})).await;
+    let message = format!("/v1/messages/{}", first["message_id"].as_str().unwrap());
+    let mut before = log(&house, &room).await;
+    let reaction = format!("{message}/reactions/agree");
+    let steps = [
+        (
+            Method::PATCH,
+            message.clone(),
+            json!({"text": "the deploy failed twice"}),
+            "message_edited",
+        ),
+        (Method::PUT, reaction.clone(), json!({}), "reaction_set"),
+        (Method::DELETE, reaction, Value::Null, "reaction_cleared"),
+        (Method::DELETE, message, Value::Null, "message_deleted"),
+    ];
+    for (method, path, body, kind) in steps {
+        let body = (!body.is_null()).then_some(body);
+        let answer = house.send(&ann, method, &path, body).await;
+        assert!((200..300).contains(&answer.status), "{answer:?}");
+        let after = log(&house, &room).await;
+        assert_eq!(after[..before.len()], before, "what was logged stays");
+        assert_eq!(after.len(), before.len() + 1);
+        assert_eq!(after.last().unwrap()[2], kind);
+        before = after;
+    }
+    let titled = json!({"title": "deploys", "description": "what goes out", "purpose": "to talk"});
+    let shown = patch(&house, &room, titled.clone()).await;
+    assert_eq!(log(&house, &room).await.last().unwrap()[2], "settings_changed");
+
+    // Sessions come and go, and work; the channel knows nothing of it.
+    let before = log(&house, &room).await;
+    for _ in 0..2 {
+        let mut bot = house.connect(&bot_token).await;
+        bot.tool("chat.list_events", json!({})).await.unwrap();
+    }
+    assert_eq!(log(&house, &room).await, before);
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    assert_eq!(verify(folder.path()).problems, [], "messages and reactions are what the log makes");
+    let house = House::open_in(folder, START.plus(1_000)).await;
+    assert_eq!(log(&house, &room).await, before);
+    let again = house.get(&house.operator(), &format!("/v1/channels/{room}")).await.ok();
+    assert_eq!((&again["id"], &again["members"]), (&json!(room), &shown["members"]));
+    for (field, value) in titled.as_object().unwrap() {
+        assert_eq!(&again[field], value);
+    }
+}
+
+// covers: CHN-242, CHN-243
+#[tokio::test]
+async fn who_sees_a_channel_and_whether_it_is_spoken_in_is_set() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let op = house.operator();
+    house.post(&op, "/v1/members", json!({"id": "carl", "kind": "human"})).await.ok();
+    let (ann, carl) = (house.token("ann").await, house.token("carl").await);
+    let said = post(&house, &ann, &room, json!({"text": "in the open"})).await;
+    let path = format!("/v1/channels/{room}");
+    let messages = format!("/v1/messages?conversation={room}");
+    assert_eq!(house.get(&carl, &messages).await.ok()["messages"][0]["text"], "in the open");
+    patch(&house, &room, json!({"visibility": "private"})).await;
+    assert_eq!(house.get(&carl, &messages).await.refused(404), "NOT_FOUND");
+    let seat = format!("{path}/members/carl");
+    assert_eq!(
+        house.send(&carl, Method::PUT, &seat, Some(json!({}))).await.refused(404),
+        "NOT_FOUND"
+    );
+    patch(&house, &room, json!({"visibility": "public"})).await;
+    house.send(&carl, Method::PUT, &seat, Some(json!({}))).await.ok();
+
+    patch(&house, &room, json!({"archived": true})).await;
+    let new = json!({"conversation": room, "text": "too late", "idempotency_key": "late"});
+    assert_eq!(house.post(&ann, "/v1/messages", new.clone()).await.refused(409), "CONFLICT");
+    let reaction = format!("/v1/messages/{}/reactions/agree", said["message_id"].as_str().unwrap());
+    let refused = house.send(&ann, Method::PUT, &reaction, Some(json!({}))).await;
+    assert_eq!(refused.refused(409), "CONFLICT");
+    let idea = json!({"kind": "agent_idea", "text": "shall we?"});
+    let refused = house.post(&house.token("bot").await, &format!("{path}/stimuli"), idea).await;
+    assert_eq!(refused.refused(409), "CONFLICT");
+    assert_eq!(house.get(&ann, &messages).await.ok()["messages"][0]["text"], "in the open");
+    assert_eq!(house.get(&ann, &path).await.ok()["archived"], true);
+    patch(&house, &room, json!({"archived": false})).await;
+    house.post(&ann, "/v1/messages", new).await.ok();
+}
+
+// covers: CHN-244, CHN-245, CHN-246
+#[tokio::test]
+async fn people_and_agents_answer_anybody_and_react_without_a_word() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "aide"]).await;
+    patch(&house, &room, json!({"replies": "thread", "turns": {"cooldown_ms": 0}})).await;
+    let (ann, op) = (house.token("ann").await, house.operator());
+    let mut bot = house.connect(&house.token("bot").await).await;
+    let mut aide = house.connect(&house.token("aide").await).await;
+    let meta = json!({"text": "@bot @aide is the cache cold?", "metadata": {"ticket": "OPS-7"}});
+    let root = post(&house, &ann, &room, meta).await;
+    let offer = bot.take().await;
+    bot.reply(&offer, "it is").await.unwrap();
+    let offer = aide.take().await;
+    aide.reply(&offer, "it was, an hour ago").await.unwrap();
+    let path =
+        |message: &Value| format!("/v1/messages/{}", message["message_id"].as_str().unwrap());
+    let shown = house.get(&ann, &path(&root)).await.ok();
+    assert_eq!(
+        (&shown["author"]["id"], &shown["metadata"], shown.get("in_reply_to")),
+        (&json!("ann"), &json!({"ticket": "OPS-7"}), None)
+    );
+    let thread = house.get(&ann, &format!("/v1/threads?conversation={room}")).await.ok();
+    let thread = thread["threads"][0]["id"].as_str().unwrap().to_owned();
+    let replies =
+        house.get(&ann, &format!("/v1/messages?conversation={room}&thread={thread}")).await.ok();
+    let replies = replies["messages"].as_array().unwrap().clone();
+    let replies: Vec<_> = replies.into_iter().filter(|m| m["author"]["id"] != "ann").collect();
+    assert_eq!(replies.len(), 2);
+    for (reply, who) in replies.iter().zip(["bot", "aide"]) {
+        assert_eq!(
+            (&reply["author"]["id"], &reply["in_reply_to"], &reply["thread_id"]),
+            (&json!(who), &root["event_id"], &json!(thread)),
+            "both answer the root, in its thread"
+        );
+    }
+    // To an agent's message, by another agent and by a person, who has no turn and needs none.
+    let first = &replies[0];
+    let answer = json!({"text": "how cold?", "in_reply_to": first["event_id"]});
+    let by_ann = post(&house, &ann, &room, answer).await;
+    let by_ann = house.get(&ann, &path(&by_ann)).await.ok();
+    assert_eq!(
+        (&by_ann["in_reply_to"], &by_ann["thread_id"]),
+        (&first["event_id"], &json!(thread))
+    );
+    let turns = house.get(&op, &format!("/v1/channels/{room}/turns")).await.ok();
+    assert!(!turns.to_string().contains("\"ann\""), "a person takes no turn: {turns}");
+    let before = house.length(&room).await;
+    for (token, signal) in [(&ann, "agree"), (&op, "agree"), (&ann, "seen")] {
+        let at = format!("{}/reactions/{signal}", path(first));
+        house.send(token, Method::PUT, &at, Some(json!({}))).await.ok();
+    }
+    let message = first["message_id"].clone();
+    let react = json!({"message_id": message, "signal": "agree"});
+    aide.tool("set_channel_reaction", react).await.unwrap();
+    let shown = house.get(&ann, &path(first)).await.ok();
+    let reactions = shown["reactions"].as_array().unwrap();
+    let agree = reactions.iter().find(|r| r["signal"] == "agree").unwrap();
+    assert_eq!(agree["members"], json!(["ann", "operator", "aide"]), "together, by signal");
+    assert_eq!(reactions.len(), 2);
+    assert_eq!(house.length(&room).await, before + 4, "and no message");
+}
+
+// covers: CHN-247
+#[tokio::test]
+async fn a_channel_wakes_nobody_by_being_there() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let mut bot = house.connect(&house.token("bot").await).await;
+    let before = house.length(&room).await;
+    for _ in 0..48 {
+        house.pass(1_800_000).await;
+    }
+    assert!(bot.is_quiet().await);
+    assert_eq!(house.length(&room).await, before);
+}
+
+// covers: CHN-188
+#[tokio::test]
+async fn a_link_to_a_project_changes_nothing_of_the_channel() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "aide"]).await;
+    let op = house.operator();
+    let path = format!("/v1/channels/{room}");
+    let alone = json!({"title": "alone", "members": ["bot"]});
+    let alone = house.post(&op, "/v1/channels", alone).await.ok();
+    let alone = format!("/v1/channels/{}", alone["id"].as_str().unwrap());
+    let before = (house.get(&op, &path).await.ok(), house.get(&op, &alone).await.ok());
+    let new = json!({
+        "title": "the move", "members": ["aide"],
+        "channels": [{"channel": room}, {"channel": before.1["id"]}],
+    });
+    let project = house.post(&op, "/v1/projects", new).await.ok();
+    let after = (house.get(&op, &path).await.ok(), house.get(&op, &alone).await.ok());
+    assert_eq!(after, before, "neither log nor roster: {project}");
+}
