@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chorus_wire::rest::events::Event;
 use reqwest::Response;
+use serde_json::Value;
 
 use crate::http::excerpt;
 use crate::{Error, Result};
@@ -14,6 +15,15 @@ use crate::{Error, Result};
 const SILENCE: Duration = Duration::from_secs(60);
 /// Largest event in bytes.
 const EVENT_BYTES: usize = 2 * 1024 * 1024;
+
+/// What a stream brings.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// An entry of the log.
+    Event(Box<Event>),
+    /// What is in no log: `progress`, `typing`, `receipt`, or `activity` of an agent.
+    Activity { name: String, data: Value },
+}
 
 /// A conversation's events as they come.
 #[derive(Debug)]
@@ -33,14 +43,31 @@ impl EventStream {
         Ok(Self { answer, url, parser: Parser::default() })
     }
 
-    /// The next event; none when the host ended the stream.
+    /// The next event of the log; none when the host ended the stream.
     pub async fn next(&mut self) -> Result<Option<Event>> {
         loop {
+            match self.next_item().await? {
+                Some(Item::Event(event)) => return Ok(Some(*event)),
+                Some(Item::Activity { .. }) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The next of anything; none when the host ended the stream.
+    pub async fn next_item(&mut self) -> Result<Option<Item>> {
+        loop {
             if let Some(frame) = self.parser.next() {
-                let event = serde_json::from_str(&frame.data).map_err(|e| {
-                    Error::Protocol(format!("{e}, in: {}", excerpt(frame.data.as_bytes())))
-                })?;
-                return Ok(Some(event));
+                let wrong =
+                    |e| Error::Protocol(format!("{e}, in: {}", excerpt(frame.data.as_bytes())));
+                // What has a place in the log has an id.
+                if frame.id.is_some() {
+                    let event = serde_json::from_str(&frame.data).map_err(wrong)?;
+                    return Ok(Some(Item::Event(Box::new(event))));
+                }
+                let data = serde_json::from_str(&frame.data).map_err(wrong)?;
+                let name = frame.event.unwrap_or_default();
+                return Ok(Some(Item::Activity { name, data }));
             }
             let chunk = tokio::time::timeout(SILENCE, self.answer.chunk()).await;
             let chunk =

@@ -6,10 +6,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use chorus_client::sse::Item;
 use chorus_client::{Client, backoff};
 use chorus_core::ids::Timestamp;
 use chorus_wire::rest::channels::Channel;
 use chorus_wire::rest::events::{Event, ListEvents};
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::Context;
@@ -17,7 +19,7 @@ use crate::args::span;
 use crate::failure::{Failure, Result};
 use crate::lines;
 use crate::lookup;
-use crate::print::Shade;
+use crate::print::{Shade, short};
 
 /// Events of the past shown unless `--since` says otherwise.
 const LAST: u64 = 10;
@@ -37,6 +39,9 @@ pub(crate) struct Args {
     /// Also who was told of each, and why
     #[arg(long, short)]
     verbose: bool,
+    /// Also what agents do meanwhile: tools, results, status
+    #[arg(long, short)]
+    activity: bool,
     /// As this member sees it (operators only)
     #[arg(long = "as", value_name = "MEMBER")]
     act_as: Option<String>,
@@ -51,6 +56,8 @@ enum Since {
 /// What a followed channel sends.
 enum News {
     Event(Box<Event>),
+    /// In this channel, what is in no log.
+    Activity(String, String, Value),
     Failed(chorus_client::Error),
 }
 
@@ -75,12 +82,15 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     }
     let (tell, mut told) = mpsc::channel(256);
     for (channel, head) in heads {
-        tokio::spawn(follow(client.clone(), channel, head, tell.clone()));
+        tokio::spawn(follow(client.clone(), channel, head, args.activity, tell.clone()));
     }
     drop(tell);
     while let Some(news) = told.recv().await {
         match news {
             News::Event(event) => show(&event)?,
+            News::Activity(channel, name, data) => {
+                active(context, &titles, &channel, &name, &data)?;
+            }
             News::Failed(error) => return Err(error.into()),
         }
     }
@@ -134,18 +144,34 @@ async fn history(
 }
 
 /// Follows one channel until nobody listens or the host says no.
-async fn follow(client: Client, channel: String, mut after: u64, tell: mpsc::Sender<News>) {
+async fn follow(
+    client: Client,
+    channel: String,
+    mut after: u64,
+    activity: bool,
+    tell: mpsc::Sender<News>,
+) {
     let mut failures = 0;
     loop {
-        match client.events_stream(&channel, Some(after)).await {
+        let stream = match activity {
+            true => client.activity_stream(&channel, Some(after)).await,
+            false => client.events_stream(&channel, Some(after)).await,
+        };
+        match stream {
             Ok(mut stream) => {
-                while let Ok(Some(event)) = stream.next().await {
+                while let Ok(Some(item)) = stream.next_item().await {
                     failures = 0;
-                    if event.seq <= after {
-                        continue;
-                    }
-                    after = event.seq;
-                    if tell.send(News::Event(Box::new(event))).await.is_err() {
+                    let news = match item {
+                        Item::Event(event) if event.seq <= after => continue,
+                        Item::Event(event) => {
+                            after = event.seq;
+                            News::Event(event)
+                        }
+                        Item::Activity { name, data } => {
+                            News::Activity(channel.clone(), name, data)
+                        }
+                    };
+                    if tell.send(news).await.is_err() {
                         return;
                     }
                 }
@@ -183,6 +209,35 @@ fn shown(
         }
     }
     print.text(&text)
+}
+
+/// What somebody does, on a dim line of its own; receipts and typing are for pages that are looked at.
+fn active(
+    context: &Context,
+    titles: &HashMap<String, String>,
+    channel: &str,
+    name: &str,
+    data: &Value,
+) -> Result {
+    let print = &context.print;
+    if print.json {
+        return print.json(&json!({"activity": name, "data": data}));
+    }
+    let text = |key: &str| data[key].as_str().map(|text| short(text, 100));
+    let (kind, words) = match (name, data["type"].as_str()) {
+        ("progress", _) => ("progress", vec![text("message")]),
+        ("activity", Some("tool_call")) => ("calls", vec![text("name"), text("args")]),
+        ("activity", Some("tool_result")) => ("got", vec![text("content")]),
+        ("activity", Some("status")) => ("is", vec![text("status")]),
+        ("activity", Some("error")) => ("failed", vec![text("code"), text("message")]),
+        ("activity", Some("lifecycle")) => ("is", vec![text("state")]),
+        _ => return Ok(()),
+    };
+    let (channel, member) = (titles.get(channel).map_or(channel, |t| t), text("member"));
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    let line =
+        format!("           {channel} {} {kind} {}", member.unwrap_or_default(), words.join(" "));
+    print.text(&print.shade(Shade::Dim, &line))
 }
 
 fn ago(age: Duration) -> Timestamp {

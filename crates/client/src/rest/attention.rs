@@ -31,8 +31,29 @@ impl Client {
         conversation: &str,
         after: Option<u64>,
     ) -> Result<EventStream> {
+        self.stream_of(conversation, after, false).await
+    }
+
+    /// The same with what is in no log: progress, typing, receipts, and what agents do.
+    pub async fn activity_stream(
+        &self,
+        conversation: &str,
+        after: Option<u64>,
+    ) -> Result<EventStream> {
+        self.stream_of(conversation, after, true).await
+    }
+
+    async fn stream_of(
+        &self,
+        conversation: &str,
+        after: Option<u64>,
+        activity: bool,
+    ) -> Result<EventStream> {
         let query = ListEvents { conversation: conversation.to_owned(), after, limit: None };
-        let url = with_query(self.path("v1/events"), &query);
+        let mut url = with_query(self.path("v1/events"), &query);
+        if activity {
+            url.query_pairs_mut().append_pair("activity", "true");
+        }
         let request = self.request(Method::GET, url).header("accept", "text/event-stream");
         let answer = self.open(request).await?;
         if !answer.status().is_success() {
