@@ -164,6 +164,8 @@ pub const INBOX_NETWORKS: usize = 32;
 pub const PUBLIC_KEY_BYTES: usize = 4 * 1024;
 /// Callbacks kept of one channel: as many as are under way to one connection.
 pub const CALLBACKS: usize = 32;
+/// What cannot be sent to a callback for so long is given up: whoever asked has gone home.
+pub const GIVE_UP_MS: i64 = 6 * 3_600_000;
 /// A callback is used for a day (design section 5, "Webhooks").
 pub const CALLBACK_MS: i64 = 24 * 3_600_000;
 /// Longest question of a search in bytes: a paragraph to look up, and no more than an address can carry.

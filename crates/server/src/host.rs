@@ -34,6 +34,7 @@ use crate::app::search::Searching;
 use crate::app::{App, Draw};
 use crate::auth::{Auth, Keys, KeysError, SignIn, write_private};
 use crate::config::Config;
+use crate::couriers::back::{self, Backs};
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
 use crate::couriers::gone::Gone;
@@ -216,11 +217,13 @@ impl Host {
         let indexer = indexer.map_err(StartError::Thread)?;
         let (digests, made) = mpsc::channel(DIGESTS);
         let (moved, lists) = watch::channel(());
+        let backs = Arc::new(Backs::default());
         let courier = Courier {
             lists: moved,
             digests,
             batches,
             overflowed,
+            backs: backs.clone(),
             hints: hints.clone(),
             directory: directory.clone(),
             connections: connections.clone(),
@@ -272,6 +275,7 @@ impl Host {
             uploads: Default::default(),
             searching: Searching { index: search, hints },
             webhooks,
+            backs,
         });
         let scribe = Scribe { command: digest.command.clone(), timeout: digest.timeout.0 };
         tokio::spawn(app.clone().tell_digests(made, scribe));
@@ -287,6 +291,7 @@ impl Host {
         };
         heads::look(&app, &config.data).await;
         tokio::spawn(heads::keep(app.clone(), config.data.clone(), stopped.clone()));
+        tokio::spawn(back::serve(app.clone(), stopped.clone()));
         tokio::spawn(webhook::serve(app.clone(), members_moved, stopped.clone()));
         let every = config.settings.retention.every.ms();
         tokio::spawn(retention::keep(app.clone(), every, stopped.clone()));

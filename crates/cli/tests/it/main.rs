@@ -13,6 +13,7 @@ mod copies;
 mod demo;
 mod errors;
 mod harness;
+mod inboxes;
 mod mcp;
 mod operate;
 mod projects;

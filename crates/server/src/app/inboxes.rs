@@ -1,5 +1,6 @@
 //! Inboxes: made, shown, and given another string; for who runs the room, and who owns the agent.
 
+mod back;
 mod checks;
 mod receive;
 

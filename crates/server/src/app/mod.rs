@@ -70,6 +70,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::auth::{Auth, Caller, SignIn};
 use crate::config::Pace;
+use crate::couriers::back::Backs;
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
 use crate::couriers::gone::Gone;
@@ -129,6 +130,8 @@ pub(crate) struct App {
     pub(crate) searching: search::Searching,
     pub(crate) uploads: assets::Uploads,
     pub(crate) webhooks: Webhooks,
+    /// What goes back to services that have delivered to an inbox.
+    pub(crate) backs: Arc<Backs>,
 }
 
 impl App {

@@ -156,7 +156,8 @@ impl App {
         progress: &Progress,
     ) {
         let Some(conversation) = at else { return };
-        if !self.feed.is_followed(conversation.key) {
+        let followed = self.feed.is_followed(conversation.key);
+        if !followed && !self.backs.is_watched(conversation.key) {
             return;
         }
         // Untrusted like every text of a runtime: one line, not too long.
@@ -166,6 +167,10 @@ impl App {
             .map(|text| text.chars().filter(|c| !c.is_control()).collect::<String>())
             // Before it is cut, or half a key would be none.
             .map(|text| self.redactor.clean(&text).chars().take(200).collect::<String>());
+        self.backs.progress(conversation.key, message.as_deref());
+        if !followed {
+            return;
+        }
         let json = json!({
             "conversation": conversation.uid.show(Prefix::Conversation),
             "member": &*caller.member.id,

@@ -7,6 +7,7 @@
 //! What does not fit is not lost: an offer is made again when its acknowledgement is overdue, and a follower
 //! reads the log.
 
+pub(crate) mod back;
 pub(crate) mod connections;
 pub(crate) mod feed;
 pub(crate) mod frames;
@@ -33,6 +34,7 @@ use tokio::sync::{mpsc, watch};
 use crate::indexer::Hints;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
+use back::Backs;
 use connections::{Connections, GIVEN_UP, Note, Outgoing, TAKEN_OVER};
 use feed::{Feed, Live};
 use gone::Gone;
@@ -63,6 +65,8 @@ pub(crate) struct Courier {
     pub workspace_id: Arc<str>,
     /// To whoever shows digests; what does not fit is only stored.
     pub digests: mpsc::Sender<Made>,
+    /// To whoever sends back what is for services elsewhere.
+    pub backs: Arc<Backs>,
     /// To whoever keeps the index of search.
     pub hints: Arc<Hints>,
     /// Says that the list of channels and threads may be another for somebody.
@@ -133,6 +137,7 @@ impl Courier {
     fn look_everywhere(&self) {
         self.feed.look_everywhere();
         self.hints.look_everywhere();
+        self.backs.look_everywhere();
         self.lists.send_replace(());
         self.connections.all().iter().for_each(|connection| connection.lag());
     }
@@ -187,7 +192,7 @@ impl Courier {
                     self.feed.look_everywhere();
                     self.lists.send_replace(());
                 }
-                Effect::Remote { .. } => {}
+                Effect::Remote { conversation, news } => self.backs.put(conversation, news),
                 Effect::Anything => self.look_everywhere(),
                 // Taken out by the sink.
                 Effect::Directory(_) | Effect::Ended { .. } | Effect::Erased(_) => {}
@@ -276,6 +281,7 @@ mod tests {
             traces: Arc::new(Traces::open(&Default::default()).unwrap()),
             workspace_id: "wk_".into(),
             digests: mpsc::channel(1).0,
+            backs: Arc::default(),
             hints: Arc::default(),
             lists,
         };

@@ -17,6 +17,7 @@ pub(super) async fn keep(app: Arc<App>, every: i64, mut stopped: watch::Receiver
         let looked = app.now();
         app.drop_old().await;
         app.sweep_assets().await;
+        app.sweep_callbacks().await;
         while app.now().since(looked) < every {
             let stops = stopped.wait_for(|stopped| *stopped);
             if tokio::time::timeout(LOOK, stops).await.is_ok() {
@@ -34,5 +35,6 @@ impl Running {
     pub async fn drop_old(&self) {
         self.app.drop_old().await;
         self.app.sweep_assets().await;
+        self.app.sweep_callbacks().await;
     }
 }

@@ -18,7 +18,12 @@ const ON_THE_WAY: usize = 24 * 1024 * 1024;
 
 /// A house whose connections are given up sooner than others'.
 async fn of_pace(hello_within: Duration, dead_after: Duration) -> House {
-    let pace = Pace { hello_within, ping_every: Duration::from_millis(100), dead_after };
+    let pace = Pace {
+        hello_within,
+        ping_every: Duration::from_millis(100),
+        dead_after,
+        ..Pace::default()
+    };
     House::open_with(tempfile::tempdir().unwrap(), START, |config| config.pace = pace).await
 }
 

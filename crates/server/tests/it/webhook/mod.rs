@@ -61,6 +61,11 @@ impl Remote {
         format!("http://{}/inbox/sk_a1b2c3d4e5f6", self.addr)
     }
 
+    /// Another address of it.
+    pub(crate) fn at(&self, path: &str) -> String {
+        format!("http://{}{path}", self.addr)
+    }
+
     pub(crate) fn answers(&self, statuses: &[u16]) {
         self.answers.lock().unwrap().extend(statuses);
     }
@@ -86,6 +91,11 @@ impl Remote {
             assert!(began.elapsed() < PATIENCE, "nothing came");
             house.pass(1_000).await;
         }
+    }
+
+    /// Forgets what it was to answer.
+    pub(crate) fn clear(&self) {
+        self.answers.lock().unwrap().clear();
     }
 
     /// Nothing has come, and nothing comes for a while.

@@ -1,15 +1,19 @@
 //! Agents of this host behind connection strings: what services deliver to them, through the real door.
 
+mod back;
+mod two_hosts;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use chorus_server::history::{Signing, export, import};
 use chorus_server::signature::{Secret, sign};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, START, verify};
+use crate::house::{Answer, House, START, place, verify};
 
 /// A house with the person ann, the agent bot, and an inbox for it; the inbox's string without the host, and its id.
-async fn with_inbox(house: &House, new: Value) -> (String, String) {
+pub(super) async fn with_inbox(house: &House, new: Value) -> (String, String) {
     let op = house.operator();
     house.post(&op, "/v1/members", json!({"id": "bot", "kind": "agent"})).await.ok();
     let mut body = json!({"agent": "bot"});
@@ -23,7 +27,7 @@ async fn with_inbox(house: &House, new: Value) -> (String, String) {
 }
 
 /// The spec's minimal example: a Slack adapter without tools.
-fn minimal(callback: &str) -> Value {
+pub(super) fn minimal(callback: &str) -> Value {
     json!({
         "channel": {
             "id": "C04ABCDEF",
@@ -37,7 +41,7 @@ fn minimal(callback: &str) -> Value {
 }
 
 /// The spec's full example, with tools.
-fn full(callback: &str) -> Value {
+pub(super) fn full(callback: &str) -> Value {
     json!({
         "channel": {
             "id": "01HX...",
@@ -56,11 +60,11 @@ fn full(callback: &str) -> Value {
 
 const CALLBACK: &str = "https://slack-adapter.example.com/cb/C04ABCDEF/tok_abc123";
 
-async fn deliver(house: &House, path: &str, body: &Value) -> Answer {
+pub(super) async fn deliver(house: &House, path: &str, body: &Value) -> Answer {
     House::answer(house.request(Method::POST, path).json(body)).await
 }
 
-// covers: WHK-60, WHK-69, WHK-75, WHK-76
+// covers: WHK-60, WHK-69, WHK-75, WHK-76, WHK-83
 #[tokio::test]
 async fn the_specs_examples_reach_the_agent_with_who_speaks_where_and_with_which_tools() {
     let house = House::open().await;
@@ -100,6 +104,25 @@ async fn the_specs_examples_reach_the_agent_with_who_speaks_where_and_with_which
     let House { running, folder, .. } = house;
     running.stop().await;
     assert!(verify(folder.path()).is_clean(), "{:?}", verify(folder.path()));
+
+    // An export has the conversations, and no strings.
+    let sign = Signing::open(&folder.path().join("keys")).unwrap();
+    let mut lines = Vec::new();
+    export(&place(folder.path()), &sign, START, &mut lines).unwrap();
+    let text = String::from_utf8(lines.clone()).unwrap();
+    assert!(text.contains("can you review the auth spec?"));
+    for secret in ["tok_abc123", "eyJhbGciOi", "sk_", "sealed1:"] {
+        assert!(!text.contains(secret), "{secret}");
+    }
+    let folders = tempfile::tempdir().unwrap();
+    let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
+    let data = imported.path().to_owned();
+    std::fs::remove_dir(&data).unwrap();
+    import(&mut &lines[..], &place(&data), None, START).unwrap();
+    assert!(verify(&data).is_clean(), "{:?}", verify(&data));
+    let house = House::open_in(imported, START).await;
+    assert_eq!(house.get(&house.operator(), "/v1/inboxes").await.ok(), json!({"inboxes": []}));
+    assert_eq!(deliver(&house, &path, &minimal(CALLBACK)).await.refused(401), "UNAUTHORIZED");
 }
 
 // covers: WHK-63, WHK-64
@@ -133,7 +156,7 @@ async fn a_wrong_secret_and_one_that_was_replaced_are_answered_alike_and_change_
     assert_eq!(house.get(&op, "/v1/inboxes").await.ok(), json!({"inboxes": []}));
 }
 
-// covers: WHK-63, WHK-65
+// covers: WHK-63, WHK-65, WHK-82
 #[tokio::test]
 async fn bad_deliveries_are_refused_by_name_and_change_nothing() {
     let house = House::open().await;

@@ -1,0 +1,143 @@
+//! One conversation's way back, while there is something to send.
+
+use std::sync::Arc;
+
+use chorus_core::command::{By, Command};
+use chorus_core::event::{Change, Event};
+use chorus_core::ids::{ConversationKey, Seq};
+use chorus_core::inbox::Inbox;
+use chorus_wire::webhook::Lifecycle;
+use tokio::sync::{Notify, Semaphore, watch};
+use tokio::time::Instant;
+
+use super::post::Soft;
+use super::{News, Places};
+use crate::app::App;
+
+pub(super) struct Lane {
+    pub(super) app: Arc<App>,
+    pub(super) key: ConversationKey,
+    /// Says that there is news.
+    wake: Arc<Notify>,
+    places: Places,
+    pub(super) place: Option<Arc<Semaphore>>,
+    /// Runs that have answered, and may say more: when each is over if nothing comes.
+    quiet: Vec<(Seq, Instant)>,
+}
+
+impl Lane {
+    pub(super) fn of(
+        app: Arc<App>,
+        key: ConversationKey,
+        wake: Arc<Notify>,
+        places: Places,
+    ) -> Self {
+        Self { app, key, wake, places, place: None, quiet: Vec::new() }
+    }
+
+    pub(super) async fn run(mut self, mut stopped: watch::Receiver<bool>) {
+        tokio::select! {
+            () = self.send_all() => {}
+            _ = stopped.wait_for(|stop| *stop) => {}
+        }
+    }
+
+    async fn send_all(&mut self) {
+        loop {
+            while let Some(news) = self.app.backs.next(self.key) {
+                self.send_news(news).await;
+            }
+            let Some((_, over)) = self.quiet.first().copied() else {
+                if self.app.backs.finish(self.key) {
+                    return;
+                }
+                continue;
+            };
+            tokio::select! {
+                () = self.wake.notified() => {}
+                () = tokio::time::sleep_until(over) => {
+                    let (event, _) = self.quiet.remove(0);
+                    self.send_soft(event, Soft::Life(Lifecycle::Idle)).await;
+                }
+            }
+        }
+    }
+
+    async fn send_news(&mut self, news: News) {
+        match news {
+            News::Said => {
+                self.send_messages().await;
+                self.lives();
+            }
+            News::Alive => self.lives(),
+            News::Began(event) => self.send_soft(event, Soft::Life(Lifecycle::Processing)).await,
+            News::Status(event, text) => self.send_soft(event, Soft::Status(text)).await,
+            News::Ended { event, answered } => {
+                // What it said before comes before.
+                self.send_messages().await;
+                if answered {
+                    // With its first words a run has answered, and what comes after `idle` is refused.
+                    self.quiet.push((event, self.later()));
+                } else {
+                    self.send_soft(event, Soft::Life(Lifecycle::Idle)).await;
+                }
+            }
+        }
+    }
+
+    fn lives(&mut self) {
+        let later = self.later();
+        self.quiet.iter_mut().for_each(|(_, over)| *over = later);
+    }
+
+    fn later(&self) -> Instant {
+        Instant::now() + self.app.pace.quiet_after_answer
+    }
+
+    /// Sends what the agent has said since the cursor, in order. Where the store is away it is looked again when there is
+    /// news, or when the host comes back.
+    async fn send_messages(&mut self) {
+        while self.send_page().await == Some(true) {}
+    }
+
+    /// Whether there may be more; none when nothing could be read or recorded.
+    async fn send_page(&mut self) -> Option<bool> {
+        let Some(remote) = self.app.remote(self.key).await.ok()? else { return Some(false) };
+        if !remote.owes() {
+            return Some(false);
+        }
+        let entries = self.app.messages_after(self.key, remote.sent).await.ok()?;
+        let inbox = self.app.directory().inboxes.get(&remote.inbox).cloned();
+        let Some(inbox) = inbox.filter(|_| !entries.is_empty()) else {
+            // The inbox has gone, or the log begins after what was said.
+            self.sent(remote.said).await?;
+            return Some(false);
+        };
+        if self.place.is_none() {
+            self.place = self.places.get(&inbox.uid).cloned();
+        }
+        for stored in &entries {
+            let event = &stored.entry.event;
+            if is_for_the_service(event, &inbox) {
+                self.send(stored, &inbox).await?;
+                self.sent(event.seq).await?;
+            }
+        }
+        // What others said stands between.
+        let last = entries.last().map(|stored| stored.entry.event.seq)?;
+        self.sent(last.min(remote.said)).await?;
+        Some(true)
+    }
+
+    async fn sent(&self, through: Seq) -> Option<()> {
+        let command = Command::SentBack { conversation: self.key, through };
+        self.app.submit(By::host(), command).await.ok().map(drop)
+    }
+}
+
+/// What the inbox's agent says to those who stand in for the service.
+fn is_for_the_service(event: &Event, inbox: &Inbox) -> bool {
+    event.actor == inbox.agent
+        && matches!(event.change, Change::Posted(_))
+        && inbox.stand_ins().into_iter().any(|member| event.is_shown_to(member))
+}

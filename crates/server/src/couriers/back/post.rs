@@ -1,0 +1,136 @@
+//! One POST to a callback, and what becomes of it.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use bytes::Bytes;
+use chorus_core::event::Message;
+use chorus_core::ids::{Prefix, Seq};
+use chorus_core::inbox::{Inbox, Remote};
+use chorus_core::limits;
+use chorus_store::StoredEntry;
+use chorus_wire::part::Part;
+use chorus_wire::webhook::{CallbackEvent, Lifecycle};
+use url::Url;
+
+use super::lane::Lane;
+use crate::app::inboxes::CameWith;
+use crate::outward::{Answer, backoff, check_url};
+
+/// How long a soft word may take: it is worth little when it is old.
+const SOFT_TIMEOUT: Duration = Duration::from_secs(5);
+
+static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// What is sent once, and lost if it is not taken.
+pub(super) enum Soft {
+    Life(Lifecycle),
+    Status(String),
+}
+
+impl Lane {
+    /// Sends one message until it is taken or will not be; none when the store could not be asked.
+    pub(super) async fn send(&self, stored: &StoredEntry, inbox: &Inbox) -> Option<()> {
+        let event = &stored.entry.event;
+        let id = event.uid.show(Prefix::Event);
+        let cause = event.cause.filter(|cause| cause.conversation == self.key);
+        let mut tries = 0;
+        loop {
+            // Read again each time: it may have been deleted, and the same delivery may have come with another callback.
+            let content = self.app.said(event.uid).await.ok()?;
+            let content = content.as_ref().map(text).filter(|text| !text.is_empty());
+            let Some(content) = content else { return Some(()) };
+            let remote = self.app.remote(self.key).await.ok()??;
+            let Some(url) = self.callback(&remote, cause.map(|cause| cause.seq)) else {
+                let what = "there is no callback to send to: the newest is older than a day";
+                self.app.note_trouble(inbox, what.to_owned()).await;
+                return Some(());
+            };
+            let body = CallbackEvent::Message { content, id: Some(id.clone()) };
+            let timeout = self.app.webhooks.timeout;
+            let trouble = match self.post(&url, &body, Some(&id), timeout).await? {
+                Answer::Taken => return Some(()),
+                Answer::Gone => "a callback was answered with 410: it has ended".to_owned(),
+                Answer::Refused { status } => format!("a callback was answered with {status}"),
+                Answer::Address => "a callback is at an address that is not posted to".to_owned(),
+                Answer::Again { why, after } => {
+                    tries += 1;
+                    let age = self.app.now().since(event.at);
+                    if age < limits::GIVE_UP_MS {
+                        self.app.note_trouble(inbox, format!("a callback fails: {why}")).await;
+                        tokio::time::sleep(backoff(tries, self.random(), after)).await;
+                        continue;
+                    }
+                    format!("a callback has failed for hours, and {id} was given up: {why}")
+                }
+            };
+            self.app.note_trouble(inbox, trouble).await;
+            return Some(());
+        }
+    }
+
+    /// Says once how a run gets on.
+    pub(super) async fn send_soft(&self, event: Seq, soft: Soft) {
+        let Ok(Some(remote)) = self.app.remote(self.key).await else { return };
+        // Of another delivery's run it would be a lie.
+        let own = remote.callbacks.contains_key(&event);
+        let Some(url) = self.callback(&remote, Some(event)).filter(|_| own) else { return };
+        let body = match soft {
+            Soft::Life(state) => CallbackEvent::Lifecycle { state },
+            Soft::Status(status) => CallbackEvent::Status { status },
+        };
+        let timeout = self.app.webhooks.timeout.min(SOFT_TIMEOUT);
+        match self.post(&url, &body, None, timeout).await {
+            Some(Answer::Taken) | None => {}
+            Some(answer) => tracing::debug!(?answer, "how a run gets on was not taken"),
+        }
+    }
+
+    /// Where the answer to an event goes.
+    fn callback(&self, remote: &Remote, of: Option<Seq>) -> Option<Url> {
+        let callback = remote.callback(of, self.app.now())?;
+        let came = CameWith::open(self.app.auth.vault(), &callback.sealed)?;
+        // It was checked when it came; what is allowed may be less since.
+        check_url(&came.callback, &self.app.webhooks.allowed).ok()
+    }
+
+    async fn post(
+        &self,
+        url: &Url,
+        event: &CallbackEvent,
+        id: Option<&str>,
+        timeout: Duration,
+    ) -> Option<Answer> {
+        let body: Bytes = serde_json::to_vec(event).ok()?.into();
+        let mut headers = HeaderMap::new();
+        if let Some(id) = id.and_then(|id| HeaderValue::from_str(id).ok()) {
+            headers.insert(IDEMPOTENCY_KEY.clone(), id);
+        }
+        let _place = match &self.place {
+            Some(places) => places.clone().acquire_owned().await.ok(),
+            None => None,
+        };
+        Some(self.app.webhooks.outward.post(url, body, headers, timeout).await)
+    }
+
+    fn random(&self) -> u64 {
+        let mut bytes = [0; 8];
+        // Without random bytes the waits are shorter than they would be.
+        let _ = self.app.draw.fill(&mut bytes);
+        u64::from_be_bytes(bytes)
+    }
+}
+
+/// A message as the service is sent it: its text, and what is no text by its name.
+fn text(message: &Message) -> String {
+    let parts: Option<Vec<Part>> =
+        message.parts.as_deref().and_then(|parts| serde_json::from_str(parts).ok());
+    let Some(parts) = parts else { return message.text.to_string() };
+    let texts = parts.into_iter().map(|part| match part {
+        Part::Text { text } => text,
+        Part::Asset { asset_id } => format!("[file {asset_id}]"),
+        Part::Upload { name, .. } => format!("[file {name}]"),
+        Part::BoardReference { board_id, .. } => format!("[board {board_id}]"),
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}

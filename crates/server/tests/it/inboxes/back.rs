@@ -1,0 +1,319 @@
+//! What goes back to the services: to which callback, in which order, how often, and what becomes of what is not taken.
+
+use std::time::Duration;
+
+use chorus_server::Pace;
+use serde_json::{Value, json};
+
+use super::{deliver, full, minimal, with_inbox};
+use crate::harness::Harness;
+use crate::house::{House, PATIENCE, START, verify};
+use crate::webhook::{Post, Remote};
+
+/// A host for which a run that has answered is over soon.
+async fn quick() -> House {
+    let folder = tempfile::tempdir().unwrap();
+    House::open_with(folder, START, |config| config.pace = soon()).await
+}
+
+fn soon() -> Pace {
+    Pace { quiet_after_answer: Duration::from_millis(50), ..Pace::default() }
+}
+
+fn says(id: &str, text: &str, callback: &str) -> Value {
+    let mut body = minimal(callback);
+    body["message"] = json!({"id": id, "sender": "alice", "content": text});
+    body
+}
+
+async fn bot(house: &House) -> Harness {
+    house.connect(&house.token("bot").await).await
+}
+
+/// The next POST that is no word on how the run gets on.
+async fn message(remote: &mut Remote) -> Post {
+    loop {
+        let post = remote.post().await;
+        if post.json()["type"] == "message" {
+            return post;
+        }
+    }
+}
+
+/// Where what was posted, up to this word.
+async fn until(remote: &mut Remote, last: &str) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    loop {
+        let post = remote.post().await;
+        let json = post.json();
+        let said = json["content"].as_str().or(json["state"].as_str()).unwrap().to_owned();
+        all.push((post.path, said));
+        if all.last().is_some_and(|(_, said)| said == last) {
+            return all;
+        }
+    }
+}
+
+/// Says something in the turn of an event, under a key of its own.
+async fn say(bot: &mut Harness, event: &Value, text: &str) -> Value {
+    let args = json!({
+        "target": {"conversation": event["conversation"]["id"]},
+        "inReplyTo": event["eventId"],
+        "idempotencyKey": format!("say:{text}"),
+        "visibility": "channel",
+        "directedness": "to_other",
+        "text": text,
+        "turn": event["turn"]["token"],
+    });
+    bot.tool("chat.send_message", args).await.unwrap()
+}
+
+async fn last_error(house: &House, id: &str) -> Value {
+    let shown = house.get(&house.operator(), &format!("/v1/inboxes/{id}")).await.ok();
+    shown["last_error"]["message"].clone()
+}
+
+/// Waits until the inbox shows what went wrong.
+async fn until_error(house: &House, id: &str, part: &str) {
+    let began = std::time::Instant::now();
+    loop {
+        let shown = last_error(house, id).await;
+        if shown.as_str().is_some_and(|text| text.contains(part)) {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "{part}: {shown}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+// covers: WHK-78, WHK-80, WHK-84
+#[tokio::test]
+async fn the_specs_examples_are_answered_by_their_callbacks() {
+    let (house, mut slack) = (quick().await, Remote::open().await);
+    let (path, _) = with_inbox(&house, json!({})).await;
+    let mut bot = bot(&house).await;
+    deliver(&house, &path, &minimal(&slack.at("/cb/C04ABCDEF/tok_abc123"))).await.ok();
+    let event = bot.take().await;
+    let begun = slack.post().await;
+    assert_eq!(begun.path, "/cb/C04ABCDEF/tok_abc123");
+    assert_eq!(begun.json(), json!({"type": "lifecycle", "state": "processing"}));
+    let progress = json!({"progressToken": "1", "progress": 1, "message": "looking\nup", "eventId": event["eventId"]});
+    bot.write(json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress}))
+        .await;
+    assert_eq!(slack.take().await, json!({"type": "status", "status": "lookingup"}));
+    let sent = say(&mut bot, &event, "Hello Alice!").await;
+    let answer = slack.post().await;
+    assert_eq!(answer.path, "/cb/C04ABCDEF/tok_abc123");
+    assert_eq!(answer.headers["content-type"], "application/json");
+    assert_eq!(answer.headers["idempotency-key"], sent["eventId"].as_str().unwrap());
+    let whole = json!({"type": "message", "content": "Hello Alice!", "id": sent["eventId"]});
+    assert_eq!(answer.json(), whole);
+    assert_eq!(slack.take().await, json!({"type": "lifecycle", "state": "idle"}));
+
+    // Of another channel, with tools; the agent says nothing.
+    deliver(&house, &path, &full(&slack.at("/channels/01HX/inbox/tok_eyJhbG"))).await.ok();
+    let event = bot.take().await;
+    assert_eq!(slack.take().await["state"], "processing");
+    let params = json!({"eventId": event["eventId"], "disposition": "ignored"});
+    bot.call("chat/disposition", params).await.unwrap();
+    let idle = slack.post().await;
+    assert_eq!(idle.path, "/channels/01HX/inbox/tok_eyJhbG");
+    assert_eq!(idle.json(), json!({"type": "lifecycle", "state": "idle"}));
+    slack.nothing().await;
+}
+
+// covers: WHK-78, WHK-84
+#[tokio::test]
+async fn what_is_said_goes_to_the_callback_of_its_cause_in_order_and_idle_comes_last() {
+    let pace = Pace { quiet_after_answer: Duration::from_millis(700), ..Pace::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let house = House::open_with(folder, START, |config| config.pace = pace).await;
+    let mut slack = Remote::open().await;
+    let (path, _) = with_inbox(&house, json!({})).await;
+    let mut bot = bot(&house).await;
+    deliver(&house, &path, &says("m1", "and the first?", &slack.at("/cb/1"))).await.ok();
+    let first = bot.take().await;
+    deliver(&house, &path, &says("m2", "and the second?", &slack.at("/cb/2"))).await.ok();
+    let second = bot.take().await;
+    // The same message once more: its newer callback counts.
+    deliver(&house, &path, &says("m1", "and the first?", &slack.at("/cb/1b"))).await.ok();
+    let mut all = Vec::new();
+    say(&mut bot, &second, "two").await;
+    // With its first words a run has answered, and it says more after they have arrived.
+    for text in ["one", "one and a half", "one and three quarters"] {
+        say(&mut bot, &first, text).await;
+        all.extend(until(&mut slack, text).await);
+        slack.nothing().await;
+    }
+    all.extend(until(&mut slack, "idle").await);
+    all.extend(until(&mut slack, "idle").await);
+    let of = |path: &str| -> Vec<&str> {
+        all.iter().filter(|(p, _)| p.starts_with(path)).map(|(_, said)| &**said).collect()
+    };
+    assert_eq!(
+        of("/cb/1"),
+        ["processing", "one", "one and a half", "one and three quarters", "idle"]
+    );
+    assert_eq!(of("/cb/2"), ["processing", "two", "idle"]);
+    assert_eq!(all.iter().filter(|(path, _)| path == "/cb/1b").count(), 4, "{all:?}");
+    slack.nothing().await;
+}
+
+// covers: WHK-80
+#[tokio::test]
+async fn a_callback_that_fails_is_tried_again_and_nothing_overtakes() {
+    let (house, mut slack) = (quick().await, Remote::open().await);
+    let (path, id) = with_inbox(&house, json!({})).await;
+    let mut bot = bot(&house).await;
+    deliver(&house, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
+    let event = bot.take().await;
+    assert_eq!(slack.take().await["state"], "processing");
+    slack.answers(&[503, 429, 200]);
+    for text in ["one", "two"] {
+        say(&mut bot, &event, text).await;
+    }
+    let mut keys = Vec::new();
+    for text in ["one", "one", "one", "two"] {
+        let post = message(&mut slack).await;
+        assert_eq!(post.json()["content"], text);
+        keys.push(post.headers["idempotency-key"].clone());
+    }
+    assert!(keys[0] == keys[1] && keys[1] == keys[2] && keys[2] != keys[3]);
+    let shown = last_error(&house, &id).await;
+    assert!(shown.as_str().unwrap().starts_with("a callback fails: HTTP "), "{shown}");
+}
+
+// covers: WHK-81
+#[tokio::test]
+async fn what_is_refused_is_not_tried_again_and_shown() {
+    let (house, mut slack) = (quick().await, Remote::open().await);
+    let (path, id) = with_inbox(&house, json!({})).await;
+    let mut bot = bot(&house).await;
+    for (status, part) in [(404, "with 404"), (410, "410: it has ended"), (302, "with 302")] {
+        let message_id = format!("m{status}");
+        deliver(&house, &path, &says(&message_id, "and?", &slack.at("/cb"))).await.ok();
+        let event = bot.take().await;
+        assert_eq!(slack.take().await["state"], "processing");
+        slack.answers(&[status]);
+        say(&mut bot, &event, &format!("refused {status}")).await;
+        assert_eq!(slack.take().await["content"], format!("refused {status}"));
+        until_error(&house, &id, part).await;
+        assert!(!last_error(&house, &id).await.to_string().contains("/cb"));
+        assert_eq!(slack.take().await["state"], "idle");
+    }
+    // What fails for hours is given up; until then nothing else of the channel is sent.
+    deliver(&house, &path, &says("m9", "and?", &slack.at("/cb"))).await.ok();
+    let event = bot.take().await;
+    assert_eq!(slack.take().await["state"], "processing");
+    slack.answers(&[500]);
+    say(&mut bot, &event, "late").await;
+    assert_eq!(slack.take().await["content"], "late");
+    until_error(&house, &id, "a callback fails").await;
+    slack.answers(&[500]);
+    house.pass(7 * 3_600_000).await;
+    assert_eq!(message(&mut slack).await.json()["content"], "late");
+    until_error(&house, &id, "given up").await;
+}
+
+// covers: WHK-80, WHK-81
+#[tokio::test]
+async fn a_host_that_stops_in_the_middle_goes_on_where_it_was() {
+    let (house, mut slack) = (quick().await, Remote::open().await);
+    let (path, _) = with_inbox(&house, json!({})).await;
+    let mut agent = bot(&house).await;
+    deliver(&house, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
+    let event = agent.take().await;
+    assert_eq!(slack.take().await["state"], "processing");
+    say(&mut agent, &event, "one").await;
+    assert_eq!(message(&mut slack).await.json()["content"], "one");
+    // From here on nothing is taken; then the host goes.
+    slack.answers(&[503; 64]);
+    let two = say(&mut agent, &event, "two").await;
+    say(&mut agent, &event, "three").await;
+    let lost = message(&mut slack).await;
+    assert_eq!(lost.json()["id"], two["eventId"]);
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    slack.clear();
+    assert!(verify(folder.path()).is_clean(), "{:?}", verify(folder.path()));
+
+    let house = House::open_with(folder, START.plus(5_000), |config| config.pace = soon()).await;
+    let mut seen = Vec::new();
+    while seen.len() < 2 {
+        let post = message(&mut slack).await;
+        let content = post.json()["content"].as_str().unwrap().to_owned();
+        if !seen.contains(&content) {
+            seen.push(content);
+        }
+    }
+    assert_eq!(seen, ["two", "three"], "what was taken is not sent again");
+    // The same string and conversation go on.
+    let mut agent = bot(&house).await;
+    let fresh = deliver(&house, &path, &says("m2", "and now?", &slack.at("/cb/2"))).await;
+    assert_eq!(fresh.ok(), json!({}));
+    let again = loop {
+        let told = agent.take().await;
+        if told["eventId"] != event["eventId"] {
+            break told;
+        }
+    };
+    assert_eq!(again["conversation"]["id"], event["conversation"]["id"]);
+}
+
+// covers: WHK-78
+#[tokio::test]
+async fn old_callbacks_are_dropped_and_what_has_none_is_given_up() {
+    let (house, mut slack) = (quick().await, Remote::open().await);
+    let (path, id) = with_inbox(&house, json!({})).await;
+    let mut bot = bot(&house).await;
+    deliver(&house, &path, &says("m1", "hi, fyi", &slack.at("/cb/1"))).await.ok();
+    let event = bot.take().await;
+    assert_eq!(slack.take().await["state"], "processing");
+    let params = json!({"eventId": event["eventId"], "disposition": "ignored"});
+    bot.call("chat/disposition", params).await.unwrap();
+    assert_eq!(slack.take().await["state"], "idle");
+    let conversation = event["conversation"]["id"].clone();
+    let unasked = async |bot: &mut Harness, text: &str| {
+        let args = json!({
+            "target": {"conversation": conversation}, "idempotencyKey": text,
+            "visibility": "channel", "directedness": "to_other", "text": text,
+        });
+        bot.tool("chat.send_message", args).await.unwrap();
+    };
+    // Unasked, to the newest there is.
+    house.pass(3_600_000).await;
+    unasked(&mut bot, "by the way").await;
+    assert_eq!(message(&mut slack).await.json()["content"], "by the way");
+    house.pass(24 * 3_600_000).await;
+    house.running.drop_old().await;
+    unasked(&mut bot, "too late").await;
+    until_error(&house, &id, "no callback").await;
+    slack.nothing().await;
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    assert!(verify(folder.path()).is_clean(), "{:?}", verify(folder.path()));
+}
+
+// covers: WHK-81
+#[tokio::test]
+async fn one_service_that_hangs_holds_up_its_own_inbox_alone() {
+    let (house, mut slack) = (quick().await, Remote::open().await);
+    // Nobody answers what is sent here.
+    let hole = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let hangs = format!("http://{}/cb", hole.local_addr().unwrap());
+    let (hung, _) = with_inbox(&house, json!({})).await;
+    let op = house.operator();
+    let other = house.post(&op, "/v1/inboxes", json!({"agent": "bot"})).await.ok();
+    let other = other["url"].as_str().unwrap().strip_prefix(&house.running.url).unwrap().to_owned();
+    let mut bot = bot(&house).await;
+    for n in 0..20 {
+        let mut body = says(&format!("m{n}"), "and?", &hangs);
+        body["channel"]["id"] = json!(format!("C{n}"));
+        deliver(&house, &hung, &body).await.ok();
+        bot.take().await;
+    }
+    deliver(&house, &other, &says("m", "and?", &slack.at("/cb"))).await.ok();
+    let event = bot.take().await;
+    say(&mut bot, &event, "here").await;
+    assert_eq!(message(&mut slack).await.json()["content"], "here");
+}
