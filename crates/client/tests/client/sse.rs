@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode, header::CONTENT_TYPE};
 use axum::routing::get;
-use chorus_client::sse::{Frame, Parser};
+use chorus_client::sse::{Frame, Item, Parser};
 use chorus_client::{Client, Error};
 use proptest::prelude::*;
 
@@ -70,6 +70,29 @@ async fn a_conversation_is_followed() {
     let event = stream.next().await.unwrap().unwrap();
     assert_eq!((event.seq, event.kind.as_str()), (5, "message_posted"));
     assert_eq!(stream.next().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn what_is_in_no_log_comes_between_the_events_to_who_asks() {
+    let events = get(|uri: axum::http::Uri| async move {
+        let asked = uri.query().unwrap_or_default().contains("activity=true");
+        let activity = "event: activity\ndata: {\"type\":\"status\",\"status\":\"looking\"}\n\n";
+        let event = format!("id: 5\nevent: message_posted\ndata: {EVENT}\n\n");
+        let body = if asked { format!("{activity}{event}") } else { event };
+        ([(CONTENT_TYPE, "text/event-stream")], body)
+    });
+    let host = serve(Router::new().route("/v1/events", events)).await;
+    let client = Client::new(&host, "jwt").unwrap();
+    let mut stream = client.activity_stream("ch_1", Some(4)).await.unwrap();
+    match stream.next_item().await.unwrap() {
+        Some(Item::Activity { name, data }) => {
+            assert_eq!((name.as_str(), data["status"].as_str()), ("activity", Some("looking")));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(stream.next_item().await.unwrap(), Some(Item::Event(e)) if e.seq == 5));
+    let mut stream = client.activity_stream("ch_1", Some(4)).await.unwrap();
+    assert_eq!(stream.next().await.unwrap().unwrap().seq, 5, "who asks for events gets those");
 }
 
 #[tokio::test]
