@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{deliver, full, minimal, with_inbox};
 use crate::harness::Harness;
-use crate::house::{House, PATIENCE, START, verify};
+use crate::house::{House, PATIENCE, START, damage, doctor, verify};
 use crate::webhook::{Post, Remote};
 
 /// A host for which a run that has answered is over soon.
@@ -316,4 +316,27 @@ async fn one_service_that_hangs_holds_up_its_own_inbox_alone() {
     let event = bot.take().await;
     say(&mut bot, &event, "here").await;
     assert_eq!(message(&mut slack).await.json()["content"], "here");
+}
+
+#[tokio::test]
+async fn the_doctor_knows_inboxes_and_their_channels() {
+    let (house, slack) = (quick().await, Remote::open().await);
+    let (path, id) = with_inbox(&house, json!({})).await;
+    deliver(&house, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    assert!(doctor(folder.path()).is_clean());
+    let finds = |part: &str| {
+        let report = doctor(folder.path());
+        assert!(report.problems.iter().any(|p| p.what.contains(part)), "{part}: {report:?}");
+    };
+    damage(folder.path(), "UPDATE remote SET owed = 1 - owed WHERE workspace = 1");
+    finds("the channel of conversation");
+    damage(folder.path(), "DELETE FROM remote WHERE workspace = 1");
+    finds(&format!("the inbox {id} counts 1 channels of 0"));
+    finds("1 callbacks are of no channel's messages");
+    damage(folder.path(), "UPDATE member SET removed = 1 WHERE workspace = 1 AND id = 'bot'");
+    finds(&format!("the inbox {id}: it is for nobody who is an agent here"));
+    damage(folder.path(), "UPDATE inbox SET packed = uid WHERE workspace = 1");
+    finds(&format!("{id} cannot be read"));
 }
