@@ -17,9 +17,10 @@ use chorus_core::member::Session;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::health::Health;
-use super::line::Line;
+use super::line::{Line, next};
 use super::payload;
 use crate::app::App;
 use crate::app::endpoints::Reached;
@@ -189,17 +190,30 @@ impl Lane {
 
     async fn serve(&mut self, to: &Reached, held: &mut Held) -> End {
         let (connection, mut stop) = (held.connection.clone(), self.stop.clone());
-        let mut ticks = self.ticks.clone();
+        let ended = async {
+            tokio::select! {
+                why = connection.closed() => if why == STOPPING { End::Over } else { End::Elsewhere },
+                () = stopped(&mut stop) => End::Over,
+            }
+        };
+        // Made once: each delivery goes through the loop twice, and what seldom happens is not to be waited for anew
+        // each time.
+        let (sleep, ticked) = (tokio::time::sleep(LONG), tick(self.ticks.clone()));
+        let lagged = connection.token_in_doubt();
+        tokio::pin!(ended, sleep, ticked, lagged);
+        let mut sleeps_until = None;
         loop {
             self.ask_what_is_owed(held).await;
-            self.post_what_is_ready(to, held).await;
+            let now = self.app.now();
+            self.post_what_is_ready(to, held, now).await;
             self.health.waiting(held.count);
-            let wake = held.wake(self.app.now());
+            let until = next(held.lines.values(), now);
+            if sleeps_until != Some(until) {
+                sleeps_until = Some(until);
+                sleep.as_mut().reset(Instant::now() + wait(until, self.app.now()));
+            }
             tokio::select! {
-                why = connection.closed() => {
-                    return if why == STOPPING { End::Over } else { End::Elsewhere };
-                }
-                () = stopped(&mut stop) => return End::Over,
+                end = &mut ended => return end,
                 Some((key, answer)) = held.posts.next() => {
                     if let Some(end) = self.answered(held, key, answer).await {
                         return end;
@@ -212,11 +226,18 @@ impl Lane {
                 }
                 Some(outgoing) = held.queues.offers.recv(), if held.count < HELD => {
                     self.take(held, outgoing.offer);
+                    while held.count < HELD && let Ok(next) = held.queues.offers.try_recv() {
+                        self.take(held, next.offer);
+                    }
                 }
-                () = tokio::time::sleep(wake) => {}
-                _ = ticks.changed() => {}
+                () = &mut sleep => sleeps_until = None,
+                ticks = &mut ticked => {
+                    // The clock has jumped, and what was left of the time with it.
+                    sleeps_until = None;
+                    ticked.set(tick(ticks));
+                }
                 // Nothing is pulled while the queue is full: who lags asks for what it is owed.
-                () = connection.token_in_doubt() => {}
+                () = &mut lagged => lagged.set(connection.token_in_doubt()),
             }
         }
     }
@@ -245,8 +266,7 @@ impl Lane {
     }
 
     /// Begins the posts that are due, as many as may be under way.
-    async fn post_what_is_ready(&self, to: &Reached, held: &mut Held) {
-        let now = self.app.now();
+    async fn post_what_is_ready(&self, to: &Reached, held: &mut Held, now: Timestamp) {
         let most = match self.health.is_half_open() {
             true => 1,
             false => self.app.webhooks.concurrency,
@@ -370,14 +390,16 @@ impl Lane {
     }
 }
 
-impl Held {
-    /// How long until something is due.
-    fn wake(&self, now: Timestamp) -> Duration {
-        let ripe = self.lines.values().filter_map(Line::ripe).min();
-        let again = self.lines.values().filter_map(Line::again);
-        let next = ripe.into_iter().chain(again).min();
-        next.map_or(LONG, |at| Duration::from_millis(at.since(now).max(0) as u64)).min(LONG)
-    }
+/// How long until then.
+fn wait(until: Option<Timestamp>, now: Timestamp) -> Duration {
+    until.map_or(LONG, |at| Duration::from_millis(at.since(now).max(0) as u64)).min(LONG)
+}
+
+/// Until the clock has moved.
+async fn tick(mut ticks: watch::Receiver<()>) -> watch::Receiver<()> {
+    // Its sender is the host's, which outlives every lane.
+    let _ = ticks.changed().await;
+    ticks
 }
 
 fn headers(to: &Reached, id: &str, now: Timestamp, body: &[u8]) -> HeaderMap {

@@ -82,12 +82,12 @@ impl Line {
     }
 
     /// When an author will have finished, if nothing happens before.
-    pub(super) fn ripe(&self) -> Option<Timestamp> {
+    fn ripe(&self) -> Option<Timestamp> {
         self.compose.as_ref().and_then(Compose::next_wake)
     }
 
     /// When the next post is tried again, if it waits for that.
-    pub(super) fn again(&self) -> Option<Timestamp> {
+    fn again(&self) -> Option<Timestamp> {
         self.again.filter(|_| !self.posting)
     }
 
@@ -135,6 +135,11 @@ impl Line {
     }
 }
 
+/// When something becomes due in one of the lines after `now`. What is due already waits for a post to end, and not for time.
+pub(super) fn next<'a>(lines: impl Iterator<Item = &'a Line>, now: Timestamp) -> Option<Timestamp> {
+    lines.flat_map(|line| [line.ripe(), line.again()]).flatten().filter(|at| *at > now).min()
+}
+
 fn text_of(offer: &Offer) -> String {
     offer.entry.event.change.message().map(|m| m.text.to_string()).unwrap_or_default()
 }
@@ -147,4 +152,21 @@ fn names_other(offer: &Offer) -> bool {
         && told.iter().any(|t| {
             t.member != offer.member && t.decision.rule == chorus_core::attention::Rule::Mention
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_due_already_is_no_reason_to_wake() {
+        let lines = [5, 20, 30].map(|at| {
+            let mut line = Line::new(None);
+            line.failed(Timestamp(at));
+            line
+        });
+        assert_eq!(next(lines.iter(), Timestamp(4)), Some(Timestamp(5)));
+        assert_eq!(next(lines.iter(), Timestamp(5)), Some(Timestamp(20)));
+        assert_eq!(next(lines.iter(), Timestamp(30)), None);
+    }
 }

@@ -23,6 +23,9 @@ pub(super) type Thought = Vec<Fragment<MemberKey, Offer>>;
 /// The service that the host is, as agents are told.
 pub(super) const SERVICE: &str = "Chorus";
 
+/// Bytes of a payload beside its text, as a rule.
+const FRAME: usize = 2_048;
+
 /// The body of the POST for the newest message of a thought, with those before it.
 pub(super) fn encode(
     app: &App,
@@ -101,7 +104,10 @@ pub(super) fn encode(
             test: false,
         }),
     };
-    serde_json::to_vec(&body).ok()
+    // Grown once: most of a payload is what every payload has.
+    let mut out = Vec::with_capacity(FRAME + newest.text.len());
+    serde_json::to_writer(&mut out, &body).ok()?;
+    Some(out)
 }
 
 fn message(offer: &Offer, text: &str, directory: &Directory) -> Message {

@@ -256,6 +256,8 @@ async fn a_run_that_never_says_idle_ends_by_quiet() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     call(&house, &delivery, json!({"type": "status", "status": "looking"})).await.ok();
+    // That it was heard of is handed on, and is known once something else is answered.
+    assert_eq!(open().await, 1);
     house.pass(59_000).await;
     assert_eq!(open().await, 1);
     house.pass(2_000).await;

@@ -1,6 +1,7 @@
 //! Agents behind connection strings: what is posted to them, and what they answer (webhook spec).
 
 mod answers;
+mod neighbours;
 mod posts;
 
 use std::collections::VecDeque;
