@@ -5,10 +5,13 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use chorus_lab::crash::webhook::{self, Manner};
 use chorus_lab::crash::{self, Plan, binary};
 
 const KILLS: usize = 20;
 const KILLS_OF_TWO: usize = 12;
+/// Three in the middle of each thousand deliveries.
+const KILLS_OF_CARRIERS: usize = 9;
 
 // covers: ATT-101, ATT-102, FAIL-9
 #[test]
@@ -22,7 +25,50 @@ fn two_hosts_on_one_database_lose_nothing_either() {
     crash(true, KILLS_OF_TWO);
 }
 
+// covers: WHK-22, WHK-36
+#[test]
+fn what_is_posted_to_agents_arrives_and_each_answer_is_there_once() {
+    deliveries(false, Manner::WithIds);
+}
+
+// covers: WHK-32
+#[test]
+fn two_attempts_at_one_delivery_are_never_both_heard() {
+    deliveries(false, Manner::WithoutIds);
+}
+
+// covers: WHK-22, WHK-36
+#[test]
+fn two_hosts_post_to_agents_and_each_answer_is_there_once() {
+    deliveries(true, Manner::WithIds);
+}
+
+// covers: WHK-32
+#[test]
+fn two_attempts_by_two_hosts_are_never_both_heard() {
+    deliveries(true, Manner::WithoutIds);
+}
+
+fn deliveries(two_hosts: bool, manner: Manner) {
+    played(two_hosts, KILLS_OF_CARRIERS, |plan| {
+        let report = webhook::run(plan, manner)?;
+        Ok((report.to_string(), report.wrong))
+    });
+}
+
 fn crash(two_hosts: bool, kills: usize) {
+    played(two_hosts, kills, |plan| {
+        let report = crash::run(plan)?;
+        Ok((report.to_string(), report.wrong))
+    });
+}
+
+/// Plays it in a folder of its own, which is kept where something was wrong.
+fn played(
+    two_hosts: bool,
+    kills: usize,
+    play: impl FnOnce(&Plan) -> Result<(String, Vec<String>), String>,
+) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let seed = number("CHORUS_CRASH_SEED").unwrap_or(now.as_micros() as u64);
     let kills = number("CHORUS_CRASH_ROUNDS").map_or(kills, |rounds| rounds as usize);
@@ -30,15 +76,15 @@ fn crash(two_hosts: bool, kills: usize) {
     let mut folder = tempfile::Builder::new().prefix("chorus-crash").tempdir().unwrap();
     let (chorus, folder_of_it) = (binary::chorus().unwrap(), folder.path().to_owned());
     let plan = Plan { chorus, kills, seed, two_hosts, folder: folder_of_it };
-    let ran = crash::run(&plan);
-    if ran.as_ref().map_or(true, |report| !report.wrong.is_empty()) {
+    let ran = play(&plan);
+    if ran.as_ref().map_or(true, |(_, wrong)| !wrong.is_empty()) {
         // What went wrong can be looked at.
         folder.disable_cleanup(true);
         eprintln!("kept: {}", folder.path().display());
     }
-    let report = ran.unwrap();
+    let (report, wrong) = ran.unwrap();
     println!("{report}");
-    assert!(report.wrong.is_empty(), "{report}");
+    assert!(wrong.is_empty(), "{report}");
 }
 
 fn number(name: &str) -> Option<u64> {

@@ -28,6 +28,8 @@ pub(super) struct Host {
     was_ready: bool,
     /// The database that it shares with other hosts, and the keys they share.
     pub(super) database: Option<(String, PathBuf)>,
+    /// Variables that it is started with.
+    pub(super) settings: Vec<(&'static str, String)>,
 }
 
 impl Host {
@@ -45,6 +47,7 @@ impl Host {
                     child: None,
                     was_ready: false,
                     database: None,
+                    settings: Vec::new(),
                 });
             }
         }
@@ -68,6 +71,7 @@ impl Host {
             command.args(["--database", url, "--keys"]).arg(keys);
         }
         let child = command
+            .envs(self.settings.iter().map(|(name, value)| (name, value)))
             .stdout(Stdio::null())
             .stderr(log(&self.folder.join("host.log"))?)
             .spawn()

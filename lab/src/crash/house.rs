@@ -26,26 +26,35 @@ pub(super) struct Blow {
 }
 
 impl House {
-    pub(super) fn build(plan: &Plan, chance: &mut Chance) -> Result<Self, String> {
+    /// `settings` are variables of each host.
+    pub(super) fn build(
+        plan: &Plan,
+        settings: &[(&'static str, &str)],
+        chance: &mut Chance,
+    ) -> Result<Self, String> {
+        let settings: Vec<_> = settings.iter().map(|(n, v)| (*n, (*v).to_owned())).collect();
         if !plan.two_hosts {
-            let host = Host::on(&plan.folder, &plan.chorus, chance)?;
+            let mut host = Host::on(&plan.folder, &plan.chorus, chance)?;
+            host.settings = settings;
             let mut house = Self { addr: host.addr, hosts: vec![host], cluster: None };
             house.hosts[0].start()?;
             return Ok(house);
         }
         let cluster = Cluster::start(Durability::Durable, &[])?;
+        let addr = Host::on(&plan.folder, &plan.chorus, chance)?.addr;
         let mut hosts = Vec::new();
         for name in ["one", "other"] {
             let folder = plan.folder.join(name);
             std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
             let mut host = Host::on(&folder, &plan.chorus, chance)?;
             host.database = Some((cluster.url("postgres"), plan.folder.join("keys")));
+            host.settings.clone_from(&settings);
+            host.settings.push(("CHORUS_PUBLIC_URL", format!("http://{addr}")));
             host.start()?;
             // The first one makes the workspace and the keys.
             host.ready()?;
             hosts.push(host);
         }
-        let addr = Host::on(&plan.folder, &plan.chorus, chance)?.addr;
         balance(addr, hosts.iter().map(|host| host.addr).collect())?;
         Ok(Self { addr, hosts, cluster: Some(cluster) })
     }

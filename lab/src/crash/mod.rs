@@ -22,6 +22,7 @@ mod people;
 mod report;
 mod room;
 mod run;
+pub mod webhook;
 
 pub use check::check;
 pub use evidence::{Asked, Directed, Evidence, Fate, Line, Log, Owed, Said};

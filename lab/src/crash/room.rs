@@ -60,7 +60,11 @@ pub(super) struct Settled {
 
 /// Waits until no agent has anything open any more. Who runs the room lets agents go on that have paused:
 /// until then what they owe there stays open.
-pub(super) fn settle(door: &mut Door, patience: Duration) -> Result<Settled, String> {
+pub(super) fn settle(
+    door: &mut Door,
+    agents: &[&str],
+    patience: Duration,
+) -> Result<Settled, String> {
     let began = Instant::now();
     let mut continued = 0;
     // Twice in a row: a settled delivery may have led to another.
@@ -68,7 +72,7 @@ pub(super) fn settle(door: &mut Door, patience: Duration) -> Result<Settled, Str
     loop {
         continued += let_go_on(door)?;
         let mut open = Vec::new();
-        for agent in AGENTS {
+        for agent in agents {
             let path = format!("/v1/deliveries?state=open&member={agent}");
             let answer = door.must("GET", &path, &Value::Null)?;
             open.extend(answer["deliveries"].as_array().cloned().unwrap_or_default());

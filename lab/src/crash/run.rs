@@ -51,7 +51,7 @@ pub fn run(plan: &Plan) -> Result<Report, String> {
         (killed, ended.collect::<Vec<_>>())
     });
     killed?;
-    let settled = room::settle(&mut crash.door(), PATIENCE)?;
+    let settled = room::settle(&mut crash.door(), &AGENTS, PATIENCE)?;
     let (seen, wrong) = crash.verdict(&spoken)?;
     let people = spoken.iter().map(|s| s.counts).fold(Counts::default(), Counts::and);
     let (seed, kills, took) = (plan.seed, crash.kills, began.elapsed());
@@ -74,7 +74,7 @@ struct Crash {
 impl Crash {
     fn prepare(plan: &Plan) -> Result<Self, String> {
         let mut chance = Chance::new(plan.seed);
-        let mut host = House::build(plan, &mut chance)?;
+        let mut host = House::build(plan, &[], &mut chance)?;
         let slowest_start = host.ready()?;
         let operator = room::operator(&host.data())?;
         let mut door = Door::new(host.addr, &*operator);
