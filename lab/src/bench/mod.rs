@@ -25,6 +25,7 @@ mod mcp;
 mod peers;
 mod report;
 pub(crate) mod talk;
+mod webhook;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -74,10 +75,11 @@ pub fn run(name: &str, plan: &Plan) -> Result<(), String> {
         ("host", url) if url.contains("://") => host::run(plan, Some(peers::Base::at(url))),
         ("mcp", "sqlite") => mcp::run(plan),
         ("channels", "sqlite") => channels::run(plan),
+        ("webhook", "sqlite") => webhook::run(plan),
         ("host", other) => Err(format!("a database is sqlite, auto or postgres://…, not {other}")),
-        ("mcp" | "channels", _) => {
+        ("mcp" | "channels" | "webhook", _) => {
             Err(format!("`{name}` is measured on SQLite; `host` has --database"))
         }
-        _ => Err("there are `host`, `mcp` and `channels`".to_owned()),
+        _ => Err("there are `host`, `mcp`, `channels` and `webhook`".to_owned()),
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Samples {
 /// One line of the report.
 #[derive(Clone, Copy)]
 pub(crate) struct Figure {
-    /// `host`, `mcp` or `channels`, or `peer` for what is only compared with.
+    /// `host`, `mcp`, `channels` or `webhook`, or `peer` for what is only compared with.
     bench: &'static str,
     metric: &'static str,
     unit: &'static str,
@@ -45,6 +45,11 @@ impl Figure {
     /// A value of ours with a million messages in channels.
     pub(crate) const fn channels(metric: &'static str, unit: &'static str) -> Self {
         Self::of_bench("channels", metric, unit)
+    }
+
+    /// A value of ours with agents behind connection strings.
+    pub(crate) const fn webhook(metric: &'static str, unit: &'static str) -> Self {
+        Self::of_bench("webhook", metric, unit)
     }
 
     /// A limit's or a peer's own value.
