@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use super::health::Health;
 use super::line::{Line, next};
 use super::payload;
+use super::taken;
 use crate::app::App;
 use crate::app::endpoints::Reached;
 use crate::auth::Caller;
@@ -103,6 +104,7 @@ impl Lane {
             };
             let end = self.serve(&to, &mut held).await;
             if self.app.connections.remove(&held.connection) {
+                taken::flush(&self.app);
                 self.app.close_session(held.by, held.session);
             }
             self.health.waiting(0);
@@ -366,18 +368,18 @@ impl Lane {
         let newest = thought.pop();
         for fragment in thought {
             let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
-            self.app.hand(by, Command::Accept { event, attempt });
+            taken::put(&self.app, by, Command::Accept { event, attempt });
             let (event, disposition) = (fragment.id, Disposition::Superseded);
             let note = Some("delivered with what its author said after it".into());
-            self.app.hand(by, Command::Dispose { event, disposition, note });
+            taken::put(&self.app, by, Command::Dispose { event, disposition, note });
         }
         if let Some(fragment) = newest {
             let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
-            self.app.hand(by, Command::Accept { event, attempt });
+            taken::put(&self.app, by, Command::Accept { event, attempt });
             // That it was taken is the acknowledgement.
             if fragment.item.decision.policy == Policy::AckOnly {
                 let (event, disposition) = (fragment.id, Disposition::Acknowledged);
-                self.app.hand(by, Command::Dispose { event, disposition, note: None });
+                taken::put(&self.app, by, Command::Dispose { event, disposition, note: None });
             }
         }
     }

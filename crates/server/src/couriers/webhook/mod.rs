@@ -9,6 +9,7 @@ mod health;
 mod lane;
 mod line;
 pub(crate) mod payload;
+mod taken;
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -26,6 +27,7 @@ use crate::config::webhook::Webhook;
 use crate::outward::{Allowed, Outward};
 pub(crate) use health::{Breaker, Health};
 use lane::Lane;
+use taken::Taken;
 
 /// How deliveries go out, and how the endpoints are.
 pub(crate) struct Webhooks {
@@ -37,6 +39,7 @@ pub(crate) struct Webhooks {
     /// How long one author's fragments are waited for; none posts each at once.
     pub(crate) compose: Option<compose::Settings>,
     health: Mutex<HashMap<MemberKey, Arc<Health>>>,
+    taken: Taken,
     ticks: watch::Sender<()>,
 }
 
@@ -60,6 +63,7 @@ impl Webhooks {
             concurrency: config.concurrency,
             compose: (quiet > 0).then_some(compose),
             health: Mutex::default(),
+            taken: Taken::default(),
             ticks: watch::Sender::new(()),
         })
     }
