@@ -130,6 +130,19 @@ pub(crate) async fn call(house: &House, delivery: &Value, event: Value) -> Answe
     House::answer(house.request(Method::POST, path).json(&event)).await
 }
 
+/// Waits until the agent owes nothing: that it has taken something is noted a moment later.
+pub(crate) async fn nothing_owed(house: &House) {
+    let began = std::time::Instant::now();
+    loop {
+        let open = house.get(&house.operator(), "/v1/deliveries?member=weather").await.ok();
+        if open["deliveries"] == json!([]) {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "{open}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 pub(crate) async fn messages(house: &House, room: &str) -> Vec<(String, String)> {
     let path = format!("/v1/messages?conversation={room}");
     let page = house.get(&house.operator(), &path).await.ok();

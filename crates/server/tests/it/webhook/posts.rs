@@ -7,7 +7,7 @@ use chorus_server::signature;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Remote, at_once, call, messages, open, reached, text};
+use super::{Remote, at_once, call, messages, nothing_owed, open, reached, text};
 use crate::house::{House, PATIENCE, START};
 
 // covers: WHK-1, WHK-8, WHK-9, WHK-10, WHK-20, WHK-21
@@ -68,12 +68,7 @@ async fn a_knock_has_no_word_of_anybody_and_its_content_is_pulled() {
     let pulled = house.tool(bearer.strip_prefix("Bearer ").unwrap(), &tool, read).await.unwrap();
     assert!(pulled.to_string().contains("swordfish"));
     // That it was taken is all that was asked of it.
-    let began = std::time::Instant::now();
-    let path = "/v1/deliveries?member=weather";
-    while house.get(&house.operator(), path).await.ok()["deliveries"] != json!([]) {
-        assert!(began.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    nothing_owed(&house).await;
 }
 
 // covers: WHK-11
@@ -234,7 +229,7 @@ async fn what_one_author_says_in_pieces_is_one_delivery() {
     let house = House::open().await;
     let mut remote = Remote::open().await;
     let room = reached(&house, &remote).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
+    let ann = house.token("ann").await;
     house.say(&ann, &room, "@weather I am going to Oslo").await;
     house.pass(100).await;
     house.say(&ann, &room, "@weather do I need an umbrella?").await;
@@ -246,8 +241,8 @@ async fn what_one_author_says_in_pieces_is_one_delivery() {
     assert_eq!(earlier.len(), 1);
     assert_eq!(earlier[0]["content"], "@weather I am going to Oslo");
     call(&house, &delivery, json!({"type": "message", "content": "Yes."})).await.ok();
-    let open = house.get(&op, "/v1/deliveries?member=weather").await.ok();
-    assert_eq!(open["deliveries"], json!([]), "the answer is to all of it");
+    // The answer is to all of it.
+    nothing_owed(&house).await;
     // What is urgent waits for nothing.
     house.say(&ann, &room, "@weather urgent: stop!").await;
     assert_eq!(remote.take().await["chorus"]["attention"]["mode"], "immediate");
