@@ -40,6 +40,13 @@ impl Draw {
         Ok(uid(now, &bytes))
     }
 
+    /// Any number, to spread what should not happen at once. Without random bytes it is 0, and waits are shorter.
+    pub(crate) fn number(&self) -> u64 {
+        let mut bytes = [0; 8];
+        let _ = self.fill(&mut bytes);
+        u64::from_be_bytes(bytes)
+    }
+
     /// Fills at most a page.
     pub(crate) fn fill(&self, out: &mut [u8]) -> Result<(), Refusal> {
         let mut page = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -17,7 +17,7 @@ use chorus_wire::rest::endpoints::{
 use chorus_wire::rest::members::NewMember;
 use url::Url;
 
-use super::{App, ids};
+use super::{App, Draw, ids};
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
 use crate::auth::{Caller, Turn, Vault};
 use crate::couriers::webhook::{Breaker, payload};
@@ -47,7 +47,7 @@ impl App {
     ) -> Result<Added, Refusal> {
         caller.must_govern()?;
         let url = self.connection_string(&new.url)?;
-        let signing = Signing::of(new.sign, new.signing_secret.as_deref())?;
+        let signing = Signing::of(&self.draw, new.sign, new.signing_secret.as_deref())?;
         for channel in &new.channels {
             self.place(caller, ids::conversation(channel)?).await?;
         }
@@ -69,7 +69,7 @@ impl App {
     ) -> Result<Added, Refusal> {
         caller.must_govern()?;
         let url = self.connection_string(&new.url)?;
-        let signing = Signing::of(new.sign, new.signing_secret.as_deref())?;
+        let signing = Signing::of(&self.draw, new.sign, new.signing_secret.as_deref())?;
         let found = ids::member(&self.directory(), member)?.key;
         let signing_key = signing.sealed(self.auth.vault())?;
         self.act_on(caller, found, Act::Rotate { url, signing: signing_key }).await?;
@@ -249,16 +249,14 @@ enum Signing {
 }
 
 impl Signing {
-    fn of(draw: bool, given: Option<&str>) -> Result<Self, Refusal> {
-        match (draw, given) {
+    fn of(draw: &Draw, sign: bool, given: Option<&str>) -> Result<Self, Refusal> {
+        match (sign, given) {
             (true, Some(_)) => {
                 Err(Refusal::invalid("give signing_secret, or let sign draw one, and not both"))
             }
             (true, None) => {
                 let mut random = [0; 32];
-                getrandom::fill(&mut random).map_err(|why| {
-                    Refusal::new(Code::Unavailable, format!("no random bytes: {why}"))
-                })?;
+                draw.fill(&mut random)?;
                 Ok(Self::Drawn(outward::Secret::new(random)))
             }
             (false, Some(text)) => outward::Secret::parse(text).map(Self::Given).ok_or_else(|| {

@@ -59,13 +59,18 @@ pub(crate) fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -
         },
         intent: attention.map_or(Intent::Statement, |a| a.intent),
         replaces: entry.about.filter(|_| matches!(event.change, Change::Edited { .. })),
-        in_reply_to: match event.change {
-            Change::Reacted { .. } | Change::Unreacted { .. } => entry.about,
-            _ => entry.reply_to,
-        },
+        in_reply_to: answers(entry),
         metadata: message.metadata.as_deref(),
     }
     .encode()
+}
+
+/// What the event answers: a reaction the message it is of.
+pub(super) fn answers(entry: &Entry) -> Option<Uid> {
+    match entry.event.change {
+        Change::Reacted { .. } | Change::Unreacted { .. } => entry.about,
+        _ => entry.reply_to,
+    }
 }
 
 /// The whole frame of one offer.

@@ -18,6 +18,8 @@ pub const INBOX: &str = "/inbox/";
 pub const SECRET_PREFIX: &str = "sk_";
 /// What a callback's token begins with.
 pub const TOKEN_PREFIX: &str = "tok_";
+/// The header that is the same whenever the same is posted again; both sides send it, and read it.
+pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// Largest delivery that an inbox takes, in bytes: a message, its parts and its fragments.
 pub const DELIVERY_BYTES: usize = 1024 * 1024;
 /// Largest event that a callback takes, in bytes; a line of NDJSON is one.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue};
 use bytes::Bytes;
 use chorus_core::event::Message;
 use chorus_core::ids::{Prefix, Seq};
@@ -10,7 +10,7 @@ use chorus_core::inbox::{Inbox, Remote};
 use chorus_core::limits;
 use chorus_store::StoredEntry;
 use chorus_wire::part::Part;
-use chorus_wire::webhook::{CallbackEvent, Lifecycle};
+use chorus_wire::webhook::{CallbackEvent, IDEMPOTENCY_KEY, Lifecycle};
 use url::Url;
 
 use super::lane::Lane;
@@ -19,8 +19,6 @@ use crate::outward::{Answer, backoff, check_url};
 
 /// How long a soft word may take: it is worth little when it is old.
 const SOFT_TIMEOUT: Duration = Duration::from_secs(5);
-
-static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// What is sent once, and lost if it is not taken.
 pub(super) enum Soft {
@@ -58,7 +56,7 @@ impl Lane {
                     let age = self.app.now().since(event.at);
                     if age < limits::GIVE_UP_MS {
                         self.app.note_trouble(inbox, format!("a callback fails: {why}")).await;
-                        tokio::time::sleep(backoff(tries, self.random(), after)).await;
+                        tokio::time::sleep(backoff(tries, self.app.draw.number(), after)).await;
                         continue;
                     }
                     format!("a callback has failed for hours, and {id} was given up: {why}")
@@ -104,20 +102,13 @@ impl Lane {
         let body: Bytes = serde_json::to_vec(event).ok()?.into();
         let mut headers = HeaderMap::new();
         if let Some(id) = id.and_then(|id| HeaderValue::from_str(id).ok()) {
-            headers.insert(IDEMPOTENCY_KEY.clone(), id);
+            headers.insert(IDEMPOTENCY_KEY, id);
         }
         let _place = match &self.place {
             Some(places) => places.clone().acquire_owned().await.ok(),
             None => None,
         };
         Some(self.app.webhooks.outward.post(url, body, headers, timeout).await)
-    }
-
-    fn random(&self) -> u64 {
-        let mut bytes = [0; 8];
-        // Without random bytes the waits are shorter than they would be.
-        let _ = self.app.draw.fill(&mut bytes);
-        u64::from_be_bytes(bytes)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue};
 use chorus_core::attention::Policy;
 use chorus_core::command::{Authority, By, Command, Offer, Outcome};
 use chorus_core::delivery::Disposition;
@@ -14,6 +14,7 @@ use chorus_core::endpoint::{Act, Endpoint, RUNTIME};
 use chorus_core::event::EventRef;
 use chorus_core::ids::{ConversationKey, Prefix, SessionKey, Timestamp, Uid};
 use chorus_core::member::Session;
+use chorus_wire::webhook::IDEMPOTENCY_KEY;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
@@ -45,8 +46,6 @@ const LOOK: Duration = Duration::from_secs(5);
 const COUNTED: usize = 1024;
 /// The longest that nothing is looked at.
 const LONG: Duration = Duration::from_secs(3600);
-
-static EVENT: HeaderName = HeaderName::from_static("idempotency-key");
 
 type Posts = FuturesUnordered<Pin<Box<dyn Future<Output = (ConversationKey, Answer)> + Send>>>;
 
@@ -343,7 +342,7 @@ impl Lane {
                     _ => ("its address may not be posted to".to_owned(), None),
                 };
                 self.app.metrics.webhook(Posted::Failed);
-                let random = getrandom::u64().unwrap_or_default();
+                let random = self.app.draw.number();
                 let rest = self.health.failed(why, now, random);
                 if self.tries.len() >= COUNTED {
                     self.tries.clear();
@@ -411,7 +410,7 @@ fn headers(to: &Reached, id: &str, now: Timestamp, body: &[u8]) -> HeaderMap {
     };
     // The same for every attempt.
     if let Ok(id) = HeaderValue::from_str(id) {
-        headers.insert(EVENT.clone(), id);
+        headers.insert(IDEMPOTENCY_KEY, id);
     }
     headers
 }

@@ -61,15 +61,11 @@ impl Line {
         if let Some(compose) = &mut self.compose {
             compose.delete(event);
         }
-        let under_way = usize::from(self.posting);
-        for thought in self.ready.iter_mut().skip(under_way) {
-            thought.retain(|f| f.id != event);
-        }
-        let first = self.posting.then(|| self.ready.pop_front()).flatten();
-        self.ready.retain(|thought| !thought.is_empty());
-        if let Some(first) = first {
-            self.ready.push_front(first);
-        }
+        let under_way = usize::from(self.posting).min(self.ready.len());
+        let mut later = self.ready.split_off(under_way);
+        later.iter_mut().for_each(|thought| thought.retain(|f| f.id != event));
+        later.retain(|thought| !thought.is_empty());
+        self.ready.append(&mut later);
     }
 
     /// Whose authors have finished is ready.

@@ -89,11 +89,7 @@ pub(super) fn encode(
                 id: thread.uid.show(Prefix::Thread),
                 sequence: (event.thread_seq > 0).then_some(event.thread_seq),
             }),
-            in_reply_to: match event.change {
-                Change::Reacted { .. } | Change::Unreacted { .. } => entry.about,
-                _ => entry.reply_to,
-            }
-            .map(|uid| uid.show(Prefix::Event)),
+            in_reply_to: frames::answers(entry).map(|uid| uid.show(Prefix::Event)),
             created_at: Some(event.at),
             audience: audience.into_iter().map(str::to_owned).collect(),
             audience_more,

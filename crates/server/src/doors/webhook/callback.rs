@@ -6,14 +6,12 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use chorus_core::error::Refusal;
-use chorus_wire::webhook::{Accepted, CallbackEvent};
+use chorus_wire::webhook::{Accepted, CallbackEvent, IDEMPOTENCY_KEY};
 
 use super::lines::Lines;
 use crate::app::App;
 use crate::auth::callback::Called;
 use crate::doors::extract::{Json, Path, Reply};
-
-const KEY: &str = "idempotency-key";
 
 /// Events are processed in the order in which they come, each before the next. The first that is refused ends it; the
 /// answer says how, and what came before stands.
@@ -25,7 +23,7 @@ pub(super) async fn post(
 ) -> Reply<Accepted> {
     let called = app.called(&channel, &token)?;
     app.limits.call(called.caller.by, app.now())?;
-    let key = match headers.get(KEY) {
+    let key = match headers.get(IDEMPOTENCY_KEY) {
         Some(key) => {
             Some(key.to_str().map_err(|_| Refusal::invalid("an idempotency key is text"))?)
         }
