@@ -142,7 +142,7 @@ fn budget_spent(key: String, note: String, stands: Result<Disposition, Error>) -
 
 /// Whether the same may be taken later. What we cannot read counts as that: the host may have taken it, and
 /// a repetition does no harm.
-fn is_passing(error: &Error) -> bool {
+pub(crate) fn is_passing(error: &Error) -> bool {
     error.is_retryable() || matches!(error, Error::Protocol(_))
 }
 

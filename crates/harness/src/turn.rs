@@ -14,7 +14,7 @@ use chorus_wire::jsonrpc::Id;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, interval_at};
 
-use crate::outbound::token;
+use crate::outbound::{self, token};
 use crate::prompt;
 use crate::runtime::{Bounds, End, Runtime, Work, command};
 use crate::turns::{Turn, is_knock};
@@ -22,8 +22,9 @@ use crate::turns::{Turn, is_knock};
 /// Messages since the oldest event of a turn among which an answer of ours is looked for.
 const LOOKED_AT: u32 = 200;
 
-/// Until the loop has heard that the connection is lost, so that it begins nothing more on it.
-const LOST: Duration = Duration::from_millis(100);
+/// Before a turn that could not be looked at is looked at again. By then the loop has heard of a connection that is
+/// lost, and begins nothing more on it.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 /// What every turn of a connection is run with.
 #[derive(Clone)]
@@ -86,7 +87,7 @@ async fn prepare(setting: &Setting, turn: &Turn) -> Result<Work, Outcome> {
             Err(error) => {
                 let end = unseen(&error);
                 if end == End::Cancelled {
-                    tokio::time::sleep(LOST).await;
+                    tokio::time::sleep(LOOK_AGAIN).await;
                 }
                 return Err(Outcome::Ended { end, acted: false });
             }
@@ -114,13 +115,13 @@ async fn prepare(setting: &Setting, turn: &Turn) -> Result<Work, Outcome> {
     })
 }
 
-/// How a turn ends that could not be looked at before it ran. A host that went away says nothing about the
-/// runtime: the turn waits for the next connection, and no attempt of it is used up.
+/// How a turn ends that could not be looked at before it ran. A host that went away, or has no database for the
+/// moment, says nothing about the runtime: the turn is looked at again, and no attempt of it is used up.
 fn unseen(error: &Error) -> End {
-    match error {
-        Error::Unreachable { .. } => End::Cancelled,
-        _ => End::Failed { note: format!("the conversation could not be read: {error}") },
+    if outbound::is_passing(error) {
+        return End::Cancelled;
     }
+    End::Failed { note: format!("the conversation could not be read: {error}") }
 }
 
 async fn run(setting: &Setting, turn: &Turn, work: Work, cancel: oneshot::Receiver<()>) -> End {
@@ -258,9 +259,12 @@ mod tests {
 
     #[test]
     fn a_host_that_went_away_uses_up_no_attempt() {
+        let of = |code| Error::from_body(ErrorBody::new(code, "not now", ""));
         let away = Error::Unreachable { url: String::new(), cause: "the connection ended".into() };
-        assert_eq!(unseen(&away), End::Cancelled);
-        let refused = Error::from_body(ErrorBody::new(Code::NotFound, "no such conversation", ""));
+        for passing in [away, of(Code::Unavailable), of(Code::RateLimited)] {
+            assert_eq!(unseen(&passing), End::Cancelled, "{passing:?}");
+        }
+        let refused = of(Code::NotFound);
         assert!(matches!(unseen(&refused), End::Failed { .. }));
     }
 }
