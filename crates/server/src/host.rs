@@ -54,6 +54,8 @@ pub const HOST_FILE: &str = "host.json";
 /// The operator's token, in the data folder; whoever can read it runs the room.
 pub const OPERATOR_FILE: &str = "operator.token";
 
+/// How often it is looked whether the writer has ended by itself.
+const WRITER_CHECK: Duration = Duration::from_millis(250);
 /// How long connections may take to end.
 const GOODBYE: Duration = Duration::from_secs(3);
 
@@ -349,6 +351,16 @@ impl Running {
     pub async fn searchable(&self, within: Duration) -> bool {
         self.app.searching.hints.look_everywhere();
         self.app.searching.hints.caught_up(within).await
+    }
+
+    /// Returns when the writer has ended by itself, and why: nothing can be written until the host is started anew.
+    pub async fn broken(&self) -> String {
+        loop {
+            if let Some(why) = self.writer.ended() {
+                return why;
+            }
+            tokio::time::sleep(WRITER_CHECK).await;
+        }
     }
 
     /// A clock that is set by hand has moved: what is due is done now.

@@ -124,9 +124,13 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let running = Host::start(config).await.map_err(|e| Failure::here("cannot serve", e))?;
     greet(&context.print, &running, &data)?;
     tell_the_manager(&[NotifyState::Ready]);
-    tokio::select! {
-        () = signals.heard() => {}
-        () = orphaned(args.while_parent_lives) => {}
+    let broken = tokio::select! {
+        () = signals.heard() => None,
+        () = orphaned(args.while_parent_lives) => None,
+        why = running.broken() => Some(why),
+    };
+    if let Some(why) = &broken {
+        tracing::error!(why, "the host can write no more, and ends");
     }
     tell_the_manager(&[NotifyState::Stopping]);
     // A second signal ends it at once; what was acknowledged is on the disk.
@@ -134,7 +138,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         () = running.stop() => {}
         () = signals.heard() => tracing::warn!("a second signal: stopping at once"),
     }
-    Ok(())
+    // Whoever keeps the process running starts it anew, and it reads what is on the disk.
+    broken.map_or(Ok(()), |why| Err(Failure::here("the host can write no more", why)))
 }
 
 /// Says how it goes to a service manager that asked for it (systemd's `Type=notify`).

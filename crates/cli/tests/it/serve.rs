@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::Path;
 
+use chorus_cluster::{Cluster, Durability};
 use nix::sys::signal::{Signal, kill};
 use serde_json::Value;
 
@@ -68,6 +69,35 @@ fn it_takes_as_many_files_as_it_may() {
     let log = std::fs::read_to_string(&log).unwrap();
     assert!(log.contains("open files before=300 now=900"), "{log}");
     assert!(log.contains("connections=644"), "{log}");
+}
+
+// covers: OPS-142
+#[test]
+fn a_host_that_can_write_no_more_ends_and_says_why() {
+    let cluster = Cluster::start(Durability::Quick, &[]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut command = chorus();
+    command.current_dir(folder.path()).args(["serve", "--json", "--listen", "127.0.0.1:0"]);
+    command.args(["--database", &cluster.url("postgres")]);
+    let mut serving = Going::start(command.stderr(std::fs::File::create(&log).unwrap()));
+    serving.wait(|line| serde_json::from_str::<Value>(line).ok());
+    // Somebody has their hands in the database, and the host's connection breaks.
+    let harm = "ALTER TABLE turn RENAME TO elsewhere; SELECT pg_terminate_backend(pid, 10000)
+        FROM pg_stat_activity WHERE application_name = 'chorus writer'";
+    cluster.sql("postgres", harm).unwrap();
+    assert_eq!(serving.child.wait().unwrap().code(), Some(1));
+    let log = std::fs::read_to_string(&log).unwrap();
+    assert!(log.contains("the host can write no more"), "{log}");
+    assert!(log.contains("does not exist"), "{log}");
+    cluster.sql("postgres", "ALTER TABLE elsewhere RENAME TO turn").unwrap();
+    let (mut serving, _) = serve(
+        folder.path(),
+        &[],
+        &["--listen", "127.0.0.1:0", "--database", &cluster.url("postgres")],
+    );
+    kill(serving.pid(), Signal::SIGTERM).unwrap();
+    assert!(serving.child.wait().unwrap().success());
 }
 
 #[test]

@@ -3,13 +3,15 @@
 //! Invariant: afterwards it is as if it had just been loaded. What stands in the log is replayed; of what does not,
 //! the writer said what it changed ([`Missed::open`]), or that the room is to be loaded ([`Dirty::tells_all`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::{Dirty, Room};
 use crate::delivery::{Delivery, Open};
 use crate::event::Event;
 use crate::ids::{Seq, Timestamp};
+use crate::limits;
 use crate::member::Directory;
 
 /// What others did in a room since it was right.
@@ -106,29 +108,29 @@ impl Room {
         before
     }
 
-    /// Whether a room that was just loaded says the same.
-    pub fn is_as_loaded(&self, loaded: &Self) -> bool {
-        let seqs = |room: &Self| room.tail.iter().map(|event| event.seq).collect::<Vec<_>>();
-        let all = |room: &Self| {
-            let Self {
-                conversation,
-                head,
-                roster,
-                listeners,
-                threads,
-                open,
-                gone,
-                tally,
-                stimuli,
-                schedules,
-                ..
-            } = room.clone();
-            // While nobody follows it, nothing is counted.
-            let tally = (!listeners.is_empty()).then_some(tally);
-            let queue = (stimuli, schedules);
-            (conversation, head, roster, listeners, threads, open, gone, tally, queue)
-        };
-        all(self) == all(loaded) && seqs(self).ends_with(&seqs(loaded))
+    /// What a room that was just loaded says otherwise, for a message; none where it says the same.
+    pub fn differs_from(&self, loaded: &Self) -> Option<String> {
+        fn unlike<T: PartialEq + Debug>(what: &str, here: &T, there: &T) -> Option<String> {
+            (here != there).then(|| format!("{what}: {here:?} is written {there:?}"))
+        }
+        let Self { conversation, head, roster, listeners, threads, open, gone, .. } = self;
+        let newest: VecDeque<_> = self.tail.iter().rev().take(loaded.tail.len()).rev().collect();
+        // While nobody follows it, nothing is counted.
+        let tally = |room: &Self| (!room.listeners.is_empty()).then(|| room.tally.clone());
+        unlike("conversation", conversation, &loaded.conversation)
+            .or_else(|| unlike("head", head, &loaded.head))
+            .or_else(|| unlike("roster", roster, &loaded.roster))
+            .or_else(|| unlike("listeners", listeners, &loaded.listeners))
+            .or_else(|| unlike("threads", threads, &loaded.threads))
+            .or_else(|| {
+                open.iter().find_map(|(seq, o)| unlike("open", &Some(o), &loaded.open.get(seq)))
+            })
+            .or_else(|| unlike("open", &open.len(), &loaded.open.len()))
+            .or_else(|| unlike("gone", gone, &loaded.gone))
+            .or_else(|| unlike("tally", &tally(self), &tally(loaded)))
+            .or_else(|| unlike("stimuli", &self.stimuli, &loaded.stimuli))
+            .or_else(|| unlike("schedules", &self.schedules, &loaded.schedules))
+            .or_else(|| unlike("tail", &newest, &loaded.tail.iter().collect()))
     }
 
     /// An open event as its row has it. Where hosts share the database, what a connected session has been told
@@ -148,7 +150,8 @@ impl Room {
         };
         let row = open.clone();
         open.deliveries.iter_mut().filter(|d| !holds(d)).for_each(|d| d.interrupt(now));
-        open.set_back(now);
+        // Of what another host did a moment ago by its own clock, the time stands as it was written.
+        open.set_back(if shared { now.plus(limits::CLOCK_SKEW_MS) } else { now });
         if shared {
             if row != open {
                 self.unlike.insert(open.seq);

@@ -175,8 +175,13 @@ impl Writer {
 
     pub fn health(&self) -> Health {
         let trouble = || queue::lock(&self.shared.trouble).clone();
-        let reason = self.shared.queue.closed().or_else(trouble);
+        let reason = self.ended().or_else(trouble);
         Health { ok: reason.is_none(), reason }
+    }
+
+    /// Why the writer has ended, when it has: it takes no work any more, until the host is started anew.
+    pub fn ended(&self) -> Option<String> {
+        self.shared.queue.closed()
     }
 
     /// The commit that the command had to wait for whose [`Reply`] asks; to anybody else, one of lately.

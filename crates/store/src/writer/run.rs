@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{ConversationKey, Timestamp};
+use chorus_core::limits;
 use chorus_core::member::Directory;
 use chorus_core::workspace::Workspace;
 
@@ -38,8 +39,6 @@ const TIMER_STRIDE: Duration = Duration::from_millis(25);
 
 /// When what was erased is tried to be scrubbed again, after a reader was in the way.
 const SCRUB_AGAIN_MS: i64 = 250;
-/// By how much the clock must go back to be said to be set back, in milliseconds.
-const SET_BACK_MS: i64 = 1_000;
 
 /// The writer as its thread has it.
 pub(super) struct Run {
@@ -236,7 +235,7 @@ impl Run {
             return Ok(());
         }
         // Clocks are trimmed by a little all the time.
-        if now < self.latest.plus(-SET_BACK_MS) {
+        if now < self.latest.plus(-limits::CLOCK_SKEW_MS) {
             tracing::warn!(ms = self.latest.since(now), "the clock was set back");
             self.workspace.set_back(now);
             self.latest = now;
@@ -291,10 +290,14 @@ impl Run {
         now: Timestamp,
     ) -> Result<Vec<Answer>, Broken> {
         self.trace = Trace { now, ..Trace::default() };
-        if let Err(error) = self.take_turn(now) {
-            self.before = self.workspace.directory().clone();
-            return Err(self.no_turn(&error));
-        }
+        let now = match self.take_turn(now) {
+            Ok(now) => now,
+            Err(error) => {
+                self.before = self.workspace.directory().clone();
+                return Err(self.no_turn(&error));
+            }
+        };
+        self.trace.now = now;
         if self.batching && self.trace.number.is_some() && timers == TIMERS {
             self.shared.queue.top_up(jobs);
         }

@@ -196,17 +196,18 @@ impl Run {
     }
 
     /// Waits for this host's turn and takes in what others wrote, when the database is shared: a transaction is
-    /// open then.
-    pub(super) fn take_turn(&mut self, now: Timestamp) -> Result<(), Error> {
+    /// open then. Gives as of when it is decided: what others did while it waited was before that.
+    pub(super) fn take_turn(&mut self, now: Timestamp) -> Result<Timestamp, Error> {
         let db = self.db.clone();
         let Some(hosts) = db.shared().filter(|hosts| !hosts.is_alone()) else {
             // What is written before others are let in is not told to them: the gap in the numbers is.
             self.trace.opens = self.workspace.is_shared();
-            return Ok(());
+            return Ok(now);
         };
         db.begin()?;
         self.trace.began = true;
         let newest = hosts.wait_for_turn()?;
+        let now = self.clock.now().max(now);
         let mut seen = Some(self.others.seen).filter(|_| !self.others.stale);
         if let Some(known) = seen.filter(|seen| *seen != newest) {
             match shared::since(&*db, self.tenant, known, newest)? {
@@ -232,7 +233,7 @@ impl Run {
             // Asked now, so that a host which came and wrote meanwhile is among them.
             self.trace.live = Some([hosts.hosts()?, self.others.lived.clone()].concat());
         }
-        Ok(())
+        Ok(now)
     }
 
     /// The batch is committed: others were told of it under its number.
@@ -309,7 +310,10 @@ impl Run {
         let follows = |missed: &Missed| !anew && self.workspace.can_catch_up(key, missed);
         if let Some(missed) = missed.filter(follows) {
             let caught_up = self.with_facts(now, |ws, facts| ws.catch_up(facts, key, missed, now));
-            debug_assert!(self.is_as_loaded(key, now), "room {key} is not as it is written");
+            if cfg!(debug_assertions) {
+                let other = self.other_than_loaded(key, now);
+                assert!(other.is_none(), "room {key} is not as it is written: {other:?}");
+            }
             return caught_up.map_err(|why| Error::Engine(why.0));
         }
         let before = self.workspace.take_stale(key);
@@ -320,11 +324,9 @@ impl Run {
         if owes || !opened.is_empty() { self.load_again(key, opened, now) } else { Ok(()) }
     }
 
-    fn is_as_loaded(&mut self, key: ConversationKey, now: Timestamp) -> bool {
-        let Ok(Some(loaded)) = self.with_facts(now, |_, facts| facts.load(key)) else {
-            return true;
-        };
-        self.workspace.room(key).is_some_and(|room| room.is_as_loaded(&loaded))
+    fn other_than_loaded(&mut self, key: ConversationKey, now: Timestamp) -> Option<String> {
+        let loaded = self.with_facts(now, |_, facts| facts.load(key)).ok()??;
+        self.workspace.room(key)?.differs_from(&loaded)
     }
 
     fn load_again(

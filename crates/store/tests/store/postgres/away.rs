@@ -230,8 +230,19 @@ fn a_commit_whose_answer_is_lost_is_answered_as_it_ended() {
     assert_eq!(problems(&cluster.url("postgres")), []);
 }
 
+/// The server has never written down that there was such a transaction.
+#[test]
+fn a_transaction_whose_number_was_forgotten_is_undone() {
+    forgotten(0);
+}
+
+/// And has given its number to another.
 #[test]
 fn a_transaction_that_got_the_number_of_a_lost_one_is_not_taken_for_it() {
+    forgotten(64);
+}
+
+fn forgotten(others: u32) {
     let between = tempfile::tempdir().unwrap();
     let (mut cluster, url, how) = wired(between.path());
     let folder = tempfile::tempdir().unwrap();
@@ -247,12 +258,12 @@ fn a_transaction_that_got_the_number_of_a_lost_one_is_not_taken_for_it() {
         assert!(Instant::now() < until, "the wire was not cut");
         std::thread::yield_now();
     }
-    // The server has never written down that there was such a transaction, and gives its number again.
     cluster.kill();
     cluster.run().unwrap();
-    let others = "DO $$ BEGIN FOR n IN 1..64 LOOP
-        PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$";
-    cluster.sql("postgres", others).unwrap();
+    let others = format!(
+        "DO $$ BEGIN FOR n IN 1..{others} LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$"
+    );
+    cluster.sql("postgres", &others).unwrap();
     let answer = loop {
         match answered.recv_timeout(Duration::from_millis(50)) {
             Ok(answer) => break answer,
