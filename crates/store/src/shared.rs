@@ -88,6 +88,8 @@ pub(crate) struct Moved {
     pub(crate) standing: BTreeSet<Seq>,
     /// The events whose words are gone.
     pub(crate) erased: BTreeSet<Seq>,
+    /// The subjects whose turns were written.
+    pub(crate) turns: BTreeSet<Seq>,
 }
 
 impl Moved {
@@ -96,6 +98,7 @@ impl Moved {
         self.anew |= later.anew;
         self.standing.extend(later.standing);
         self.erased.extend(later.erased);
+        self.turns.extend(later.turns);
     }
 }
 
@@ -105,16 +108,17 @@ impl From<&RoomChanges> for Moved {
         // Where hosts share a database every event is accounted for by a row.
         let anew = !dirty.tells_all() || head.settled != head.seq;
         let (standing, erased) = (dirty.standings().collect(), dirty.erased.clone());
-        Self { version: head.version, anew, standing, erased }
+        Self { version: head.version, anew, standing, erased, turns: dirty.turns.clone() }
     }
 }
 
 impl News {
     /// What was written of rooms as words of 8 bytes: for each its key, its version, whether it is to be loaded
-    /// anew, and two lists of seqs, each with its length before it.
+    /// anew, and three lists of seqs, each with its length before it.
     fn rooms(&self) -> Vec<u8> {
         let words = self.rooms.iter().flat_map(|(key, moved)| {
-            let lists = [&moved.standing, &moved.erased].into_iter().flat_map(|seqs| {
+            let lists = [&moved.standing, &moved.erased, &moved.turns];
+            let lists = lists.into_iter().flat_map(|seqs| {
                 std::iter::once(seqs.len() as u64).chain(seqs.iter().map(|seq| seq.0))
             });
             [key.0, moved.version, moved.anew.into()].into_iter().chain(lists)
@@ -128,7 +132,7 @@ impl News {
         while let Some(key) = words.next() {
             let (version, anew) = (words.next()?, words.next()? > 0);
             let mut moved = Moved { version, anew, ..Moved::default() };
-            for seqs in [&mut moved.standing, &mut moved.erased] {
+            for seqs in [&mut moved.standing, &mut moved.erased, &mut moved.turns] {
                 for _ in 0..words.next()? {
                     seqs.insert(Seq(words.next()?));
                 }

@@ -1,5 +1,7 @@
 //! Who speaks about which subject of a conversation, while anybody does or waits to.
 
+use std::collections::HashMap;
+
 use chorus_core::ids::{ConversationKey, Seq};
 use chorus_core::packed;
 use chorus_core::turn::Turn;
@@ -33,6 +35,23 @@ pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<V
         let turn = packed::read_turn(row.blob(3)?).map_err(|e| Error::corrupt(e.to_string()))?;
         Ok((Seq(row.int(2)?), turn))
     })
+}
+
+/// The turns of these subjects; nothing of those that have no row.
+pub(crate) fn some(
+    db: &dyn Db,
+    workspace: i64,
+    subjects: &[[u64; 2]],
+) -> Result<HashMap<(ConversationKey, Seq), Turn>> {
+    let sql = "SELECT conversation, subject, packed FROM public_turn
+        WHERE workspace = $1 AND conversation = $2 AND subject = $3";
+    let mut found = HashMap::new();
+    db.query_each(sql, workspace, subjects, &mut |row| {
+        let turn = packed::read_turn(row.blob(2)?).map_err(|e| Error::corrupt(e.to_string()))?;
+        found.insert((ConversationKey(row.int(0)?), Seq(row.int(1)?)), turn);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Each subject that has a row, and whether that can be read.

@@ -29,8 +29,9 @@ pub struct Plan {
 }
 
 /// How long agents have to finish once nobody asks anything more. A harness whose host died again and again
-/// waits up to half a minute before it tries again, and a claim that was lost with it lives 90 s.
-const PATIENCE: Duration = Duration::from_secs(150);
+/// waits up to half a minute before it tries again, a claim that was lost with it lives 90 s, and in a thread one speaks
+/// after the other.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Runs the plan.
 ///

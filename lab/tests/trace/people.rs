@@ -116,7 +116,9 @@ impl People {
             let new = json!({"title": format!("room {number}"), "members": members});
             let made = house.must(&op, "POST", "/v1/channels", Some(&new)).await;
             let room = made["id"].as_str().unwrap().to_owned();
-            let new = json!({"conversation": room, "title": "a line of work"});
+            // Where agents are to work without a person; in a conversation they would take turns.
+            let kind = if number % 2 == 0 { "workflow" } else { "conversation" };
+            let new = json!({"conversation": room, "title": "a line of work", "type": kind});
             let made = house.must(&op, "POST", "/v1/threads", Some(&new)).await;
             threads.push(made["id"].as_str().or(made["thread_id"].as_str()).unwrap().to_owned());
             rooms.push(room);
@@ -151,6 +153,11 @@ impl People {
 
     pub(crate) fn draw(&mut self, end: u64) -> u64 {
         self.chance.below(end)
+    }
+
+    /// A room whose thread is one where agents work without a person.
+    pub(crate) fn draw_workflow(&mut self) -> usize {
+        self.draw_room() / 2 * 2
     }
 
     pub(crate) fn draw_room(&mut self) -> usize {

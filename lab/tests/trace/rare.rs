@@ -59,8 +59,8 @@ impl Rare {
 
     /// Agents talk in a thread until they are refused.
     async fn pause(&mut self, house: &House, people: &mut People) {
-        let room = people.draw_room();
-        for turn in 0..48 {
+        let room = people.draw_workflow();
+        for turn in 0..60 {
             let agent = turn % people.agents().len();
             let text = format!("Step {turn} of part {} is behind us.", self.rounds);
             let body = json!({

@@ -13,6 +13,7 @@ use crate::event::Event;
 use crate::ids::{Seq, Timestamp};
 use crate::limits;
 use crate::member::Directory;
+use crate::turn::Turn;
 
 /// What others did in a room since it was right.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,8 @@ pub struct Missed {
     pub events: Vec<Arc<Event>>,
     /// How the events stand whose deliveries or claims they changed.
     pub open: Vec<Standing>,
+    /// The subjects whose turns they changed; none where nobody speaks or waits any more.
+    pub turns: Vec<(Seq, Option<Turn>)>,
 }
 
 /// How an event stands, as its row says.
@@ -35,11 +38,12 @@ pub enum Standing {
 }
 
 impl Dirty {
-    /// Whether another host that has the room knows all of this from the events and from how those stand that are
-    /// given by [`Dirty::standings`].
+    /// Whether another host that has the room knows all of this from the events, from how those stand that are given
+    /// by [`Dirty::standings`], and from the turns that changed.
     pub fn tells_all(&self) -> bool {
-        let told = self.erased.is_empty() && self.base.is_none() && self.turns.is_empty();
-        told && !self.digested
+        self.erased.is_empty()
+            && self.base.is_none()
+            && !self.digested
             && self.digests.is_empty()
             && self.stimuli.is_empty()
             && self.schedules.is_empty()
@@ -87,6 +91,7 @@ impl Room {
         // Of these only the last word is known. Cursors may have moved.
         self.messages.retain(|seq, _| !messages.contains(seq));
         self.marks.clear();
+        self.turns.catch_up(missed.turns);
         let mut before = BTreeMap::new();
         for standing in missed.open {
             let (Standing::Open(open) | Standing::Closed(open)) = &standing;
@@ -126,6 +131,7 @@ impl Room {
                 open.iter().find_map(|(seq, o)| unlike("open", &Some(o), &loaded.open.get(seq)))
             })
             .or_else(|| unlike("open", &open.len(), &loaded.open.len()))
+            .or_else(|| unlike("turns", &self.turns.held(), &loaded.turns.held()))
             .or_else(|| unlike("gone", gone, &loaded.gone))
             .or_else(|| unlike("tally", &tally(self), &tally(loaded)))
             .or_else(|| unlike("stimuli", &self.stimuli, &loaded.stimuli))

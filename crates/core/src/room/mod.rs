@@ -195,7 +195,7 @@ pub struct Dirty {
     pub callbacks: BTreeMap<Seq, Option<Callback>>,
     /// Where the log begins from now on: what is at or before it goes.
     pub base: Option<Arc<Base>>,
-    /// Subjects whose turns changed.
+    /// Subjects whose turns changed, or may have.
     pub turns: BTreeSet<Seq>,
     /// Turns that were granted: to whom, and to answer what.
     pub granted: Vec<(MemberKey, Seq)>,
@@ -405,6 +405,7 @@ impl Room {
     /// What must be written; the room counts it as written from here on.
     pub fn take_dirty(&mut self) -> Dirty {
         self.unlike.clear();
+        self.settle_turn_rows();
         self.head.settled = self.settled_now();
         std::mem::take(&mut self.dirty)
     }

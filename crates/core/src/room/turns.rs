@@ -49,18 +49,45 @@ impl Turns {
         held || (self.open.contains_key(&subject) && self.by_subject.contains_key(&subject))
     }
 
+    /// Whether the turns have a row and need none, or need one.
+    pub fn is_row_due(&self, subject: Seq) -> bool {
+        self.is_live(subject) != self.stored.contains(&subject)
+    }
+
     pub(super) fn restore(&mut self, rows: Vec<(Seq, Turn)>) {
         self.stored = rows.iter().map(|(subject, _)| *subject).collect();
         self.by_subject = rows.into_iter().collect();
     }
+
+    /// Takes in how turns stand that other hosts have changed. Of subjects nobody speaks about what is remembered may be
+    /// of before that, and is forgotten.
+    pub(super) fn catch_up(&mut self, changed: Vec<(Seq, Option<Turn>)>) {
+        for (subject, turn) in changed {
+            match turn {
+                Some(turn) => {
+                    self.by_subject.insert(subject, turn);
+                    self.stored.insert(subject);
+                }
+                None => {
+                    self.stored.remove(&subject);
+                }
+            }
+        }
+        let Self { by_subject, stored, .. } = self;
+        by_subject.retain(|subject, _| stored.contains(subject));
+    }
+
+    /// Those that have a row.
+    pub(super) fn held(&self) -> Vec<(&Seq, &Turn)> {
+        self.by_subject.iter().filter(|(subject, _)| self.stored.contains(subject)).collect()
+    }
 }
 
 impl Room {
-    /// The subject that a message is about, when turns are taken there: in a channel whose answers go into threads,
-    /// on its main line and in its conversation threads.
+    /// The subject that a message is about, when turns are taken there: in the conversation threads of a channel, and
+    /// on its main line if answers go into threads.
     pub fn subject_of(&self, seq: Seq, thread: Option<ThreadKey>) -> Option<Seq> {
-        let of_subjects = self.conversation.settings.replies == Replies::Thread;
-        if !of_subjects || self.conversation.kind != ConversationKind::Channel {
+        if self.conversation.kind != ConversationKind::Channel {
             return None;
         }
         match thread {
@@ -69,7 +96,7 @@ impl Room {
                 let talk = thread.kind == ThreadKind::Conversation;
                 talk.then(|| thread.root.unwrap_or(Seq(key.0)))
             }
-            None => Some(seq),
+            None => (self.conversation.settings.replies == Replies::Thread).then_some(seq),
         }
     }
 
@@ -89,8 +116,9 @@ impl Room {
         Turn { spent: u16::try_from(said).unwrap_or(u16::MAX), ..Turn::default() }
     }
 
-    /// The same, to be changed.
+    /// The same, to be changed, and written.
     pub fn turn_mut(&mut self, subject: Seq) -> &mut Turn {
+        self.dirty.turns.insert(subject);
         if !self.turns.by_subject.contains_key(&subject) && self.turns.by_subject.len() >= IDLE {
             let turns = &mut self.turns;
             turns.by_subject.retain(|s, turn| !turn.is_idle() || turns.open.contains_key(s));
@@ -99,14 +127,16 @@ impl Room {
         self.turns.by_subject.entry(subject).or_insert(turn)
     }
 
-    /// The turns of a subject changed, or who waits for them did.
-    pub fn must_store_turn(&mut self, subject: Seq) {
-        if self.turns.is_live(subject) {
-            self.turns.stored.insert(subject);
-            self.dirty.turns.insert(subject);
-        } else if self.turns.stored.remove(&subject) {
-            self.dirty.turns.insert(subject);
-        }
+    /// Of the subjects whose turns may have changed, leaves those that get a row, or lose theirs.
+    pub(super) fn settle_turn_rows(&mut self) {
+        let Self { turns, dirty, .. } = self;
+        dirty.turns.retain(|subject| match turns.is_live(*subject) {
+            true => {
+                turns.stored.insert(*subject);
+                true
+            }
+            false => turns.stored.remove(subject),
+        });
     }
 
     /// Turns that were granted, for the audit log.

@@ -126,7 +126,12 @@ impl Workspace {
         now: Timestamp,
     ) -> std::result::Result<(), Unavailable> {
         let Some(room) = self.rooms.get_mut(&key) else { return Ok(()) };
+        let turns: Vec<_> = missed.turns.iter().map(|(subject, _)| *subject).collect();
         let before = room.catch_up(missed, &self.directory, now);
+        let subjects =
+            before.values().flatten().chain(before.keys().filter_map(|s| room.open.get(s)));
+        let subjects = subjects.filter_map(|open| open.subject).chain(turns);
+        self.to_arbitrate.extend(subjects.map(|subject| (key, subject)));
         if room.differs_from_rows() {
             self.touched.insert(key);
         }

@@ -47,7 +47,6 @@ impl Run<'_> {
         if let Some(lease) = turn.lease_mut(me) {
             lease.output = Some(Arc::new(message));
         }
-        room.must_store_turn(subject);
         Ok(Outcome::Done)
     }
 
@@ -62,7 +61,6 @@ impl Run<'_> {
         if let Some(lease) = room.turn_mut(subject).lease_mut(member) {
             lease.nodded = true;
         }
-        room.must_store_turn(subject);
     }
 
     /// How a run ends that says nothing: one that has nodded has answered.

@@ -115,22 +115,24 @@ impl Run<'_> {
         }
     }
 
-    /// A person lets agents go on where they have paused. Where they have not, nothing changes.
+    /// A person lets agents go on where they have paused, or have said all that a message of a person pays for. Where they
+    /// have not, nothing changes.
     pub(super) fn go_on(&mut self, conversation: Uid, thread: Option<Uid>) -> Result<Outcome> {
         let me = self.me()?;
         if me.is_agent() {
             return Err(only_people().into());
         }
         let (key, thread) = self.line_to_go_on(conversation, thread)?;
-        let was_paused = self.ws.is_paused(self.room(key), thread);
+        let stands = self.ws.is_paused(self.room(key), thread);
+        let was_paused = stands || self.are_turns_spent(key, thread);
         if was_paused {
             let mut draft = self.draft(self.drawn.uid, Change::Continued);
             draft.thread = thread;
             let event = self.room_mut(key).log(draft);
             self.publish(event)?;
             self.review_pauses(key)?;
+            self.refill_turns(key, thread);
         }
-        self.refill_turns(key, thread);
         let room = self.room(key);
         let thread = thread.and_then(|t| room.threads.get(&t)).cloned();
         Ok(Outcome::Continued { conversation: room.conversation.clone(), thread, was_paused })

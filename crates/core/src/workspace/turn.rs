@@ -78,12 +78,17 @@ impl Run<'_> {
         }
     }
 
+    /// Whether nobody may speak about a thread's subject any more until a person does.
+    pub(super) fn are_turns_spent(&self, key: ConversationKey, thread: Option<ThreadKey>) -> bool {
+        let room = self.room(key);
+        let subject = thread.and_then(|t| room.subject_of(Seq::default(), Some(t)));
+        subject.is_some_and(|subject| room.turn(subject).is_spent(&room.turn_rules()))
+    }
+
     /// A person let agents go on in a thread, or its status changed: the budget of its turns is full again.
     pub(super) fn refill_turns(&mut self, key: ConversationKey, thread: Option<ThreadKey>) {
         let subject = thread.and_then(|t| self.room(key).subject_of(Seq::default(), Some(t)));
-        let Some(subject) = subject.filter(|s| self.room(key).turns.get(*s).is_some()) else {
-            return;
-        };
+        let Some(subject) = subject else { return };
         self.room_mut(key).turn_mut(subject).refill(0);
         self.ws.to_arbitrate.insert((key, subject));
     }
@@ -189,13 +194,12 @@ impl Run<'_> {
         };
         let offered_before: Vec<_> =
             candidates.iter().filter(is_offered).map(|c| (c.member, c.cause)).collect();
-        let room = self.room_mut(key);
         let rules = room.turn_rules();
         if candidates.is_empty() && room.turns.get(subject).is_none() {
             return Ok(());
         }
-        let turn = room.turn_mut(subject);
-        let before = turn.clone();
+        let before = room.turn(subject);
+        let mut turn = before.clone();
         let step = turn.arbitrate(&rules, &candidates, now);
         let mut offered = step.along;
         offered.extend(turn.leases.iter().map(|l| (l.member, l.cause)));
@@ -204,12 +208,13 @@ impl Run<'_> {
         let stray = |c: &(MemberKey, Seq)| turn.lease(c.0).is_none() && !back.contains(c);
         let strays: Vec<_> = offered_before.into_iter().filter(stray).collect();
         back.extend(strays);
-        if before != *turn || !room.turns.is_live(subject) || !step.granted.is_empty() {
-            room.must_store_turn(subject);
+        if before != turn || room.turns.is_row_due(subject) {
+            let room = self.room_mut(key);
+            *room.turn_mut(subject) = turn;
+            room.note_granted(step.granted);
+            room.note_expired(expired);
         }
         self.ws.timers.set(turn_timer(key, subject), step.due);
-        self.room_mut(key).note_granted(step.granted);
-        self.room_mut(key).note_expired(expired);
         for (member, seq) in back {
             self.take_back(EventRef { conversation: key, seq }, member)?;
         }
@@ -351,7 +356,6 @@ impl Run<'_> {
         let open = self.room(key).open.get(&at.seq);
         let before = open.and_then(|o| o.delivery(member)).cloned();
         self.room_mut(key).turn_mut(subject).take_away(member);
-        self.room_mut(key).must_store_turn(subject);
         if let Some(before) = before {
             self.cancel_all(at, vec![before], "an operator took the turn away")?;
             self.settle(at, member, Disposition::Superseded)?;

@@ -9,6 +9,7 @@ use chorus_core::event::{Event, EventRef, Hash};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use chorus_core::room::{Base, Room};
 use chorus_core::stimulus::Stimulus;
+use chorus_core::turn::Turn;
 use chorus_core::workspace::{Changes, Workspace};
 
 #[derive(Default)]
@@ -21,6 +22,7 @@ pub(crate) struct Log {
     pub marks: HashMap<(ConversationKey, MemberKey, Option<ThreadKey>), Mark>,
     pub threads: HashMap<Uid, (ConversationKey, ThreadKey)>,
     pub digested: HashMap<ConversationKey, Seq>,
+    pub turns: BTreeMap<(ConversationKey, Seq), Turn>,
     pub stimuli: BTreeMap<(ConversationKey, Uid), Arc<Stimulus>>,
     pub bases: HashMap<ConversationKey, Arc<Base>>,
     pub remotes: HashMap<(Uid, Hash), ConversationKey>,
@@ -33,6 +35,12 @@ impl Log {
     pub(crate) fn stimuli_of(&self, key: ConversationKey) -> Vec<Stimulus> {
         let here = self.stimuli.iter().filter(|((of, _), _)| *of == key);
         here.map(|(_, stimulus)| Stimulus::clone(stimulus)).collect()
+    }
+
+    /// The turns of a conversation, as their rows have them.
+    pub(crate) fn turns_of(&self, key: ConversationKey) -> Vec<(Seq, Turn)> {
+        let here = self.turns.iter().filter(|((of, _), _)| *of == key);
+        here.map(|((_, subject), turn)| (*subject, turn.clone())).collect()
     }
 
     /// Writes what a batch changed, as a store would.
@@ -74,6 +82,16 @@ impl Log {
             if changed.dirty.digested {
                 self.digested.insert(conversation, room.tally.after);
             }
+            for subject in &changed.dirty.turns {
+                let live = room.turns.get(*subject).filter(|_| room.turns.is_live(*subject));
+                match live {
+                    Some(turn) => self.turns.insert((conversation, *subject), turn.clone()),
+                    None => self.turns.remove(&(conversation, *subject)),
+                };
+            }
+            let live = room.turns.subjects().filter(|(subject, _)| room.turns.is_live(*subject));
+            let live = live.map(|(subject, turn)| (subject, turn.clone()));
+            assert_eq!(self.turns_of(conversation), live.collect::<Vec<_>>(), "turns have rows");
             for (uid, stimulus) in &changed.dirty.stimuli {
                 match stimulus {
                     Some(stimulus) => self.stimuli.insert((conversation, *uid), stimulus.clone()),

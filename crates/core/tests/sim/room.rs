@@ -47,7 +47,7 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
             receipts,
             sent: Vec::new(),
             shared: false,
-            turns: Vec::new(),
+            turns: world.log.turns_of(key),
         };
         let again = Room::restore(parts, world.ws.directory(), world.now);
         assert_eq!(again.head, room.head);

@@ -338,8 +338,6 @@ impl House {
             let pending = self.log.pending.iter();
             let events = self.log.events.values().filter(|e| e.conversation == key);
             let sent = events.clone().filter_map(|e| Some((e.at, e.idempotency?.key, e.seq)));
-            let turns = room.turns.subjects().filter(|(subject, _)| room.turns.is_live(*subject));
-            let turns = turns.map(|(subject, turn)| (subject, turn.clone())).collect();
             let parts = Parts {
                 conversation: room.conversation.clone(),
                 head,
@@ -352,7 +350,7 @@ impl House {
                 remote: room.remote.clone(),
                 sent: sent.collect(),
                 shared: false,
-                turns,
+                turns: self.log.turns_of(key),
                 events: events.cloned().collect(),
                 pending: pending
                     .filter(|(at, _)| at.conversation == key)

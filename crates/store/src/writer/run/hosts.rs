@@ -14,25 +14,28 @@ use chorus_core::event::{Event, EventRef};
 use chorus_core::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::member::Directory;
 use chorus_core::room::{Missed, Standing};
+use chorus_core::turn::Turn;
 use chorus_core::workspace::Workspace;
 
 use super::{Broken, Hindrance, Run};
 use crate::db::Error;
 use crate::facts::Stored;
 use crate::shared::{self, Heard, Moved, News, Shared};
-use crate::{conversation, directory, endpoint, event, inbox, open, project};
+use crate::{conversation, directory, endpoint, event, inbox, open, project, turn};
 
 /// What others did, as far as it is read at once.
 struct AllMissed {
     events: HashMap<ConversationKey, Vec<Arc<Event>>>,
     standing: HashMap<ConversationKey, Vec<Standing>>,
+    turns: HashMap<ConversationKey, Vec<(Seq, Option<Turn>)>>,
 }
 
 impl AllMissed {
     fn take(&mut self, key: ConversationKey, version: u64) -> Missed {
         let events = self.events.remove(&key).unwrap_or_default();
         let open = self.standing.remove(&key).unwrap_or_default();
-        Missed { version, events, open }
+        let turns = self.turns.remove(&key).unwrap_or_default();
+        Missed { version, events, open, turns }
     }
 }
 
@@ -284,7 +287,7 @@ impl Run {
         Ok(())
     }
 
-    /// What others wrote of rooms that are in memory, and how what is owed stands in all of them.
+    /// What others wrote of rooms that are in memory, and how what is owed and whose turn it is stands in all of them.
     fn missed(&self, rooms: &BTreeMap<ConversationKey, Moved>) -> Result<AllMissed, Error> {
         let (db, tenant) = (&*self.db, self.tenant);
         let known = rooms.iter().filter(|(_, moved)| !moved.anew);
@@ -293,7 +296,17 @@ impl Run {
         let standing =
             rooms.iter().flat_map(|(key, moved)| moved.standing.iter().map(|seq| [key.0, seq.0]));
         let standing = open::standings(db, tenant, &standing.collect::<Vec<_>>())?;
-        Ok(AllMissed { events, standing })
+        let subjects: Vec<_> = rooms
+            .iter()
+            .flat_map(|(key, moved)| moved.turns.iter().map(|s| [key.0, s.0]))
+            .collect();
+        let mut live = turn::some(db, tenant, &subjects)?;
+        let mut turns: HashMap<_, Vec<_>> = HashMap::new();
+        for [key, subject] in subjects {
+            let (key, subject) = (ConversationKey(key), Seq(subject));
+            turns.entry(key).or_default().push((subject, live.remove(&(key, subject))));
+        }
+        Ok(AllMissed { events, standing, turns })
     }
 
     /// A room that others have changed goes on from where it was here. Where it cannot, it is loaded: at once when
