@@ -1,14 +1,18 @@
 //! The log and its projections in memory: the facts a workspace loads, without a database.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use chorus_core::command::{Effect, Facts, Mark, MessageState, Recalled, RemoteNews, Unavailable};
+use chorus_core::conversation::{Conversation, Participation};
 use chorus_core::delivery::Open;
 use chorus_core::event::{Event, EventRef, Hash};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
-use chorus_core::room::{Base, Room};
+use chorus_core::inbox::Remote;
+use chorus_core::room::{Base, Dirty, Room};
+use chorus_core::schedule::Schedule;
 use chorus_core::stimulus::Stimulus;
+use chorus_core::thread::Thread;
 use chorus_core::turn::Turn;
 use chorus_core::workspace::{Changes, Workspace};
 
@@ -22,11 +26,77 @@ pub(crate) struct Log {
     pub marks: HashMap<(ConversationKey, MemberKey, Option<ThreadKey>), Mark>,
     pub threads: HashMap<Uid, (ConversationKey, ThreadKey)>,
     pub digested: HashMap<ConversationKey, Seq>,
+    pub rows: HashMap<ConversationKey, Rows>,
     pub turns: BTreeMap<(ConversationKey, Seq), Turn>,
     pub stimuli: BTreeMap<(ConversationKey, Uid), Arc<Stimulus>>,
     pub bases: HashMap<ConversationKey, Arc<Base>>,
     pub remotes: HashMap<(Uid, Hash), ConversationKey>,
     pub news: Vec<RemoteNews>,
+}
+
+/// What a room has rows of beside its log and what is open.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Rows {
+    conversation: Option<Arc<Conversation>>,
+    roster: HashMap<MemberKey, Participation>,
+    threads: HashMap<ThreadKey, Arc<Thread>>,
+    gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
+    schedules: BTreeMap<Uid, Arc<Schedule>>,
+    remote: Option<Remote>,
+}
+
+impl Rows {
+    fn write(&mut self, room: &Room, dirty: &Dirty) {
+        if dirty.conversation {
+            self.conversation = Some(room.conversation.clone());
+        }
+        for (member, participation) in &dirty.roster {
+            match participation {
+                Some(participation) => self.roster.insert(*member, *participation),
+                None => self.roster.remove(member),
+            };
+        }
+        for key in &dirty.threads {
+            self.threads.insert(*key, room.threads[key].clone());
+        }
+        for place in &dirty.gone {
+            match room.gone.contains(place) {
+                true => self.gone.insert(*place),
+                false => self.gone.remove(place),
+            };
+        }
+        for (uid, schedule) in &dirty.schedules {
+            match schedule {
+                Some(schedule) => self.schedules.insert(*uid, schedule.clone()),
+                None => self.schedules.remove(uid),
+            };
+        }
+        let mut callbacks =
+            self.remote.as_mut().map(|r| std::mem::take(&mut r.callbacks)).unwrap_or_default();
+        for (of, callback) in &dirty.callbacks {
+            match callback {
+                Some(callback) => callbacks.insert(*of, callback.clone()),
+                None => callbacks.remove(of),
+            };
+        }
+        if dirty.remote {
+            self.remote.clone_from(&room.remote);
+        }
+        if let Some(remote) = &mut self.remote {
+            remote.callbacks = callbacks;
+        }
+    }
+
+    fn of(room: &Room) -> Self {
+        Self {
+            conversation: Some(room.conversation.clone()),
+            roster: room.roster.clone(),
+            threads: room.threads.clone(),
+            gone: room.gone.clone(),
+            schedules: room.schedules.clone(),
+            remote: room.remote.clone(),
+        }
+    }
 }
 
 impl Log {
@@ -89,6 +159,9 @@ impl Log {
                     None => self.turns.remove(&(conversation, *subject)),
                 };
             }
+            let rows = self.rows.entry(conversation).or_default();
+            rows.write(room, &changed.dirty);
+            assert_eq!(*rows, Rows::of(room), "what changed is written");
             let live = room.turns.subjects().filter(|(subject, _)| room.turns.is_live(*subject));
             let live = live.map(|(subject, turn)| (subject, turn.clone()));
             assert_eq!(self.turns_of(conversation), live.collect::<Vec<_>>(), "turns have rows");
