@@ -46,7 +46,7 @@ use crate::limits::Limits;
 use crate::listen::seats::Seats;
 use crate::listen::{Front, Times};
 use crate::telemetry::Metrics;
-use crate::tls::{Files, Tls, TlsError};
+use crate::tls::{self, Files, Tls, TlsError};
 use crate::traces::Traces;
 
 /// Where a running host says how it is reached, in its data folder.
@@ -100,6 +100,8 @@ pub enum StartError {
     Tls(TlsError),
     /// `[otlp]`.
     Traces(String),
+    /// `[webhook] roots`.
+    Roots(TlsError),
     /// What posts to endpoints.
     Outward(reqwest::Error),
     /// The address to listen on.
@@ -130,6 +132,7 @@ impl fmt::Display for StartError {
             Self::Listen { addr, why } => {
                 write!(f, "cannot listen on {addr}: {why}; choose another with --listen")
             }
+            Self::Roots(why) => write!(f, "webhook.roots: {why}"),
             Self::Outward(why) => write!(f, "no client for webhooks: {why}"),
             Self::Thread(why) => write!(f, "cannot start a thread: {why}"),
             Self::File { path, why } => write!(f, "{}: {why}", path.display()),
@@ -147,6 +150,8 @@ impl Host {
         // First, so that a mistake in it makes nothing.
         let traces = Traces::open(&config.settings.otlp).map_err(StartError::Traces)?;
         let traces = Arc::new(traces);
+        let roots = config.settings.webhook.roots.as_deref().map(tls::roots).transpose();
+        let roots = roots.map_err(StartError::Roots)?.unwrap_or_default();
         let draw = Draw::default();
         let uid = draw.uid(config.clock.now()).map_err(StartError::First)?;
         let digest = &config.settings.digest;
@@ -194,7 +199,7 @@ impl Host {
             None => local_url(addr, tls.is_some()),
         };
 
-        let webhooks = Webhooks::open(&config.settings.webhook, addr.ip());
+        let webhooks = Webhooks::open(&config.settings.webhook, &roots, addr.ip());
         let webhooks = webhooks.map_err(StartError::Outward)?;
         let workspace = store.tenant().uid;
         let workspace_name = store.tenant().name.to_string();

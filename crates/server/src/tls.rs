@@ -1,4 +1,5 @@
-//! HTTPS by certificate files, which are taken anew when they are renewed without dropping anybody.
+//! Files of certificates: the host's own, taken anew when they are renewed without dropping anybody, and those of further
+//! authorities that it trusts where it posts to.
 //!
 //! Invariant: connections that stand keep the certificate they began with. Hands are shaken in [`crate::listen`].
 
@@ -8,9 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
-use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{RootCertStore, ServerConfig};
 use tokio::signal::unix::{SignalKind, signal};
 use x509_cert::der::Decode;
 
@@ -87,15 +88,41 @@ impl Tls {
     }
 }
 
+/// The authorities in a file. One that cannot be used is an error: who names a file wants all that is in it.
+pub(crate) fn roots(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let certs = certificates(path)?;
+    for (at, cert) in certs.iter().enumerate() {
+        let usable = RootCertStore::empty().add(cert.clone());
+        let why = |e| format!("certificate {} is none that can be trusted: {e}", at + 1);
+        usable.map_err(|e| wrong(path, why(e)))?;
+    }
+    Ok(certs)
+}
+
+/// The certificates in a file, of which there is at least one.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let certs: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes(path)?).collect();
+    let certs = certs.map_err(|e| wrong(path, format!("is no PEM: {e}")))?;
+    match certs.is_empty() {
+        true => Err(wrong(path, "holds no certificate".to_owned())),
+        false => Ok(certs),
+    }
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, TlsError> {
+    std::fs::read(path).map_err(|e| wrong(path, e.to_string()))
+}
+
+fn wrong(path: &Path, why: String) -> TlsError {
+    TlsError { path: path.to_owned(), why }
+}
+
 fn read(files: &Files) -> Result<ServerConfig, TlsError> {
-    let wrong = |path: &Path, why: String| TlsError { path: path.to_owned(), why };
-    let text = |path: &Path| std::fs::read(path).map_err(|e| wrong(path, e.to_string()));
-    let certs: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text(&files.cert)?).collect();
-    let certs = certs.map_err(|e| wrong(&files.cert, format!("is no PEM: {e}")))?;
-    let first =
-        certs.first().ok_or_else(|| wrong(&files.cert, "holds no certificate".to_owned()))?;
-    complain_if_expired(&files.cert, first);
-    let key = PrivateKeyDer::from_pem_slice(&text(&files.key)?)
+    let certs = certificates(&files.cert)?;
+    if let Some(first) = certs.first() {
+        complain_if_expired(&files.cert, first);
+    }
+    let key = PrivateKeyDer::from_pem_slice(&bytes(&files.key)?)
         .map_err(|e| wrong(&files.key, format!("holds no private key: {e}")))?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ServerConfig::builder_with_provider(provider)

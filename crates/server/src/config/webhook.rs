@@ -1,6 +1,7 @@
 //! `[webhook]`.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use ipnet::IpNet;
 
@@ -13,6 +14,9 @@ section! {
         /// Networks the host may post to beside public addresses, as `10.0.0.0/8`. What stands here can be reached by whoever may add a
         /// connection string. A host that listens on loopback alone may post to loopback too, where a connection string says so itself.
         allow: Vec<Network> = Vec::new();
+        /// A file with certificates, in PEM, of authorities that are trusted where the host posts to, beside those of the system: for
+        /// agents and services whose certificates are of an authority of your own.
+        roots: Option<PathBuf> = None;
         /// How long one post may take, from the look-up of the name to the answer.
         timeout: Span = Span::seconds(10), Span::seconds(1) => Span::minutes(2);
         /// Channels of one endpoint that are posted to at once; within a channel one waits for the other.

@@ -10,7 +10,8 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use bytes::Bytes;
 use reqwest::dns::Resolve;
-use reqwest::{Client, Method, Request, Response, redirect};
+use reqwest::{Certificate, Client, Method, Request, Response, redirect};
+use rustls::pki_types::CertificateDer;
 use url::Url;
 
 use super::Allowed;
@@ -83,19 +84,29 @@ impl fmt::Display for Why {
 }
 
 impl Outward {
-    /// Fails where the machine has no certificates of authorities.
-    pub(crate) fn new(allowed: Allowed) -> Result<Self, reqwest::Error> {
-        Self::with(allowed, Arc::new(System::default()))
+    /// Trusts these authorities beside those of the machine. Fails where there are none at all.
+    pub(crate) fn new(
+        allowed: Allowed,
+        roots: &[CertificateDer<'_>],
+    ) -> Result<Self, reqwest::Error> {
+        Self::with(allowed, roots, Arc::new(System::default()))
     }
 
-    pub(super) fn with(allowed: Allowed, inner: Arc<dyn Resolve>) -> Result<Self, reqwest::Error> {
+    pub(super) fn with(
+        allowed: Allowed,
+        roots: &[CertificateDer<'_>],
+        inner: Arc<dyn Resolve>,
+    ) -> Result<Self, reqwest::Error> {
         let allowed = Arc::new(allowed);
+        let roots: Result<Vec<_>, _> =
+            roots.iter().map(|root| Certificate::from_der(root)).collect();
         let http = Client::builder()
             .user_agent(concat!("chorus/", env!("CARGO_PKG_VERSION")))
             .dns_resolver(Checked { inner, allowed: allowed.clone() })
             .redirect(redirect::Policy::none())
             .referer(false)
             .no_proxy()
+            .tls_certs_merge(roots?)
             // Each POST has a connection of its own, so that none can hold up another.
             .http1_only()
             .connect_timeout(CONNECT)

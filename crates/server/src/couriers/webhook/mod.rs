@@ -19,6 +19,7 @@ use std::time::Duration;
 use chorus_core::attention::compose;
 use chorus_core::endpoint::{Endpoint, State};
 use chorus_core::ids::{MemberKey, Timestamp};
+use rustls::pki_types::CertificateDer;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -44,8 +45,13 @@ pub(crate) struct Webhooks {
 }
 
 impl Webhooks {
-    /// As the operator has said it; `listens` is the address at which the host itself is reached.
-    pub(crate) fn open(config: &Webhook, listens: IpAddr) -> Result<Self, reqwest::Error> {
+    /// As the operator has said it; `roots` are the authorities in the file that was named, and `listens` is the address
+    /// at which the host itself is reached.
+    pub(crate) fn open(
+        config: &Webhook,
+        roots: &[CertificateDer<'_>],
+        listens: IpAddr,
+    ) -> Result<Self, reqwest::Error> {
         let allowed = Allowed {
             loopback: listens.is_loopback(),
             networks: config.allow.iter().map(|network| network.0).collect(),
@@ -57,7 +63,7 @@ impl Webhooks {
             ..compose::Settings::default()
         };
         Ok(Self {
-            outward: Outward::new(allowed.clone())?,
+            outward: Outward::new(allowed.clone(), roots)?,
             allowed,
             timeout: config.timeout.0,
             concurrency: config.concurrency,

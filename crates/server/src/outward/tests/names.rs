@@ -50,7 +50,7 @@ impl Resolve for Silent {
 /// To this host 127.0.0.1 is an address like any public one, and 127.0.0.2 is not.
 fn outward(resolver: impl Resolve + 'static) -> Outward {
     let networks = vec!["127.0.0.1/32".parse().unwrap(), "::1/128".parse().unwrap()];
-    Outward::with(Allowed { loopback: false, networks }, Arc::new(resolver)).unwrap()
+    Outward::with(Allowed { loopback: false, networks }, &[], Arc::new(resolver)).unwrap()
 }
 
 fn url(port: u16) -> Url {
@@ -121,7 +121,7 @@ async fn a_name_that_only_resolves_to_loopback_is_not_what_was_typed() {
     let (public, _private) = both().await;
     let script = Script::of(&[&["127.0.0.1"], &["127.0.0.1"]]);
     let allowed = Allowed { loopback: true, networks: Vec::new() };
-    let outward = Outward::with(allowed, Arc::new(script)).unwrap();
+    let outward = Outward::with(allowed, &[], Arc::new(script)).unwrap();
     assert_eq!(post(&outward, &url(public.port), PATIENCE).await, Answer::Address);
     let typed = Url::parse(&format!("http://localhost:{}/", public.port)).unwrap();
     assert_eq!(post(&outward, &typed, PATIENCE).await, Answer::Taken);
@@ -132,7 +132,7 @@ async fn a_name_that_only_resolves_to_loopback_is_not_what_was_typed() {
 async fn the_systems_resolver_is_checked_as_well() {
     let (public, _private) = both().await;
     let typed = Url::parse(&format!("http://localhost:{}/", public.port)).unwrap();
-    let loopback = Outward::new(Allowed { loopback: true, networks: Vec::new() }).unwrap();
+    let loopback = Outward::new(Allowed { loopback: true, networks: Vec::new() }, &[]).unwrap();
     assert_eq!(post(&loopback, &typed, PATIENCE).await, Answer::Taken);
     // `.invalid` is nobody's (RFC 6761).
     let nobody = Url::parse("http://agent.invalid/").unwrap();

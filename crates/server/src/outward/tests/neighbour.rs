@@ -80,7 +80,7 @@ impl Neighbour {
 
 /// A host that listens on loopback.
 pub(super) fn outward() -> Outward {
-    Outward::new(Allowed { loopback: true, networks: Vec::new() }).unwrap()
+    Outward::new(Allowed { loopback: true, networks: Vec::new() }, &[]).unwrap()
 }
 
 /// A POST, which ends in its time.

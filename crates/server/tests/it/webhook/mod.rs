@@ -3,6 +3,7 @@
 mod answers;
 mod neighbours;
 mod posts;
+mod tls;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::serve::Listener;
 use chorus_server::Config;
 use chorus_server::config::kind::Span;
 use reqwest::Method;
@@ -21,7 +23,8 @@ use crate::house::{Answer, House, PATIENCE, START};
 
 /// An agent somewhere: an HTTP server of its own.
 pub(crate) struct Remote {
-    addr: SocketAddr,
+    /// Its scheme and host.
+    base: String,
     posts: mpsc::UnboundedReceiver<Post>,
     /// What it answers next; 200 when nothing is said.
     answers: Arc<Mutex<VecDeque<u16>>>,
@@ -42,6 +45,12 @@ impl Post {
 
 impl Remote {
     pub(crate) async fn open() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        Self::on(listener, base)
+    }
+
+    fn on<L: Listener<Addr = SocketAddr>>(listener: L, base: String) -> Self {
         let (sent, posts) = mpsc::unbounded_channel();
         let answers = Arc::new(Mutex::new(VecDeque::new()));
         let next = answers.clone();
@@ -51,20 +60,18 @@ impl Remote {
             let status = next.lock().unwrap().pop_front().unwrap_or(200);
             std::future::ready(StatusCode::from_u16(status).unwrap())
         };
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let addr = listener.local_addr().unwrap();
         let router = axum::Router::new().fallback(take);
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { addr, posts, answers }
+        Self { base, posts, answers }
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("http://{}/inbox/sk_a1b2c3d4e5f6", self.addr)
+        self.at("/inbox/sk_a1b2c3d4e5f6")
     }
 
     /// Another address of it.
     pub(crate) fn at(&self, path: &str) -> String {
-        format!("http://{}{path}", self.addr)
+        format!("{}{path}", self.base)
     }
 
     pub(crate) fn answers(&self, statuses: &[u16]) {
