@@ -244,6 +244,7 @@ impl Host {
             writer: writer.clone(),
             readers: readers.clone(),
             clock: config.clock.clone(),
+            ticks: Default::default(),
             draw,
             directory,
             auth: Auth::new(workspace, keys).trusting(&config.settings.issuers),
@@ -371,7 +372,7 @@ impl Running {
     /// A clock that is set by hand has moved: what is due is done now.
     pub fn tick(&self) {
         self.writer.tick();
-        self.app.webhooks.tick();
+        self.app.ticks.tick();
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod methods;
 mod moderation;
 pub(crate) mod send;
 pub(crate) mod tails;
+mod ticks;
 
 pub(crate) mod callbacks;
 pub(crate) mod channels;
@@ -80,12 +81,14 @@ use crate::redact::Redactor;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
 pub(crate) use draw::Draw;
+pub(crate) use ticks::Ticks;
 
 /// Everything a use case needs; one per host.
 pub(crate) struct App {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ticks: Ticks,
     pub(crate) draw: Draw,
     pub(crate) directory: Arc<ArcSwap<Directory>>,
     pub(crate) auth: Auth,

@@ -66,7 +66,7 @@ pub struct Config {
     pub pace: Pace,
 }
 
-/// How long a harness's connection may be silent, and a run that has answered.
+/// How long a harness's connection may be silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// From the connection to its `initialize`.
@@ -74,9 +74,6 @@ pub struct Pace {
     pub ping_every: Duration,
     /// Silence after which the peer is taken for dead, and the longest a write may take.
     pub dead_after: Duration,
-    /// A run for another service that has answered is over when nothing has come of it for so long: one and a half times
-    /// as often as harnesses show that theirs live.
-    pub quiet_after_answer: Duration,
 }
 
 impl Default for Pace {
@@ -85,7 +82,6 @@ impl Default for Pace {
             hello_within: Duration::from_secs(10),
             ping_every: Duration::from_secs(20),
             dead_after: Duration::from_secs(60),
-            quiet_after_answer: Duration::from_secs(30),
         }
     }
 }

@@ -15,7 +15,6 @@ use std::time::Duration;
 use chorus_core::command::RemoteNews;
 use chorus_core::ids::{ConversationKey, Seq, Uid};
 use tokio::sync::{Notify, Semaphore, watch};
-use tokio::time::Instant;
 
 use crate::app::App;
 use lane::Lane;
@@ -169,7 +168,8 @@ pub(crate) async fn serve(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     let mut places = Places::new();
     // What was owed when the host was last here.
     app.backs.look_everywhere();
-    let mut look_at = Instant::now() + LOOK_EVERY;
+    let look_again = app.wait(LOOK_EVERY);
+    tokio::pin!(look_again);
     loop {
         let look = std::mem::take(&mut app.backs.lock().look);
         if look {
@@ -187,8 +187,8 @@ pub(crate) async fn serve(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
         }
         tokio::select! {
             () = app.backs.wake.notified() => {}
-            () = tokio::time::sleep_until(look_at) => {
-                look_at = Instant::now() + LOOK_EVERY;
+            () = &mut look_again => {
+                look_again.set(app.wait(LOOK_EVERY));
                 // What another host was at when it went.
                 app.backs.lock().look |= app.writer.has_company();
             }

@@ -18,12 +18,7 @@ const ON_THE_WAY: usize = 24 * 1024 * 1024;
 
 /// A house whose connections are given up sooner than others'.
 async fn of_pace(hello_within: Duration, dead_after: Duration) -> House {
-    let pace = Pace {
-        hello_within,
-        ping_every: Duration::from_millis(100),
-        dead_after,
-        ..Pace::default()
-    };
+    let pace = Pace { hello_within, ping_every: Duration::from_millis(100), dead_after };
     House::open_with(tempfile::tempdir().unwrap(), START, |config| config.pace = pace).await
 }
 

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use chorus_core::command::{By, Command};
 use chorus_core::event::{Change, Event};
-use chorus_core::ids::{ConversationKey, Seq};
+use chorus_core::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::inbox::Inbox;
 use chorus_wire::webhook::Lifecycle;
 use tokio::sync::{Notify, Semaphore, watch};
-use tokio::time::Instant;
 
 use super::post::Soft;
 use super::{News, Places};
 use crate::app::App;
+
+/// A run that has answered is over when nothing has come of it for so long: one and a half times as long as harnesses wait
+/// before they show again that theirs live.
+const QUIET_MS: i64 = 30_000;
 
 pub(super) struct Lane {
     pub(super) app: Arc<App>,
@@ -22,7 +25,7 @@ pub(super) struct Lane {
     places: Places,
     pub(super) place: Option<Arc<Semaphore>>,
     /// Runs that have answered, and may say more: when each is over if nothing comes.
-    quiet: Vec<(Seq, Instant)>,
+    quiet: Vec<(Seq, Timestamp)>,
 }
 
 impl Lane {
@@ -55,7 +58,7 @@ impl Lane {
             };
             tokio::select! {
                 () = self.wake.notified() => {}
-                () = tokio::time::sleep_until(over) => {
+                () = self.app.until(Some(over)) => {
                     let (event, _) = self.quiet.remove(0);
                     self.send_soft(event, Soft::Life(Lifecycle::Idle)).await;
                 }
@@ -90,8 +93,8 @@ impl Lane {
         self.quiet.iter_mut().for_each(|(_, over)| *over = later);
     }
 
-    fn later(&self) -> Instant {
-        Instant::now() + self.app.pace.quiet_after_answer
+    fn later(&self) -> Timestamp {
+        self.app.now().plus(QUIET_MS)
     }
 
     /// Sends what the agent has said since the cursor, in order. Where the store is away it is looked again when there is

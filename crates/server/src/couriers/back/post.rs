@@ -56,7 +56,7 @@ impl Lane {
                     let age = self.app.now().since(event.at);
                     if age < limits::GIVE_UP_MS {
                         self.app.note_trouble(inbox, format!("a callback fails: {why}")).await;
-                        tokio::time::sleep(backoff(tries, self.app.draw.number(), after)).await;
+                        self.app.wait(backoff(tries, self.app.draw.number(), after)).await;
                         continue;
                     }
                     format!("a callback has failed for hours, and {id} was given up: {why}")

@@ -18,7 +18,6 @@ use chorus_wire::webhook::IDEMPOTENCY_KEY;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use super::health::Health;
 use super::line::{Line, next};
@@ -44,8 +43,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_secs(5);
 /// Deliveries whose failed posts are counted.
 const COUNTED: usize = 1024;
-/// The longest that nothing is looked at.
-const LONG: Duration = Duration::from_secs(3600);
 
 type Posts = FuturesUnordered<Pin<Box<dyn Future<Output = (ConversationKey, Answer)> + Send>>>;
 
@@ -64,8 +61,6 @@ pub(super) struct Lane {
     endpoint: Arc<Endpoint>,
     health: Arc<Health>,
     stop: watch::Receiver<bool>,
-    /// Changes when a clock that is set by hand has moved.
-    ticks: watch::Receiver<()>,
     /// How often posting what ends with this event failed.
     tries: HashMap<Uid, u32>,
 }
@@ -87,8 +82,7 @@ struct Held {
 impl Lane {
     pub(super) fn of(app: Arc<App>, endpoint: Arc<Endpoint>, stop: watch::Receiver<bool>) -> Self {
         let health = app.webhooks.health(endpoint.member);
-        let ticks = app.webhooks.ticks();
-        Self { app, endpoint, health, stop, ticks, tries: HashMap::new() }
+        Self { app, endpoint, health, stop, tries: HashMap::new() }
     }
 
     pub(super) async fn run(mut self) {
@@ -120,17 +114,9 @@ impl Lane {
 
     /// Waits, unless it is stopped.
     async fn rest(&mut self, time: Duration) {
-        let until = self.app.now().plus(time.as_millis() as i64);
-        while !*self.stop.borrow() {
-            let left = until.since(self.app.now());
-            if left <= 0 {
-                return;
-            }
-            tokio::select! {
-                () = stopped(&mut self.stop) => return,
-                () = tokio::time::sleep(Duration::from_millis(left as u64)) => {}
-                _ = self.ticks.changed() => {}
-            }
+        tokio::select! {
+            () = stopped(&mut self.stop) => {}
+            () = self.app.wait(time) => {}
         }
     }
 
@@ -199,19 +185,18 @@ impl Lane {
         };
         // Made once: each delivery goes through the loop twice, and what seldom happens is not to be waited for anew
         // each time.
-        let (sleep, ticked) = (tokio::time::sleep(LONG), tick(self.ticks.clone()));
-        let lagged = connection.token_in_doubt();
-        tokio::pin!(ended, sleep, ticked, lagged);
-        let mut sleeps_until = None;
+        let (app, mut sleeps_until) = (self.app.clone(), None);
+        let (sleep, lagged) = (app.until(sleeps_until), connection.token_in_doubt());
+        tokio::pin!(ended, sleep, lagged);
         loop {
             self.ask_what_is_owed(held).await;
             let now = self.app.now();
             self.post_what_is_ready(to, held, now).await;
             self.health.waiting(held.count);
             let until = next(held.lines.values(), now);
-            if sleeps_until != Some(until) {
-                sleeps_until = Some(until);
-                sleep.as_mut().reset(Instant::now() + wait(until, self.app.now()));
+            if sleeps_until != until {
+                sleeps_until = until;
+                sleep.set(app.until(until));
             }
             tokio::select! {
                 end = &mut ended => return end,
@@ -231,11 +216,9 @@ impl Lane {
                         self.take(held, next.offer);
                     }
                 }
-                () = &mut sleep => sleeps_until = None,
-                ticks = &mut ticked => {
-                    // The clock has jumped, and what was left of the time with it.
+                () = &mut sleep => {
                     sleeps_until = None;
-                    ticked.set(tick(ticks));
+                    sleep.set(app.until(None));
                 }
                 // Nothing is pulled while the queue is full: who lags asks for what it is owed.
                 () = &mut lagged => lagged.set(connection.token_in_doubt()),
@@ -389,18 +372,6 @@ impl Lane {
             self.app.hand(by, Command::GiveUp { event, attempt });
         }
     }
-}
-
-/// How long until then.
-fn wait(until: Option<Timestamp>, now: Timestamp) -> Duration {
-    until.map_or(LONG, |at| Duration::from_millis(at.since(now).max(0) as u64)).min(LONG)
-}
-
-/// Until the clock has moved.
-async fn tick(mut ticks: watch::Receiver<()>) -> watch::Receiver<()> {
-    // Its sender is the host's, which outlives every lane.
-    let _ = ticks.changed().await;
-    ticks
 }
 
 fn headers(to: &Reached, id: &str, now: Timestamp, body: &[u8]) -> HeaderMap {

@@ -41,7 +41,6 @@ pub(crate) struct Webhooks {
     pub(crate) compose: Option<compose::Settings>,
     health: Mutex<HashMap<MemberKey, Arc<Health>>>,
     taken: Taken,
-    ticks: watch::Sender<()>,
 }
 
 impl Webhooks {
@@ -70,17 +69,7 @@ impl Webhooks {
             compose: (quiet > 0).then_some(compose),
             health: Mutex::default(),
             taken: Taken::default(),
-            ticks: watch::Sender::new(()),
         })
-    }
-
-    /// A clock that is set by hand has moved.
-    pub(crate) fn tick(&self) {
-        self.ticks.send_replace(());
-    }
-
-    fn ticks(&self) -> watch::Receiver<()> {
-        self.ticks.subscribe()
     }
 
     /// How a member's endpoint is.

@@ -2,23 +2,12 @@
 
 use std::time::Duration;
 
-use chorus_server::Pace;
 use serde_json::{Value, json};
 
 use super::{deliver, full, minimal, with_inbox};
 use crate::harness::Harness;
 use crate::house::{House, PATIENCE, START, damage, doctor, verify};
 use crate::webhook::{Post, Remote};
-
-/// A host for which a run that has answered is over soon.
-async fn quick() -> House {
-    let folder = tempfile::tempdir().unwrap();
-    House::open_with(folder, START, |config| config.pace = soon()).await
-}
-
-fn soon() -> Pace {
-    Pace { quiet_after_answer: Duration::from_millis(50), ..Pace::default() }
-}
 
 fn says(id: &str, text: &str, callback: &str) -> Value {
     let mut body = minimal(callback);
@@ -40,11 +29,21 @@ async fn message(remote: &mut Remote) -> Post {
     }
 }
 
-/// Where what was posted, up to this word.
-async fn until(remote: &mut Remote, last: &str) -> Vec<(String, String)> {
+/// The next POST that is no word on how the run gets on, as time goes on.
+async fn message_later(remote: &mut Remote, house: &House) -> Post {
+    loop {
+        let post = remote.post_later(house).await;
+        if post.json()["type"] == "message" {
+            return post;
+        }
+    }
+}
+
+/// Where what was posted, as time goes on, up to this word.
+async fn until(remote: &mut Remote, house: &House, last: &str) -> Vec<(String, String)> {
     let mut all = Vec::new();
     loop {
-        let post = remote.post().await;
+        let post = remote.post_later(house).await;
         let json = post.json();
         let said = json["content"].as_str().or(json["state"].as_str()).unwrap().to_owned();
         all.push((post.path, said));
@@ -89,7 +88,7 @@ async fn until_error(house: &House, id: &str, part: &str) {
 // covers: WHK-78, WHK-80, WHK-84
 #[tokio::test]
 async fn the_specs_examples_are_answered_by_their_callbacks() {
-    let (house, mut slack) = (quick().await, Remote::open().await);
+    let (house, mut slack) = (House::open().await, Remote::open().await);
     let (path, _) = with_inbox(&house, json!({})).await;
     let mut bot = bot(&house).await;
     deliver(&house, &path, &minimal(&slack.at("/cb/C04ABCDEF/tok_abc123"))).await.ok();
@@ -108,7 +107,8 @@ async fn the_specs_examples_are_answered_by_their_callbacks() {
     assert_eq!(answer.headers["idempotency-key"], sent["eventId"].as_str().unwrap());
     let whole = json!({"type": "message", "content": "Hello Alice!", "id": sent["eventId"]});
     assert_eq!(answer.json(), whole);
-    assert_eq!(slack.take().await, json!({"type": "lifecycle", "state": "idle"}));
+    slack.nothing().await;
+    assert_eq!(slack.take_later(&house).await, json!({"type": "lifecycle", "state": "idle"}));
 
     // Of another channel, with tools; the agent says nothing.
     deliver(&house, &path, &full(&slack.at("/channels/01HX/inbox/tok_eyJhbG"))).await.ok();
@@ -125,9 +125,7 @@ async fn the_specs_examples_are_answered_by_their_callbacks() {
 // covers: WHK-78, WHK-84
 #[tokio::test]
 async fn what_is_said_goes_to_the_callback_of_its_cause_in_order_and_idle_comes_last() {
-    let pace = Pace { quiet_after_answer: Duration::from_millis(700), ..Pace::default() };
-    let folder = tempfile::tempdir().unwrap();
-    let house = House::open_with(folder, START, |config| config.pace = pace).await;
+    let house = House::open().await;
     let mut slack = Remote::open().await;
     let (path, _) = with_inbox(&house, json!({})).await;
     let mut bot = bot(&house).await;
@@ -139,14 +137,15 @@ async fn what_is_said_goes_to_the_callback_of_its_cause_in_order_and_idle_comes_
     deliver(&house, &path, &says("m1", "and the first?", &slack.at("/cb/1b"))).await.ok();
     let mut all = Vec::new();
     say(&mut bot, &second, "two").await;
-    // With its first words a run has answered, and it says more after they have arrived.
+    // With its first words a run has answered, and it says more before it has been silent for half a minute.
     for text in ["one", "one and a half", "one and three quarters"] {
         say(&mut bot, &first, text).await;
-        all.extend(until(&mut slack, text).await);
+        all.extend(until(&mut slack, &house, text).await);
+        house.pass(29_000).await;
         slack.nothing().await;
     }
-    all.extend(until(&mut slack, "idle").await);
-    all.extend(until(&mut slack, "idle").await);
+    all.extend(until(&mut slack, &house, "idle").await);
+    all.extend(until(&mut slack, &house, "idle").await);
     let of = |path: &str| -> Vec<&str> {
         all.iter().filter(|(p, _)| p.starts_with(path)).map(|(_, said)| &**said).collect()
     };
@@ -162,21 +161,29 @@ async fn what_is_said_goes_to_the_callback_of_its_cause_in_order_and_idle_comes_
 // covers: WHK-80
 #[tokio::test]
 async fn a_callback_that_fails_is_tried_again_and_nothing_overtakes() {
-    let (house, mut slack) = (quick().await, Remote::open().await);
+    let (house, mut slack) = (House::open().await, Remote::open().await);
     let (path, id) = with_inbox(&house, json!({})).await;
     let mut bot = bot(&house).await;
     deliver(&house, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
     let event = bot.take().await;
     assert_eq!(slack.take().await["state"], "processing");
-    slack.answers(&[503, 429, 200]);
+    slack.is_busy(20);
+    slack.answers(&[429, 200]);
     for text in ["one", "two"] {
         say(&mut bot, &event, text).await;
     }
     let mut keys = Vec::new();
-    for text in ["one", "one", "one", "two"] {
-        let post = message(&mut slack).await;
+    let mut take = |post: Post, text: &str| {
         assert_eq!(post.json()["content"], text);
         keys.push(post.headers["idempotency-key"].clone());
+    };
+    take(message(&mut slack).await, "one");
+    until_error(&house, &id, "a callback fails: HTTP 503").await;
+    // It has asked for twenty seconds, of a time that stands still unless it is moved.
+    house.pass(19_000).await;
+    slack.nothing().await;
+    for text in ["one", "one", "two"] {
+        take(message_later(&mut slack, &house).await, text);
     }
     assert!(keys[0] == keys[1] && keys[1] == keys[2] && keys[2] != keys[3]);
     let shown = last_error(&house, &id).await;
@@ -186,7 +193,7 @@ async fn a_callback_that_fails_is_tried_again_and_nothing_overtakes() {
 // covers: WHK-81
 #[tokio::test]
 async fn what_is_refused_is_not_tried_again_and_shown() {
-    let (house, mut slack) = (quick().await, Remote::open().await);
+    let (house, mut slack) = (House::open().await, Remote::open().await);
     let (path, id) = with_inbox(&house, json!({})).await;
     let mut bot = bot(&house).await;
     for (status, part) in [(404, "with 404"), (410, "410: it has ended"), (302, "with 302")] {
@@ -199,7 +206,7 @@ async fn what_is_refused_is_not_tried_again_and_shown() {
         assert_eq!(slack.take().await["content"], format!("refused {status}"));
         until_error(&house, &id, part).await;
         assert!(!last_error(&house, &id).await.to_string().contains("/cb"));
-        assert_eq!(slack.take().await["state"], "idle");
+        assert_eq!(slack.take_later(&house).await["state"], "idle");
     }
     // What fails for hours is given up; until then nothing else of the channel is sent.
     deliver(&house, &path, &says("m9", "and?", &slack.at("/cb"))).await.ok();
@@ -218,7 +225,7 @@ async fn what_is_refused_is_not_tried_again_and_shown() {
 // covers: WHK-80, WHK-81
 #[tokio::test]
 async fn a_host_that_stops_in_the_middle_goes_on_where_it_was() {
-    let (house, mut slack) = (quick().await, Remote::open().await);
+    let (house, mut slack) = (House::open().await, Remote::open().await);
     let (path, _) = with_inbox(&house, json!({})).await;
     let mut agent = bot(&house).await;
     deliver(&house, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
@@ -237,7 +244,7 @@ async fn a_host_that_stops_in_the_middle_goes_on_where_it_was() {
     slack.clear();
     assert!(verify(folder.path()).is_clean(), "{:?}", verify(folder.path()));
 
-    let house = House::open_with(folder, START.plus(5_000), |config| config.pace = soon()).await;
+    let house = House::open_in(folder, START.plus(5_000)).await;
     let mut seen = Vec::new();
     while seen.len() < 2 {
         let post = message(&mut slack).await;
@@ -263,7 +270,7 @@ async fn a_host_that_stops_in_the_middle_goes_on_where_it_was() {
 // covers: WHK-78
 #[tokio::test]
 async fn old_callbacks_are_dropped_and_what_has_none_is_given_up() {
-    let (house, mut slack) = (quick().await, Remote::open().await);
+    let (house, mut slack) = (House::open().await, Remote::open().await);
     let (path, id) = with_inbox(&house, json!({})).await;
     let mut bot = bot(&house).await;
     deliver(&house, &path, &says("m1", "hi, fyi", &slack.at("/cb/1"))).await.ok();
@@ -297,7 +304,7 @@ async fn old_callbacks_are_dropped_and_what_has_none_is_given_up() {
 // covers: WHK-81
 #[tokio::test]
 async fn one_service_that_hangs_holds_up_its_own_inbox_alone() {
-    let (house, mut slack) = (quick().await, Remote::open().await);
+    let (house, mut slack) = (House::open().await, Remote::open().await);
     // Nobody answers what is sent here.
     let hole = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let hangs = format!("http://{}/cb", hole.local_addr().unwrap());
@@ -320,7 +327,7 @@ async fn one_service_that_hangs_holds_up_its_own_inbox_alone() {
 
 #[tokio::test]
 async fn the_doctor_knows_inboxes_and_their_channels() {
-    let (house, slack) = (quick().await, Remote::open().await);
+    let (house, slack) = (House::open().await, Remote::open().await);
     let (path, id) = with_inbox(&house, json!({})).await;
     deliver(&house, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
     let House { running, folder, .. } = house;

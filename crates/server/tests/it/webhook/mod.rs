@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::serve::Listener;
 use chorus_server::Config;
 use chorus_server::config::kind::Span;
@@ -27,8 +28,11 @@ pub(crate) struct Remote {
     base: String,
     posts: mpsc::UnboundedReceiver<Post>,
     /// What it answers next; 200 when nothing is said.
-    answers: Arc<Mutex<VecDeque<u16>>>,
+    answers: Arc<Mutex<Answers>>,
 }
+
+/// Statuses, and after how many seconds it wants to be asked again.
+type Answers = VecDeque<(u16, Option<u32>)>;
 
 /// What was posted to it.
 pub(crate) struct Post {
@@ -52,13 +56,15 @@ impl Remote {
 
     fn on<L: Listener<Addr = SocketAddr>>(listener: L, base: String) -> Self {
         let (sent, posts) = mpsc::unbounded_channel();
-        let answers = Arc::new(Mutex::new(VecDeque::new()));
+        let answers = Arc::new(Mutex::new(Answers::new()));
         let next = answers.clone();
         let take = move |uri: Uri, headers: HeaderMap, body: Bytes| {
             let post = Post { path: uri.path().to_owned(), headers, body };
             sent.send(post).unwrap();
-            let status = next.lock().unwrap().pop_front().unwrap_or(200);
-            std::future::ready(StatusCode::from_u16(status).unwrap())
+            let (status, after) = next.lock().unwrap().pop_front().unwrap_or((200, None));
+            let after = after.map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds)));
+            let headers: HeaderMap = after.into_iter().collect();
+            std::future::ready((StatusCode::from_u16(status).unwrap(), headers))
         };
         let router = axum::Router::new().fallback(take);
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
@@ -75,7 +81,12 @@ impl Remote {
     }
 
     pub(crate) fn answers(&self, statuses: &[u16]) {
-        self.answers.lock().unwrap().extend(statuses);
+        self.answers.lock().unwrap().extend(statuses.iter().map(|status| (*status, None)));
+    }
+
+    /// It is busy, and wants to be asked again after so many seconds.
+    pub(crate) fn is_busy(&self, seconds: u32) {
+        self.answers.lock().unwrap().push_back((503, Some(seconds)));
     }
 
     /// The next POST.
@@ -90,11 +101,16 @@ impl Remote {
 
     /// The next delivery, as time goes on.
     pub(crate) async fn take_later(&mut self, house: &House) -> Value {
+        self.post_later(house).await.json()
+    }
+
+    /// The next POST, as time goes on.
+    pub(crate) async fn post_later(&mut self, house: &House) -> Post {
         let began = std::time::Instant::now();
         loop {
             let next = tokio::time::timeout(Duration::from_millis(20), self.posts.recv()).await;
             if let Ok(Some(post)) = next {
-                return post.json();
+                return post;
             }
             assert!(began.elapsed() < PATIENCE, "nothing came");
             house.pass(1_000).await;
