@@ -169,8 +169,9 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         // What goes was nobody's any more.
         | Command::SweepAssets
         | Command::SweepCallbacks
-        // In the log of its conversation; how far that was sent back is no act of anybody.
+        // In the log of its conversation; who sends that back, and how far, is no act of anybody.
         | Command::Receive(_)
+        | Command::SendBack { .. }
         | Command::SentBack { .. }
         // How far somebody has read, that a run lives, and questions.
         | Command::SetCursor { .. }

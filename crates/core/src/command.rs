@@ -174,6 +174,10 @@ pub enum Command {
     Inbox(Box<crate::inbox::Act>),
     /// Another service delivers to an inbox. The host's, which has read and checked it.
     Receive(Box<crate::inbox::Received>),
+    /// What was said in a channel of another service is to be sent there by this host of several. The host's.
+    SendBack {
+        conversation: ConversationKey,
+    },
     /// What was said in a channel of another service was sent there up to this, or given up. The host's.
     SentBack {
         conversation: ConversationKey,

@@ -171,6 +171,13 @@ impl Facts for Stored<'_> {
         Ok(inbox::find(self.db, self.workspace, inbox, channel)?)
     }
 
+    fn lives(&mut self, host: u32) -> Result<bool, Unavailable> {
+        match self.db.shared() {
+            Some(hosts) => Ok(hosts.hosts()?.contains(&host)),
+            None => Ok(false),
+        }
+    }
+
     fn may_see_asset(&mut self, uid: Uid, member: MemberKey) -> Result<bool, Unavailable> {
         match asset::get(self.db, self.workspace, uid)? {
             Some(asset) => Ok(asset::is_seen(self.db, self.workspace, &asset, Some(member))?),

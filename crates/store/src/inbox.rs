@@ -124,11 +124,11 @@ pub(crate) fn find(
     db.one(sql, &values, |row| Ok(ConversationKey(row.int(0)?)))
 }
 
-/// The conversations in which something is still to be sent back.
-pub(crate) fn owing(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> {
-    let sql = "SELECT conversation FROM remote WHERE workspace = $1 AND owed = 1
-        ORDER BY conversation";
-    db.all(sql, &[workspace.into()], |row| Ok(ConversationKey(row.int(0)?)))
+/// The channels for which something is still to be sent back, without their callbacks.
+pub(crate) fn owing(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Remote)>> {
+    let select = REMOTE.select();
+    let sql = format!("{select} WHERE workspace = $1 AND owed = 1 ORDER BY conversation");
+    db.all(&sql, &[workspace.into()], read)
 }
 
 /// Every channel there is, without its callbacks.
@@ -149,7 +149,7 @@ pub(crate) fn stray_callbacks(db: &dyn Db, workspace: i64) -> Result<usize> {
 fn read(row: &dyn Row) -> Result<(ConversationKey, Remote)> {
     let key = ConversationKey(row.int(1)?);
     let unread = || Error::corrupt(format!("the channel of conversation {key} cannot be read"));
-    let (said, sent) = packed::read_remote(row.blob(5)?).map_err(|_| unread())?;
-    let remote = Remote { said, sent, ..Remote::new(uid(row, 2)?, row.array(3)?) };
+    let (said, sent, sender) = packed::read_remote(row.blob(5)?).map_err(|_| unread())?;
+    let remote = Remote { said, sent, sender, ..Remote::new(uid(row, 2)?, row.array(3)?) };
     if remote.owes() == row.flag(4)? { Ok((key, remote)) } else { Err(unread()) }
 }

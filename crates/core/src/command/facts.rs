@@ -62,6 +62,10 @@ pub trait Facts {
     ) -> Result<Option<ConversationKey>, Unavailable> {
         Ok(None)
     }
+    /// Whether another host of the same database lives, counted as they came.
+    fn lives(&mut self, _host: u32) -> Result<bool, Unavailable> {
+        Ok(false)
+    }
     /// Whether a member brought a file, or is shown a message that refers to it.
     fn may_see_asset(&mut self, _uid: Uid, _member: MemberKey) -> Result<bool, Unavailable> {
         Ok(false)

@@ -18,6 +18,8 @@ pub struct Remote {
     pub said: Seq,
     /// Up to where such messages have been sent, or given up.
     pub sent: Seq,
+    /// Which host of the database sends what is owed: the one that decided the first of it, until all of it is sent.
+    pub sender: u32,
     /// Where output goes, by the event that it answers; the newest of them.
     pub callbacks: BTreeMap<Seq, Callback>,
 }
@@ -31,8 +33,8 @@ pub struct Callback {
 
 impl Remote {
     pub fn new(inbox: Uid, channel: Hash) -> Self {
-        let (said, sent) = Default::default();
-        Self { inbox, channel, said, sent, callbacks: BTreeMap::new() }
+        let (said, sent, sender) = Default::default();
+        Self { inbox, channel, said, sent, sender, callbacks: BTreeMap::new() }
     }
 
     /// Whether something is still to be sent.

@@ -72,13 +72,46 @@ pub fn remote(r: &Remote) -> Vec<u8> {
     let mut out = Writer::default();
     out.number(r.said.0);
     out.number(r.sent.0);
+    if r.sender > 0 {
+        out.number(r.sender.into());
+    }
     out.0
 }
 
-/// What [`remote`] wrote: the newest message for the service, and the newest that was sent.
-pub fn read_remote(bytes: &[u8]) -> Result<(Seq, Seq)> {
+/// What [`remote`] wrote: the newest message for the service, the newest that was sent, and which host sends.
+pub fn read_remote(bytes: &[u8]) -> Result<(Seq, Seq, u32)> {
     let mut reader = Reader(bytes);
-    let read = (Seq(reader.number()?), Seq(reader.number()?));
+    let (said, sent) = (Seq(reader.number()?), Seq(reader.number()?));
+    // A host that shares with nobody has no number.
+    let sender = match reader.0.is_empty() {
+        true => 0,
+        false => Some(reader.small()?).filter(|host| *host > 0).ok_or(Corrupt)?,
+    };
     reader.end()?;
-    Ok(read)
+    Ok((said, sent, sender))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::ids::Uid;
+
+    #[test]
+    fn who_sends_back_reads_back_and_is_nobody_in_rows_from_before() {
+        let of = |sender| Remote {
+            said: Seq(300),
+            sent: Seq(2),
+            sender,
+            ..Remote::new(Uid(1), [0; 32])
+        };
+        for sender in [0, 1, 200, u32::MAX] {
+            assert_eq!(read_remote(&remote(&of(sender))), Ok((Seq(300), Seq(2), sender)));
+        }
+        let before = remote(&of(0));
+        assert_eq!(before.len(), 3);
+        // One value has one form.
+        assert_eq!(read_remote(&[&*before, &[0]].concat()), Err(Corrupt));
+        assert_eq!(read_remote(&[&*before, &[1, 1]].concat()), Err(Corrupt));
+    }
 }

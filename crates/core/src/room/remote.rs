@@ -18,10 +18,20 @@ impl Room {
         self.dirty.callbacks.extend(gone.into_iter().map(|seq| (seq, None)));
     }
 
-    /// A message is for the service.
-    pub fn note_said(&mut self, said: Seq) {
+    /// A message is for the service. This host sends it, unless another one is at those before it.
+    pub fn note_said(&mut self, said: Seq, host: u32) {
         let Some(remote) = &mut self.remote else { return };
+        if !remote.owes() {
+            remote.sender = host;
+        }
         remote.said = said;
+        self.dirty.remote = true;
+    }
+
+    /// This host sends what is owed from here on.
+    pub fn note_sender(&mut self, host: u32) {
+        let Some(remote) = &mut self.remote else { return };
+        remote.sender = host;
         self.dirty.remote = true;
     }
 

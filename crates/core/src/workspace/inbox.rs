@@ -267,7 +267,8 @@ impl Run<'_> {
             return;
         };
         if inbox.stand_ins().into_iter().any(|m| event.is_shown_to(m)) {
-            self.room_mut(key).note_said(event.seq);
+            let host = self.ws.host;
+            self.room_mut(key).note_said(event.seq, host);
             self.effect(Effect::Remote { conversation: key, news: RemoteNews::Said });
         }
     }
@@ -290,6 +291,23 @@ impl Run<'_> {
     fn inbox_of_room(&self, key: ConversationKey) -> Option<&Arc<Inbox>> {
         let remote = self.room(key).remote.as_ref()?;
         self.directory().inboxes.get(&remote.inbox)
+    }
+
+    /// This host is to send what is owed, unless one that lives is at it.
+    pub(super) fn send_back(&mut self, key: ConversationKey) -> Result<Outcome> {
+        self.must_be_the_host()?;
+        self.load(key)?;
+        let host = self.ws.host;
+        let remote = self.room(key).remote.as_ref();
+        let Some(other) = remote.map(|remote| remote.sender).filter(|sender| *sender != host)
+        else {
+            return Ok(Outcome::Done);
+        };
+        if self.facts.lives(other)? {
+            return Err(Refusal::new(Code::Conflict, "another host sends it").into());
+        }
+        self.room_mut(key).note_sender(host);
+        Ok(Outcome::Done)
     }
 
     /// Messages up to this one were sent to the service, or given up.

@@ -242,6 +242,7 @@ impl Workspace {
             Command::GiveUp { event, attempt } => run.give_up(event, attempt),
             Command::Inbox(act) => run.inbox(*act),
             Command::Receive(received) => run.receive(*received),
+            Command::SendBack { conversation } => run.send_back(conversation),
             Command::SentBack { conversation, through } => run.sent_back(conversation, through),
             Command::SweepCallbacks => run.sweep_callbacks(),
             Command::Project(asked) => run.project(*asked),

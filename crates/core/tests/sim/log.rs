@@ -32,6 +32,8 @@ pub(crate) struct Log {
     pub bases: HashMap<ConversationKey, Arc<Base>>,
     pub remotes: HashMap<(Uid, Hash), ConversationKey>,
     pub news: Vec<RemoteNews>,
+    /// Other hosts of the database that live.
+    pub hosts: Vec<u32>,
 }
 
 /// What a room has rows of beside its log and what is open.
@@ -204,6 +206,10 @@ impl Facts for Log {
         channel: &Hash,
     ) -> Result<Option<ConversationKey>, Unavailable> {
         Ok(self.remotes.get(&(inbox, *channel)).copied())
+    }
+
+    fn lives(&mut self, host: u32) -> Result<bool, Unavailable> {
+        Ok(self.hosts.contains(&host))
     }
 
     fn event_ref(&mut self, uid: Uid) -> Result<Option<EventRef>, Unavailable> {

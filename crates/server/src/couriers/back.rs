@@ -102,6 +102,13 @@ impl Backs {
         rooms.begun.contains_key(&conversation) || rooms.waiting.contains_key(&conversation)
     }
 
+    /// Another host has changed a conversation: it may have sent what was waited for here.
+    pub(crate) fn moved(&self, conversation: ConversationKey) {
+        let rooms = self.lock();
+        let lane = rooms.waiting.get(&conversation).and_then(|queue| queue.lane.as_ref());
+        lane.inspect(|lane| lane.notify_one());
+    }
+
     /// News may have been lost.
     pub(crate) fn look_everywhere(&self) {
         self.lock().look = true;

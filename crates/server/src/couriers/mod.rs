@@ -184,6 +184,7 @@ impl Courier {
                     let _ = self.digests.try_send((conversation, digest));
                 }
                 Effect::Moved(conversation) => {
+                    self.backs.moved(conversation);
                     self.feed.publish(conversation, Live::Look);
                     self.lists.send_replace(());
                 }

@@ -88,6 +88,7 @@ impl Redactor {
             | Command::CloseSession { .. }
             | Command::RemoveSeat { .. }
             | Command::SweepAssets
+            | Command::SendBack { .. }
             | Command::SentBack { .. }
             | Command::SweepCallbacks
             | Command::Endpoint { .. }

@@ -12,7 +12,7 @@ use crate::house::{House, PATIENCE, START};
 use crate::live::Tail;
 
 /// Two hosts with the same keys, the first of them there before the other.
-async fn two() -> (House, House) {
+pub(crate) async fn two() -> (House, House) {
     let url = chorus_cluster::schema().unwrap();
     let one = open(&url, None).await;
     let other = open(&url, Some(&one.folder.path().join("keys"))).await;

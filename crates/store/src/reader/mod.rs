@@ -234,8 +234,8 @@ impl Readers {
         self.read(|db, ws| inbox::remote(db, ws, key))
     }
 
-    /// The conversations in which something is still to be sent to a service elsewhere.
-    pub fn owing(&self) -> Result<Vec<ConversationKey>> {
+    /// The channels elsewhere to which something is still to be sent, without their callbacks.
+    pub fn owing(&self) -> Result<Vec<(ConversationKey, Remote)>> {
         self.read(inbox::owing)
     }
 

@@ -15,7 +15,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -94,6 +94,8 @@ pub(crate) struct Shared {
     company: AtomicBool,
     /// This host does what one of them is to do.
     leads: AtomicBool,
+    /// Which of them this is.
+    host: AtomicU32,
 }
 
 #[derive(Default)]
@@ -141,6 +143,7 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
         pause: AtomicBool::new(false),
         company: AtomicBool::new(false),
         leads: AtomicBool::new(true),
+        host: AtomicU32::new(0),
     });
     let its = shared.clone();
     let thread = std::thread::Builder::new().name("writer".to_owned());
@@ -197,6 +200,11 @@ impl Writer {
     /// Whether this host is to do what one of several does for all: it is alone, or was there before the others.
     pub fn leads(&self) -> bool {
         self.shared.leads.load(Ordering::Acquire)
+    }
+
+    /// Which of the database's hosts this is, counted as they came; 0 where it is shared with nobody ever.
+    pub fn host(&self) -> u32 {
+        self.shared.host.load(Ordering::Acquire)
     }
 
     pub fn stats(&self) -> Stats {

@@ -1,7 +1,9 @@
 //! What the way back to services elsewhere reads and notes.
 
+use std::collections::BTreeSet;
+
 use chorus_core::command::{By, Command};
-use chorus_core::error::Refusal;
+use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Message;
 use chorus_core::ids::{ConversationKey, Prefix, Seq, Uid};
 use chorus_core::inbox::{Act, Inbox, Remote, Trouble};
@@ -20,9 +22,37 @@ impl App {
         self.read(move |readers| readers.remote(key)).await
     }
 
-    /// The conversations in which something is still to be sent.
+    /// The conversations in which something is still to be sent, by this host: where another one that has gone was at it, it
+    /// is taken over.
     pub(crate) async fn owing(&self) -> Result<Vec<ConversationKey>, Refusal> {
-        self.read(|readers| readers.owing()).await
+        let (mut owing, mut live) = (Vec::new(), BTreeSet::new());
+        for (key, remote) in self.read(|readers| readers.owing()).await? {
+            if live.contains(&remote.sender) {
+                continue;
+            }
+            match self.is_ours_to_send(key, &remote).await? {
+                true => owing.push(key),
+                false => drop(live.insert(remote.sender)),
+            }
+        }
+        Ok(owing)
+    }
+
+    /// Whether this host is to send what is owed in a conversation. Of several on one database one does, as one of them serves
+    /// each endpoint.
+    pub(crate) async fn is_ours_to_send(
+        &self,
+        key: ConversationKey,
+        remote: &Remote,
+    ) -> Result<bool, Refusal> {
+        if remote.sender == self.writer.host() {
+            return Ok(true);
+        }
+        match self.submit(By::host(), Command::SendBack { conversation: key }).await {
+            Ok(_) => Ok(true),
+            Err(refusal) if refusal.code == Code::Conflict => Ok(false),
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// The next messages of a conversation after one.

@@ -1,6 +1,7 @@
 //! One conversation's way back, while there is something to send.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chorus_core::command::{By, Command};
 use chorus_core::event::{Change, Event};
@@ -17,6 +18,9 @@ use crate::app::App;
 /// before they show again that theirs live.
 const QUIET_MS: i64 = 30_000;
 
+/// How often it looks whether another host still sends what is owed.
+const LOOK: Duration = Duration::from_secs(5);
+
 pub(super) struct Lane {
     pub(super) app: Arc<App>,
     pub(super) key: ConversationKey,
@@ -26,6 +30,14 @@ pub(super) struct Lane {
     pub(super) place: Option<Arc<Semaphore>>,
     /// Runs that have answered, and may say more: when each is over if nothing comes.
     quiet: Vec<(Seq, Timestamp)>,
+}
+
+/// What is left to be sent.
+enum Left {
+    Nothing,
+    More,
+    /// Another host sends it.
+    Elsewhere,
 }
 
 impl Lane {
@@ -97,24 +109,40 @@ impl Lane {
         self.app.now().plus(QUIET_MS)
     }
 
-    /// Sends what the agent has said since the cursor, in order. Where the store is away it is looked again when there is
-    /// news, or when the host comes back.
+    /// Sends what the agent has said since the cursor, in order, or waits until another host has done so. Where the store is
+    /// away it is looked again when there is news, or when the host comes back.
     async fn send_messages(&mut self) {
-        while self.send_page().await == Some(true) {}
+        loop {
+            match self.send_page().await {
+                Some(Left::More) => {}
+                Some(Left::Elsewhere) => {
+                    tokio::select! {
+                        () = self.wake.notified() => {}
+                        () = self.app.wait(LOOK) => {}
+                    }
+                }
+                Some(Left::Nothing) | None => return,
+            }
+        }
     }
 
-    /// Whether there may be more; none when nothing could be read or recorded.
-    async fn send_page(&mut self) -> Option<bool> {
-        let Some(remote) = self.app.remote(self.key).await.ok()? else { return Some(false) };
+    /// What is left to be sent; none when nothing could be read or recorded.
+    async fn send_page(&mut self) -> Option<Left> {
+        let Some(remote) = self.app.remote(self.key).await.ok()? else {
+            return Some(Left::Nothing);
+        };
         if !remote.owes() {
-            return Some(false);
+            return Some(Left::Nothing);
+        }
+        if !self.app.is_ours_to_send(self.key, &remote).await.ok()? {
+            return Some(Left::Elsewhere);
         }
         let entries = self.app.messages_after(self.key, remote.sent).await.ok()?;
         let inbox = self.app.directory().inboxes.get(&remote.inbox).cloned();
         let Some(inbox) = inbox.filter(|_| !entries.is_empty()) else {
             // The inbox has gone, or the log begins after what was said.
             self.sent(remote.said).await?;
-            return Some(false);
+            return Some(Left::Nothing);
         };
         if self.place.is_none() {
             self.place = self.places.get(&inbox.uid).cloned();
@@ -129,7 +157,7 @@ impl Lane {
         // What others said stands between.
         let last = entries.last().map(|stored| stored.entry.event.seq)?;
         self.sent(last.min(remote.said)).await?;
-        Some(true)
+        Some(Left::More)
     }
 
     async fn sent(&self, through: Seq) -> Option<()> {

@@ -39,6 +39,10 @@ impl Lane {
             let content = content.as_ref().map(text).filter(|text| !text.is_empty());
             let Some(content) = content else { return Some(()) };
             let remote = self.app.remote(self.key).await.ok()??;
+            // Who was thought gone may have been taken over from.
+            if remote.sender != self.app.writer.host() {
+                return None;
+            }
             let Some(url) = self.callback(&remote, cause.map(|cause| cause.seq)) else {
                 let what = "there is no callback to send to: the newest is older than a day";
                 self.app.note_trouble(inbox, what.to_owned()).await;

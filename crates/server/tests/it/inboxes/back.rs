@@ -9,7 +9,7 @@ use crate::harness::Harness;
 use crate::house::{House, PATIENCE, START, damage, doctor, verify};
 use crate::webhook::{Post, Remote};
 
-fn says(id: &str, text: &str, callback: &str) -> Value {
+pub(super) fn says(id: &str, text: &str, callback: &str) -> Value {
     let mut body = minimal(callback);
     body["message"] = json!({"id": id, "sender": "alice", "content": text});
     body
@@ -20,7 +20,7 @@ async fn bot(house: &House) -> Harness {
 }
 
 /// The next POST that is no word on how the run gets on.
-async fn message(remote: &mut Remote) -> Post {
+pub(super) async fn message(remote: &mut Remote) -> Post {
     loop {
         let post = remote.post().await;
         if post.json()["type"] == "message" {
@@ -30,7 +30,7 @@ async fn message(remote: &mut Remote) -> Post {
 }
 
 /// The next POST that is no word on how the run gets on, as time goes on.
-async fn message_later(remote: &mut Remote, house: &House) -> Post {
+pub(super) async fn message_later(remote: &mut Remote, house: &House) -> Post {
     loop {
         let post = remote.post_later(house).await;
         if post.json()["type"] == "message" {
@@ -54,7 +54,7 @@ async fn until(remote: &mut Remote, house: &House, last: &str) -> Vec<(String, S
 }
 
 /// Says something in the turn of an event, under a key of its own.
-async fn say(bot: &mut Harness, event: &Value, text: &str) -> Value {
+pub(super) async fn say(bot: &mut Harness, event: &Value, text: &str) -> Value {
     let args = json!({
         "target": {"conversation": event["conversation"]["id"]},
         "inReplyTo": event["eventId"],

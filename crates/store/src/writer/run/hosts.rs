@@ -77,6 +77,7 @@ impl Run {
         }))?;
         self.others._listening = Some(listening);
         self.workspace.set_host(hosts.host());
+        self.shared.host.store(hosts.host(), Ordering::Release);
         self.stand(hosts);
         Ok(())
     }
@@ -191,6 +192,8 @@ impl Run {
             Ok(true) => {
                 tracing::info!("no other host shares the database any more");
                 self.share(false);
+                // What those were at that have gone.
+                (self.sink)(vec![Effect::Anything]);
             }
             Err(error) if self.db.is_lost() => self.mark_away(&error.to_string()),
             Err(error) => return Err(error),
