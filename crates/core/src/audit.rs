@@ -173,6 +173,8 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::Receive(_)
         | Command::SendBack { .. }
         | Command::SentBack { .. }
+        // How far a courier has got with what is on its way.
+        | Command::PostFailed { .. }
         // How far somebody has read, that a run lives, and questions.
         | Command::SetCursor { .. }
         | Command::AckThread { .. }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::audit::Note;
 use crate::conversation::{ConversationKind, Participation, Settings, TermsPatch};
-use crate::delivery::Disposition;
+use crate::delivery::{Disposition, Retry};
 use crate::event::{EventRef, Message, Reason};
 use crate::ids::{ConversationKey, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
 use crate::member::{MemberFields, MemberKind};
@@ -169,6 +169,12 @@ pub enum Command {
     GiveUp {
         event: EventRef,
         attempt: u16,
+    },
+    /// What was sent to an agent's endpoint was not taken, and is sent again.
+    PostFailed {
+        event: EventRef,
+        attempt: u16,
+        retry: Retry,
     },
     /// Makes, changes or removes an inbox.
     Inbox(Box<crate::inbox::Act>),

@@ -109,6 +109,17 @@ pub struct Clock {
     pub stood_ms: i64,
 }
 
+/// What the host knows of posts to an endpoint that failed: it outlives the host, and is noted after the first of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// How many did, at least one.
+    pub failed: u8,
+    /// Nothing is posted before.
+    pub until: Timestamp,
+    /// The endpoint's, by its string: another one has failed at nothing yet.
+    pub epoch: Timestamp,
+}
+
 /// One event on its way to one member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
@@ -133,6 +144,8 @@ pub struct Delivery {
     pub carried: bool,
     /// Something has come by its callback.
     pub heard: bool,
+    /// Posts of it that failed since it was last taken or given up.
+    pub retry: Option<Retry>,
     /// Redeliveries made because no answer came (design section 5, "Deadlines").
     pub reminders: u8,
     pub clock: Clock,
@@ -169,6 +182,7 @@ impl Delivery {
             over: false,
             carried: false,
             heard: false,
+            retry: None,
             reminders: 0,
             clock: Clock::default(),
         }
@@ -223,6 +237,7 @@ impl Delivery {
 
     pub fn accept(&mut self, session: SessionKey, now: Timestamp) {
         self.accepted_at.get_or_insert(now);
+        self.retry = None;
         self.state = State::Accepted { session, at: now, life: now, gone: None };
     }
 
@@ -264,6 +279,7 @@ impl Delivery {
         self.said = 0;
         self.voice = 0;
         self.over = false;
+        self.retry = None;
         self.state = State::Waiting;
     }
 

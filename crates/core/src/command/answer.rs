@@ -6,7 +6,7 @@ use crate::approval::Approval;
 use crate::attention::{Attention, Decision};
 use crate::claim::Claim;
 use crate::conversation::Conversation;
-use crate::delivery::{Disposition, Open};
+use crate::delivery::{Disposition, Open, Retry};
 use crate::event::{Event, EventRef};
 use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
 use crate::member::{Directory, Member, Role, Session, Stream};
@@ -177,6 +177,8 @@ pub struct Offer {
     pub decision: Decision,
     pub attempt: u16,
     pub fence: u32,
+    /// Posts of it that failed, for the host that carries it.
+    pub retry: Option<Box<Retry>>,
     /// What its member is to know of the public turn that it is run in, if it is.
     pub channel: Option<Box<ChannelDelivery>>,
     /// What came with it from another service, for its member's runtime alone.

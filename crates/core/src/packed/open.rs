@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::attention::{get_attention, get_decision, put_attention, put_decision};
 use super::{Corrupt, Reader, Result, Writer};
 use crate::claim::Claim;
-use crate::delivery::{Clock, Delivery, Open, State};
+use crate::delivery::{Clock, Delivery, Open, Retry, State};
 use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 
 pub fn open(open: &Open) -> Vec<u8> {
@@ -84,6 +84,12 @@ fn put_delivery(out: &mut Writer, delivery: &Delivery) {
         out.number(delivery.voice.into());
         out.byte(flags);
     }
+    if let Some(retry) = delivery.retry {
+        out.byte(RETRY);
+        out.byte(retry.failed);
+        out.signed(retry.until.0);
+        out.signed(retry.epoch.0);
+    }
     match delivery.state {
         State::Waiting => out.byte(1),
         State::Offered { session, at } => {
@@ -132,6 +138,10 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
     if code == CALLBACK {
         code = reader.byte()?;
     }
+    let retry = if code == RETRY { Some(get_retry(reader)?) } else { None };
+    if code == RETRY {
+        code = reader.byte()?;
+    }
     Ok(Delivery {
         member,
         decision,
@@ -148,6 +158,7 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
         over: flags & 1 > 0,
         carried: flags & 2 > 0,
         heard: flags & 4 > 0,
+        retry,
     })
 }
 
@@ -157,6 +168,14 @@ const CLOCK: u8 = 32;
 
 /// Stands before the state of a delivery that goes by a callback; likewise.
 const CALLBACK: u8 = 33;
+
+/// Stands before the state of a delivery whose posts have failed; likewise.
+const RETRY: u8 = 34;
+
+fn get_retry(reader: &mut Reader<'_>) -> Result<Retry> {
+    let failed = Some(reader.byte()?).filter(|failed| *failed > 0).ok_or(Corrupt)?;
+    Ok(Retry { failed, until: Timestamp(reader.signed()?), epoch: Timestamp(reader.signed()?) })
+}
 
 fn get_callback(reader: &mut Reader<'_>) -> Result<(u16, u8)> {
     let spoken = (reader.small()?, reader.byte()?);

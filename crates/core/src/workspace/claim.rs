@@ -75,6 +75,7 @@ impl Run<'_> {
             decision,
             attempt,
             fence,
+            retry: None,
             channel: self.channel_delivery(at, me.key).map(Box::new),
             came_with: self.came_with(at, me.key),
         };

@@ -77,6 +77,7 @@ impl Run<'_> {
         delivery.offer(session, now);
         delivery.carried = carried;
         let (decision, attempt, fence) = (delivery.decision, delivery.attempt, delivery.fence);
+        let retry = delivery.retry.map(Box::new);
         if attempt > 1 {
             // A retry must not be forgotten: the next one has a higher attempt, whatever happens.
             room.must_store(at.seq);
@@ -85,7 +86,17 @@ impl Run<'_> {
         let entry = self.entry(event)?;
         let channel = self.channel_delivery(at, member).map(Box::new);
         let came_with = self.came_with(at, member);
-        Ok(Some(Offer { entry, member, session, decision, attempt, fence, channel, came_with }))
+        Ok(Some(Offer {
+            entry,
+            member,
+            session,
+            decision,
+            attempt,
+            fence,
+            retry,
+            channel,
+            came_with,
+        }))
     }
 
     pub(super) fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::event::Event>> {
@@ -292,6 +303,7 @@ impl Run<'_> {
         if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
             delivery.state = State::Waiting;
             delivery.fence += 1;
+            delivery.retry = None;
             // Overdue already: it is for the member to decide whether an answer still helps.
             delivery.decision.policy = Policy::MayRespond;
             delivery.decision.deadline_ms = None;

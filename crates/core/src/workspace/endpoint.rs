@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Result, Run, is_running};
 use crate::command::Outcome;
-use crate::delivery::{Delivery, Disposition};
+use crate::delivery::{Delivery, Disposition, Retry};
 use crate::endpoint::{self, Act};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
@@ -59,16 +59,32 @@ impl Run<'_> {
 
     /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.
     pub(super) fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<Outcome> {
-        let session = self.offered(at)?;
-        let member = self.by.member;
-        let open = self.room(at.conversation).open.get(&at.seq);
-        let waits = open.and_then(|o| o.delivery(member)).is_some_and(|d| {
-            d.session() == Some(session) && d.attempt <= attempt && !is_running(d.state)
-        });
-        if waits {
-            self.end(at, member, Disposition::Failed, true)?;
+        if self.waits_to_be_posted(at, attempt)? {
+            self.end(at, self.by.member, Disposition::Failed, true)?;
         }
         Ok(Outcome::Done)
+    }
+
+    /// A post of what was offered has failed, and is tried again.
+    pub(super) fn post_failed(
+        &mut self,
+        at: EventRef,
+        attempt: u16,
+        retry: Retry,
+    ) -> Result<Outcome> {
+        if self.waits_to_be_posted(at, attempt)? {
+            self.amend(at, self.by.member, |delivery| delivery.retry = Some(retry))?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Whether what was offered with this attempt is still to be posted by the caller.
+    fn waits_to_be_posted(&mut self, at: EventRef, attempt: u16) -> Result<bool> {
+        let session = self.offered(at)?;
+        let open = self.room(at.conversation).open.get(&at.seq);
+        Ok(open.and_then(|o| o.delivery(self.by.member)).is_some_and(|d| {
+            d.session() == Some(session) && d.attempt <= attempt && !is_running(d.state)
+        }))
     }
 
     /// A run that answers by its callback is over: what comes with that callback from here on is refused.

@@ -208,13 +208,21 @@ impl Run<'_> {
         for (seq, session, delivery) in offers {
             let event = self.recall_event(EventRef { conversation: key, seq })?;
             let entry = self.entry(event)?;
-            let Delivery { member, decision, attempt, fence, .. } = delivery;
+            let Delivery { member, decision, attempt, fence, retry, .. } = delivery;
             let at = EventRef { conversation: key, seq };
             let channel = self.channel_delivery(at, member).map(Box::new);
             let came_with = self.came_with(at, member);
-            let offer =
-                Offer { entry, member, session, decision, attempt, fence, channel, came_with };
-            self.effect(Effect::Offer(offer));
+            self.effect(Effect::Offer(Offer {
+                entry,
+                member,
+                session,
+                decision,
+                attempt,
+                fence,
+                retry: retry.map(Box::new),
+                channel,
+                came_with,
+            }));
         }
         Ok(())
     }

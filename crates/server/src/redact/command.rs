@@ -93,6 +93,7 @@ impl Redactor {
             | Command::SweepCallbacks
             | Command::Endpoint { .. }
             | Command::GiveUp { .. }
+            | Command::PostFailed { .. }
             | Command::Delete { .. }
             | Command::Erase { .. }
             | Command::Defer { .. }

@@ -9,7 +9,7 @@ use proptest::sample::select;
 
 use super::{count, decided, decision, member, seq, time};
 use crate::claim::Claim;
-use crate::delivery::{Clock, Delivery, Disposition, Open, State};
+use crate::delivery::{Clock, Delivery, Disposition, Open, Retry, State};
 use crate::ids::{SessionKey, ThreadKey, Uid};
 
 fn state() -> impl Strategy<Value = State> {
@@ -41,7 +41,9 @@ fn delivery() -> impl Strategy<Value = Delivery> {
     let counts = (any::<u16>(), any::<u32>(), any::<u8>(), any::<u8>());
     let times = (option::of(time()), option::of(time()), option::of(time()));
     let callback = (prop_oneof![Just(0), any::<u16>()], any::<[bool; 3]>());
-    (member(), decision(), state(), counts, times, clock(), callback).prop_map(
+    let retry =
+        (1u8.., time(), time()).prop_map(|(failed, until, epoch)| Retry { failed, until, epoch });
+    (member(), decision(), state(), counts, times, clock(), (callback, option::of(retry))).prop_map(
         |(
             member,
             decision,
@@ -49,12 +51,13 @@ fn delivery() -> impl Strategy<Value = Delivery> {
             (attempt, fence, said, reminders),
             times,
             clock,
-            (voice, [over, carried, heard]),
+            ((voice, [over, carried, heard]), retry),
         )| Delivery {
             voice,
             over,
             carried,
             heard,
+            retry,
             member,
             decision,
             state,

@@ -9,10 +9,10 @@ use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue};
 use chorus_core::attention::Policy;
 use chorus_core::command::{Authority, By, Command, Offer, Outcome};
-use chorus_core::delivery::Disposition;
+use chorus_core::delivery::{Disposition, Retry};
 use chorus_core::endpoint::{Act, Endpoint, RUNTIME};
 use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, Prefix, SessionKey, Timestamp, Uid};
+use chorus_core::ids::{ConversationKey, Prefix, SessionKey, Timestamp};
 use chorus_core::member::Session;
 use chorus_wire::webhook::IDEMPOTENCY_KEY;
 use futures_util::StreamExt;
@@ -32,7 +32,7 @@ use crate::telemetry::Outcome as Posted;
 
 /// Posts of one delivery before it is a dead letter: with the waits between them two minutes, or as long as the
 /// breaker lets the endpoint be.
-const TRIES: u32 = 8;
+const TRIES: u8 = 8;
 /// Offers held for one endpoint beyond those in its connection's queue.
 const HELD: usize = 256;
 /// What is owed is asked for when fewer than so many are held.
@@ -41,8 +41,6 @@ const FEW: usize = 64;
 const PAUSE: Duration = Duration::from_secs(1);
 /// How often it looks whether the host that serves the endpoint still does.
 const LOOK: Duration = Duration::from_secs(5);
-/// Deliveries whose failed posts are counted.
-const COUNTED: usize = 1024;
 
 type Posts = FuturesUnordered<Pin<Box<dyn Future<Output = (ConversationKey, Answer)> + Send>>>;
 
@@ -61,8 +59,6 @@ pub(super) struct Lane {
     endpoint: Arc<Endpoint>,
     health: Arc<Health>,
     stop: watch::Receiver<bool>,
-    /// How often posting what ends with this event failed.
-    tries: HashMap<Uid, u32>,
 }
 
 /// The session while it is held, and what goes through it.
@@ -82,7 +78,7 @@ struct Held {
 impl Lane {
     pub(super) fn of(app: Arc<App>, endpoint: Arc<Endpoint>, stop: watch::Receiver<bool>) -> Self {
         let health = app.webhooks.health(endpoint.member);
-        Self { app, endpoint, health, stop, tries: HashMap::new() }
+        Self { app, endpoint, health, stop }
     }
 
     pub(super) async fn run(mut self) {
@@ -226,7 +222,8 @@ impl Lane {
         }
     }
 
-    fn take(&self, held: &mut Held, offer: Offer) {
+    fn take(&self, held: &mut Held, mut offer: Offer) {
+        offer.retry = offer.retry.filter(|retry| retry.epoch == self.endpoint.epoch);
         let key = offer.entry.conversation.key;
         let compose = self.app.webhooks.compose;
         let now = self.app.now();
@@ -295,18 +292,15 @@ impl Lane {
     ) -> Option<End> {
         let now = self.app.now();
         let line = held.lines.get_mut(&key)?;
-        let newest = line.newest().unwrap_or_default();
         match answer {
             Answer::Taken => {
                 self.app.metrics.webhook(Posted::Taken);
                 self.health.taken(now);
-                self.tries.remove(&newest);
                 self.accept(held.by, line.done());
             }
             Answer::Refused { status } => {
                 self.app.metrics.webhook(Posted::Refused);
                 self.health.refused(format!("HTTP {status}"), now);
-                self.tries.remove(&newest);
                 self.give_up(held.by, line.done());
             }
             Answer::Gone => {
@@ -327,17 +321,17 @@ impl Lane {
                 self.app.metrics.webhook(Posted::Failed);
                 let random = self.app.draw.number();
                 let rest = self.health.failed(why, now, random);
-                if self.tries.len() >= COUNTED {
-                    self.tries.clear();
-                }
-                let tries = self.tries.entry(newest).or_default();
-                *tries += 1;
-                if *tries >= TRIES {
-                    self.tries.remove(&newest);
+                let failed = line.retry().map_or(0, |retry| retry.failed).saturating_add(1);
+                if failed >= TRIES {
                     self.give_up(held.by, line.done());
                 } else {
-                    let wait = outward::backoff(*tries, random, after);
-                    line.failed(now.plus(wait.as_millis() as i64));
+                    let wait = outward::backoff(failed.into(), random, after);
+                    let (until, epoch) = (now.plus(wait.as_millis() as i64), self.endpoint.epoch);
+                    let retry = Retry { failed, until, epoch };
+                    if let Some(offer) = line.failed(retry) {
+                        let (event, attempt) = (at(offer), offer.attempt);
+                        self.app.hand(held.by, Command::PostFailed { event, attempt, retry });
+                    }
                 }
                 return rest.map(End::Down);
             }

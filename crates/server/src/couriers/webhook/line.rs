@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use chorus_core::attention::Mode;
 use chorus_core::attention::compose::{Compose, Fragment, Settings};
 use chorus_core::command::Offer;
+use chorus_core::delivery::Retry;
 use chorus_core::event::Change;
 use chorus_core::ids::{MemberKey, Timestamp, Uid};
 
@@ -17,25 +18,23 @@ pub(super) struct Line {
     ready: VecDeque<Thought>,
     /// The first of them is being posted.
     posting: bool,
-    /// The first of them is tried again then.
-    again: Option<Timestamp>,
 }
 
 impl Line {
     pub(super) fn new(compose: Option<Settings>) -> Self {
-        Self {
-            compose: compose.map(Compose::new),
-            ready: VecDeque::new(),
-            posting: false,
-            again: None,
-        }
+        Self { compose: compose.map(Compose::new), ready: VecDeque::new(), posting: false }
     }
 
     /// Takes an offer. One that is here already is offered with another attempt, and goes with that.
     pub(super) fn push(&mut self, offer: Offer, now: Timestamp) {
         let id = offer.entry.event.uid;
         if let Some(known) = self.ready.iter_mut().flatten().find(|f| f.id == id) {
-            known.item = offer;
+            // That a post of it failed may be known here alone so far.
+            let retry = [known.item.retry.take(), offer.retry]
+                .into_iter()
+                .flatten()
+                .max_by_key(|r| r.failed);
+            known.item = Offer { retry, ..offer };
             return;
         }
         let text = text_of(&offer);
@@ -82,14 +81,23 @@ impl Line {
         self.compose.as_ref().and_then(Compose::next_wake)
     }
 
+    /// What is known of posts of the first that failed.
+    pub(super) fn retry(&self) -> Option<Retry> {
+        let first = self.ready.front()?;
+        first
+            .iter()
+            .filter_map(|f| f.item.retry.as_deref().copied())
+            .max_by_key(|retry| retry.failed)
+    }
+
     /// When the next post is tried again, if it waits for that.
     fn again(&self) -> Option<Timestamp> {
-        self.again.filter(|_| !self.posting)
+        self.retry().map(|retry| retry.until).filter(|_| !self.posting)
     }
 
     /// Since when something is to be posted now, if it is.
     pub(super) fn due(&self, now: Timestamp) -> Option<Timestamp> {
-        if self.posting || self.again.is_some_and(|again| again > now) {
+        if self.posting || self.again().is_some_and(|again| again > now) {
             return None;
         }
         self.ready.front().and_then(|thought| thought.last()).map(|f| f.item.entry.event.at)
@@ -99,7 +107,6 @@ impl Line {
     pub(super) fn start(&mut self) -> Option<&Thought> {
         let first = self.ready.front()?;
         self.posting = true;
-        self.again = None;
         Some(first)
     }
 
@@ -109,15 +116,12 @@ impl Line {
         self.ready.pop_front().unwrap_or_default()
     }
 
-    /// What was under way is tried again.
-    pub(super) fn failed(&mut self, again: Timestamp) {
+    /// What was under way is tried again; gives the newest of it.
+    pub(super) fn failed(&mut self, retry: Retry) -> Option<&Offer> {
         self.posting = false;
-        self.again = Some(again);
-    }
-
-    /// The newest event of what is under way.
-    pub(super) fn newest(&self) -> Option<Uid> {
-        self.ready.front().and_then(|thought| thought.last()).map(|f| f.id)
+        let newest = self.ready.front_mut()?.last_mut()?;
+        newest.item.retry = Some(Box::new(retry));
+        Some(&newest.item)
     }
 
     /// Offers that wait or are under way.
@@ -133,7 +137,11 @@ impl Line {
 
 /// When something becomes due in one of the lines after `now`. What is due already waits for a post to end, and not for time.
 pub(super) fn next<'a>(lines: impl Iterator<Item = &'a Line>, now: Timestamp) -> Option<Timestamp> {
-    lines.flat_map(|line| [line.ripe(), line.again()]).flatten().filter(|at| *at > now).min()
+    first(lines.flat_map(|line| [line.ripe(), line.again()]).flatten(), now)
+}
+
+fn first(times: impl Iterator<Item = Timestamp>, now: Timestamp) -> Option<Timestamp> {
+    times.filter(|at| *at > now).min()
 }
 
 fn text_of(offer: &Offer) -> String {
@@ -156,13 +164,9 @@ mod tests {
 
     #[test]
     fn what_is_due_already_is_no_reason_to_wake() {
-        let lines = [5, 20, 30].map(|at| {
-            let mut line = Line::new(None);
-            line.failed(Timestamp(at));
-            line
-        });
-        assert_eq!(next(lines.iter(), Timestamp(4)), Some(Timestamp(5)));
-        assert_eq!(next(lines.iter(), Timestamp(5)), Some(Timestamp(20)));
-        assert_eq!(next(lines.iter(), Timestamp(30)), None);
+        let times = || [5, 20, 30].map(Timestamp).into_iter();
+        assert_eq!(first(times(), Timestamp(4)), Some(Timestamp(5)));
+        assert_eq!(first(times(), Timestamp(5)), Some(Timestamp(20)));
+        assert_eq!(first(times(), Timestamp(30)), None);
     }
 }

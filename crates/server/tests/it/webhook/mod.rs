@@ -3,6 +3,7 @@
 mod answers;
 mod neighbours;
 mod posts;
+mod retries;
 mod tls;
 
 use std::collections::VecDeque;
