@@ -1,14 +1,16 @@
 //! `spec/COVERAGE.md`: every requirement, with the tests that cover it or the reason why none does.
 //!
-//! The page is made from three sources and never by hand: the ids that `spec/*.md` defines, the
-//! `covers:` lines above tests, and the reasons in `spec/uncovered.toml`. A requirement without a test
-//! and without a reason fails tidy, and so does a page that is not what the sources say.
+//! The page is made from four sources and never by hand: the ids that `spec/*.md` defines, the
+//! `covers:` lines above tests, the reasons in `spec/uncovered.toml`, and the sentences of the protocols
+//! ([`sentences`]). A requirement without a test and without a reason fails tidy, and so does a page that is
+//! not what the sources say.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use super::Problems;
 use super::requirements::{self, Covering, Id, Requirements};
+use super::sentences::{self, Protocol};
 use crate::repo;
 
 const PAGE: &str = "spec/COVERAGE.md";
@@ -19,7 +21,7 @@ const NO_SPECS: [&str; 2] = ["COVERAGE", "DECISIONS"];
 
 const HEAD: &str = "# Coverage\n\n\
     Made by `cargo xtask tidy --write` from the requirement ids in this folder, the `covers:` lines above\n\
-    tests, and `uncovered.toml`. A test is named as `cargo nextest run` names it. Do not edit this page.\n";
+    tests, `uncovered.toml` and `sentences`. A test is named as `cargo nextest run` names it. Do not edit this page.\n";
 
 /// The names of all tests that cover a requirement, as nextest gives them.
 pub(crate) fn covering_tests() -> Result<Vec<String>, String> {
@@ -47,6 +49,7 @@ struct Sources {
     requirements: Requirements,
     tests: Vec<Covering>,
     reasons: BTreeMap<Id, String>,
+    protocols: Vec<Protocol>,
     /// What was wrong while reading them.
     found: Problems,
 }
@@ -73,7 +76,8 @@ impl Sources {
             }
         }
         let reasons = reasons(&mut found)?;
-        Ok(Self { requirements, tests, reasons, found })
+        let protocols = sentences::read()?;
+        Ok(Self { requirements, tests, reasons, protocols, found })
     }
 
     fn problems(&self) -> Problems {
@@ -82,6 +86,9 @@ impl Sources {
             for id in covering.covers.iter().filter(|id| !self.requirements.contains_key(id)) {
                 problems.push(format!("{}: covers {id}, which no spec defines", covering.test));
             }
+        }
+        for protocol in &self.protocols {
+            problems.extend(protocol.problems(&self.requirements));
         }
         for id in self.reasons.keys() {
             if !self.requirements.contains_key(id) {
@@ -135,6 +142,9 @@ impl Sources {
                 (true, None) => "no test, and no reason".to_owned(),
             };
             page.push_str(&format!("| {id} | {cell} |\n"));
+        }
+        for protocol in &self.protocols {
+            page.push_str(&protocol.page(|id| self.tests_of(id).next().is_some()));
         }
         page
     }

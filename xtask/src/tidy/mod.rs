@@ -10,6 +10,7 @@ mod documents;
 mod files;
 mod metadata;
 mod requirements;
+mod sentences;
 mod settings;
 mod supply;
 

@@ -20,6 +20,7 @@ const FORGET: u8 = 8;
 const SPUR: u8 = 9;
 const SUMMARY: u8 = 10;
 const PROMOTED: u8 = 11;
+const SAID: u8 = 12;
 /// Where the parts end.
 const END: u8 = 0;
 
@@ -61,7 +62,7 @@ pub(super) fn put_work(out: &mut Writer, work: &ThreadWork) {
     if !work.progress.is_empty() {
         out.byte(PROGRESS);
         out.number(work.progress.len() as u64);
-        for Progress { key, text, percent, at, by } in &work.progress {
+        for Progress { key, text, percent, at, by, said: _ } in &work.progress {
             put_report(out, key, text, *percent);
             out.signed(at.0);
             out.number(by.0.into());
@@ -80,6 +81,13 @@ pub(super) fn put_work(out: &mut Writer, work: &ThreadWork) {
         out.byte(PROMOTED);
         out.number(work.promoted.len() as u64);
         work.promoted.iter().for_each(|seq| out.number(seq.0));
+    }
+    if work.progress.iter().any(|p| p.said.is_some()) {
+        out.byte(SAID);
+        for Progress { said, .. } in &work.progress {
+            out.byte(said.is_some().into());
+            out.0.extend(said.iter().flat_map(|uid| uid.0.to_be_bytes()));
+        }
     }
     out.byte(END);
 }
@@ -104,7 +112,7 @@ pub(super) fn get_work(r: &mut Reader<'_>) -> Result<ThreadWork> {
                 let read = (0..count).map(|_| {
                     let Report { key, text, percent } = get_report(r)?;
                     let (at, by) = (Timestamp(r.signed()?), MemberKey(r.small()?));
-                    Ok(Progress { key, text, percent, at, by })
+                    Ok(Progress { key, text, percent, at, by, said: None })
                 });
                 work.progress = read.collect::<Result<_>>()?;
             }
@@ -117,6 +125,14 @@ pub(super) fn get_work(r: &mut Reader<'_>) -> Result<ThreadWork> {
                     return Err(Corrupt);
                 }
                 work.promoted = seqs.into_iter().collect();
+            }
+            SAID => {
+                for progress in &mut work.progress {
+                    progress.said = if flag(r)? { Some(get_uid(r)?) } else { None };
+                }
+                if work.progress.iter().all(|p| p.said.is_none()) {
+                    return Err(Corrupt);
+                }
             }
             _ => return Err(Corrupt),
         }
@@ -270,18 +286,26 @@ fn put_spur(out: &mut Writer, spur: &Spur) {
 }
 
 fn get_spur(r: &mut Reader<'_>) -> Result<Spur> {
-    let uid: [u8; 16] = r.bytes(16)?.try_into().map_err(|_| Corrupt)?;
     Ok(Spur {
-        uid: Uid(u128::from_be_bytes(uid)),
+        uid: get_uid(r)?,
         kind: r.code()?,
         at: Timestamp(r.signed()?),
         thread_seq: r.number()?,
-        opened: match r.byte()? {
-            0 => false,
-            1 => true,
-            _ => return Err(Corrupt),
-        },
+        opened: flag(r)?,
     })
+}
+
+fn get_uid(r: &mut Reader<'_>) -> Result<Uid> {
+    let uid: [u8; 16] = r.bytes(16)?.try_into().map_err(|_| Corrupt)?;
+    Ok(Uid(u128::from_be_bytes(uid)))
+}
+
+fn flag(r: &mut Reader<'_>) -> Result<bool> {
+    match r.byte()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Corrupt),
+    }
 }
 
 #[cfg(test)]
@@ -312,13 +336,14 @@ pub(crate) mod tests {
     }
 
     fn progress() -> impl Strategy<Value = Progress> {
-        (report(), any::<i64>(), any::<u32>()).prop_map(
-            |(Report { key, text, percent }, at, by)| Progress {
+        (report(), any::<i64>(), any::<u32>(), option::of(any::<u128>().prop_map(Uid))).prop_map(
+            |(Report { key, text, percent }, at, by, said)| Progress {
                 key,
                 text,
                 percent,
                 at: Timestamp(at),
                 by: MemberKey(by),
+                said,
             },
         )
     }

@@ -12,7 +12,7 @@ mod rules;
 use std::sync::Arc;
 
 use crate::ids::{MemberKey, ThreadKey, Timestamp, Uid};
-pub use recover::{Found, Recovered};
+pub use recover::{Found, Recovered, becomes};
 pub use rules::{Rules, RulesPatch};
 
 /// What a stimulus was made by.

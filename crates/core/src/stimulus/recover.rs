@@ -26,10 +26,15 @@ pub enum Recovered {
     Lost,
 }
 
+/// The id of the event that a stimulus becomes when it is said.
+pub fn becomes(stimulus: Uid) -> Uid {
+    Uid(stimulus.0.wrapping_add(1))
+}
+
 impl Stimulus {
     /// The id of the event that it becomes when it is said.
     pub fn becomes(&self) -> Uid {
-        Uid(self.uid.0.wrapping_add(1))
+        becomes(self.uid)
     }
 
     /// What is to be made of it, given what its conversation's log has; none when it stands as it should. `trimmed` says

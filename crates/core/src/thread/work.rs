@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::error::Refusal;
 use crate::ids::{MemberKey, Seq, SessionKey, Timestamp, Uid};
 use crate::limits;
-use crate::stimulus::StimulusKind;
+use crate::stimulus::{StimulusKind, becomes};
 
 /// How far the work is. It never goes back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,6 +85,8 @@ pub struct Progress {
     pub percent: Option<u8>,
     pub at: Timestamp,
     pub by: MemberKey,
+    /// The event that the stream began with in the thread, if a stimulus said it.
+    pub said: Option<Uid>,
 }
 
 /// A word on progress, before it has its time and author.
@@ -174,8 +176,14 @@ impl ThreadWork {
         self.progress.retain(|p| !change.forget.contains(&p.key));
         if let Some(Report { key, text, percent }) = &change.progress {
             let (key, text, percent) = (key.clone(), text.clone(), *percent);
-            let new = Progress { key, text, percent, at, by };
-            match self.progress.iter_mut().find(|p| p.key == new.key) {
+            let known = self.progress.iter_mut().find(|p| p.key == key);
+            // What takes the place of older progress is no message: the one before it stays the stream's newest.
+            let said = match &known {
+                Some(old) => old.said,
+                None => change.spur.map(|spur| becomes(spur.uid)),
+            };
+            let new = Progress { key, text, percent, at, by, said };
+            match known {
                 Some(old) => *old = new,
                 None => self.progress.push(new),
             }

@@ -190,7 +190,7 @@ fn what_is_about_the_same_takes_the_place_of_what_waits() {
     ask(SCOUT, keyed(&house, "still", None, Some("nightly")), &mut house).unwrap();
 }
 
-// covers: CHN-88, CHN-89
+// covers: CHN-75, CHN-88, CHN-89
 #[test]
 fn an_undertaking_goes_on_in_its_thread_and_its_progress_replaces_itself() {
     let mut house = House::new();
@@ -215,7 +215,8 @@ fn an_undertaking_goes_on_in_its_thread_and_its_progress_replaces_itself() {
     let all = threads(&house);
     assert_eq!((all.len(), said(&house).len()), (1, 1), "one subject, and one message");
     assert_eq!(all[0].work.progress.len(), 1);
-    assert_eq!(&*all[0].work.progress[0].text, "4 of 5 are built");
+    let (progress, first) = (&all[0].work.progress[0], said(&house)[0].uid);
+    assert_eq!((&*progress.text, progress.said), ("4 of 5 are built", Some(first)));
 }
 
 // covers: CHN-90, CHN-91

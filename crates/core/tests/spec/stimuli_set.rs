@@ -1,8 +1,9 @@
 //! What a channel sets about its stimuli, and what follows from it.
 
+use chorus_core::command::NewStimulus;
 use chorus_core::command::{Command, Outcome, SettingsPatch};
 use chorus_core::error::{Code, Refusal};
-use chorus_core::stimulus::RulesPatch;
+use chorus_core::stimulus::{RulesPatch, StimulusKind};
 
 use crate::house::{ALICE, House, SCOUT, code};
 use crate::stimuli::{ask, idea, said};
@@ -11,6 +12,41 @@ fn set(house: &mut House, stimuli: RulesPatch) -> Result<Outcome, Refusal> {
     let settings = SettingsPatch { stimuli, ..SettingsPatch::default() };
     let change = Command::ChangeConversation { conversation: house.ops, settings };
     house.run(house.by(ALICE), change)
+}
+
+// covers: CHN-80
+#[test]
+fn each_kind_is_asked_for_by_whoever_it_is_of() {
+    use StimulusKind as Kind;
+    let (own, told, made) = (None, Some(Code::InsufficientAuthority), Some(Code::ValidationError));
+    for (kind, by_agent, by_operator) in [
+        (Kind::AgentIdea, own, own),
+        (Kind::SidechainMilestone, own, own),
+        (Kind::ObservationMaterialized, own, own),
+        (Kind::ScheduleFire, told, own),
+        (Kind::ScheduleResult, told, own),
+        (Kind::TaskCompleted, told, own),
+        (Kind::ReviewCompleted, told, own),
+        (Kind::ThreadIdleFollowup, told, own),
+        (Kind::ResultSummary, made, made),
+        (Kind::SupersessionNotice, made, made),
+    ] {
+        for (by, expect) in [(SCOUT, by_agent), (ALICE, by_operator)] {
+            let mut house = House::new();
+            let new = NewStimulus { kind, ..idea(&house, "hello") };
+            let refused = ask(by, new, &mut house).err().map(|refusal| refusal.code);
+            assert_eq!(refused, expect, "{kind:?}");
+            house.pass(2_000);
+            let said: Vec<_> = said(&house)
+                .iter()
+                .map(|e| e.change.message().unwrap().metadata.clone().unwrap())
+                .collect();
+            assert_eq!(said.len(), usize::from(expect.is_none()));
+            assert!(
+                said.iter().all(|m| m.contains(&format!(r#""stimulus_kind":"{}""#, kind.name())))
+            );
+        }
+    }
 }
 
 // covers: CHN-99

@@ -7,9 +7,9 @@ use chorus_core::conversation::Replies;
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
 use chorus_core::event::Change;
-use chorus_core::ids::{MemberKey, Seq, Uid};
+use chorus_core::ids::{MemberKey, Seq, Timestamp, Uid};
 use chorus_core::limits;
-use chorus_core::turn::{Lease, RulesPatch};
+use chorus_core::turn::{Candidate, Lease, Rules, RulesPatch, Turn};
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, WRITER, code};
 
@@ -68,6 +68,61 @@ fn two_that_are_asked_speak_one_after_the_other_in_the_thread_of_the_question() 
     let other = house.reply(&second, "looks right to me").expect("its turn");
     assert_eq!(house.event(other).thread, Some(thread), "there is one thread of a subject");
     assert!(holders(&house, root).is_empty(), "nobody speaks any more");
+}
+
+// covers: CHN-24
+#[test]
+fn who_speaks_next_is_decided_by_the_first_of_these_that_tells_them_apart() {
+    const NOW: i64 = 10 * limits::TURN_PATIENCE_MS;
+    // By their ids the other is first; each row has what counts for one, and what counts less and is for the other.
+    let candidate = |id| Candidate {
+        member: MemberKey(id),
+        cause: Seq(1),
+        since: Timestamp(NOW),
+        obligation: false,
+        asked: false,
+        accepted: false,
+        addressed: false,
+        replied_to: false,
+        reacted: false,
+        bias: 1,
+        running: 0,
+    };
+    let (one, other) = (candidate(9), candidate(1));
+    let owes = |c| Candidate { obligation: true, ..c };
+    let long = |c| Candidate { since: Timestamp(0), ..owes(c) };
+    let named = |c| Candidate { addressed: true, ..c };
+    let replied = |c| Candidate { replied_to: true, ..c };
+    let reacted = |c| Candidate { reacted: true, ..c };
+    let eager = |c| Candidate { bias: 3, ..c };
+    let busy = |c| Candidate { running: 1, ..c };
+    let (nobody, first, last) = (vec![], vec![9, 1], vec![1, 9]);
+    for (why, spoke, one, other) in [
+        ("runs already", &nobody, Candidate { accepted: true, ..one }, named(owes(other))),
+        ("owes an answer", &nobody, owes(one), named(replied(other))),
+        ("has waited long", &nobody, long(one), named(owes(other))),
+        ("is addressed", &nobody, named(one), replied(other)),
+        ("is replied to", &vec![1], replied(one), eager(other)),
+        ("spoke last", &vec![9], one, eager(other)),
+        ("has not spoken", &vec![1, 7], reacted(one), eager(other)),
+        ("has not reacted", &nobody, one, eager(reacted(other))),
+        ("takes part more", &vec![1, 9, 7], eager(one), other),
+        ("is silent for longer", &vec![9, 1, 7], busy(one), other),
+        ("is less busy", &nobody, one, busy(other)),
+    ] {
+        let rules = Rules { cooldown_ms: 0, ..Rules::default() };
+        let spoke = spoke.iter().map(|id| (MemberKey(*id), Timestamp(0))).collect();
+        let mut turn = Turn { spoke, ..Turn::default() };
+        let step = turn.arbitrate(&rules, &[other, one], Timestamp(NOW));
+        assert_eq!(step.granted, [(one.member, one.cause)], "{why}");
+    }
+    for (spoke, expect) in [(&nobody, 1), (&first, 1), (&last, 9)] {
+        let spoke = spoke.iter().map(|id| (MemberKey(*id), Timestamp(0))).collect();
+        let mut turn = Turn { spoke, ..Turn::default() };
+        let rules = Rules { cooldown_ms: 0, ..Rules::default() };
+        let step = turn.arbitrate(&rules, &[one, other], Timestamp(NOW));
+        assert_eq!(step.granted[0].0, MemberKey(expect), "by id, else whoever spoke last");
+    }
 }
 
 // covers: CHN-21, CHN-25

@@ -34,6 +34,7 @@ pub(crate) fn progress(directory: &Directory, progress: &work::Progress) -> Prog
         percent: progress.percent,
         at: progress.at,
         by: id(directory, progress.by),
+        event_id: progress.said.map(|uid| uid.show(Prefix::Event)),
     }
 }
 

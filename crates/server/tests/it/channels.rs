@@ -129,9 +129,11 @@ async fn people_and_agents_answer_anybody_and_react_without_a_word() {
     let meta = json!({"text": "@bot @aide is the cache cold?", "metadata": {"ticket": "OPS-7"}});
     let root = post(&house, &ann, &room, meta).await;
     let offer = bot.take().await;
-    bot.reply(&offer, "it is").await.unwrap();
-    let offer = aide.take().await;
-    aide.reply(&offer, "it was, an hour ago").await.unwrap();
+    bot.reply(&offer, "it is. @aide is yours?").await.unwrap();
+    let mut offers = [aide.take().await, aide.take().await];
+    offers.sort_by_key(|offer| offer["timing"]["sequence"].as_u64());
+    let [asked, named] = offers;
+    aide.reply(&asked, "it was, an hour ago").await.unwrap();
     let path =
         |message: &Value| format!("/v1/messages/{}", message["message_id"].as_str().unwrap());
     let shown = house.get(&ann, &path(&root)).await.ok();
@@ -155,6 +157,13 @@ async fn people_and_agents_answer_anybody_and_react_without_a_word() {
     }
     // To an agent's message, by another agent and by a person, who has no turn and needs none.
     let first = &replies[0];
+    let by_aide = aide.reply(&named, "colder than mine").await.unwrap();
+    let by_aide = format!("/v1/messages/{}", by_aide["eventId"].as_str().unwrap());
+    let by_aide = house.get(&ann, &by_aide).await.ok();
+    assert_eq!(
+        (&by_aide["in_reply_to"], &by_aide["thread_id"]),
+        (&first["event_id"], &json!(thread))
+    );
     let answer = json!({"text": "how cold?", "in_reply_to": first["event_id"]});
     let by_ann = post(&house, &ann, &room, answer).await;
     let by_ann = house.get(&ann, &path(&by_ann)).await.ok();

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, START, doctor};
+use crate::house::{Answer, House, PATIENCE, START, doctor};
 
 const DAY: i64 = 24 * 3_600_000;
 /// A picture of one pixel.
@@ -221,6 +221,32 @@ async fn what_nothing_points_at_is_dropped_after_a_day() {
     let house = House::open_in(folder, chorus_core::ids::Timestamp(START.0 + 2 * DAY)).await;
     let bot = house.token("bot").await;
     assert_eq!(status(&house, &bot, &stays).await, 200);
+}
+
+// covers: CHN-149
+#[tokio::test]
+async fn all_text_of_a_message_is_one() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+    let mut bot = house.connect(&bot).await;
+    let asset = text(&house, &ann, "notes.txt", "notes").await;
+    let parts = json!([
+        {"type": "text", "text": "about the kestrel"},
+        {"type": "asset", "asset_id": asset},
+        {"type": "text", "text": "@bot can you look?"},
+    ]);
+    let new = json!({"conversation": room, "content": parts, "idempotency_key": "a"});
+    let said = house.post(&ann, "/v1/messages", new).await.ok();
+    // Decided on: the last part names and asks. Read: the first is in what the agent is given.
+    let offer = bot.take().await;
+    assert_eq!(offer["target"]["directedness"], "to_me");
+    let whole = "about the kestrel\n@bot can you look?";
+    let path = format!("/v1/messages/{}", said["message_id"].as_str().unwrap());
+    assert_eq!(house.get(&ann, &path).await.ok()["text"], whole);
+    assert!(house.running.searchable(PATIENCE).await);
+    let found = house.get(&ann, "/v1/search?q=kestrel%20look").await.ok();
+    assert_eq!(found["hits"][0]["message_id"], said["message_id"]);
 }
 
 // covers: CHN-140

@@ -25,15 +25,14 @@ fn pairs(expect: &[(&str, &str)]) -> Vec<(String, String)> {
     all
 }
 
-// covers: CHN-80, CHN-81, CHN-86, CHN-90, CHN-92, CHN-97
+// covers: CHN-75, CHN-80, CHN-81, CHN-86, CHN-90, CHN-92, CHN-97
 #[tokio::test]
 async fn what_waits_is_shown_steered_and_said_once_over_a_restart() {
     let house = House::open().await;
     let room = house.room(&["bot", "other"]).await;
     let (op, ann) = (house.operator(), house.token("ann").await);
     let (bot, other) = (house.token("bot").await, house.token("other").await);
-    let new =
-        json!({"kind": "agent_idea", "text": "Shall we look at the cache?", "targets": ["other"]});
+    let new = json!({"kind": "agent_idea", "text": "Shall we look at the cache?", "targets": ["other"], "progress_key": "cache"});
     let first = add(&house, &bot, &room, new).await.ok();
     assert_eq!((&first["state"], &first["source"]), (&json!("pending"), &json!("bot")));
     // It is claimed, and a moment later said.
@@ -43,6 +42,7 @@ async fn what_waits_is_shown_steered_and_said_once_over_a_restart() {
     let feed = house.get(&ann, &format!("/v1/channels/{room}/feed")).await.ok();
     assert_eq!(feed["entries"][0]["message"]["text"], "Shall we look at the cache?");
     assert_eq!(feed["entries"][0]["thread"]["work"]["stimulus"]["id"], first["id"]);
+    assert_eq!(feed["entries"][0]["progress"]["event_id"], feed["entries"][0]["event_id"]);
     let path = format!("/v1/channels/{room}/stimuli/{}", first["id"].as_str().unwrap());
     let shown = house.get(&ann, &path).await.ok();
     assert_eq!(shown["event_id"], feed["entries"][0]["event_id"]);

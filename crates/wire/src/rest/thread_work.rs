@@ -95,6 +95,9 @@ pub struct Progress {
     #[schemars(with = "crate::time::Iso")]
     pub at: Timestamp,
     pub by: String,
+    /// The newest message of this stream, if a stimulus said it; what came after it took its place and is no message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
