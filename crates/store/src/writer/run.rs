@@ -156,13 +156,16 @@ impl Run {
     }
 
     fn work(&mut self) -> Result<(), Error> {
-        self.meet()?;
         // Rooms that came back from a crash write at once what they owe.
-        self.batch(Vec::new())?;
+        let begun = self.meet().and_then(|()| self.batch(Vec::new()));
+        self.outlive(begun)?;
         loop {
             let due = self.until_due();
             match self.shared.queue.take(due, self.batching) {
-                Next::Work(jobs) => self.round(jobs)?,
+                Next::Work(jobs) => {
+                    let done = self.round(jobs);
+                    self.outlive(done)?;
+                }
                 Next::Stop => break,
             }
             if let Some(order) = self.shared.queue.take_copy() {

@@ -37,6 +37,19 @@ impl Run {
         self.tell_away(why);
     }
 
+    /// A database that went away in the middle of anything else is no reason to end either. What had been read of it by
+    /// then is not trusted.
+    pub(super) fn outlive(&mut self, done: Result<(), Error>) -> Result<(), Error> {
+        match done {
+            Err(error) if matches!(error, Error::Lost(_)) || self.db.is_lost() => {
+                self.others.stale = true;
+                self.mark_away(&error.to_string());
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
     fn tell_away(&self, why: &str) {
         let why = format!("the database is away: {why}; when it is back, work goes on by itself");
         self.shared.trouble(Some(why));
@@ -72,9 +85,12 @@ impl Run {
                     }
                     Err(error) => return Err(error),
                 }
-                let db = self.db.clone();
-                if let Some(hosts) = db.shared() {
-                    self.stand(hosts);
+                match self.meet() {
+                    Err(error) if self.db.is_lost() => {
+                        self.mark_away(&error.to_string());
+                        return Ok(false);
+                    }
+                    met => met?,
                 }
             }
         }

@@ -44,8 +44,8 @@ impl AllMissed {
 pub(super) struct Others {
     /// The number of the newest news that are known here.
     seen: u64,
-    /// Nothing in memory is to be trusted.
-    stale: bool,
+    /// Nothing in memory is to be trusted: it is loaded anew before anything is decided.
+    pub(super) stale: bool,
     /// Those that lived when it was looked last, and when it was looked before: a database that begins again has
     /// nobody's locks for a moment.
     live: Vec<u32>,
@@ -55,7 +55,7 @@ pub(super) struct Others {
     /// One of them has ended since: what it had in hand is looked for.
     fewer: bool,
     /// Keeps the ear open.
-    _listening: Option<Box<dyn Send>>,
+    listening: Option<Box<dyn Send>>,
 }
 
 impl Run {
@@ -63,29 +63,29 @@ impl Run {
         self.db.shared().is_some_and(|hosts| !hosts.is_alone())
     }
 
-    /// Begins to hear of other hosts.
+    /// Begins to hear of other hosts, and takes in whether there are any: after the connection was made, or made anew.
     pub(super) fn meet(&mut self) -> Result<(), Error> {
         let db = self.db.clone();
         let Some(hosts) = db.shared() else { return Ok(()) };
+        if self.others.listening.is_none() {
+            self.others.listening = Some(self.listen(hosts)?);
+        }
+        self.workspace.set_host(hosts.host());
+        self.shared.host.store(hosts.host(), Ordering::Release);
+        self.others.stale |= hosts.take_stale();
+        self.share(!hosts.is_alone());
+        Ok(())
+    }
+
+    fn listen(&self, hosts: &dyn Shared) -> Result<Box<dyn Send>, Error> {
         let told = Arc::downgrade(&self.shared);
-        let listening = hosts.listen(Box::new(move |heard| {
+        hosts.listen(Box::new(move |heard| {
             if let Some(told) = told.upgrade() {
                 let what = if heard == Heard::News { &told.news } else { &told.pause };
                 what.store(true, Ordering::Release);
                 told.queue.wake();
             }
-        }))?;
-        self.others._listening = Some(listening);
-        self.workspace.set_host(hosts.host());
-        self.shared.host.store(hosts.host(), Ordering::Release);
-        self.stand(hosts);
-        Ok(())
-    }
-
-    /// Takes in whether the database is shared, after the connection was made or made anew.
-    pub(super) fn stand(&mut self, hosts: &dyn Shared) {
-        self.others.stale |= hosts.take_stale();
-        self.share(!hosts.is_alone());
+        }))
     }
 
     fn share(&mut self, shared: bool) {

@@ -129,12 +129,14 @@ fn a_host_that_was_away_while_another_had_the_database_trusts_nothing_it_remembe
     ground.writer.stop();
 }
 
-/// What the wire between host and server does with the next COMMIT.
+/// What the wire between host and server does with the next COMMIT …
 const PASS: u8 = 0;
 const CUT_BEFORE: u8 = 1;
 const CUT_AFTER: u8 = 2;
 /// Everything is cut, and who connects anew waits for an answer.
 const HANG: u8 = 3;
+/// … or with the first words of a writer that begins its work.
+const CUT_AT_FIRST: u8 = 4;
 
 /// A wire that can be cut at a commit.
 fn wire(socket: &Path, server: &Path, how: Arc<AtomicU8>) {
@@ -172,9 +174,13 @@ fn carry(from: &mut UnixStream, mut to: UnixStream, how: &AtomicU8) {
     let mut bytes = [0; 65_536];
     let cut = |stream: &UnixStream| drop(stream.shutdown(std::net::Shutdown::Both));
     while let Ok(count @ 1..) = from.read(&mut bytes) {
-        let commits = bytes[..count].windows(6).any(|word| word == b"COMMIT");
-        let how = if commits { how.swap(PASS, Ordering::SeqCst) } else { PASS };
-        if how == CUT_BEFORE || to.write_all(&bytes[..count]).is_err() {
+        let says = |words: &[u8]| bytes[..count].windows(words.len()).any(|is| is == words);
+        let meant = match how.load(Ordering::SeqCst) {
+            CUT_AT_FIRST => says(b"SELECT current_schema()::text"),
+            _ => says(b"COMMIT"),
+        };
+        let how = if meant { how.swap(PASS, Ordering::SeqCst) } else { PASS };
+        if how == CUT_BEFORE || how == CUT_AT_FIRST || to.write_all(&bytes[..count]).is_err() {
             cut(from);
             break;
         }
@@ -277,6 +283,22 @@ fn forgotten(others: u32) {
     assert_eq!(texts(&ground, room.uid), ["now"]);
     ground.writer.stop();
     assert_eq!(problems(&cluster.url("postgres")), []);
+}
+
+#[test]
+fn a_writer_that_loses_the_database_as_it_begins_goes_on_when_it_is_back() {
+    let between = tempfile::tempdir().unwrap();
+    let (_cluster, url, how) = wired(between.path());
+    let folder = tempfile::tempdir().unwrap();
+    let before = ground(folder.path(), &url);
+    let room = before.settle();
+    before.writer.stop();
+    how.store(CUT_AT_FIRST, Ordering::SeqCst);
+    let ground = ground(folder.path(), &url);
+    insist(&ground, room.uid, "here", 1);
+    assert_eq!(how.load(Ordering::SeqCst), PASS, "it was cut");
+    assert_eq!(texts(&ground, room.uid), ["here"]);
+    ground.writer.stop();
 }
 
 #[test]
