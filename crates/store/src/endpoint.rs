@@ -26,6 +26,12 @@ pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Re
     Ok(())
 }
 
+/// Whose endpoints there are, and what of each can be read.
+pub(crate) fn each(db: &dyn Db, workspace: i64) -> Result<Vec<(MemberKey, Option<Endpoint>)>> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY member", ENDPOINT.select());
+    db.all(&sql, &[workspace.into()], |row| Ok((MemberKey(row.int(1)?), read(row).ok())))
+}
+
 pub(crate) fn put(db: &dyn Db, workspace: i64, endpoint: &Endpoint) -> Result<()> {
     db.put(
         &ENDPOINT,

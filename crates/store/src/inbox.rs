@@ -37,6 +37,16 @@ pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Re
     Ok(())
 }
 
+/// Which inboxes there are, and what of each can be read.
+pub(crate) fn each(db: &dyn Db, workspace: i64) -> Result<Vec<(Uid, Option<Inbox>)>> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY uid", INBOX.select());
+    db.all(&sql, &[workspace.into()], |row| {
+        let of = uid(row, 1)?;
+        let inbox = row.blob(2).ok().and_then(|bytes| packed::read_inbox(bytes).ok());
+        Ok((of, inbox.filter(|inbox| inbox.uid == of)))
+    })
+}
+
 pub(crate) fn put(db: &dyn Db, workspace: i64, inbox: &Inbox) -> Result<()> {
     let bytes = packed::inbox(inbox);
     db.put(&INBOX, &[workspace.into(), (&inbox.uid.0.to_be_bytes()).into(), (&*bytes).into()])
@@ -137,13 +147,93 @@ pub(crate) fn all(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, R
     db.all(&sql, &[workspace.into()], read)
 }
 
+/// What can be read of each channel, and whether its row says of it what that says.
+pub(crate) type Readable = (Option<Remote>, bool);
+
+/// Which channels there are, of which inboxes.
+pub(crate) fn each_remote(
+    db: &dyn Db,
+    workspace: i64,
+) -> Result<Vec<(ConversationKey, Uid, Readable)>> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY conversation", REMOTE.select());
+    db.all(&sql, &[workspace.into()], |row| {
+        let (key, of, channel) = (ConversationKey(row.int(1)?), uid(row, 2)?, row.array(3)?);
+        let read = row.blob(5).ok().and_then(|bytes| packed::read_remote(bytes).ok());
+        let remote = read.map(|(said, sent, sender)| Remote {
+            said,
+            sent,
+            sender,
+            ..Remote::new(of, channel)
+        });
+        let fits = remote.as_ref().is_some_and(|r| row.flag(4).is_ok_and(|owed| owed == r.owes()));
+        Ok((key, of, (remote, fits)))
+    })
+}
+
+/// A conversation is no channel any more.
+pub(crate) fn remove_remote(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<()> {
+    db.remove(&REMOTE, &[workspace.into(), key.0.into()])
+}
+
+/// All that was said up to `head` counts as sent.
+pub(crate) fn reset_remote(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    head: Seq,
+) -> Result<()> {
+    let sql = "SELECT inbox, channel FROM remote WHERE workspace = $1 AND conversation = $2";
+    let of =
+        db.one(sql, &[workspace.into(), key.0.into()], |row| Ok((uid(row, 0)?, row.array(1)?)))?;
+    let Some((inbox, channel)) = of else { return Ok(()) };
+    let remote = Remote { said: head, sent: head, ..Remote::new(inbox, channel) };
+    put_remote(db, workspace, key, &remote)
+}
+
+/// Which callbacks are of conversations that are no channels, or to events that are not there.
+const STRAY: &str = "callback.workspace = $1
+    AND (NOT EXISTS (SELECT 1 FROM remote r WHERE r.workspace = $1 AND r.conversation = callback.conversation)
+        OR NOT EXISTS (SELECT 1 FROM head h WHERE h.workspace = $1 AND h.conversation = callback.conversation
+            AND h.seq >= callback.seq))";
+
+/// Drops stray callbacks; how many there were.
+pub(crate) fn remove_stray_callbacks(db: &dyn Db, workspace: i64) -> Result<usize> {
+    let strays = stray_callbacks(db, workspace)?;
+    if strays > 0 {
+        db.execute(&format!("DELETE FROM callback WHERE {STRAY}"), &[workspace.into()])?;
+    }
+    Ok(strays)
+}
+
+/// All that is sealed of endpoints and inboxes, and what it is.
+pub(crate) fn sealed(db: &dyn Db, workspace: i64) -> Result<Vec<(String, Secret)>> {
+    let mut all = Vec::new();
+    for (member, endpoint) in crate::endpoint::each(db, workspace)? {
+        let Some(endpoint) = endpoint else { continue };
+        all.push((format!("the string of the endpoint of member {member}"), endpoint.url));
+        let signing = endpoint.signing.into_iter();
+        all.extend(
+            signing.map(|s| (format!("what the endpoint of member {member} signs with"), s)),
+        );
+    }
+    for (uid, inbox) in each(db, workspace)? {
+        let signing = inbox.and_then(|inbox| inbox.checks.signing).into_iter();
+        let of = uid.show(Prefix::Inbox);
+        all.extend(signing.map(|s| (format!("what the inbox {of} is signed with"), s)));
+    }
+    let sql = "SELECT conversation, sealed FROM callback WHERE workspace = $1
+        ORDER BY conversation, seq";
+    all.extend(db.all(sql, &[workspace.into()], |row| {
+        let of = format!("a callback of conversation {}", row.int::<i64>(0)?);
+        Ok((of, Secret(row.text(1)?.into())))
+    })?);
+    Ok(all)
+}
+
 /// How many callbacks there are of conversations that are no channels, or to events that are not there.
 pub(crate) fn stray_callbacks(db: &dyn Db, workspace: i64) -> Result<usize> {
-    let sql = "SELECT count(*) FROM callback c WHERE c.workspace = $1
-        AND (NOT EXISTS (SELECT 1 FROM remote r WHERE r.workspace = $1 AND r.conversation = c.conversation)
-            OR NOT EXISTS (SELECT 1 FROM head h WHERE h.workspace = $1 AND h.conversation = c.conversation
-                AND h.seq >= c.seq))";
-    Ok(db.one(sql, &[workspace.into()], |row| row.int(0))?.unwrap_or_default())
+    let sql = format!("SELECT count(*) FROM callback WHERE {STRAY}");
+    Ok(db.one(&sql, &[workspace.into()], |row| row.int(0))?.unwrap_or_default())
 }
 
 fn read(row: &dyn Row) -> Result<(ConversationKey, Remote)> {

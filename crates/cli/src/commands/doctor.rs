@@ -21,7 +21,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
-    let (place, data) = args.database.place(context)?;
+    let (place, data, keys) = args.database.place_and_keys(context)?;
     if matches!(place, Place::Folder { .. }) && !data.is_dir() {
         let none =
             Failure::new(Code::NotFound, format!("there is no data folder {}", data.display()));
@@ -31,7 +31,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         true => Some(repair(&place, &data).map_err(|e| Failure::here("cannot repair", e))?),
         false => None,
     };
-    let report = verify(&place, &data).map_err(|e| Failure::here("cannot examine", e))?;
+    let report =
+        verify(&place, &data, keys.as_deref()).map_err(|e| Failure::here("cannot examine", e))?;
     if context.print.json {
         context.print.json(&as_json(&report, repairs.as_deref()))?;
     } else {

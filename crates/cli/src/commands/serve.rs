@@ -62,9 +62,17 @@ pub(crate) struct Database {
 impl Database {
     /// What the flag, else the settings say; and the data folder.
     pub(crate) fn place(&self, context: &Context) -> Result<(Place, PathBuf)> {
+        self.place_and_keys(context).map(|(place, data, _)| (place, data))
+    }
+
+    /// And the folder of keys, if that is another.
+    pub(crate) fn place_and_keys(
+        &self,
+        context: &Context,
+    ) -> Result<(Place, PathBuf, Option<PathBuf>)> {
         let flags = self.flag().into_iter().collect();
         let settings = context.target.settings(flags)?.map_err(mistaken)?.settings;
-        let data = settings.basics.data;
+        let (data, keys) = (settings.basics.data, settings.basics.keys);
         let place = match settings.database.url {
             None => Place::folder(&data),
             Some(url) => {
@@ -72,7 +80,7 @@ impl Database {
                 Place::Postgres(Arc::new(address))
             }
         };
-        Ok((place, data))
+        Ok((place, data, keys))
     }
 
     /// As the settings take it.

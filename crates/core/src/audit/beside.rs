@@ -29,10 +29,10 @@ impl Record {
         Self { event: Some(event), name: Some(STIMULUS.into()), ..record }
     }
 
-    /// Of something of a conversation that was mended, at an event if it was about one.
-    pub fn repaired(at: Timestamp, place: EventRef, part: &str) -> Self {
+    /// Of something that was mended, of a conversation if it was, at an event if it was about one.
+    pub fn repaired(at: Timestamp, place: Option<EventRef>, part: &str) -> Self {
         let record = Self::new(at, &By::host(), Act::Repair);
-        Self { event: Some(place), name: Some(part.into()), ..record }
+        Self { event: place, name: Some(part.into()), ..record }
     }
 
     /// Of an event whose deliveries have all come to an end.

@@ -1,6 +1,8 @@
 //! Secrets of others that the host must be able to use: callback URLs, tools' headers, signing secrets. They are kept
 //! under a key that is not in the database, so that a copy of it gives none of them away.
 
+use std::path::Path;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
@@ -9,6 +11,8 @@ use chorus_core::endpoint::Secret;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Uid;
 use sha2::{Digest, Sha256};
+
+use super::keys::Keys;
 
 /// Drawn at random for each: so long that none comes twice.
 const NONCE: usize = 24;
@@ -29,6 +33,13 @@ impl Vault {
         hasher.update(key);
         let cipher = XChaCha20Poly1305::new(&hasher.finalize());
         Self { cipher, workspace: workspace.0.to_be_bytes() }
+    }
+
+    /// Of the keys in a folder; none where they are not there, or are none.
+    pub(crate) fn there(folder: &Path, workspace: Uid) -> Option<Self> {
+        let whole = Keys::FILES.iter().all(|file| folder.join(file).is_file());
+        let keys = whole.then(|| Keys::open(folder).ok())??;
+        Some(Self::of(&keys.data, workspace))
     }
 
     pub(crate) fn seal(&self, text: &str) -> Result<Secret, Refusal> {

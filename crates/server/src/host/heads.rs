@@ -11,13 +11,13 @@ use std::time::Duration;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Hash;
 use chorus_core::ids::{Prefix, Uid};
-use chorus_store::doctor::{Problem, Recorded, Report, check_heads, doctor};
+use chorus_store::doctor::{Problem, Recorded, Report, Sealed, check_heads, doctor, sealed};
 use chorus_store::{OpenError, Place};
 use chorus_wire::rest::audit::{Head, SignedHeads};
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::auth::{check_heads_signature, write_private};
+use crate::auth::{Vault, check_heads_signature, write_private};
 
 const FOLDER: &str = "heads";
 /// How often it is looked whether a new day has begun.
@@ -57,8 +57,9 @@ async fn record(app: &App, data: &Path) -> Result<(), Refusal> {
     write_private(&file, &text).map_err(failed)
 }
 
-/// The doctor's report on a place, and whether what was signed on earlier days in its data folder is still there.
-pub fn verify(place: &Place, data: &Path) -> Result<Report, OpenError> {
+/// The doctor's report on a place, whether what was signed on earlier days in its data folder is still there, and whether the
+/// keys open what is sealed, where there are any: those of another folder than the data's, if one is named.
+pub fn verify(place: &Place, data: &Path, keys: Option<&Path>) -> Result<Report, OpenError> {
     let mut report = doctor(place)?;
     let mut recorded = Vec::new();
     let files = fs::read_dir(data.join(FOLDER)).into_iter().flatten().flatten();
@@ -73,6 +74,16 @@ pub fn verify(place: &Place, data: &Path) -> Result<Report, OpenError> {
         }
     }
     report.problems.extend(check_heads(place, &recorded)?);
+    let keys = keys.map_or_else(|| data.join("keys"), Path::to_owned);
+    if let Some(Sealed { workspace, all }) = sealed(place)?
+        && let Some(vault) = Vault::there(&keys, workspace)
+    {
+        let shut = all.into_iter().filter(|(_, secret)| vault.open(secret).is_none());
+        report.problems.extend(shut.map(|(what, _)| {
+            let what = format!("{what} cannot be opened with the key in {}", keys.display());
+            Problem { conversation: None, seq: None, what }
+        }));
+    }
     Ok(report)
 }
 

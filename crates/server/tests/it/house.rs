@@ -35,7 +35,7 @@ pub(crate) fn place(folder: &Path) -> Place {
 
 /// What the doctor and the signed heads say of a house's folder.
 pub(crate) fn verify(folder: &Path) -> Report {
-    chorus_server::verify(&place(folder), folder).unwrap()
+    chorus_server::verify(&place(folder), folder, None).unwrap()
 }
 
 pub(crate) fn doctor(folder: &Path) -> Report {

@@ -9,6 +9,7 @@ mod approvals;
 mod assets;
 mod audit;
 mod digests;
+mod endpoints;
 mod heads;
 mod inboxes;
 mod log;
@@ -21,13 +22,14 @@ mod turns;
 
 use std::fmt;
 
-use chorus_core::ids::{ConversationKey, Seq, Timestamp};
+use chorus_core::endpoint::Secret;
+use chorus_core::ids::{ConversationKey, Seq, Timestamp, Uid};
 use chorus_core::member::Directory;
 
 use crate::db::{Db, Error, Result};
 use crate::schema::{self, Schema};
 use crate::store::OpenError;
-use crate::{Place, Tenant, conversation, directory};
+use crate::{Place, Tenant, conversation, directory, inbox};
 
 pub use heads::{Recorded, check_heads};
 
@@ -75,6 +77,28 @@ pub fn doctor(place: &Place) -> Result<Report, OpenError> {
     examine(&*db, place.schema()).map_err(database)
 }
 
+/// What is sealed in a place of endpoints and inboxes. Whether it can be opened is for whoever has the key.
+#[derive(Clone, Debug)]
+pub struct Sealed {
+    pub workspace: Uid,
+    /// What each is.
+    pub all: Vec<(String, Secret)>,
+}
+
+/// None in a place that is empty, or of a version that had no such things.
+pub fn sealed(place: &Place) -> Result<Option<Sealed>, OpenError> {
+    let database = |why| OpenError::Database { place: place.clone(), why };
+    let db = place.examiner().map_err(database)?;
+    let version = schema::check(&*db, place.schema())
+        .map_err(|why| OpenError::Schema { place: place.clone(), why })?;
+    let Some(tenant) = directory::tenant(&*db).map_err(database)? else { return Ok(None) };
+    if version < place.schema().inboxes_since {
+        return Ok(None);
+    }
+    let all = inbox::sealed(&*db, tenant.key).map_err(database)?;
+    Ok(Some(Sealed { workspace: tenant.uid, all }))
+}
+
 pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
     let mut report = Report::default();
     for what in db.check_file()? {
@@ -120,7 +144,8 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
     }
     if version >= schema.inboxes_since {
         db.begin_reading()?;
-        let looked = inboxes::look(db, &tenant, &mut report);
+        let looked = endpoints::look(db, &tenant, &everybody, &mut report)
+            .and_then(|()| inboxes::look(db, &tenant, &mut report));
         db.rollback()?;
         looked?;
     }

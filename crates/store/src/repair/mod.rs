@@ -12,6 +12,7 @@ mod deliveries;
 mod digests;
 mod projections;
 mod queue;
+mod strings;
 mod threads;
 
 use std::cell::OnceCell;
@@ -50,12 +51,16 @@ pub enum Part {
     Stimulus,
     Digest,
     Cursor,
+    /// An agent's connection string.
+    Endpoint,
+    /// An inbox, or a channel of one.
+    Inbox,
     /// The index of search, which is of all conversations.
     Search,
 }
 
 impl Part {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Conversation,
         Self::Head,
         Self::Seat,
@@ -68,6 +73,8 @@ impl Part {
         Self::Stimulus,
         Self::Digest,
         Self::Cursor,
+        Self::Endpoint,
+        Self::Inbox,
         Self::Search,
     ];
 
@@ -85,6 +92,8 @@ impl Part {
             Self::Stimulus => "stimulus",
             Self::Digest => "digest",
             Self::Cursor => "cursor",
+            Self::Endpoint => "endpoint",
+            Self::Inbox => "inbox",
             Self::Search => "search",
         }
     }
@@ -148,8 +157,9 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
         Err(Error::Corrupt(_)) => return Ok(Vec::new()),
         loaded => loaded.map_err(database)?,
     };
-    let all = Repairs::new(db, &tenant, everybody, now).each(keys, Depth::Log);
-    let mut all = all.map_err(database)?;
+    let repairs = Repairs::new(db, &tenant, everybody, now);
+    let mut all = repairs.each(keys, Depth::Log).map_err(database)?;
+    all.extend(repairs.strings().map_err(database)?);
     if matches!(place, Place::Postgres(_)) && !all.is_empty() {
         // A host that was only away for a while must know that its rooms are not what they were.
         let sql = "UPDATE turn SET moved = moved + 1 WHERE workspace = $1";
@@ -328,7 +338,8 @@ impl Mend<'_> {
         }
         let mut records = std::mem::take(&mut self.records);
         records.extend(self.found.iter().map(|repair| {
-            Record::repaired(now, self.at(repair.seq.unwrap_or_default()), repair.part.name())
+            let place = self.at(repair.seq.unwrap_or_default());
+            Record::repaired(now, Some(place), repair.part.name())
         }));
         let end = audit::head(db, workspace)?;
         audit::append(db, workspace, &end, now, &records)?;

@@ -1,6 +1,7 @@
 //! Agents of this host behind connection strings: what services deliver to them, through the real door.
 
 mod back;
+mod doctor;
 mod shared;
 mod two_hosts;
 
