@@ -29,7 +29,7 @@ pub(super) async fn post(
         }
         None => None,
     };
-    let mut lines = Lines::of(body.into_data_stream(), app.body_time);
+    let mut lines = Lines::of(body.into_data_stream(), || app.wait(app.body_time));
     let mut accepted = Accepted::default();
     while let Some(line) = lines.next().await? {
         let took = take(&app, &called, &line, key, accepted.accepted).await.map_err(|refusal| {
