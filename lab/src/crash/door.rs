@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -10,6 +10,9 @@ use crate::bench::talk;
 
 /// Longest wait for an answer of a host that lives.
 const ANSWER: Duration = Duration::from_secs(30);
+
+/// Before a request that was refused for now is made again.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// A caller with its token.
 pub(super) struct Door {
@@ -55,12 +58,20 @@ impl Door {
         }
     }
 
-    /// A request to a host that is up: its answer must come and be a success.
+    /// A request to a host that is up: its answer must come and be a success. A host whose database was begun again
+    /// may see that only now, and says that nothing was written: as any client, this one asks again.
     pub(super) fn must(&mut self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
-        // A connection kept from before a restart is dead, which shows only now.
-        let answer = match self.ask(method, path, body) {
-            Answer::Lost if method == "GET" => self.ask(method, path, body),
-            answer => answer,
+        let began = Instant::now();
+        let answer = loop {
+            // A connection kept from before a restart is dead, which shows only now.
+            let answer = match self.ask(method, path, body) {
+                Answer::Lost if method == "GET" => self.ask(method, path, body),
+                answer => answer,
+            };
+            match answer {
+                Answer::Given(503, _) if began.elapsed() < ANSWER => std::thread::sleep(AGAIN),
+                answer => break answer,
+            }
         };
         match answer {
             Answer::Given(200..300, body) => Ok(body),
