@@ -89,10 +89,14 @@ pub const WORK_PROGRESS: usize = 32;
 pub const PROMOTIONS: usize = 32;
 /// Stimuli of one channel that may be let wait; as a rule it is fewer.
 pub const STIMULI_PENDING: usize = 128;
+/// Stimuli that the host has made and that wait for room in the queue of one channel: as many as a project has tasks.
+pub const STIMULI_HELD: usize = PROJECT_TASKS;
 /// Stimuli of one channel that are known after their end.
 pub const STIMULI_ENDED: usize = 64;
 /// Attempts at saying a stimulus: what fails so often fails always.
 pub const STIMULUS_ATTEMPTS: u8 = 3;
+/// Firings of a schedule that are known: a run goes on for half an hour at most, and a firing comes every minute.
+pub const SCHEDULE_FIRINGS: usize = 32;
 /// Schedules of one channel.
 pub const SCHEDULES: usize = 64;
 /// Shortest and longest interval of a schedule: a minute, and 31 days.

@@ -144,6 +144,7 @@ coded!(StimulusState {
     Coalesced = 4,
     Superseded = 5,
     Cancelled = 6,
+    Held = 7,
 });
 coded!(TaskState { Open = 1, InProgress = 2, Blocked = 3, Done = 4, Cancelled = 5 });
 coded!(BindingKind { Schedule = 1, Run = 2, SidechainAgent = 3, Task = 4, Observation = 5 });

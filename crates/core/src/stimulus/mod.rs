@@ -2,7 +2,7 @@
 //! and wake-ups"; design section 5, "Stimuli").
 //!
 //! A stimulus waits in its channel's queue until it may speak: `pending -> claimed -> dispatched`, or it ends as
-//! `coalesced`, `superseded` or `cancelled`. Claiming is recorded before the dispatch, so that one whose dispatch
+//! `coalesced`, `superseded` or `cancelled`. What the host makes while the queue is full is `held` before that. Claiming is recorded before the dispatch, so that one whose dispatch
 //! fails again and again comes to an end. What it says and that it was said are one transaction.
 
 pub mod queue;
@@ -76,6 +76,8 @@ pub enum StimulusState {
     Pending,
     Claimed,
     Dispatched,
+    /// The queue is full; what the host has made of something that was done is put there when there is room.
+    Held,
     /// The same was asked for again, and that one stands in its place.
     Coalesced,
     /// A newer one about the same stands in its place.
@@ -84,10 +86,11 @@ pub enum StimulusState {
 }
 
 impl StimulusState {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Pending,
         Self::Claimed,
         Self::Dispatched,
+        Self::Held,
         Self::Coalesced,
         Self::Superseded,
         Self::Cancelled,
@@ -98,13 +101,20 @@ impl StimulusState {
             Self::Pending => "pending",
             Self::Claimed => "claimed",
             Self::Dispatched => "dispatched",
+            Self::Held => "held",
             Self::Coalesced => "coalesced",
             Self::Superseded => "superseded",
             Self::Cancelled => "cancelled",
         }
     }
 
+    /// Whether it is still to be said.
     pub fn is_open(self) -> bool {
+        self.is_queued() || self == Self::Held
+    }
+
+    /// Whether it has a place in the queue.
+    pub fn is_queued(self) -> bool {
         matches!(self, Self::Pending | Self::Claimed)
     }
 }

@@ -13,9 +13,14 @@ pub type Queue = BTreeMap<Uid, Arc<Stimulus>>;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// How many wait.
+/// How many have a place in it.
 pub fn waiting(queue: &Queue) -> usize {
-    queue.values().filter(|s| s.state.is_open()).count()
+    queue.values().filter(|s| s.state.is_queued()).count()
+}
+
+/// What waits for room in it.
+pub fn held(queue: &Queue) -> impl Iterator<Item = &Arc<Stimulus>> {
+    queue.values().filter(|s| s.state == StimulusState::Held)
 }
 
 /// When the queue is next to be looked at. What is claimed is said before anything else happens.
@@ -24,8 +29,8 @@ pub fn due(queue: &Queue) -> Option<Timestamp> {
     if let Some(claimed) = claimed {
         return Some(claimed.due_at);
     }
-    let open = queue.values().filter(|s| s.state.is_open());
-    open.map(|s| s.expires_at.map_or(s.due_at, |expires| expires.min(s.due_at))).min()
+    let queued = queue.values().filter(|s| s.state.is_queued());
+    queued.map(|s| s.expires_at.map_or(s.due_at, |expires| expires.min(s.due_at))).min()
 }
 
 /// From when on a subject may be opened: after the quiet that follows the last one, within what an hour may bring, and

@@ -41,7 +41,7 @@ impl Stimulus {
     /// whether a part of that log was dropped, so that what is missing there may have been in it.
     pub fn recover(&self, found: Option<Found>, trimmed: bool) -> Option<Recovered> {
         match (self.state, found) {
-            (StimulusState::Pending | StimulusState::Claimed, Some(found)) => {
+            (state, Some(found)) if state.is_open() => {
                 let ended = self.ended(StimulusState::Dispatched, found.at);
                 let said = Some(found.event);
                 Some(Recovered::Said(Self { said, opened: found.opened, ..ended }))

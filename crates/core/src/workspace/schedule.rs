@@ -179,8 +179,8 @@ impl Run<'_> {
         let thread = thread.and_then(|t| self.thread(key, Some(t)).map(|found| (t, found.uid)));
         if let Some(thread) = thread {
             let result = self.result_of(key, &schedule, &fire, thread, &by);
-            // A full queue is no reason to keep a run from its end.
-            let _ = self.enqueue(key, result);
+            // That too much waits already is no reason to keep a run from its end.
+            let _ = self.enqueue_made(key, result);
         }
     }
 

@@ -4,6 +4,7 @@
 //! is said once whatever happens between its claim and that.
 
 mod idle;
+mod line;
 mod made;
 
 use std::sync::Arc;
@@ -16,10 +17,10 @@ use crate::attention::{Attention, Directedness, Intent};
 use crate::command::{NewStimulus, Outcome};
 use crate::error::{Code, Refusal};
 use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind, ThreadOpening};
-use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, ThreadKey, Timestamp, Uid};
+use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, ThreadKey, Uid};
 use crate::limits;
 use crate::member::check_title;
-use crate::stimulus::{Stimulus, StimulusKind, StimulusState, queue};
+use crate::stimulus::{Stimulus, StimulusKind, StimulusState};
 use crate::thread::work::{Report, Spur, WorkChange, check_key, check_words_of};
 use crate::thread::{ThreadKind, ThreadStatus};
 
@@ -101,57 +102,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Puts it into the queue, in the place of those that are about the same; above the cap only so.
-    pub(super) fn enqueue(
-        &mut self,
-        key: ConversationKey,
-        mut new: Stimulus,
-    ) -> Result<Arc<Stimulus>> {
-        let room = self.room(key);
-        let (queue, rules) =
-            (&room.stimuli, room.conversation.settings.stimuli.unwrap_or_default());
-        let pending = queue.values().filter(|s| s.state == StimulusState::Pending);
-        let old: Vec<_> = pending.filter_map(|s| Some((s.replaced_by(&new)?, s.clone()))).collect();
-        let most = usize::from(rules.pending);
-        if queue::waiting(queue) >= most + old.len() {
-            let why = format!("{most} stimuli of this channel wait already");
-            return Err(Refusal::new(Code::RateLimited, why).into());
-        }
-        for (state, old) in old {
-            // It keeps the place in line, or who repeats it would wait for ever.
-            new.created_at = new.created_at.min(old.created_at);
-            let ended = Stimulus { by: Some(new.uid), ..old.ended(state, self.now) };
-            self.room_mut(key).replace_stimulus(ended);
-        }
-        if new.is_root() {
-            new.due_at = new.created_at.max(self.opens_at(key));
-        }
-        let room = self.room_mut(key);
-        room.put_stimulus(new.clone());
-        Ok(Arc::new(new))
-    }
-
-    fn opens_at(&self, key: ConversationKey) -> Timestamp {
-        let room = self.room(key);
-        let rules = room.conversation.settings.stimuli.unwrap_or_default();
-        queue::opens_at(&room.stimuli, rules, room.threads.values(), self.now)
-    }
-
-    /// What waits for its turn to open a subject is given its time anew, after something has changed that.
-    pub(super) fn arrange_stimuli(&mut self, key: ConversationKey) {
-        let opens_at = self.opens_at(key);
-        let pending = self.room(key).stimuli.values();
-        let moved = pending
-            .filter(|s| s.state == StimulusState::Pending && s.is_root())
-            .map(|s| Stimulus { due_at: s.created_at.max(opens_at), ..(**s).clone() })
-            .filter(|s| {
-                self.room(key).stimuli.get(&s.uid).is_some_and(|old| old.due_at != s.due_at)
-            });
-        for stimulus in moved.collect::<Vec<_>>() {
-            self.room_mut(key).put_stimulus(stimulus);
-        }
-    }
-
     /// Its source, and who runs the room, may call it off, or ask for it again.
     pub(super) fn steer_stimulus(
         &mut self,
@@ -199,6 +149,7 @@ impl Run<'_> {
     fn end_stimulus(&mut self, key: ConversationKey, ended: Stimulus) {
         self.note_fired(key, &ended);
         self.room_mut(key).put_stimulus(ended);
+        self.admit_held(key);
     }
 
     fn cancelled(&self, old: &Stimulus, why: &str) -> Stimulus {
@@ -216,8 +167,9 @@ impl Run<'_> {
         let now = self.now;
         self.fire_schedules(key)?;
         self.follow_up(key)?;
+        self.admit_held(key);
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
-        let open: Vec<_> = room.stimuli.values().filter(|s| s.state.is_open()).cloned().collect();
+        let open: Vec<_> = room.stimuli.values().filter(|s| s.state.is_queued()).cloned().collect();
         for old in open.iter().filter(|s| s.expires_at.is_some_and(|at| at <= now)) {
             let cancelled = self.cancelled(old, "it expired before it could be said");
             self.end_stimulus(key, cancelled);

@@ -29,6 +29,7 @@ mod say;
 mod seats;
 mod silence;
 mod stimuli;
+mod stimuli_held;
 mod stimuli_set;
 mod thread_work;
 mod turns;

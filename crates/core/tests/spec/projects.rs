@@ -26,11 +26,15 @@ fn ask(
     }
 }
 
-fn linking(conversation: Uid, mirror: bool) -> Linking {
+pub(crate) fn linking(conversation: Uid, mirror: bool) -> Linking {
     Linking { conversation, default: None, mirror: Some(mirror) }
 }
 
-fn create(house: &mut House, members: &[MemberKey], links: Vec<Linking>) -> Arc<Project> {
+pub(crate) fn create(
+    house: &mut House,
+    members: &[MemberKey],
+    links: Vec<Linking>,
+) -> Arc<Project> {
     let asked = Asked::Create {
         title: "move".into(),
         description: "".into(),
@@ -41,7 +45,7 @@ fn create(house: &mut House, members: &[MemberKey], links: Vec<Linking>) -> Arc<
     ask(house, ALICE, asked).unwrap().0
 }
 
-fn task(house: &mut House, project: Uid, assignee: Option<&str>, on: &[Uid]) -> Uid {
+pub(crate) fn task(house: &mut House, project: Uid, assignee: Option<&str>, on: &[Uid]) -> Uid {
     let fields = TaskFields {
         title: Some("a task".into()),
         assignee: assignee.map(|id| Some(id.into())),
@@ -51,7 +55,7 @@ fn task(house: &mut House, project: Uid, assignee: Option<&str>, on: &[Uid]) -> 
     ask(house, ALICE, Asked::AddTask { project, fields }).unwrap().1.unwrap()
 }
 
-fn set(
+pub(crate) fn set(
     house: &mut House,
     by: MemberKey,
     project: Uid,
@@ -84,7 +88,7 @@ fn completed(house: &House, conversation: Uid) -> Vec<Arc<Stimulus>> {
     all.cloned().collect()
 }
 
-fn open_thread(house: &mut House, conversation: Uid, owner: MemberKey) -> Uid {
+pub(crate) fn open_thread(house: &mut House, conversation: Uid, owner: MemberKey) -> Uid {
     let opening = OpenThread {
         conversation,
         root: None,

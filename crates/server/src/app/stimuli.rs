@@ -128,7 +128,7 @@ impl App {
             dedupe_key: text(&s.dedupe_key),
             initiative_key: text(&s.initiative_key),
             created_at: s.created_at,
-            due_at: s.state.is_open().then_some(s.due_at),
+            due_at: s.state.is_queued().then_some(s.due_at),
             expires_at: s.expires_at,
             ended_at: s.ended_at,
             event_id: s.said.map(|uid| uid.show(Prefix::Event)),

@@ -20,6 +20,9 @@ impl Look<'_> {
         if queue::waiting(&all) > limits::STIMULI_PENDING {
             self.found(None, "more stimuli wait than may");
         }
+        if queue::held(&all).count() > limits::STIMULI_HELD {
+            self.found(None, "more stimuli wait for room in the queue than may");
+        }
         if all.values().filter(|s| s.state == StimulusState::Claimed).count() > 1 {
             self.found(None, "more than one stimulus is claimed");
         }

@@ -59,9 +59,12 @@ impl Run<'_> {
         if task == *old {
             return Ok(Outcome::Project { project: Arc::new(project), task: Some(uid) });
         }
+        let is_done = task.state == TaskState::Done && old.state != TaskState::Done;
+        if is_done {
+            self.check_may_complete(&project, &task)?;
+        }
         self.bind(uid, old.thread, task.thread)?;
         task.updated_at = self.now;
-        let is_done = task.state == TaskState::Done && old.state != TaskState::Done;
         self.put_task(&mut project, task);
         if is_done && let Some(task) = project.tasks.get(&uid).cloned() {
             self.task_completed(&project, &task)?;

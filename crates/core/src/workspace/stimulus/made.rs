@@ -24,9 +24,9 @@ impl Run<'_> {
         let Some(thread) = self.thread(key, Some(at)).cloned() else { return Ok(()) };
         let text = format!("The work on {:?} is superseded.", thread.title);
         let notice = self.made(StimulusKind::SupersessionNotice, at, thread.uid, &text);
-        // A full queue is no reason to refuse what was asked for.
-        match self.enqueue(key, notice) {
-            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
+        // That too much waits already is no reason to refuse what was asked for.
+        match self.enqueue_made(key, notice) {
+            Ok(()) | Err(Failure::Refused(_)) => Ok(()),
             Err(unavailable) => Err(unavailable),
         }
     }
@@ -61,8 +61,8 @@ impl Run<'_> {
         let targets = thread.owner.filter(|owner| *owner != made.source && seated(owner));
         let dedupe_key = Some("review".into());
         let made = Stimulus { targets: targets.into_iter().collect(), dedupe_key, ..made };
-        match self.enqueue(key, made) {
-            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
+        match self.enqueue_made(key, made) {
+            Ok(()) | Err(Failure::Refused(_)) => Ok(()),
             Err(unavailable) => Err(unavailable),
         }
     }
@@ -114,10 +114,23 @@ impl Run<'_> {
         let made = self.made(StimulusKind::TaskCompleted, ThreadKey(0), task.uid, &text);
         let thread = thread.map(|(_, at, uid)| (at, uid));
         let made = Stimulus { source, thread, targets, dedupe_key, ..made };
-        match self.enqueue(key, made) {
-            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
-            Err(unavailable) => Err(unavailable),
+        self.enqueue_made(key, made)
+    }
+
+    /// Whether it will be said somewhere that a task is done, if there is where.
+    pub(in crate::workspace) fn check_may_complete(
+        &mut self,
+        project: &Project,
+        task: &Task,
+    ) -> Result<()> {
+        let thread = self.thread_of_task(project, task)?;
+        let place = thread.map(|(key, _, _)| key).or(project.default_link().map(|l| l.key));
+        let Some(key) = place else { return Ok(()) };
+        self.load(key)?;
+        if self.room(key).conversation.settings.archived {
+            return Ok(());
         }
+        self.check_may_hold(key)
     }
 
     /// The thread in which a task is worked on, if something can be said there.
