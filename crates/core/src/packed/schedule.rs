@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::stimulus::{flag, get_time, get_uid, put_time, put_uid};
 use super::{Corrupt, Reader, Result, Writer};
 use crate::ids::{MemberKey, ThreadKey, Timestamp};
-use crate::schedule::{Schedule, When};
+use crate::schedule::{Firing, Schedule, When};
 
 pub fn schedule(s: &Schedule) -> Vec<u8> {
     let mut out = Writer::default();
@@ -36,12 +36,25 @@ pub fn schedule(s: &Schedule) -> Vec<u8> {
     out.byte(s.paused.into());
     put_time(&mut out, s.next_at);
     out.number(s.fired.into());
-    put_time(&mut out, s.last.map(|(at, ..)| at));
-    if let Some((_, uid, how)) = s.last {
-        put_uid(&mut out, Some(uid));
-        out.code(how);
+    let (last, earlier) = match s.firings.split_last() {
+        Some((last, earlier)) => (Some(last), earlier),
+        None => (None, [].as_slice()),
+    };
+    put_time(&mut out, last.map(|f| f.at));
+    if let Some(last) = last {
+        put_uid(&mut out, Some(last.stimulus));
+        out.code(last.how);
     }
     out.0.extend_from_slice(&s.salt);
+    // Of those before, rows that were written first know nothing, and end here.
+    if !earlier.is_empty() {
+        out.number(earlier.len() as u64);
+        for firing in earlier {
+            out.signed(firing.at.0);
+            put_uid(&mut out, Some(firing.stimulus));
+            out.code(firing.how);
+        }
+    }
     out.0
 }
 
@@ -71,10 +84,22 @@ pub fn read_schedule(bytes: &[u8]) -> Result<Schedule> {
     let created_at = Timestamp(r.signed()?);
     let (paused, next_at, fired) = (flag(r)?, get_time(r)?, r.small()?);
     let last = match get_time(r)? {
-        Some(at) => Some((at, get_uid(r)?.ok_or(Corrupt)?, r.code()?)),
+        Some(at) => Some(get_firing(r, at)?),
         None => None,
     };
     let salt = r.bytes(16)?.try_into().map_err(|_| Corrupt)?;
+    let mut firings = Vec::new();
+    if !r.0.is_empty() {
+        let count = r.count()?;
+        if count == 0 || last.is_none() {
+            return Err(Corrupt);
+        }
+        for _ in 0..count {
+            let at = Timestamp(r.signed()?);
+            firings.push(get_firing(r, at)?);
+        }
+    }
+    firings.extend(last);
     reader.end()?;
     Ok(Schedule {
         uid,
@@ -91,7 +116,11 @@ pub fn read_schedule(bytes: &[u8]) -> Result<Schedule> {
         paused,
         next_at,
         fired,
-        last,
+        firings,
         salt,
     })
+}
+
+fn get_firing(r: &mut Reader<'_>, at: Timestamp) -> Result<Firing> {
+    Ok(Firing { at, stimulus: get_uid(r)?.ok_or(Corrupt)?, how: r.code()? })
 }

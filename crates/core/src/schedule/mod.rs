@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::error::Refusal;
 use crate::ids::{MemberKey, ThreadKey, Timestamp, Uid};
 use crate::limits;
+use crate::stimulus::becomes;
 use cron::Cron;
 
 /// When it fires.
@@ -25,7 +26,7 @@ pub enum When {
     Cron { expression: Arc<str>, zone: Arc<str> },
 }
 
-/// How its last firing ended.
+/// How a firing ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fired {
     /// The stimulus waits, or was said and somebody is at it.
@@ -51,6 +52,15 @@ impl Fired {
     }
 }
 
+/// One firing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Firing {
+    pub at: Timestamp,
+    /// What it put into the queue.
+    pub stimulus: Uid,
+    pub how: Fired,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     pub uid: Uid,
@@ -73,8 +83,8 @@ pub struct Schedule {
     pub next_at: Option<Timestamp>,
     /// Firings there were.
     pub fired: u32,
-    /// The last one: when, as which stimulus, and how that ended.
-    pub last: Option<(Timestamp, Uid, Fired)>,
+    /// The newest of them, the last one last.
+    pub firings: Vec<Firing>,
     /// What the salts of its firings are made of: time draws none, and they must not be guessed.
     pub salt: [u8; 16],
 }
@@ -155,6 +165,21 @@ impl Schedule {
         let hash = Sha256::new().chain_update(self.salt).chain_update(stimulus.0.to_be_bytes());
         let hash: [u8; 32] = hash.finalize().into();
         std::array::from_fn(|n| hash[n])
+    }
+
+    /// One more firing is known. Where too many are, the oldest that has ended is known no more, else the oldest.
+    pub fn fire(&mut self, firing: Firing) {
+        if self.firings.len() >= limits::SCHEDULE_FIRINGS {
+            let ended = self.firings.iter().position(|f| f.how != Fired::Open);
+            self.firings.remove(ended.unwrap_or_default());
+        }
+        self.firings.push(firing);
+        self.fired = self.fired.wrapping_add(1);
+    }
+
+    /// The firing whose word this event is.
+    pub fn firing_that_said(&self, event: Uid) -> Option<Uid> {
+        self.firings.iter().map(|f| f.stimulus).find(|stimulus| becomes(*stimulus) == event)
     }
 
     /// With its next time, as it is from now on.

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::packed;
 
 fn at(text: &str) -> Timestamp {
     Timestamp(text.parse::<jiff::Timestamp>().unwrap().as_millisecond())
@@ -111,9 +112,8 @@ fn an_interval_counts_from_when_it_was_made() {
     assert!(When::Every(59_999).check(made).is_err() && every.check(made).is_ok());
 }
 
-#[test]
-fn firings_have_salts_of_their_own_that_only_the_schedule_gives() {
-    let of = |salt: u8| Schedule {
+fn blank(salt: u8) -> Schedule {
+    Schedule {
         uid: Uid(1),
         when: When::Every(60_000),
         source: MemberKey(1),
@@ -128,11 +128,53 @@ fn firings_have_salts_of_their_own_that_only_the_schedule_gives() {
         paused: false,
         next_at: None,
         fired: 0,
-        last: None,
+        firings: Vec::new(),
         salt: [salt; 16],
-    };
+    }
+}
+
+#[test]
+fn firings_have_salts_of_their_own_that_only_the_schedule_gives() {
+    let of = blank;
     let salts = [of(1).salt_of(Uid(2)), of(1).salt_of(Uid(3)), of(2).salt_of(Uid(2)), [0; 16]];
     for (n, salt) in salts.iter().enumerate() {
         assert!(!salts[..n].contains(salt));
+    }
+}
+
+// covers: CHN-159
+#[test]
+fn of_very_many_firings_those_that_are_not_over_are_known_the_longest() {
+    let mut schedule = blank(1);
+    for n in 0..100 {
+        let how = if n % 10 == 0 { Fired::Open } else { Fired::Failed };
+        schedule.fire(Firing { at: Timestamp(n), stimulus: Uid(n as u128), how });
+        assert!(schedule.firings.len() <= limits::SCHEDULE_FIRINGS);
+        assert!(schedule.firings.is_sorted_by_key(|f| f.at), "the last one last");
+    }
+    let open = schedule.firings.iter().filter(|f| f.how == Fired::Open).map(|f| f.at.0);
+    assert_eq!(open.collect::<Vec<_>>(), (0..100).step_by(10).collect::<Vec<_>>());
+    assert_eq!((schedule.firings.len(), schedule.fired), (limits::SCHEDULE_FIRINGS, 100));
+    for n in 100..200 {
+        schedule.fire(Firing { at: Timestamp(n), stimulus: Uid(n as u128), how: Fired::Open });
+        assert!(schedule.firings.len() <= limits::SCHEDULE_FIRINGS);
+    }
+}
+
+#[test]
+fn a_row_reads_back_with_its_firings_and_as_it_was_written_first() {
+    let mut schedule = blank(1);
+    for n in 0..4 {
+        let bytes = packed::schedule(&schedule);
+        assert_eq!(packed::read_schedule(&bytes), Ok(schedule.clone()), "{n} firings");
+        // A row of one firing is what rows were before they knew of others.
+        let before = bytes.len() - 16;
+        assert_eq!(bytes[before..] == [1; 16], n < 2);
+        for cut in 0..bytes.len() {
+            let cut_row = packed::read_schedule(&bytes[..cut]);
+            assert!(cut_row.is_err() || cut_row.is_ok_and(|s| s.firings.len() == 1), "{cut}");
+        }
+        let how = Fired::ALL[n];
+        schedule.fire(Firing { at: Timestamp(n as i64), stimulus: Uid(n as u128), how });
     }
 }

@@ -8,9 +8,9 @@ use crate::command::Outcome;
 use crate::delivery::{Disposition, Open};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, ThreadKey, Uid};
+use crate::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Uid};
 use crate::limits;
-use crate::schedule::{Act, Fired, NewSchedule, Schedule, SchedulePatch};
+use crate::schedule::{Act, Fired, Firing, NewSchedule, Schedule, SchedulePatch};
 use crate::stimulus::{Stimulus, StimulusKind};
 use crate::thread::work::{Binding, BindingKind};
 
@@ -63,7 +63,7 @@ impl Run<'_> {
             paused: false,
             next_at: None,
             fired: 0,
-            last: None,
+            firings: Vec::new(),
             salt: self.drawn.salt,
         })
     }
@@ -106,8 +106,8 @@ impl Run<'_> {
         for old in due.cloned().collect::<Vec<_>>() {
             let archived = self.room(key).conversation.settings.archived;
             let fire = self.firing(&old);
-            let uid = fire.uid;
-            let fired = match archived {
+            let stimulus = fire.uid;
+            let how = match archived {
                 true => Fired::Failed,
                 false => match self.enqueue(key, fire) {
                     Ok(_) => Fired::Open,
@@ -116,11 +116,10 @@ impl Run<'_> {
                     Err(unavailable) => return Err(unavailable),
                 },
             };
-            let moved = Schedule {
-                fired: old.fired.wrapping_add(1),
-                last: Some((now, uid, fired)),
-                ..(*old).clone()
-            };
+            // A firing that still waited has given way to this one, and the schedule knows.
+            let known = self.room(key).schedules.get(&old.uid).cloned();
+            let mut moved = Schedule::clone(&*known.unwrap_or(old));
+            moved.fire(Firing { at: now, stimulus, how });
             self.room_mut(key).put_schedule(moved.arranged(now));
         }
         Ok(())
@@ -143,16 +142,16 @@ impl Run<'_> {
         }
     }
 
-    /// A stimulus has ended: if a schedule made it last, that knows how.
+    /// A stimulus has ended: if a schedule made it, that knows how.
     pub(super) fn note_fired(&mut self, key: ConversationKey, stimulus: &Stimulus) {
-        let Some(schedule) = self.schedule_of(key, stimulus) else { return };
+        let Some(schedule) = self.schedule_of(key, stimulus.uid) else { return };
         let told = |uid: Uid| self.room(key).open.values().any(|open| open.uid == uid);
         let fired = match stimulus.said {
             Some(said) if told(said) => Fired::Open,
             Some(_) => Fired::Unanswered,
             None => Fired::Failed,
         };
-        self.set_fired(key, &schedule, fired);
+        self.set_fired(key, &schedule, stimulus.uid, fired);
     }
 
     /// Everybody who was told of an event is done. If a schedule had asked for it, who made the schedule is told what
@@ -162,9 +161,10 @@ impl Run<'_> {
         if self.room(key).schedules.is_empty() {
             return;
         }
-        let fires = |s: &&Arc<Stimulus>| s.said == Some(open.uid);
-        let Some(fire) = self.room(key).stimuli.values().find(fires).cloned() else { return };
-        let Some(schedule) = self.schedule_of(key, &fire) else { return };
+        let all = self.room(key).schedules.values();
+        let said = |s: &&Arc<Schedule>| s.firing_that_said(open.uid).is_some();
+        let Some(schedule) = all.into_iter().find(said).cloned() else { return };
+        let Some(fire) = schedule.firing_that_said(open.uid) else { return };
         let answered =
             |how| matches!(how, Some(Disposition::Responded | Disposition::Acknowledged));
         let by: Vec<MemberKey> = open
@@ -174,11 +174,11 @@ impl Run<'_> {
             .map(|d| d.member)
             .collect();
         let fired = if by.is_empty() { Fired::Unanswered } else { Fired::Answered };
-        self.set_fired(key, &schedule, fired);
+        self.set_fired(key, &schedule, fire, fired);
         let thread = open.thread.or_else(|| self.room(key).thread_of_root(at.seq));
         let thread = thread.and_then(|t| self.thread(key, Some(t)).map(|found| (t, found.uid)));
         if let Some(thread) = thread {
-            let result = self.result_of(key, &schedule, &fire, thread, &by);
+            let result = self.result_of(key, &schedule, fire, thread, &by);
             // That too much waits already is no reason to keep a run from its end.
             let _ = self.enqueue_made(key, result);
         }
@@ -188,7 +188,7 @@ impl Run<'_> {
         &self,
         key: ConversationKey,
         schedule: &Schedule,
-        fire: &Stimulus,
+        fire: Uid,
         thread: (ThreadKey, Uid),
         by: &[MemberKey],
     ) -> Stimulus {
@@ -201,7 +201,7 @@ impl Run<'_> {
         };
         let maker = schedule.maker;
         let told = maker != schedule.source && self.room(key).roster.contains_key(&maker);
-        let uid = Uid(fire.uid.0.wrapping_add(1 << 8));
+        let uid = Uid(fire.0.wrapping_add(1 << 8));
         Stimulus {
             uid,
             salt: schedule.salt_of(uid),
@@ -212,21 +212,26 @@ impl Run<'_> {
             targets: told.then_some(maker).into_iter().collect(),
             progress_key: None,
             initiative_key: None,
-            dedupe_key: Some(format!("{} result", schedule.key()).into()),
+            // Each firing has a result of its own, which none of another takes the place of.
+            dedupe_key: Some(format!("{} result", fire.show(Prefix::Stimulus)).into()),
             ..self.firing(schedule)
         }
     }
 
-    /// The schedule whose last firing this is.
-    fn schedule_of(&self, key: ConversationKey, fire: &Stimulus) -> Option<Arc<Schedule>> {
+    /// The schedule of which this is a firing.
+    fn schedule_of(&self, key: ConversationKey, fire: Uid) -> Option<Arc<Schedule>> {
         let all = self.room(key).schedules.values();
-        let is_last = |s: &&Arc<Schedule>| s.last.is_some_and(|(_, uid, _)| uid == fire.uid);
-        all.into_iter().find(is_last).cloned()
+        let is_of = |s: &&Arc<Schedule>| s.firings.iter().any(|f| f.stimulus == fire);
+        all.into_iter().find(is_of).cloned()
     }
 
-    fn set_fired(&mut self, key: ConversationKey, schedule: &Schedule, how: Fired) {
-        let last = schedule.last.map(|(at, uid, _)| (at, uid, how));
-        self.room_mut(key).put_schedule(Schedule { last, ..schedule.clone() });
+    fn set_fired(&mut self, key: ConversationKey, schedule: &Schedule, fire: Uid, how: Fired) {
+        let mut schedule = schedule.clone();
+        let firing = schedule.firings.iter_mut().find(|f| f.stimulus == fire);
+        if let Some(firing) = firing {
+            firing.how = how;
+        }
+        self.room_mut(key).put_schedule(schedule);
     }
 }
 

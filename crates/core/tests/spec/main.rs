@@ -26,6 +26,7 @@ mod projects;
 mod reactions;
 mod reliability;
 mod say;
+mod schedules;
 mod seats;
 mod silence;
 mod stimuli;

@@ -142,13 +142,15 @@ impl App {
             paused: s.paused,
             next_at: s.next_at,
             fired: s.fired,
-            last: s.last.map(|(at, stimulus, result)| Firing {
-                at,
-                stimulus: stimulus.show(Prefix::Stimulus),
-                result,
-            }),
+            last: s.firings.last().map(firing),
+            firings: s.firings.iter().rev().map(firing).collect(),
         }
     }
+}
+
+fn firing(firing: &schedule::Firing) -> Firing {
+    let stimulus = firing.stimulus.show(Prefix::Stimulus);
+    Firing { at: firing.at, stimulus, result: firing.how }
 }
 
 /// When it is to fire; none where nothing is said of it.

@@ -18,6 +18,9 @@ impl Look<'_> {
         if all.len() > limits::SCHEDULES {
             self.found(None, "there are more schedules than may be");
         }
+        if all.iter().any(|s| s.firings.len() > limits::SCHEDULE_FIRINGS) {
+            self.found(None, "a schedule knows more firings than it may");
+        }
         if all.iter().any(|s| s.paused && s.next_at.is_some()) {
             self.found(None, "a schedule is paused, and has a next time");
         }

@@ -97,9 +97,12 @@ pub struct Schedule {
     pub fired: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Firing>,
+    /// The newest 32, newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub firings: Vec<Firing>,
 }
 
-/// The last firing of a schedule.
+/// One firing of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Firing {
     #[serde(with = "crate::time::iso")]
