@@ -19,7 +19,7 @@ use crate::ground::{ADA, BOB, Ground, by, drawn, logged, person, post};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn wait(what: &str, mut done: impl FnMut() -> bool) {
+pub(super) fn wait(what: &str, mut done: impl FnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !done() {
         assert!(Instant::now() < until, "{what}");
@@ -27,11 +27,11 @@ fn wait(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-struct Two {
-    url: String,
-    one: Ground,
-    other: Ground,
-    room: Uid,
+pub(super) struct Two {
+    pub(super) url: String,
+    pub(super) one: Ground,
+    pub(super) other: Ground,
+    pub(super) room: Uid,
     _folders: [tempfile::TempDir; 2],
 }
 
@@ -40,7 +40,7 @@ fn host(folder: &Path, url: &str) -> Ground {
 }
 
 /// A host with people, agents and a channel, and another one that came later.
-fn two() -> Two {
+pub(super) fn two() -> Two {
     let url = chorus_cluster::schema().unwrap();
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let one = host(folders[0].path(), &url);
@@ -50,7 +50,7 @@ fn two() -> Two {
 }
 
 impl Two {
-    fn end(self) {
+    pub(super) fn end(self) {
         self.other.writer.stop();
         self.one.writer.stop();
         assert_eq!(problems(&self.url), []);
@@ -70,7 +70,7 @@ fn offers(ground: &Ground) -> Vec<Offer> {
     offers.collect()
 }
 
-fn texts(ground: &Ground, room: Uid) -> Vec<String> {
+pub(super) fn texts(ground: &Ground, room: Uid) -> Vec<String> {
     let conversation = ground.readers.conversation(room).unwrap().unwrap().key;
     let (mut texts, mut after) = (Vec::new(), Seq(0));
     loop {

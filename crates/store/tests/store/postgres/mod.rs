@@ -3,6 +3,7 @@
 mod away;
 mod hosts;
 mod refused;
+mod schedules;
 mod tls;
 mod trouble;
 

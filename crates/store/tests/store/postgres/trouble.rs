@@ -16,14 +16,14 @@ use super::{ground, problems};
 use crate::ground::{ADA, Ground, drawn, person, post};
 
 /// Another's session with the database, in which statements are typed.
-struct Session {
+pub(super) struct Session {
     psql: Child,
     say: ChildStdin,
     hear: BufReader<ChildStdout>,
 }
 
 impl Session {
-    fn at(url: &str) -> Self {
+    pub(super) fn at(url: &str) -> Self {
         let mut psql = Process::new(program("psql").unwrap());
         psql.args(["-X", "-A", "-t", "-q", "-d", url]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut psql = psql.spawn().unwrap();
@@ -45,7 +45,7 @@ impl Session {
         }
     }
 
-    fn does(&mut self, sql: &str) {
+    pub(super) fn does(&mut self, sql: &str) {
         self.ask(sql);
         self.done();
     }
