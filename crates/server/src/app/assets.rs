@@ -1,15 +1,16 @@
 //! Files: brought, put into messages, shown to those who may see them, and let go.
 
+mod incoming;
 mod picture;
 
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use bytes::Bytes;
 use chorus_core::asset::{self, Media, file_name};
 use chorus_core::command::{By, Command, Outcome};
 use chorus_core::error::{Code, Refusal};
+use chorus_core::event::Hash;
 use chorus_core::ids::Prefix;
 use chorus_core::limits::ASSET_BYTES;
 use chorus_wire::part::Part;
@@ -18,39 +19,49 @@ use tokio::sync::Semaphore;
 
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
+use incoming::Whole;
 
-/// Files that come in at once, each of them in memory while it does.
-const AT_ONCE: usize = 4;
+/// Files that come in at once, each of them on disk while it does: at most 256 MiB.
+const COMING: usize = 64;
+/// Files that are whole at once, each of them in memory until it is kept.
+const WHOLE: usize = 4;
 
-/// How many more may come in.
-pub(crate) struct Uploads(Arc<Semaphore>);
+/// How many more may come in, and be whole.
+pub(crate) struct Uploads {
+    coming: Semaphore,
+    whole: Arc<Semaphore>,
+}
 
 impl Default for Uploads {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(AT_ONCE)))
+        Self { coming: Semaphore::new(COMING), whole: Arc::new(Semaphore::new(WHOLE)) }
     }
 }
 
-/// A place for one file that comes in; given back when it is dropped.
-pub(crate) struct Place(
-    #[expect(dead_code, reason = "it is held")] tokio::sync::OwnedSemaphorePermit,
-);
-
 impl App {
-    /// Waits until there is a place, before anything of the file is read.
-    pub(crate) async fn place_for_asset(&self, caller: &Caller) -> Result<Place, Refusal> {
-        caller.must_not_be_a_turn()?;
-        let place = self.uploads.0.clone().acquire_owned().await;
-        place.map(Place).map_err(|_| Refusal::new(Code::Unavailable, "the host is stopping"))
-    }
-
-    /// Keeps a file. What it is, its bytes say; `stated` is what the sender says, and must agree.
-    pub(crate) async fn keep_asset(
+    /// Keeps a file that was taken in.
+    pub(crate) async fn keep_whole(
         &self,
         by: By,
         name: &str,
         stated: Option<&str>,
-        data: Bytes,
+        whole: Whole,
+    ) -> Result<Arc<asset::Asset>, Refusal> {
+        let Whole { hash, data, place } = whole;
+        let kept = self.keep_asset(by, name, stated, data, Some(hash)).await;
+        drop(place);
+        kept
+    }
+
+    /// Keeps a file. What it is, its bytes say; `stated` is what the sender says, and must agree. Its hash is made unless it
+    /// is known.
+    async fn keep_asset(
+        &self,
+        by: By,
+        name: &str,
+        stated: Option<&str>,
+        data: Arc<[u8]>,
+        hash: Option<Hash>,
     ) -> Result<Arc<asset::Asset>, Refusal> {
         file_name(name)?;
         if data.len() > ASSET_BYTES {
@@ -66,9 +77,9 @@ impl App {
             )));
         }
         let made = tokio::task::spawn_blocking(move || {
-            let hash: [u8; 32] = Sha256::digest(&data).into();
+            let hash = hash.unwrap_or_else(|| Sha256::digest(&data).into());
             let thumbnail = if media.is_image() { picture::thumbnail(media, &data) } else { None };
-            (hash, Arc::<[u8]>::from(&*data), thumbnail.map(Arc::from))
+            (hash, data, thumbnail.map(Arc::from))
         });
         let (hash, data, thumbnail) = made.await.map_err(|_| {
             Refusal::new(Code::Internal, "the host made a mistake while it read the file")
@@ -115,7 +126,8 @@ impl App {
                             "the data of an upload is base64 with the standard alphabet",
                         )
                     })?;
-                    let kept = self.keep_asset(by, name, Some(media_type), bytes.into()).await?;
+                    let kept =
+                        self.keep_asset(by, name, Some(media_type), bytes.into(), None).await?;
                     *part = Part::Asset { asset_id: kept.uid.show(Prefix::Asset) };
                 }
                 Part::Asset { asset_id } => drop(ids::asset(asset_id)?),
@@ -133,6 +145,10 @@ impl App {
     }
 }
 
-pub(crate) fn too_large() -> Refusal {
+fn too_large() -> Refusal {
     Refusal::new(Code::PayloadTooLarge, format!("a file has at most {ASSET_BYTES} bytes"))
+}
+
+fn stopping() -> Refusal {
+    Refusal::new(Code::Unavailable, "the host is stopping")
 }

@@ -52,5 +52,6 @@ mod stimuli;
 mod tails;
 mod traces;
 mod turns;
+mod uploads;
 mod web;
 mod webhook;

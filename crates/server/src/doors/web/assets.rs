@@ -10,15 +10,12 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use chorus_core::asset;
 use chorus_core::error::Code;
-use chorus_core::limits::ASSET_BYTES;
 use chorus_wire::rest::assets::{Asset, NewAsset};
 use serde_json::json;
 
 use crate::app::App;
-use crate::app::assets::too_large;
-use crate::doors::extract::{Bearer, Created, Path, Query, read_up_to};
+use crate::doors::extract::{Bearer, Created, Path, Query};
 use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 use crate::view;
@@ -77,11 +74,9 @@ async fn keep(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Created<Asset>, Refused> {
-    let _place = app.place_for_asset(&caller).await?;
-    asset::file_name(&new.name)?;
-    let data = read_up_to(&app, &headers, body, ASSET_BYTES, too_large).await?;
+    let whole = app.take_in(&caller, &new.name, &headers, body).await?;
     let stated = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let kept = app.keep_asset(caller.by, &new.name, stated, data).await?;
+    let kept = app.keep_whole(caller.by, &new.name, stated, whole).await?;
     Ok(Created(view::assets::asset(&app.directory(), &kept)))
 }
 

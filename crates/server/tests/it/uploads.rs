@@ -1,0 +1,123 @@
+//! Files that come in: refused as soon as they are too much, however slowly they come, and nothing stays of what is not
+//! kept.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::house::{House, PATIENCE};
+
+const MOST: usize = 4 * 1024 * 1024;
+
+/// The head of an upload; `length` is how long its body is said to be.
+async fn begin(house: &House, token: &str, length: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(house.running.addr).await.unwrap();
+    let head = format!(
+        "POST /v1/assets?name=x.txt HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
+         content-type: text/plain\r\n{length}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
+}
+
+async fn part(stream: &mut TcpStream, bytes: usize) {
+    let chunk = format!("{bytes:x}\r\n{}\r\n", "x".repeat(bytes));
+    stream.write_all(chunk.as_bytes()).await.unwrap();
+}
+
+async fn answer(stream: &mut TcpStream) -> String {
+    let mut answer = [0; 4096];
+    let read = timeout(PATIENCE, stream.read(&mut answer)).await;
+    String::from_utf8_lossy(&answer[..read.unwrap().unwrap()]).into_owned()
+}
+
+/// Files of the data folder that are open and have no name.
+fn nameless(house: &House) -> usize {
+    let folder = house.folder.path().to_string_lossy().into_owned();
+    let open = std::fs::read_dir("/proc/self/fd").unwrap();
+    let links = open.filter_map(|fd| std::fs::read_link(fd.unwrap().path()).ok());
+    links
+        .map(|link| link.to_string_lossy().into_owned())
+        .filter(|link| link.starts_with(&folder) && link.ends_with("(deleted)"))
+        .count()
+}
+
+async fn until(house: &House, count: usize) {
+    let began = Instant::now();
+    while nameless(house) != count {
+        assert!(began.elapsed() < PATIENCE, "{} and not {count}", nameless(house));
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Files that were kept; none has left anything else in the folder.
+async fn kept(house: &House) -> usize {
+    let names = std::fs::read_dir(house.folder.path()).unwrap();
+    let mut names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.find(|name| name.starts_with(".tmp")), None);
+    let log = house.get(&house.operator(), "/v1/audit").await.ok();
+    log["entries"].as_array().unwrap().iter().filter(|e| e["kind"] == "asset_kept").count()
+}
+
+// covers: CHN-143
+#[tokio::test]
+async fn a_file_that_is_too_large_is_refused_before_it_is_there() {
+    let house = House::open().await;
+    house.room(&[]).await;
+    let ann = house.token("ann").await;
+    let refused = |answer: &str| {
+        assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+        assert!(answer.contains("PAYLOAD_TOO_LARGE"), "{answer}");
+    };
+    // Its length says so: nothing of it is waited for.
+    let mut stream = begin(&house, &ann, &format!("content-length: {}", MOST + 1)).await;
+    refused(&answer(&mut stream).await);
+    // Its length is not said: what comes is counted, and the rest is not waited for.
+    let mut stream = begin(&house, &ann, "transfer-encoding: chunked").await;
+    for _ in 0..64 {
+        part(&mut stream, MOST / 64).await;
+    }
+    until(&house, 1).await;
+    part(&mut stream, 1).await;
+    refused(&answer(&mut stream).await);
+    until(&house, 0).await;
+    assert_eq!(kept(&house).await, 0);
+
+    // As much as may be is taken.
+    let mut stream = begin(&house, &ann, "transfer-encoding: chunked").await;
+    for _ in 0..64 {
+        part(&mut stream, MOST / 64).await;
+    }
+    stream.write_all(b"0\r\n\r\n").await.unwrap();
+    let made = answer(&mut stream).await;
+    assert!(
+        made.starts_with("HTTP/1.1 201") && made.contains(&format!("\"bytes\":{MOST}")),
+        "{made}"
+    );
+    until(&house, 0).await;
+    assert_eq!(kept(&house).await, 1);
+}
+
+// covers: CHN-143
+#[tokio::test]
+async fn files_that_come_slowly_hold_up_nobody_and_go_with_their_connections() {
+    let house = House::open().await;
+    house.room(&[]).await;
+    let ann = house.token("ann").await;
+    let mut slow = Vec::new();
+    for _ in 0..12 {
+        let mut stream = begin(&house, &ann, "transfer-encoding: chunked").await;
+        part(&mut stream, 1000).await;
+        slow.push(stream);
+    }
+    until(&house, slow.len()).await;
+    let request = house.request(Method::POST, "/v1/assets?name=y.txt").bearer_auth(&ann);
+    let quick = House::answer(request.header("content-type", "text/plain").body("here")).await.ok();
+    assert_eq!(quick["bytes"], 4);
+    drop(slow);
+    until(&house, 0).await;
+    assert_eq!(kept(&house).await, 1, "what broke off is nowhere");
+}
