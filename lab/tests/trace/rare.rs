@@ -60,7 +60,8 @@ impl Rare {
     /// Agents talk in a thread until they are refused.
     async fn pause(&mut self, house: &House, people: &mut People) {
         let room = people.draw_workflow();
-        for turn in 0..60 {
+        // More often than the budget goes: what a turn refuses after its fifth message is not said.
+        for turn in 0..240 {
             let agent = turn % people.agents().len();
             let text = format!("Step {turn} of part {} is behind us.", self.rounds);
             let body = json!({

@@ -41,7 +41,7 @@ impl Run {
     /// then is not trusted.
     pub(super) fn outlive(&mut self, done: Result<(), Error>) -> Result<(), Error> {
         match done {
-            Err(error) if matches!(error, Error::Lost(_)) || self.db.is_lost() => {
+            Err(error @ Error::Lost(_)) => {
                 self.others.stale = true;
                 self.mark_away(&error.to_string());
                 Ok(())
