@@ -134,8 +134,10 @@ impl Lane {
         if !remote.owes() {
             return Some(Left::Nothing);
         }
-        if !self.app.is_ours_to_send(self.key, &remote).await.ok()? {
-            return Some(Left::Elsewhere);
+        if remote.sender != self.app.writer.host() {
+            // Where it is ours from now on, the other may have sent more than was read here.
+            let is_ours = self.app.is_ours_to_send(self.key, &remote).await.ok()?;
+            return Some(if is_ours { Left::More } else { Left::Elsewhere });
         }
         let entries = self.app.messages_after(self.key, remote.sent).await.ok()?;
         let inbox = self.app.directory().inboxes.get(&remote.inbox).cloned();
