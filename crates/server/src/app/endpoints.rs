@@ -21,7 +21,7 @@ use super::{App, Draw, ids};
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
 use crate::auth::{Caller, Turn, Vault};
 use crate::couriers::webhook::{Breaker, payload};
-use crate::outward::{self, Answer};
+use crate::outward::{self, Answer, To};
 use crate::view::id_of;
 
 impl App {
@@ -128,6 +128,7 @@ impl App {
             epoch: endpoint.epoch,
         };
         let body = payload::test(self, &endpoint, &callback);
+        let _place = self.webhooks.places.take(To::Endpoint(endpoint.member)).await;
         let headers = reached
             .signing
             .map(|secret| outward::sign(&secret, &uid.show(Prefix::Event), self.now(), &body));

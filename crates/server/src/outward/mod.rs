@@ -9,6 +9,7 @@
 mod address;
 mod backoff;
 mod client;
+mod places;
 mod resolver;
 pub mod signature;
 
@@ -17,6 +18,7 @@ pub(crate) use backoff::backoff;
 #[cfg(test)]
 pub(crate) use client::Why;
 pub(crate) use client::{Answer, Outward};
+pub(crate) use places::{Places, To};
 #[cfg(test)]
 pub(crate) use signature::Unsigned;
 pub(crate) use signature::{Secret, sign, verify};

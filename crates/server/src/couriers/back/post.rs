@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderValue};
 use bytes::Bytes;
 use chorus_core::event::Message;
-use chorus_core::ids::{Prefix, Seq};
+use chorus_core::ids::{Prefix, Seq, Uid};
 use chorus_core::inbox::{Inbox, Remote};
 use chorus_core::limits;
 use chorus_store::StoredEntry;
@@ -15,7 +15,7 @@ use url::Url;
 
 use super::lane::Lane;
 use crate::app::inboxes::CameWith;
-use crate::outward::{Answer, backoff, check_url};
+use crate::outward::{Answer, To, backoff, check_url};
 
 /// How long a soft word may take: it is worth little when it is old.
 const SOFT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -50,7 +50,7 @@ impl Lane {
             };
             let body = CallbackEvent::Message { content, id: Some(id.clone()) };
             let timeout = self.app.webhooks.timeout;
-            let trouble = match self.post(&url, &body, Some(&id), timeout).await? {
+            let trouble = match self.post((inbox.uid, &url), &body, Some(&id), timeout).await? {
                 Answer::Taken => return Some(()),
                 Answer::Gone => "a callback was answered with 410: it has ended".to_owned(),
                 Answer::Refused { status } => format!("a callback was answered with {status}"),
@@ -82,7 +82,7 @@ impl Lane {
             Soft::Status(status) => CallbackEvent::Status { status },
         };
         let timeout = self.app.webhooks.timeout.min(SOFT_TIMEOUT);
-        match self.post(&url, &body, None, timeout).await {
+        match self.post((remote.inbox, &url), &body, None, timeout).await {
             Some(Answer::Taken) | None => {}
             Some(answer) => tracing::debug!(?answer, "how a run gets on was not taken"),
         }
@@ -98,7 +98,7 @@ impl Lane {
 
     async fn post(
         &self,
-        url: &Url,
+        (inbox, url): (Uid, &Url),
         event: &CallbackEvent,
         id: Option<&str>,
         timeout: Duration,
@@ -112,6 +112,7 @@ impl Lane {
             Some(places) => places.clone().acquire_owned().await.ok(),
             None => None,
         };
+        let _turn = self.app.webhooks.places.take(To::Inbox(inbox)).await;
         Some(self.app.webhooks.outward.post(url, body, headers, timeout).await)
     }
 }

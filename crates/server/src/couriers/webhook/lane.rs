@@ -19,6 +19,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
 
+use super::Webhooks;
 use super::health::Health;
 use super::line::{Line, next};
 use super::payload;
@@ -27,7 +28,7 @@ use crate::app::App;
 use crate::app::endpoints::Reached;
 use crate::auth::Caller;
 use crate::couriers::connections::{BACKLOG, Connection, Queues, STOPPING};
-use crate::outward::{self, Answer};
+use crate::outward::{self, Answer, To};
 use crate::telemetry::Outcome as Posted;
 
 /// Posts of one delivery before it is a dead letter: with the waits between them two minutes, or as long as the
@@ -83,7 +84,7 @@ impl Lane {
 
     pub(super) async fn run(mut self) {
         let to = match self.app.reached(&self.endpoint) {
-            Ok(to) => to,
+            Ok(to) => Arc::new(to),
             Err(refusal) => return self.health.refused(refusal.message, self.app.now()),
         };
         while !*self.stop.borrow() {
@@ -171,7 +172,7 @@ impl Lane {
         sessions.find(mine).cloned()
     }
 
-    async fn serve(&mut self, to: &Reached, held: &mut Held) -> End {
+    async fn serve(&mut self, to: &Arc<Reached>, held: &mut Held) -> End {
         let (connection, mut stop) = (held.connection.clone(), self.stop.clone());
         let ended = async {
             tokio::select! {
@@ -247,7 +248,7 @@ impl Lane {
     }
 
     /// Begins the posts that are due, as many as may be under way.
-    async fn post_what_is_ready(&self, to: &Reached, held: &mut Held, now: Timestamp) {
+    async fn post_what_is_ready(&self, to: &Arc<Reached>, held: &mut Held, now: Timestamp) {
         let most = match self.health.is_half_open() {
             true => 1,
             false => self.app.webhooks.concurrency,
@@ -272,11 +273,14 @@ impl Lane {
                 continue;
             };
             let id = offer.entry.event.uid.show(Prefix::Event);
-            let headers = headers(to, &id, now, &body);
-            let (outward, url) = (self.app.webhooks.outward.clone(), to.url.clone());
-            let (key, timeout) = (*key, self.app.webhooks.timeout);
+            let (app, to, key) = (self.app.clone(), to.clone(), *key);
+            let whose = To::Endpoint(self.endpoint.member);
             posts.push(Box::pin(async move {
-                (key, outward.post(&url, Bytes::from(body), headers, timeout).await)
+                let Webhooks { places, outward, timeout, .. } = &app.webhooks;
+                let _place = places.take(whose).await;
+                // Signed as of now: it may have waited.
+                let headers = headers(&to, &id, app.now(), &body);
+                (key, outward.post(&to.url, Bytes::from(body), headers, *timeout).await)
             }));
         }
         lines.retain(|_, line| !line.is_empty());

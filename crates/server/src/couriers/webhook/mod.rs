@@ -25,7 +25,7 @@ use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::config::webhook::Webhook;
-use crate::outward::{Allowed, Outward};
+use crate::outward::{Allowed, Outward, Places};
 pub(crate) use health::{Breaker, Health};
 use lane::Lane;
 use taken::Taken;
@@ -37,6 +37,8 @@ pub(crate) struct Webhooks {
     pub(crate) timeout: Duration,
     /// Channels of one endpoint that are posted to at once.
     pub(crate) concurrency: usize,
+    /// For posts to all of them.
+    pub(crate) places: Places,
     /// How long one author's fragments are waited for; none posts each at once.
     pub(crate) compose: Option<compose::Settings>,
     health: Mutex<HashMap<MemberKey, Arc<Health>>>,
@@ -66,6 +68,7 @@ impl Webhooks {
             allowed,
             timeout: config.timeout.0,
             concurrency: config.concurrency,
+            places: Places::new(config.posts),
             compose: (quiet > 0).then_some(compose),
             health: Mutex::default(),
             taken: Taken::default(),

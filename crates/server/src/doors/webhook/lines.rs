@@ -159,7 +159,7 @@ mod tests {
             ("nothing", vec![], 0, 1),
             ("blank lines", vec![&b"\n"[..]; 50], 0, 1),
             ("a drip", vec![&b"x"[..]; 50], 1, 3),
-            ("three that drip", vec![&b"x"[..], b"y", b"\n"].repeat(3), 3, 7),
+            ("three that drip", [&b"x"[..], b"y", b"\n"].repeat(3), 3, 7),
         ] {
             let waited = Cell::new(0);
             let wait = || {

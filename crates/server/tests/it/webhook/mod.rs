@@ -2,6 +2,7 @@
 
 mod answers;
 mod neighbours;
+mod places;
 mod posts;
 mod retries;
 mod tls;

@@ -17,7 +17,7 @@ use crate::house::{House, PATIENCE, START};
 
 /// How an agent takes what is posted.
 #[derive(Clone, Copy, Debug)]
-enum Manner {
+pub(super) enum Manner {
     /// It never answers.
     Hangs,
     Resets,
@@ -33,14 +33,14 @@ enum Manner {
 }
 
 /// An agent whose manners change.
-struct Neighbour {
+pub(super) struct Neighbour {
     port: u16,
     manner: Arc<Mutex<Manner>>,
     posts: mpsc::UnboundedReceiver<Value>,
 }
 
 impl Neighbour {
-    async fn open(manner: Manner) -> Self {
+    pub(super) async fn open(manner: Manner) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let manner = Arc::new(Mutex::new(manner));
@@ -62,7 +62,7 @@ impl Neighbour {
         Self { port, manner, posts }
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/inbox/sk_1", self.port)
     }
 
