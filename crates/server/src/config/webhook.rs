@@ -23,7 +23,7 @@ section! {
         concurrency: usize = 4, 1 => 64;
         /// Posts at once, to all endpoints and to the services that deliver to inboxes. What waits for its turn has not failed. Nobody's
         /// second post at once comes out of more than half of them, so that many who hang leave room for others.
-        posts: usize = 256, 1 => 4_096;
+        posts: usize = 1_024, 1 => 4_096;
         /// How long the host waits, in the mean, for what the author of a message adds to it: an agent behind a connection string has
         /// no harness that would. 0 posts each message at once.
         quiet: Span = Span::seconds(5), Span::seconds(0) => Span::minutes(1);
