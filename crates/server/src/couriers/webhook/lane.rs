@@ -12,7 +12,7 @@ use chorus_core::command::{Authority, By, Command, Offer, Outcome};
 use chorus_core::delivery::{Disposition, Retry};
 use chorus_core::endpoint::{Act, Endpoint, RUNTIME};
 use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, Prefix, SessionKey, Timestamp};
+use chorus_core::ids::{ConversationKey, Prefix, SessionKey, Timestamp, Uid};
 use chorus_core::member::Session;
 use chorus_wire::webhook::IDEMPOTENCY_KEY;
 use futures_util::StreamExt;
@@ -34,6 +34,8 @@ use crate::telemetry::Outcome as Posted;
 /// Posts of one delivery before it is a dead letter: with the waits between them two minutes, or as long as the
 /// breaker lets the endpoint be.
 const TRIES: u8 = 8;
+/// Deliveries that were taken lately and are remembered.
+const LATELY: usize = 4_096;
 /// Offers held for one endpoint beyond those in its connection's queue.
 const HELD: usize = 256;
 /// What is owed is asked for when fewer than so many are held.
@@ -60,6 +62,8 @@ pub(super) struct Lane {
     endpoint: Arc<Endpoint>,
     health: Arc<Health>,
     stop: watch::Receiver<bool>,
+    /// What was taken lately, with which attempt, and how that ended it.
+    lately: HashMap<Uid, (u16, Option<Disposition>)>,
 }
 
 /// The session while it is held, and what goes through it.
@@ -79,7 +83,7 @@ struct Held {
 impl Lane {
     pub(super) fn of(app: Arc<App>, endpoint: Arc<Endpoint>, stop: watch::Receiver<bool>) -> Self {
         let health = app.webhooks.health(endpoint.member);
-        Self { app, endpoint, health, stop }
+        Self { app, endpoint, health, stop, lately: HashMap::new() }
     }
 
     pub(super) async fn run(mut self) {
@@ -223,7 +227,13 @@ impl Lane {
         }
     }
 
-    fn take(&self, held: &mut Held, mut offer: Offer) {
+    fn take(&mut self, held: &mut Held, mut offer: Offer) {
+        // The database was away before it was noted that the agent has it. It is not posted again with the same attempt:
+        // both would be heard.
+        let known = self.lately.get(&offer.entry.event.uid).copied();
+        if let Some((_, ends)) = known.filter(|(attempt, _)| *attempt == offer.attempt) {
+            return self.note_taken(held.by, &offer, ends);
+        }
         offer.retry = offer.retry.filter(|retry| retry.epoch == self.endpoint.epoch);
         let key = offer.entry.conversation.key;
         let compose = self.app.webhooks.compose;
@@ -232,7 +242,7 @@ impl Lane {
         held.count += 1;
     }
 
-    async fn ask_what_is_owed(&self, held: &mut Held) {
+    async fn ask_what_is_owed(&mut self, held: &mut Held) {
         held.behind |= held.connection.take_lagging();
         if !held.behind || held.count >= FEW || !held.queues.offers.is_empty() {
             return;
@@ -344,23 +354,29 @@ impl Lane {
     }
 
     /// The agent has them. It answers the newest; what its author said before that is part of the same thought.
-    fn accept(&self, by: By, mut thought: payload::Thought) {
+    fn accept(&mut self, by: By, mut thought: payload::Thought) {
         let newest = thought.pop();
         for fragment in thought {
-            let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
-            taken::put(&self.app, by, Command::Accept { event, attempt });
-            let (event, disposition) = (fragment.id, Disposition::Superseded);
-            let note = Some("delivered with what its author said after it".into());
-            taken::put(&self.app, by, Command::Dispose { event, disposition, note });
+            self.note_taken(by, &fragment.item, Some(Disposition::Superseded));
         }
         if let Some(fragment) = newest {
-            let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
-            taken::put(&self.app, by, Command::Accept { event, attempt });
             // That it was taken is the acknowledgement.
-            if fragment.item.decision.policy == Policy::AckOnly {
-                let (event, disposition) = (fragment.id, Disposition::Acknowledged);
-                taken::put(&self.app, by, Command::Dispose { event, disposition, note: None });
-            }
+            let acks = fragment.item.decision.policy == Policy::AckOnly;
+            self.note_taken(by, &fragment.item, acks.then_some(Disposition::Acknowledged));
+        }
+    }
+
+    fn note_taken(&mut self, by: By, offer: &Offer, ends: Option<Disposition>) {
+        let (event, attempt, uid) = (at(offer), offer.attempt, offer.entry.event.uid);
+        if self.lately.len() >= LATELY {
+            self.lately.clear();
+        }
+        self.lately.insert(uid, (attempt, ends));
+        taken::put(&self.app, by, Command::Accept { event, attempt });
+        if let Some(disposition) = ends {
+            let with_later = disposition == Disposition::Superseded;
+            let note = with_later.then(|| "delivered with what its author said after it".into());
+            taken::put(&self.app, by, Command::Dispose { event: uid, disposition, note });
         }
     }
 
