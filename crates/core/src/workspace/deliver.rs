@@ -78,8 +78,10 @@ impl Run<'_> {
         delivery.carried = carried;
         let (decision, attempt, fence) = (delivery.decision, delivery.attempt, delivery.fence);
         let retry = delivery.retry.map(Box::new);
-        if attempt > 1 {
-            // A retry must not be forgotten: the next one has a higher attempt, whatever happens.
+        let has_row = room.open.get(&at.seq).is_some_and(|open| open.stored);
+        if attempt > 1 || has_row {
+            // What is read back was offered once, or as often as its row says: the next attempt is a higher one, whatever
+            // happens.
             room.must_store(at.seq);
         }
         self.ws.count_running(member, was_running, false);

@@ -62,6 +62,22 @@ fn what_is_unsettled_is_offered_again_after_a_restart() {
     }
 }
 
+// covers: ATT-102, WHK-32
+/// Two attempts with one number would both be heard.
+#[test]
+fn an_offer_of_what_has_a_row_is_not_forgotten_by_a_crash() {
+    let mut house = House::new();
+    house.disconnect(SCOUT);
+    house.says(ALICE, "@scout are you there?");
+    // Before another host is let in, or this one stops.
+    house.ws.store_open();
+    house.connect(SCOUT);
+    assert_eq!(house.offer(SCOUT).attempt, 1);
+    house.restart();
+    house.connect(SCOUT);
+    assert_eq!(house.offer(SCOUT).attempt, 2);
+}
+
 // covers: ATT-103
 #[test]
 fn after_five_offers_it_waits_for_the_next_connection() {
