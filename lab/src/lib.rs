@@ -1,5 +1,5 @@
 //! What is measured and broken on purpose: benchmarks beside limits and peers, and the tests that kill
-//! the host under load.
+//! the host under load, and the referee that holds it to the rules of the spec.
 //!
 //! Nothing here is shipped. The benchmarks speak to the host as any client does, over its doors, and
 //! know no crate of it; a figure never depends on a shortcut that a user does not have.
@@ -7,3 +7,4 @@
 pub mod bench;
 pub mod crash;
 pub mod lossy;
+pub mod referee;

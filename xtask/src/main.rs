@@ -1,4 +1,4 @@
-//! The one tool of a developer: `cargo xtask run | test | tidy | bench`.
+//! The one tool of a developer: `cargo xtask run | test | tidy | bench | lab`.
 //!
 //! It depends on no crate of Chorus but the one that starts a PostgreSQL, which depends on none, so that it
 //! builds in seconds and runs when nothing else compiles. Everything it checks, CI checks, and the other way round: `.ci/run` is
@@ -7,6 +7,7 @@
 mod bench;
 mod clients;
 mod contract;
+mod lab;
 mod pages;
 mod postgres;
 mod python;
@@ -49,6 +50,8 @@ enum Task {
     Pages,
     /// Builds in release and measures; one JSON object per line on standard output.
     Bench(bench::Options),
+    /// Builds in release and tries what was built: `referee`.
+    Lab(lab::Options),
 }
 
 fn main() -> ExitCode {
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Task::Tidy { write } => tidy::run(write),
         Task::Pages => test::release().and_then(|()| pages::follow()),
         Task::Bench(options) => bench::run(&options),
+        Task::Lab(options) => lab::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

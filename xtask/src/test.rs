@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::{clients, contract, pages, postgres, repo, step, tidy};
+use crate::{clients, contract, lab, pages, postgres, repo, step, tidy};
 
 /// `demo --check` plays its script in seconds; a hang in it must not cost CI its time.
 const DEMO_LIMIT: Duration = Duration::from_secs(180);
@@ -25,7 +25,7 @@ const QUICK: [(&str, Check); 7] = [
 ];
 
 /// What needs the release binary.
-const RELEASE: [(&str, Check); 7] = [
+const RELEASE: [(&str, Check); 8] = [
     ("release build", release),
     ("README commands", tidy::readme_commands),
     ("pages followed", pages::follow),
@@ -33,6 +33,7 @@ const RELEASE: [(&str, Check); 7] = [
     ("real MCP clients", || if nextest()? { clients::check() } else { Ok(()) }),
     ("demo --check", demo),
     ("crash tests", crash),
+    ("referee", lab::a_minute),
 ];
 
 /// Runs the checks; with `fast`, only those that need no release build.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use chorus_core::attention::{Directedness, Policy};
 use chorus_core::ids::Timestamp;
-use chorus_wire::rest::attention::{Receipt, Told, ToldReceipt, Why};
+use chorus_wire::rest::attention::{Bounds, Receipt, Told, ToldReceipt, UnknownName, Why};
 use chorus_wire::rest::events::Event;
 use chorus_wire::rest::messages::Message;
 use chorus_wire::words::Word;
@@ -69,6 +69,7 @@ pub(crate) fn deed(print: &Printer, event: &Event) -> String {
         "member_left" => format!("{who} removed {member}"),
         "conversation_created" => format!("{who} made this conversation {title}"),
         "settings_changed" => format!("{who} changed the settings of {title}"),
+        "thread_opened" if title.is_empty() => format!("{who} opened a thread"),
         "thread_opened" => format!("{who} opened the thread {title}"),
         "thread_status_changed" => {
             let status = event.status.map_or("?", Word::word);
@@ -133,6 +134,19 @@ pub(crate) fn told(told: &Told) -> String {
     )
 }
 
+/// Who is told, each on a line of its own, or that nobody is.
+pub(crate) fn told_lines(all: &[&Told]) -> String {
+    if all.is_empty() {
+        return "\n  told nobody".to_owned();
+    }
+    all.iter().map(|one| format!("\n  told {}", told(one))).collect()
+}
+
+/// Names that fit nobody, each on a line of its own.
+pub(crate) fn unknown_names(names: &[UnknownName]) -> String {
+    names.iter().map(|unknown| format!("\n  {}", line(&unknown.message))).collect()
+}
+
 /// Who is told, as a table; or that nobody is, and why not.
 pub(crate) fn told_table(all: &[Told], rest: Directedness) -> String {
     let rows: Vec<_> = all.iter().map(told_row).collect();
@@ -190,6 +204,12 @@ pub(crate) fn why(why: &Why) -> String {
         let member = "nobody in particular";
         text.push_str(&guess(member, nobody.confidence, &nobody.because, &nobody.against));
     }
+    if let Some(bounds) = &why.bounds {
+        let Bounds { sure, likely, perhaps } = bounds;
+        text.push_str(&format!(
+            "an agent must answer from {sure} % on, is shown it from {likely} %, and is told of it from {perhaps} %\n"
+        ));
+    }
     text.push_str(&table(
         &["MEMBER", "DIRECTEDNESS", "POLICY", "MODE", "BECAUSE", "WHAT CAME OF IT"],
         &rows,
@@ -222,10 +242,18 @@ fn guess(member: &str, confidence: u8, because: &[String], against: &[String]) -
 /// What came of a delivery: `responded after 1.2 s, attempt 1`.
 pub(crate) fn outcome(told: &ToldReceipt, since: Timestamp) -> String {
     match &told.receipt {
+        Some(receipt) if receipt.state == "waiting" && is_for_person(told) => {
+            format!("waits for {} to answer", line(&told.told.member))
+        }
         Some(receipt) => receipt_words(receipt, since),
         None if told.told.mode.tells() => "no receipt: a person reads it".to_owned(),
         None => "not sent".to_owned(),
     }
+}
+
+/// Whether a person owes the answer: to people it comes from who did not give it, and they have no deadline.
+fn is_for_person(told: &ToldReceipt) -> bool {
+    told.told.policy == Policy::MustRespond && told.deadline_ms.is_none()
 }
 
 fn receipt_words(receipt: &Receipt, since: Timestamp) -> String {
@@ -251,10 +279,47 @@ fn receipt_words(receipt: &Receipt, since: Timestamp) -> String {
         },
         (_, other) => line(other),
     };
-    format!("{what}{attempt}")
+    let note = receipt.note.as_deref().map(|note| format!(": {}", line(note)));
+    format!("{what}{attempt}{}", note.unwrap_or_default())
 }
 
 /// A word of the protocol as prose.
 pub(crate) fn spaced(word: &str) -> String {
     word.replace('_', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    // covers: ATT-404
+    #[test]
+    fn what_a_person_owes_waits_for_that_person() {
+        let told = |member: &str, deadline: Option<u32>| -> ToldReceipt {
+            let told = json!({
+                "member": member, "directedness": "to_me", "policy": "must_respond",
+                "mode": "buffered", "reason": "escalated", "priority": "high",
+                "deadline_ms": deadline,
+                "receipt": {"state": "waiting", "attempt": 0, "fence": 2},
+            });
+            serde_json::from_value(told).expect("a receipt")
+        };
+        let words = |told: ToldReceipt| outcome(&told, Timestamp(0));
+        assert_eq!(words(told("alice", None)), "waits for alice to answer");
+        assert_eq!(words(told("scout", Some(300_000))), "waits for the agent");
+    }
+
+    // covers: ATT-404
+    #[test]
+    fn a_thread_without_a_title_is_named_without_one() {
+        let event = json!({
+            "event_id": "evt_1", "conversation": "ch_1", "seq": 1, "type": "thread_opened",
+            "actor": {"id": "scout", "kind": "agent", "display_name": "Scout"},
+            "created_at": "2026-01-01T00:00:00Z", "title": "",
+        });
+        let event: Event = serde_json::from_value(event).expect("an event");
+        let print = Printer { json: false, colour: false };
+        assert_eq!(deed(&print, &event), "scout opened a thread");
+    }
 }

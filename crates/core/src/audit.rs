@@ -142,7 +142,9 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::Release { .. } => (Act::Release, Firm),
         Command::Accept { .. } => (Act::Accept, Soft),
         Command::Reject { .. } => (Act::Reject, Soft),
-        Command::Dispose { .. } => (Act::Dispose, Firm),
+        Command::Dispose { .. } | Command::Resolve { .. } | Command::CancelDelivery { .. } => {
+            (Act::Dispose, Firm)
+        }
         Command::Defer { .. } => (Act::Defer, Firm),
         Command::DecideApproval { .. } => (Act::DecideApproval, Firm),
         Command::Retrieve { .. } => (Act::Retrieve, Soft),
@@ -181,6 +183,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         // The text of a digest, which says nothing new.
         | Command::KeepDigest { .. }
         | Command::Life { .. }
+        | Command::Progress { .. }
         | Command::Owed { .. }
         | Command::Preview(_)
         | Command::Droppable { .. }
@@ -231,6 +234,10 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
         Command::Dispose { event, disposition, .. } => {
             record.subject = Some(*event);
             name = Some(disposition.name());
+        }
+        Command::Resolve { event, .. } => {
+            record.subject = Some(*event);
+            name = Some(crate::delivery::Disposition::Responded.name());
         }
         Command::DecideApproval { approval, approved, .. } => {
             record.subject = Some(*approval);

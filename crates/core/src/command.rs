@@ -239,6 +239,11 @@ pub enum Command {
         disposition: Disposition,
         note: Option<Arc<str>>,
     },
+    /// What is owed for an event, whichever version of its message is named, was done without a message.
+    Resolve {
+        event: Uid,
+        note: Option<Arc<str>>,
+    },
     /// Keeps what a command made of a digest; for the host itself.
     KeepDigest {
         conversation: Uid,
@@ -251,10 +256,11 @@ pub enum Command {
         thread: Option<Uid>,
         member: MemberKey,
     },
-    /// Puts off what the caller owes: it is offered again at `until`.
+    /// Puts off what the caller owes: it is offered again at `until`, or after the usual time.
     Defer {
         event: Uid,
-        until: Timestamp,
+        until: Option<Timestamp>,
+        reason: Option<Arc<str>>,
     },
     /// The caller was shown the content of a knock that it had been told of.
     Retrieve {
@@ -263,6 +269,16 @@ pub enum Command {
     /// Proof of life of the runs a session has accepted.
     Life {
         session: SessionKey,
+    },
+    /// A run says how far it got: where that is shown. None: the turn it comes with, else the run that the session began
+    /// last; records nothing.
+    Progress {
+        event: Option<Uid>,
+    },
+    /// The harness works on what it was given no more; which attempt it means, where it says so.
+    CancelDelivery {
+        event: Uid,
+        attempt: Option<u16>,
     },
     /// An agent is about to call a tool that the operator marked sensitive.
     MayCall {
@@ -340,4 +356,21 @@ pub enum Command {
         member: Option<MemberKey>,
         limit: usize,
     },
+}
+
+impl Command {
+    /// Whether it may change anything. What does not is a question.
+    pub fn changes_something(&self) -> bool {
+        !matches!(
+            self,
+            Self::Preview(_)
+                | Self::Note(_)
+                | Self::Owed { .. }
+                | Self::Droppable { .. }
+                | Self::Standing { .. }
+                | Self::Waiting { .. }
+                | Self::Overdue { .. }
+                | Self::Turns { .. }
+        )
+    }
 }

@@ -67,6 +67,15 @@ impl Replies {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|r| r.name() == name)
     }
+
+    /// Where the answers of a new conversation go unless somebody says so: where several agents sit in a channel they
+    /// take turns, which they do in threads (design section 5, "Turns").
+    pub fn of_new(kind: ConversationKind, agents: usize) -> Self {
+        match kind {
+            ConversationKind::Channel if agents >= 2 => Self::Thread,
+            _ => Self::Line,
+        }
+    }
 }
 
 /// How a member takes part when nobody selects it (channels spec, "Members").

@@ -8,14 +8,18 @@
 //! whenever the right to answer moves, so that what an older turn says can be told from what the present
 //! one says.
 
+mod attempts;
 mod open;
 mod overdue;
+
+use std::sync::Arc;
 
 use crate::attention::{Decision, Policy, Rule, Told};
 use crate::command::Turn;
 use crate::ids::{MemberKey, SessionKey, Timestamp};
 use crate::limits;
 
+pub use attempts::{Before, Taken};
 pub use open::Open;
 
 /// How a delivery ended (C2A "Event disposition").
@@ -59,9 +63,10 @@ impl Disposition {
 }
 
 impl Disposition {
-    /// Whether the matter is closed for this member: nothing is offered again. `claimed` only says who has it.
+    /// Whether the matter is closed for this member: nothing is offered again. `claimed` only says who has it, and
+    /// what is `deferred` comes back.
     pub fn settles(self) -> bool {
-        self != Self::Claimed
+        !matches!(self, Self::Claimed | Self::Deferred)
     }
 }
 
@@ -137,18 +142,26 @@ pub struct Delivery {
     pub said: u8,
     /// Which attempt's callback has spoken first: another's says the same again (webhook spec section 3). 0 is none.
     pub voice: u16,
-    /// By its callback the run has said that nothing more comes.
+    /// The run has said how it ended: nothing more comes of it.
     pub over: bool,
     /// The host itself carries it to an endpoint, and says what becomes of it: it is not offered again because
     /// that takes long, and its run is over once it has been quiet.
     pub carried: bool,
     /// Something has come by its callback.
     pub heard: bool,
+    /// What was owed here is owed by somebody else now: its member may still answer, and holds no turn for it.
+    pub moved_on: bool,
     /// Posts of it that failed since it was last taken or given up.
     pub retry: Option<Retry>,
     /// Redeliveries made because no answer came (design section 5, "Deadlines").
     pub reminders: u8,
     pub clock: Clock,
+    /// How many of the attempts belong to an older fence, or to an older connection.
+    pub before: Before,
+    /// When the run of this fence began, while its delivery is offered again.
+    pub taken: Option<Taken>,
+    /// What the member last said of it without a message: why it put it off, declined it or could not do it.
+    pub note: Option<Arc<str>>,
 }
 
 /// What time makes of a delivery.
@@ -182,9 +195,13 @@ impl Delivery {
             over: false,
             carried: false,
             heard: false,
+            moved_on: false,
             retry: None,
             reminders: 0,
             clock: Clock::default(),
+            before: Before::default(),
+            taken: None,
+            note: None,
         }
     }
 
@@ -211,6 +228,11 @@ impl Delivery {
         matches!(self.state, State::Deferred { .. })
     }
 
+    /// Whether nobody is left who could be asked, or its endpoint does not take it.
+    pub fn is_dead(&self) -> bool {
+        matches!(self.state, State::Dead { .. })
+    }
+
     /// Whether the obligation came here from somebody who did not answer.
     pub fn is_escalated(&self) -> bool {
         self.decision.rule == Rule::Escalated
@@ -219,7 +241,7 @@ impl Delivery {
     /// Whether an answer is owed here that was not given in time: somebody else did not, or nobody was left.
     pub fn is_overdue(&self) -> bool {
         let holds = self.is_escalated() && self.is_obligation() && self.is_open();
-        holds || matches!(self.state, State::Dead { .. })
+        holds || self.is_dead()
     }
 
     pub fn session(&self) -> Option<SessionKey> {
@@ -232,13 +254,16 @@ impl Delivery {
     pub fn offer(&mut self, session: SessionKey, now: Timestamp) {
         self.attempt = self.attempt.saturating_add(1);
         self.offered_at.get_or_insert(now);
+        self.keep_run();
         self.state = State::Offered { session, at: now };
     }
 
+    /// A session has it. One that has acknowledged this fence before goes on with its run: that moves no deadline.
     pub fn accept(&mut self, session: SessionKey, now: Timestamp) {
         self.accepted_at.get_or_insert(now);
         self.retry = None;
-        self.state = State::Accepted { session, at: now, life: now, gone: None };
+        let Taken { at, life } = self.taken.take().unwrap_or(Taken { at: now, life: now });
+        self.state = State::Accepted { session, at, life, gone: None };
     }
 
     /// Something was said in its turn.
@@ -275,10 +300,9 @@ impl Delivery {
 
     /// It waits to be offered anew, and what the run that put it off, or gave it up, still says is stale.
     pub fn come_back(&mut self) {
-        self.fence += 1;
+        self.next_fence();
         self.said = 0;
         self.voice = 0;
-        self.over = false;
         self.retry = None;
         self.state = State::Waiting;
     }
@@ -295,9 +319,14 @@ impl Delivery {
             (true, None) => self.clock.withheld = Some(now),
             (false, Some(since)) => {
                 self.clock.withheld = None;
-                self.clock.stood_ms = self.clock.stood_ms.saturating_add(now.since(since).max(0));
-                if let State::Accepted { gone: Some(gone), .. } = &mut self.state {
-                    *gone = now;
+                let stood = now.since(since).max(0);
+                self.clock.stood_ms = self.clock.stood_ms.saturating_add(stood);
+                if let State::Accepted { life, gone, .. } = &mut self.state {
+                    *life = life.plus(stood);
+                    *gone = gone.map(|_| now);
+                }
+                if let Some(taken) = &mut self.taken {
+                    taken.life = taken.life.plus(stood);
                 }
             }
             _ => return false,
@@ -309,7 +338,10 @@ impl Delivery {
     /// still be taken up by the same session.
     pub fn interrupt(&mut self, now: Timestamp) {
         match &mut self.state {
-            State::Offered { .. } => self.state = State::Waiting,
+            State::Offered { .. } => {
+                self.state = State::Waiting;
+                self.next_connection();
+            }
             // What an endpoint has taken goes on there, whoever posts to it next.
             State::Accepted { gone, .. } if !self.carried => *gone = gone.or(Some(now)),
             _ => {}
@@ -321,8 +353,9 @@ impl Delivery {
     fn clock_from(&self, event_at: Timestamp) -> Timestamp {
         let begun = self.clock.until.map_or(event_at, |until| until.max(event_at));
         let begun = begun.plus(self.clock.stood_ms);
-        match self.state {
-            State::Accepted { at, life, .. } => life.min(self.cap(at)).max(begun),
+        match self.run() {
+            // That it was taken is no sign of life.
+            Some(Taken { at, life }) if life > at => life.min(self.cap(at)).max(begun),
             _ => begun,
         }
     }
@@ -386,7 +419,7 @@ impl Delivery {
             }
         }
         match self.state {
-            State::Offered { .. } if self.attempt >= limits::OFFERS_PER_CONNECTION => {
+            State::Offered { .. } if self.made_here() >= limits::OFFERS_PER_CONNECTION => {
                 self.state = State::Waiting;
                 None
             }

@@ -317,6 +317,16 @@ impl Change {
     }
 }
 
+/// Whether a message counts as talk: against the no-human budget of its line, and against turns and their cooldown.
+/// Chat does, and so does an event that somebody owes an answer for; status does not.
+pub fn is_talk(message: &Message, attention: &Attention) -> bool {
+    match message.kind {
+        MessageKind::Chat => true,
+        MessageKind::Event => attention.obliges(),
+        MessageKind::System => false,
+    }
+}
+
 impl Event {
     /// Whether a member who may see the conversation is shown this entry of it. The one place that keeps
     /// ephemeral messages, and what is done to them, from everybody else.
@@ -324,9 +334,29 @@ impl Event {
         self.attention.as_ref().is_none_or(|a| a.is_shown_to(member))
     }
 
+    /// Whether it counts as talk ([`is_talk`]). What the host asks by itself does not.
+    pub fn is_talk(&self) -> bool {
+        let Some(message) = self.change.message() else { return false };
+        match &self.attention {
+            Some(attention) => is_talk(message, attention) && !self.is_stimulus(),
+            None => message.kind == MessageKind::Chat,
+        }
+    }
+
+    /// Whether it is a stimulus that was said: the key of one is its id, and its payload too, which no member can send.
+    fn is_stimulus(&self) -> bool {
+        let is_event = self.change.message().is_some_and(|m| m.kind == MessageKind::Event);
+        is_event && self.idempotency.is_some_and(|i| i.key == i.payload)
+    }
+
     /// Whom it is shown to, when not to everybody.
     pub fn only(&self) -> Option<&Arc<[MemberKey]>> {
         self.attention.as_ref()?.only.as_ref()
+    }
+
+    /// The message that this is a later version of.
+    pub fn edit_of(&self) -> Option<Seq> {
+        self.change.about().filter(|_| matches!(self.change, Change::Edited { .. }))
     }
 
     /// Whether what it said is gone.

@@ -46,10 +46,20 @@ pub const APPROVAL_MS: i64 = 24 * 3_600_000;
 pub const APPROVALS_EACH: usize = 100;
 /// What is owed is put off at most this far: longer is not an answer to come, but none.
 pub const DEFER_MS: i64 = 7 * 24 * 3_600_000;
+/// So long, where it is not said until when: a coffee, or another job of the agent's.
+pub const DEFERRAL_MS: i64 = 10 * 60_000;
 /// And at most so often, so that putting off comes to an end.
 pub const DEFERRALS: u8 = 3;
 /// Fragments of one author within this are one turn (C2A "buffered").
 pub const FRAGMENT_CAP_MS: i64 = 30_000;
+/// The compose window closes so long after a text that looks complete (C2A "buffered": 2 to 5 seconds).
+pub const COMPOSE_QUIET_MS: i64 = 2_000;
+/// And at most so long after one that does not.
+pub const COMPOSE_UNFINISHED_MS: i64 = 5_000;
+/// A run that has said nothing visible is begun again for what its authors add at most so often.
+pub const RUN_JOINS: u8 = 2;
+/// After so long without a word between them, a person's greeting to an agent is answered again.
+pub const FIRST_WORDS_MS: i64 = 8 * 3_600_000;
 /// An open delivery gets a row when it is this old (design section 3, "A delivery costs no row").
 pub const PENDING_ROW_AFTER_MS: i64 = 1_000;
 /// Members that a delivery names as told too; the rest is counted.
@@ -87,6 +97,8 @@ pub const WORK_BINDINGS: usize = 32;
 pub const WORK_PROGRESS: usize = 32;
 /// Messages of one thread that stand in the feed: more is the thread itself.
 pub const PROMOTIONS: usize = 32;
+/// Threads whose work is freed of what is removed, by the command that removes it.
+pub const BINDINGS_DROPPED: usize = 1_000;
 /// Stimuli of one channel that may be let wait; as a rule it is fewer.
 pub const STIMULI_PENDING: usize = 128;
 /// Stimuli that the host has made and that wait for room in the queue of one channel: as many as a project has tasks.
@@ -149,6 +161,8 @@ pub const TURN_PATIENCE_MS: i64 = 120_000;
 pub const FILE_NAME_BYTES: usize = 255;
 /// Largest file in bytes: a long screenshot or a log, in one row that keeps other posts waiting for milliseconds.
 pub const ASSET_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of a file in one answer to an agent that reads it: as much as a message, and what a model's window can take.
+pub const ASSET_SHOWN_BYTES: usize = 128 * 1024;
 /// A file that no message refers to stays so long after it was brought: a message that is being written.
 pub const ASSET_GRACE_MS: i64 = 24 * 3_600_000;
 /// Projects of a workspace, all of them in memory.
@@ -183,3 +197,5 @@ pub const QUERY_TERMS: usize = 32;
 pub const CONNECTION_STRING_BYTES: usize = 3 * 1024;
 /// Agents that are reached by a connection string; each is a task of the host's.
 pub const ENDPOINTS: usize = 10_000;
+/// Longest reason in characters that a report of a failed run shows: a few lines of a log.
+pub const FAILURE_CHARS: usize = 600;

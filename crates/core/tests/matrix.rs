@@ -20,6 +20,7 @@ fn facts(rule: Rule, text: &str) -> Circumstances {
             "participates" => facts.participates = true,
             "follows" => facts.follows = true,
             "person" => facts.member_is_agent = false,
+            "first" => facts.first_words = true,
             other => panic!("unknown fact {other:?}"),
         }
     }
@@ -39,6 +40,7 @@ fn every_circumstance(rule: Rule) -> impl Iterator<Item = Circumstances> {
             participates: bit(4),
             follows: bit(5),
             member_is_agent: bit(6),
+            first_words: bit(7),
         }
     })
 }

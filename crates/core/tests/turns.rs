@@ -205,6 +205,7 @@ impl Subject {
             obligation: addressed,
             asked: addressed && by_person,
             accepted: false,
+            present: true,
             addressed,
             replied_to: false,
             reacted: false,

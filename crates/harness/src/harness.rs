@@ -15,7 +15,7 @@ use chorus_client::c2a::Connection;
 use chorus_core::attention::compose::Settings;
 use chorus_core::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
@@ -27,7 +27,7 @@ use crate::options::Options;
 use crate::outbound::Sent;
 use crate::runtime::{End, Runtime, orphans};
 use crate::sending::Sending;
-use crate::turn::Outcome;
+use crate::turn::{Outcome, Stop};
 use crate::turns::{ClaimAnswer, Effect, Input, Rules, Turns};
 
 /// A connection that held this long was a good one: the next is tried at once.
@@ -39,9 +39,22 @@ const PRUNE: Duration = Duration::from_secs(3_600);
 
 /// What comes back from the work that runs beside the loop.
 enum Done {
-    Turn { turn: u64, outcome: Outcome },
-    Claim { event: String, answer: ClaimAnswer },
-    Sent { event: String, sent: Sent },
+    Turn {
+        turn: u64,
+        outcome: Outcome,
+    },
+    /// The run has said something that others see.
+    Seen {
+        turn: u64,
+    },
+    Claim {
+        event: String,
+        answer: ClaimAnswer,
+    },
+    Sent {
+        event: String,
+        sent: Sent,
+    },
 }
 
 struct Harness {
@@ -55,7 +68,7 @@ struct Harness {
     failures: u32,
     up_since: Instant,
     /// Runs under way, with what stops them.
-    runs: HashMap<u64, oneshot::Sender<()>>,
+    runs: HashMap<u64, mpsc::UnboundedSender<Stop>>,
     sending: Sending,
     /// When the outbox is looked at again after a failure, and how many there were in a row.
     send_again: Option<Timestamp>,
@@ -116,8 +129,8 @@ impl Harness {
         let rules = Rules {
             compose: Settings {
                 quiet_ms: ms(options.quiet),
+                unfinished_ms: ms(options.unfinished),
                 cap_ms: ms(options.cap),
-                ..Settings::default()
             },
             knocks: options.knocks,
             parallel: options.parallel.max(1),
@@ -230,8 +243,8 @@ impl Harness {
     /// Stops every run and waits for its end, so that it is journaled as stopped and not as failed.
     async fn stop(mut self, finished: &mut mpsc::UnboundedReceiver<Done>) -> Result<(), Error> {
         self.decide(Input::Linked(false))?;
-        for (_, cancel) in self.runs.drain() {
-            let _ = cancel.send(());
+        for (_, stop) in self.runs.drain() {
+            let _ = stop.send(Stop::Now);
         }
         let until = Instant::now() + LAST_RUNS;
         while self.turns.running().next().is_some() || !self.sending.is_idle() {

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chorus_core::limits;
+
 use crate::runtime::Runtime;
 
 /// Options of [`crate::run`].
@@ -19,9 +21,11 @@ pub struct Options {
     pub runtime: Runtime,
     /// The session to go on with, instead of the one in the journal.
     pub session: Option<String>,
-    /// The compose window: a turn begins this long after the last fragment …
+    /// The compose window: a turn begins this long after a text that looks complete …
     pub quiet: Duration,
-    /// … and at the latest this long after the first.
+    /// … at most this long after one that does not …
+    pub unfinished: Duration,
+    /// … and, while its author types or goes on, at most this long after the first.
     pub cap: Duration,
     pub knocks: Knocks,
     /// Longest run of the runtime; never more than 30 minutes, whatever is said here.
@@ -59,8 +63,9 @@ impl Options {
             state: state.into(),
             runtime,
             session: None,
-            quiet: Duration::from_secs(5),
-            cap: Duration::from_secs(30),
+            quiet: Duration::from_millis(limits::COMPOSE_QUIET_MS.unsigned_abs()),
+            unfinished: Duration::from_millis(limits::COMPOSE_UNFINISHED_MS.unsigned_abs()),
+            cap: Duration::from_millis(limits::FRAGMENT_CAP_MS.unsigned_abs()),
             knocks: Knocks::Hold,
             turn_timeout: Duration::from_secs(30 * 60),
             parallel: 4,

@@ -14,6 +14,7 @@ use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::tools::{React, SendMessage, SendTarget, Visibility};
 
 use crate::journal::Outgoing;
+use crate::turns::Turn;
 
 /// What came of one thing sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,38 @@ pub(crate) enum Sent {
     Withheld { note: String },
     /// To be sent again.
     Later { note: String },
+}
+
+/// What the host knows of a run that owed an answer and printed none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Silence {
+    /// It has said nothing in any way.
+    Nothing,
+    /// It has put something out, which is posted now.
+    Posted,
+    /// It has ended its event, or put it off.
+    Disposed,
+}
+
+/// Asks the host what a silent run has done by itself. Where it cannot be asked, the next run looks first.
+pub(crate) async fn silence(connection: &Connection, turn: &Turn) -> Silence {
+    let Some(anchor) = turn.anchor() else { return Silence::Disposed };
+    // It changes nothing, and says how the event stands.
+    let stands =
+        connection.disposition(&anchor.event_id, Disposition::Claimed, None, token(anchor)).await;
+    if stands.is_ok_and(|stands| stands.disposition != Disposition::Claimed) {
+        return Silence::Disposed;
+    }
+    if anchor.channel.is_none() {
+        return Silence::Nothing;
+    }
+    // A run closes without words: what it has emitted is posted, and if that is nothing this is refused.
+    let key = format!("silent:{}:{}", anchor.event_id, turn.attempt);
+    let closing = reply(anchor, &key, String::new());
+    match connection.call_tool("chat.send_message", &closing).await {
+        Ok(_) => Silence::Posted,
+        Err(_) => Silence::Nothing,
+    }
 }
 
 pub(crate) async fn send(connection: &Connection, outgoing: Outgoing) -> Sent {

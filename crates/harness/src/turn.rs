@@ -5,17 +5,19 @@ use std::time::Duration;
 
 use chorus_client::Error;
 use chorus_client::c2a::Connection;
+use chorus_core::delivery::Disposition;
 use chorus_core::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::entry::Entry;
+use chorus_wire::attention::files::{Assets, ReadAsset};
 use chorus_wire::attention::notifications::Progress;
 use chorus_wire::attention::tools::{ReadThread, ThreadWindow};
 use chorus_wire::jsonrpc::Id;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, interval_at};
 
-use crate::outbound::{self, token};
-use crate::prompt;
+use crate::outbound::{self, Silence, token};
+use crate::prompt::{self, Files};
 use crate::runtime::{Bounds, End, Runtime, Work, command};
 use crate::turns::{Turn, is_knock};
 
@@ -50,15 +52,25 @@ pub(crate) enum Outcome {
     },
 }
 
-/// Runs a turn to its end. `cancel` stops it at any point.
+/// Why a run is to end early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Now,
+    /// More came for it. What others have seen of it stands: then it goes on.
+    UnlessSeen,
+}
+
+/// Runs a turn to its end. `stops` stops it at any point; `seen` is told when it has said something that others see.
 pub(crate) async fn perform(
     setting: &Setting,
     turn: &Turn,
-    mut cancel: oneshot::Receiver<()>,
+    mut stops: mpsc::UnboundedReceiver<Stop>,
+    seen: impl Fn(),
 ) -> Outcome {
     let prepared = tokio::select! {
         prepared = prepare(setting, turn) => prepared,
-        _ = &mut cancel => return Outcome::Ended { end: End::Cancelled, acted: false },
+        // Nothing of it can have been seen yet.
+        _ = stops.recv() => return Outcome::Ended { end: End::Cancelled, acted: false },
     };
     let work = match prepared {
         Ok(work) => work,
@@ -66,7 +78,7 @@ pub(crate) async fn perform(
     };
     let conversation = &turn.place.conversation;
     let _ = setting.connection.typing(conversation, true).await;
-    let end = run(setting, turn, work, cancel).await;
+    let end = run(setting, turn, work, stops, seen).await;
     let _ = setting.connection.typing(conversation, false).await;
 
     let acted = match end {
@@ -74,7 +86,14 @@ pub(crate) async fn perform(
         // What cannot be seen now is looked for before the next run.
         _ => has_acted(setting, turn).await.unwrap_or(false),
     };
-    Outcome::Ended { end, acted }
+    if acted || end != End::Silent || !turn.owes_an_answer() {
+        return Outcome::Ended { end, acted };
+    }
+    match outbound::silence(&setting.connection, turn).await {
+        Silence::Nothing => Outcome::Ended { end, acted: false },
+        Silence::Posted => Outcome::Ended { end, acted: true },
+        Silence::Disposed => Outcome::Ended { end: End::Disposed, acted: false },
+    }
 }
 
 /// Looks whether there is anything left to do, and frames what is.
@@ -93,26 +112,59 @@ async fn prepare(setting: &Setting, turn: &Turn) -> Result<Work, Outcome> {
             }
         }
     }
-    let mut context = Vec::new();
-    if setting.context > 0 && shows_context(turn) {
-        let window = ReadThread { limit: Some(setting.context), ..ReadThread::default() };
-        match read(setting, turn, window).await {
-            Ok(messages) => context = messages,
-            Err(error) => {
-                tracing::warn!(%error, "the conversation could not be read; the turn goes without");
-            }
-        }
-    }
+    let context = context(setting, turn).await;
     let nonce = match draw_nonce() {
         Ok(nonce) => nonce,
         Err(note) => return Err(Outcome::Ended { end: End::Failed { note }, acted: false }),
     };
-    let prompt = prompt::frame(turn, &context, &nonce);
+    let mut files = Files::new();
+    if prompt::has_files(turn, &context) {
+        match list_files(setting, turn).await {
+            Ok(found) => files = found,
+            // Their ids are in the texts all the same.
+            Err(error) => tracing::warn!(%error, "the files of the turn could not be listed"),
+        }
+    }
+    let prompt = prompt::frame(turn, &context, &files, &nonce);
     Ok(Work {
         prompt,
         environment: environment(setting, turn),
         noted_in: Some(setting.state.clone()),
     })
+}
+
+/// What the runtime is shown of what was said before: in a public turn the thread of its subject, as it came with the
+/// turn, else the newest of the conversation.
+async fn context(setting: &Setting, turn: &Turn) -> Vec<Entry> {
+    if setting.context == 0 || !shows_context(turn) {
+        return Vec::new();
+    }
+    let thread = recent(turn, setting.context as usize);
+    let bodies_came = turn.batch.iter().all(|delivery| delivery.content.is_some());
+    if !thread.is_empty() && bodies_came {
+        return thread;
+    }
+    let window = ReadThread { limit: Some(setting.context), ..ReadThread::default() };
+    let read = match read(setting, turn, window).await {
+        Ok(messages) => messages,
+        Err(error) => {
+            tracing::warn!(%error, "the conversation could not be read; the turn goes without");
+            return thread;
+        }
+    };
+    if thread.is_empty() {
+        return read;
+    }
+    // Of the conversation only what the turn itself is about.
+    let about = |entry: &Entry| turn.batch.iter().any(|d| d.event_id == entry.event_id);
+    thread.into_iter().chain(read.into_iter().filter(about)).collect()
+}
+
+/// The newest messages of the subject that a public turn is about, oldest first; none where it is no public turn.
+fn recent(turn: &Turn, most: usize) -> Vec<Entry> {
+    let channel = turn.anchor().and_then(|delivery| delivery.channel.as_deref());
+    let recent = channel.map_or(&[][..], |channel| &channel.recent);
+    recent[recent.len().saturating_sub(most)..].to_vec()
 }
 
 /// How a turn ends that could not be looked at before it ran. A host that went away, or has no database for the
@@ -124,10 +176,18 @@ fn unseen(error: &Error) -> End {
     End::Failed { note: format!("the conversation could not be read: {error}") }
 }
 
-async fn run(setting: &Setting, turn: &Turn, work: Work, cancel: oneshot::Receiver<()>) -> End {
+async fn run(
+    setting: &Setting,
+    turn: &Turn,
+    work: Work,
+    mut stops: mpsc::UnboundedReceiver<Stop>,
+    seen: impl Fn(),
+) -> End {
     let Runtime::Command { line } = &setting.runtime;
+    let (cancel, cancelled) = oneshot::channel();
+    let mut cancel = Some(cancel);
     let (tell, mut told) = mpsc::unbounded_channel();
-    let running = command::run(line, work, setting.bounds, cancel, tell);
+    let running = command::run(line, work, setting.bounds, cancelled, tell);
     tokio::pin!(running);
     let mut alive = interval_at(Instant::now() + setting.keepalive, setting.keepalive);
     let mut steps = 0;
@@ -141,7 +201,20 @@ async fn run(setting: &Setting, turn: &Turn, work: Work, cancel: oneshot::Receiv
                 }
                 return end;
             }
-            Some(message) = told.recv() => Some(message),
+            Some(message) = told.recv() => {
+                seen();
+                Some(message)
+            }
+            stop = stops.recv(), if cancel.is_some() => {
+                let joins = stop == Some(Stop::UnlessSeen);
+                // What cannot be looked up now is looked up before the next run.
+                if joins && has_acted(setting, turn).await.unwrap_or(false) {
+                    seen();
+                } else if let Some(cancel) = cancel.take() {
+                    let _ = cancel.send(());
+                }
+                continue;
+            }
             _ = alive.tick() => None,
         };
         steps += 1;
@@ -155,18 +228,23 @@ async fn progress(setting: &Setting, turn: &Turn, step: u64, message: Option<Str
     if let (Some(message), Some(event)) = (&message, &anchor) {
         tracing::info!(%event, %message, "progress");
     }
-    let progress = Progress {
+    let told = |event: Option<String>, message| Progress {
         progress_token: Id::String(format!(
             "turn:{}.{}",
-            anchor.as_deref().unwrap_or(""),
+            event.as_deref().unwrap_or(""),
             turn.attempt
         )),
         progress: step.into(),
         total: None,
         message,
-        event_id: anchor,
+        event_id: event,
     };
-    let _ = setting.connection.progress(&progress).await;
+    // The run handles all of the batch: each of its events has a clock of its own.
+    for delivery in turn.batch.iter().filter(|delivery| Some(&delivery.event_id) != anchor.as_ref())
+    {
+        let _ = setting.connection.progress(&told(Some(delivery.event_id.clone()), None)).await;
+    }
+    let _ = setting.connection.progress(&told(anchor, message)).await;
 }
 
 /// Messages of the turn's place, oldest first.
@@ -185,6 +263,16 @@ async fn read(
     Ok(window.messages)
 }
 
+/// What the host says of the files of the turn's conversation.
+async fn list_files(setting: &Setting, turn: &Turn) -> Result<Files, Error> {
+    let conversation = Some(turn.place.conversation.clone());
+    let asked = ReadAsset { conversation, ..ReadAsset::default() };
+    let answer = setting.connection.call_tool("chat.read_asset", &asked).await?;
+    let listed: Assets = serde_json::from_value(answer)
+        .map_err(|e| Error::Protocol(format!("chat.read_asset: {e}")))?;
+    Ok(listed.assets.into_iter().map(|file| (file.asset_id.clone(), file)).collect())
+}
+
 /// Whether the agent has answered an event of the turn, or ended it with a reaction: the runtime can do
 /// both by itself, with the token of its turn.
 async fn has_acted(setting: &Setting, turn: &Turn) -> Result<bool, Error> {
@@ -200,9 +288,8 @@ async fn has_acted(setting: &Setting, turn: &Turn) -> Result<bool, Error> {
 
 fn shows_action(me: &str, turn: &Turn, messages: &[Entry]) -> bool {
     let ours = |event: &str| turn.batch.iter().any(|delivery| delivery.event_id == event);
-    let ends = |signal: Signal| {
-        signal.disposition().is_some() && !matches!(signal, Signal::Working | Signal::Claimed)
-    };
+    // What was put off comes back, and is run again then.
+    let ends = |signal: Signal| signal.disposition().is_some_and(Disposition::settles);
     messages.iter().any(|entry| {
         let answers = entry.author.id == me && entry.in_reply_to.as_deref().is_some_and(ours);
         let reacted = ours(&entry.event_id)
@@ -232,6 +319,7 @@ fn environment(setting: &Setting, turn: &Turn) -> Vec<(&'static str, String)> {
     let mut all = vec![
         ("CHORUS_URL", setting.url.clone()),
         ("CHORUS_C2A_URL", hello.turn_url.clone()),
+        ("CHORUS_ASSETS_URL", format!("{}/v1/assets", setting.url.trim_end_matches('/'))),
         ("CHORUS_TURN_TOKEN", token(anchor).unwrap_or_default()),
         ("CHORUS_EVENT_ID", anchor.event_id.clone()),
         ("CHORUS_CONVERSATION_ID", turn.place.conversation.clone()),

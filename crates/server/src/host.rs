@@ -170,6 +170,7 @@ impl Host {
             digests: digest.enabled.then(|| digest.every.ms()),
             approvals: config.settings.approvals.rules(),
             flow: config.settings.attention.settings(),
+            deferral: config.settings.deadlines.defer.ms(),
             keep: config.settings.retention.keep,
             ..Options::new(&config.data, uid)
         };
@@ -272,6 +273,7 @@ impl Host {
             place,
             copying: Default::default(),
             budgets: config.settings.budget.budgets(),
+            flow: config.settings.attention.settings(),
             summaries: Scribe {
                 command: config.settings.threads.summary_command.clone(),
                 timeout: config.settings.threads.summary_timeout.0,

@@ -187,6 +187,59 @@ pub(crate) fn is_seen(
     Ok(false)
 }
 
+/// Whether a member is shown a message of the conversation that refers to the file, or the file is pinned to it.
+pub(crate) fn is_shown_in(
+    db: &dyn Db,
+    workspace: i64,
+    asset: &Asset,
+    key: ConversationKey,
+    viewer: Option<MemberKey>,
+) -> Result<bool> {
+    let sql = "SELECT seq FROM asset_ref WHERE workspace = $1 AND asset = $2 AND conversation = $3
+        ORDER BY seq DESC LIMIT $4";
+    let id = asset.uid.0.to_be_bytes();
+    let values = [workspace.into(), (&id).into(), key.0.into(), LOOKED_AT.into()];
+    for seq in db.all(sql, &values, |row| Ok(Seq(row.int(0)?)))? {
+        let at = EventRef { conversation: key, seq };
+        let shown = |event: Event| viewer.is_none_or(|viewer| event.is_shown_to(viewer));
+        if seq == PINNED || event::get(db, workspace, at)?.is_some_and(shown) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The newest files of a conversation, or of one message of it, with the messages that a member is shown with them;
+/// the newest message first.
+pub(crate) fn shown_in(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    only: Option<Seq>,
+    viewer: Option<MemberKey>,
+) -> Result<Vec<(Option<Uid>, Asset)>> {
+    let sql = "SELECT seq, asset FROM asset_ref WHERE workspace = $1 AND conversation = $2
+        AND seq >= $3 AND seq <= $4 ORDER BY seq DESC, asset LIMIT $5";
+    let (least, most) = only.map_or((0, i64::MAX as u64), |seq| (seq.0, seq.0));
+    let values = [workspace.into(), key.0.into(), least.into(), most.into(), LOOKED_AT.into()];
+    let refs = db.all(sql, &values, |row| Ok((Seq(row.int(0)?), uid(row, 1)?)))?;
+    let mut found = Vec::new();
+    for (seq, id) in refs {
+        let at = EventRef { conversation: key, seq };
+        let message = match seq {
+            PINNED => None,
+            _ => match event::get(db, workspace, at)? {
+                Some(event) if viewer.is_none_or(|viewer| event.is_shown_to(viewer)) => {
+                    Some(event.uid)
+                }
+                _ => continue,
+            },
+        };
+        found.extend(get(db, workspace, id)?.map(|asset| (message, asset)));
+    }
+    Ok(found)
+}
+
 /// Drops files brought before `before` to which no message refers and that are pinned nowhere, and bytes of which there is no file. What this batch
 /// refers to was written before.
 pub(crate) fn sweep(db: &dyn Db, workspace: i64, before: Timestamp) -> Result<()> {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use chorus_core::delivery::{Open, State};
+use chorus_core::delivery::Open;
 use chorus_core::event::EventRef;
 use chorus_core::ids::{ConversationKey, Seq};
 use chorus_core::packed;
@@ -209,5 +209,5 @@ fn read(conversation: u64, seq: u64, packed: &[u8]) -> Result<(ConversationKey, 
 }
 
 fn dead(open: &Open) -> u64 {
-    open.deliveries.iter().filter(|d| matches!(d.state, State::Dead { .. })).count() as u64
+    open.deliveries.iter().filter(|d| d.is_dead()).count() as u64
 }

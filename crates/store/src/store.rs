@@ -63,6 +63,8 @@ pub struct Options {
     pub approvals: Rules,
     /// How the flow of talk is read.
     pub flow: flow::Settings,
+    /// For how long something is put off when nobody says until when, in milliseconds.
+    pub deferral: i64,
     /// How long conversations are kept that say nothing of it themselves.
     pub keep: Keep,
     /// Another file layer of SQLite's than the system's, by its registered name. For tests.
@@ -84,6 +86,7 @@ impl Options {
             digests: Some(chorus_core::limits::DIGEST_MS),
             approvals: Rules::default(),
             flow: flow::Settings::default(),
+            deferral: chorus_core::limits::DEFERRAL_MS,
             keep: Keep::default(),
             vfs: None,
         }
@@ -257,7 +260,7 @@ fn revive(
     let last = conversation::last_key(db, tenant.key)?;
     let workspace = Workspace::new(directory, last);
     let workspace = workspace.with_budgets(options.budgets).with_approvals(options.approvals);
-    let mut workspace = workspace.with_flow(options.flow);
+    let mut workspace = workspace.with_flow(options.flow).with_deferral(options.deferral);
     workspace.set_digests(options.digests);
     workspace.set_keep(options.keep);
     let directory = workspace.directory().clone();

@@ -1,7 +1,8 @@
-//! The bounds of the flow of talk: from how sure a guess is a turn, from how likely a knock, and when a question is
-//! some person's. They are chosen from rooms whose addressees were noted, as the weights are, by two aims:
+//! The bounds of the flow of talk: from how likely a guess is a turn, from where on a knock, and when a question is
+//! some person's. They are chosen from rooms whose addressees were noted, as the weights are, by two aims; from how sure
+//! a guess obliges (`sure`) is settled, not found:
 //!
-//! - `sure` and `likely`: what they are worth ([`worth`]). A turn that is right is worth 1, one that is wrong costs half
+//! - `likely` and `perhaps`: what they are worth ([`worth`]). A turn that is right is worth 1, one that is wrong costs half
 //!   of that; a knock is worth half a turn and costs a third of one. Were every guess as likely right as it says, 40 and
 //!   25 percent would be best: they stay, unless the rooms say that others are worth half a percent more.
 //! - `somebodys`: the fewest turns with which 96 of a hundred questions to nobody are given to an agent, which is one
@@ -21,8 +22,8 @@ use crate::score::{AGENTS, Merit, Played};
 pub(crate) type Crossed = HashMap<(String, String), Settings>;
 
 /// The first of nearly the same merit is taken.
-const SURE: [u8; 6] = [40, 45, 35, 50, 30, 55];
-const LIKELY: [u8; 4] = [25, 30, 20, 15];
+const LIKELY: [u8; 6] = [40, 45, 35, 50, 30, 55];
+const PERHAPS: [u8; 4] = [25, 30, 20, 15];
 const SOMEBODYS: [u8; 6] = [50, 55, 60, 65, 75, 85];
 
 /// So much of the most merit is as good as nothing.
@@ -30,6 +31,19 @@ const NEARLY: f64 = 0.005;
 
 /// Of a hundred questions to nobody so many must be given to an agent.
 const ANSWERED: f64 = 0.96;
+
+/// The bounds that are found.
+pub(crate) struct Found {
+    pub likely: u8,
+    pub perhaps: u8,
+    pub somebodys: u8,
+}
+
+impl Found {
+    pub(crate) fn of(flow: &Settings) -> Self {
+        Self { likely: flow.likely, perhaps: flow.perhaps, somebodys: flow.somebodys }
+    }
+}
 
 /// For each room the weights and bounds that all others give.
 pub(crate) fn crossed(sets: &[Set], usual: Settings) -> Result<Crossed, String> {
@@ -39,8 +53,9 @@ pub(crate) fn crossed(sets: &[Set], usual: Settings) -> Result<Crossed, String> 
         let others: Vec<_> = rooms.iter().filter(|(_, c)| c.conv != chat.conv).copied().collect();
         let weights = fit::leak(fit::fit(&others, usual.off)?);
         let flow = fit(&others, Settings { weights, ..usual })?;
-        let (sure, likely, somebodys) = (flow.sure, flow.likely, flow.somebodys);
-        eprintln!("without {}: sure {sure}, likely {likely}, somebodys {somebodys}", chat.conv);
+        let Found { likely, perhaps, somebodys } = Found::of(&flow);
+        let conv = &chat.conv;
+        eprintln!("without {conv}: likely {likely}, perhaps {perhaps}, somebodys {somebodys}");
         settings.insert((set.name.clone(), chat.conv.clone()), flow);
     }
     Ok(settings)
@@ -48,10 +63,11 @@ pub(crate) fn crossed(sets: &[Set], usual: Settings) -> Result<Crossed, String> 
 
 /// The bounds that the rooms give, with these weights.
 pub(crate) fn fit(rooms: &[(&Set, &Chat)], flow: Settings) -> Result<Settings, String> {
-    let sure = SURE.map(|sure| with(flow, |f| (f.sure, f.likely) = (sure, f.likely.min(sure))));
-    let flow = best(rooms, &sure, worth)?;
-    let likely = LIKELY.map(|likely| with(flow, |f| f.likely = likely.min(f.sure)));
+    let likely = LIKELY
+        .map(|likely| with(flow, |f| (f.likely, f.perhaps) = (likely, f.perhaps.min(likely))));
     let flow = best(rooms, &likely, worth)?;
+    let perhaps = PERHAPS.map(|perhaps| with(flow, |f| f.perhaps = perhaps.min(f.likely)));
+    let flow = best(rooms, &perhaps, worth)?;
     let somebodys = SOMEBODYS.map(|bound| with(flow, |f| f.somebodys = bound));
     best(rooms, &somebodys, enough)
 }

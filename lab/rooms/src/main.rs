@@ -21,7 +21,6 @@ mod report;
 mod score;
 #[cfg(test)]
 mod tests;
-mod window;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -35,7 +34,6 @@ use lines::{Chat, Set};
 use replay::{Cost, Decided, Replay};
 use report::Report;
 use score::{AGENTS, Played};
-use window::Timed;
 
 #[derive(Parser)]
 struct Args {
@@ -53,12 +51,15 @@ struct Args {
     /// Fits the weights of the flow from all rooms, and prints the table instead of figures.
     #[arg(long)]
     fit: bool,
-    /// From how many percent on a guess is as good as a name.
+    /// From how many percent on a guess obliges as a name does.
     #[arg(long, default_value_t = flow::SURE)]
     sure: u8,
-    /// From how many percent on a guess is worth a knock.
+    /// From how many percent on the message is shown.
     #[arg(long, default_value_t = flow::LIKELY)]
     likely: u8,
+    /// From how many percent on a guess is worth a knock.
+    #[arg(long, default_value_t = flow::PERHAPS)]
+    perhaps: u8,
 }
 
 /// What costs are taken of: so many lines of each conversation are enough.
@@ -81,7 +82,8 @@ fn run(args: &Args) -> Result<(), String> {
     let sets = lines::read(&args.folder)?;
     let off = args.without.iter().map(|name| clue(name)).collect::<Result<Vec<_>, _>>()?;
     let off = off.into_iter().fold(Clues::NONE, Clues::with);
-    let usual = Settings { off, sure: args.sure, likely: args.likely, ..Settings::default() };
+    let (sure, likely, perhaps) = (args.sure, args.likely, args.perhaps);
+    let usual = Settings { off, sure, likely, perhaps, ..Settings::default() };
     if args.fit {
         return fit_all(&sets, usual);
     }
@@ -94,13 +96,9 @@ fn run(args: &Args) -> Result<(), String> {
     let pseudo = decisions(&sets, flow_of, pseudo::chat)?;
     for set in &sets {
         let mut report = Report::new(&set.name, args.explain);
-        let crossed = |chat: &Chat| match args.cross {
-            true => window::crossed(&sets, &timed(&sets, &decided), chat),
-            false => compose::Settings::default(),
-        };
-        let decided_of = played(set, &decided, crossed);
+        let decided_of = played(set, &decided);
         score::score(&decided_of, &mut report);
-        score::score_pseudo(&played(set, &pseudo, |_| compose::Settings::default()), &mut report);
+        score::score_pseudo(&played(set, &pseudo), &mut report);
         merge::score(&decided_of, &mut report);
         acts::questions(&decided_of, &mut report);
         acts::labelled(&set.labelled, &sets, &decided, &mut report);
@@ -131,39 +129,24 @@ fn decisions(
     Ok(decided)
 }
 
-/// The conversations with seconds in their times.
-fn timed<'a>(sets: &'a [Set], decided: &'a Decisions) -> Vec<Timed<'a>> {
-    let all = sets.iter().flat_map(|set| set.chats.iter().map(move |chat| (set, chat)));
-    let of = |set: &Set, chat: &Chat| decided.get(&(set.name.clone(), chat.conv.clone()));
-    let timed = all.filter(|(_, chat)| chat.seconds);
-    timed.filter_map(|(set, chat)| Some((chat, of(set, chat)?.as_slice()))).collect()
-}
-
-/// Prints what all rooms together give: the weights and bounds of the flow, the weights and waits of the window.
+/// Prints what all rooms together give: the weights and bounds of the flow.
 fn fit_all(sets: &[Set], usual: Settings) -> Result<(), String> {
     let rooms = fit::rooms(sets);
     let weights = fit::fit(&rooms, usual.off)?;
     println!("{}", fit::table(&weights));
     let flow = bounds::fit(&rooms, Settings { weights: fit::leak(weights), ..usual })?;
-    println!("sure {}, likely {}, somebodys {}", flow.sure, flow.likely, flow.somebodys);
-    let decided = decisions(sets, |_, _| usual, Chat::clone)?;
-    let weights = fit::leak(window::fit(sets, |_| false));
-    println!("compose: {weights:.2?}");
-    let window = window::price(&timed(sets, &decided), weights);
-    println!("pace {}, price {:.4}", window.pace, window.price);
+    let bounds::Found { likely, perhaps, somebodys } = bounds::Found::of(&flow);
+    println!("likely {likely}, perhaps {perhaps}, somebodys {somebodys}");
     Ok(())
 }
 
 /// The conversations of a set that were played.
-fn played<'a>(
-    set: &'a Set,
-    decided: &'a Decisions,
-    window: impl Fn(&Chat) -> compose::Settings,
-) -> Vec<Played<'a>> {
+fn played<'a>(set: &'a Set, decided: &'a Decisions) -> Vec<Played<'a>> {
     let of = |chat: &Chat| decided.get(&(set.name.clone(), chat.conv.clone()));
     let chats = set.chats.iter().filter_map(|chat| {
         let decided = of(chat)?;
-        Some(Played { chat, agents: chat.most_active(AGENTS), decided, compose: window(chat) })
+        let compose = compose::Settings::default();
+        Some(Played { chat, agents: chat.most_active(AGENTS), decided, compose })
     });
     chats.collect()
 }

@@ -12,7 +12,7 @@ use chorus_core::attention::directedness::{self, People, Said};
 use chorus_core::attention::flow::{self, Saying, Weighed};
 use chorus_core::attention::intent::asks_question;
 use chorus_core::attention::names::{Target, mentions};
-use chorus_core::attention::{Attention, Decision, Directedness};
+use chorus_core::attention::{Attention, Decision, Directedness, Policy};
 use chorus_core::conversation::{
     Conversation, ConversationKind, Participation, Settings, Visibility,
 };
@@ -190,6 +190,11 @@ impl Decided {
             || directedness::for_the_rest(&self.attention, false),
             |told| told.decision,
         )
+    }
+
+    /// Whether the member must answer it.
+    pub(crate) fn owes(&self, author: usize) -> bool {
+        self.of(author).policy == Policy::MustRespond
     }
 
     /// The one whom it is taken to be for: the first who is told that it is for them.

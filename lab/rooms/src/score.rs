@@ -254,6 +254,10 @@ fn turns(set: &[Played<'_>], who: Who, report: &mut Report) {
         report.figure(&name("knocks.per_100"), hundred(counted.knocks), "knocks/100 lines");
         let precision = share(counted.knocked_right, counted.knocks);
         report.figure(&name("knocks.precision"), precision, "share");
+        report.figure(&name("owed.per_100"), hundred(counted.owed), "obligations/100 lines");
+        let precision = share(counted.owed_right, counted.owed);
+        report.figure(&name("owed.precision"), precision, "share");
+        report.figure(&name("owed.recall"), share(counted.owed_right, counted.wanted), "share");
     }
 }
 
@@ -264,6 +268,9 @@ struct Turns {
     knocks: usize,
     right: usize,
     knocked_right: usize,
+    /// Turns that must end in an answer.
+    owed: usize,
+    owed_right: usize,
     wanted: usize,
 }
 
@@ -281,6 +288,9 @@ impl Turns {
                     all.right += usize::from(turn && directed);
                     all.knocked_right += usize::from(knock && directed);
                     all.wanted += usize::from(directed);
+                    let owed = who.is_product() && line.decided.owes(agent);
+                    all.owed += usize::from(owed);
+                    all.owed_right += usize::from(owed && directed);
                 }
             }
         }

@@ -9,6 +9,7 @@ use chorus_core::packed;
 use serde_json::Value;
 
 use crate::lines::{Chat, Heard, parse};
+use crate::merge;
 use crate::pseudo;
 use crate::replay::Replay;
 use crate::report::Report;
@@ -103,6 +104,46 @@ fn figures_are_taken_as_defined() {
     assert_eq!(figure("turns.precision.mention_only"), 0.5);
     assert_eq!(figure("responders.per_question.people"), 2.0);
     assert_eq!(figure("responders.per_question.broadcast"), 1.0);
+}
+
+/// Ann says these, so many seconds after the first, and ben asks in between what belongs to nothing of it.
+fn pieces(at: &[(i64, &str)]) -> Chat {
+    let lines = at.iter().enumerate().map(|(seq, (seconds, text))| {
+        let line = serde_json::json!({
+            "conv": "p", "seq": seq, "ts": 100 + seconds, "res": "sec", "author": "ann", "kind": "msg",
+            "text": text, "gold": true, "cluster": 1, "to": ["ben"], "to_src": "reply",
+        });
+        line.to_string()
+    });
+    room(&lines.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn late_lines_join_a_run_that_is_silent_twice_and_each_wait_is_counted() {
+    let merged = |at: &[(i64, &str)]| {
+        let chat = pieces(at);
+        let decided = vec![None; chat.heard.len()];
+        let compose = compose::Settings::default();
+        let set = [Played { chat: &chat, agents: Vec::new(), decided: &decided, compose }];
+        let mut report = Report::new("pieces", false);
+        merge::score(&set, &mut report);
+        move |name: &str| {
+            let line = report.lines.iter().find(|line| line["metric"] == name).unwrap();
+            line["value"].as_f64().unwrap()
+        }
+    };
+    // The window has closed after 2 s; the run says its first word at 12 s.
+    let figure = merged(&[(0, "The build is red."), (11, "It was green before.")]);
+    assert_eq!((figure("merge.f1"), figure("merge.window_f1")), (1.0, 0.0));
+    assert_eq!((figure("merge.wait_p50_ms"), figure("merge.wait_p95_ms")), (2_000.0, 2_000.0));
+    let figure = merged(&[(0, "The build is red."), (12, "It was green before.")]);
+    assert_eq!(figure("merge.f1"), 0.0);
+    // The third that comes late is a turn of its own: two of three pairs.
+    let figure = merged(&[(0, "One."), (5, "Two."), (10, "Three."), (15, "Four.")]);
+    assert_eq!((figure("merge.f1"), figure("merge.recall")), (0.8, 0.6667));
+    // What looks unfinished is waited for.
+    let figure = merged(&[(0, "the build of the"), (4, "other branch is red")]);
+    assert_eq!((figure("merge.window_f1"), figure("merge.wait_p95_ms")), (1.0, 2_000.0));
 }
 
 #[test]

@@ -4,15 +4,15 @@ use std::ops::Range;
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
-pub(super) struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// An independent source for somebody who draws beside this one.
-    pub(super) fn split(&mut self) -> Self {
+    pub(crate) fn split(&mut self) -> Self {
         Self(self.next())
     }
 
@@ -25,20 +25,20 @@ impl Chance {
     }
 
     /// A number of the range, which must not be empty.
-    pub(super) fn within(&mut self, range: Range<u64>) -> u64 {
+    pub(crate) fn within(&mut self, range: Range<u64>) -> u64 {
         range.start + self.next() % (range.end - range.start).max(1)
     }
 
-    pub(super) fn index(&mut self, length: usize) -> usize {
+    pub(crate) fn index(&mut self, length: usize) -> usize {
         (self.next() % length.max(1) as u64) as usize
     }
 
     /// True once in `times`.
-    pub(super) fn one_in(&mut self, times: u64) -> bool {
+    pub(crate) fn one_in(&mut self, times: u64) -> bool {
         self.within(0..times) == 0
     }
 
-    pub(super) fn millis(&mut self, range: Range<u64>) -> Duration {
+    pub(crate) fn millis(&mut self, range: Range<u64>) -> Duration {
         Duration::from_millis(self.within(range))
     }
 }

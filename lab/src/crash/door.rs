@@ -15,7 +15,7 @@ const ANSWER: Duration = Duration::from_secs(30);
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// A caller with its token.
-pub(super) struct Door {
+pub(crate) struct Door {
     addr: SocketAddr,
     token: String,
     stream: Option<TcpStream>,
@@ -23,7 +23,7 @@ pub(super) struct Door {
 
 /// What came of a request.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// A status and a body, null when it is no JSON.
     Given(u16, Value),
     /// The request may have reached the host, or not; no answer came.
@@ -33,11 +33,11 @@ pub(super) enum Answer {
 }
 
 impl Door {
-    pub(super) fn new(addr: SocketAddr, token: impl Into<String>) -> Self {
+    pub(crate) fn new(addr: SocketAddr, token: impl Into<String>) -> Self {
         Self { addr, token: token.into(), stream: None }
     }
 
-    pub(super) fn ask(&mut self, method: &str, path: &str, body: &Value) -> Answer {
+    pub(crate) fn ask(&mut self, method: &str, path: &str, body: &Value) -> Answer {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         if self.stream.is_none() {
             let Ok(stream) = TcpStream::connect(self.addr) else { return Answer::Down };
@@ -60,7 +60,7 @@ impl Door {
 
     /// A request to a host that is up: its answer must come and be a success. A host whose database was begun again
     /// may see that only now, and says that nothing was written: as any client, this one asks again.
-    pub(super) fn must(&mut self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+    pub(crate) fn must(&mut self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         let began = Instant::now();
         let answer = loop {
             // A connection kept from before a restart is dead, which shows only now.

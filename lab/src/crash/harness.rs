@@ -26,38 +26,55 @@ const TURN: Duration = Duration::from_millis(1_500);
 /// What follows the event in the log of a harness that was killed in each of the three turns it had.
 const GIVEN_UP: &str = " attempts=3";
 
-pub(super) struct Harness {
-    pub(super) agent: String,
-    pub(super) token: String,
+pub(crate) struct Harness {
+    pub(crate) agent: String,
+    pub(crate) token: String,
     chorus: PathBuf,
     url: String,
     folder: PathBuf,
+    /// What `chorus join` is given beside what it needs.
+    options: Vec<String>,
     child: Option<Child>,
 }
 
 impl Harness {
-    pub(super) fn new(
+    pub(crate) fn new(
         folder: &Path,
         chorus: &Path,
         url: String,
         agent: &str,
         token: String,
     ) -> Result<Self, String> {
+        // Whatever is typed meanwhile, a turn begins soon.
+        let options = ["--quiet-ms", "50", "--cap-ms", "400"].map(str::to_owned).to_vec();
+        Self::with(folder, chorus, url, agent, token, SCRIPT, options)
+    }
+
+    /// One whose runtime is another script, in its own folder, and that is joined with these options.
+    pub(crate) fn with(
+        folder: &Path,
+        chorus: &Path,
+        url: String,
+        agent: &str,
+        token: String,
+        script: &str,
+        options: Vec<String>,
+    ) -> Result<Self, String> {
         let folder = folder.join(agent);
         fs::create_dir_all(&folder)
-            .and_then(|()| fs::write(folder.join("script.sh"), SCRIPT))
+            .and_then(|()| fs::write(folder.join("script.sh"), script))
             .map_err(|e| format!("{}: {e}", folder.display()))?;
         let (agent, chorus) = (agent.to_owned(), chorus.to_owned());
-        Ok(Self { agent, token, chorus, url, folder, child: None })
+        Ok(Self { agent, token, chorus, url, folder, options, child: None })
     }
 
     /// Starts it on the state folder it has.
-    pub(super) fn start(&mut self) -> Result<(), String> {
+    pub(crate) fn start(&mut self) -> Result<(), String> {
         let runtime = format!("cmd:cd '{}' && exec sh script.sh", self.folder.display());
         let child = bare(&self.chorus)
             .args(["join", "--agent", &self.agent, "--runtime", &runtime, "--url", &self.url])
-            // Whatever is typed meanwhile, a turn begins soon.
-            .args(["--quiet-ms", "50", "--cap-ms", "400", "--while-parent-lives", "--state-dir"])
+            .args(&self.options)
+            .args(["--while-parent-lives", "--state-dir"])
             .arg(self.folder.join("state"))
             .env("CHORUS_TOKEN", &self.token)
             .env("CHORUS_LOG", "info")
@@ -72,7 +89,7 @@ impl Harness {
 
     /// SIGKILL in the middle of a turn, or, when none begins for a while, between two. Says whether it was
     /// in one.
-    pub(super) fn kill_in_turn(&mut self) -> Result<bool, String> {
+    pub(crate) fn kill_in_turn(&mut self) -> Result<bool, String> {
         let began = Instant::now();
         while !self.is_busy() && began.elapsed() < TURN {
             std::thread::sleep(Duration::from_millis(2));
@@ -82,7 +99,7 @@ impl Harness {
         Ok(busy)
     }
 
-    pub(super) fn kill(&mut self) -> Result<(), String> {
+    pub(crate) fn kill(&mut self) -> Result<(), String> {
         self.still_runs()?;
         let mut child = self.child.take().ok_or("there is no harness to kill")?;
         child.kill().and_then(|()| child.wait()).map_err(|e| format!("kill: {e}"))?;
@@ -90,7 +107,7 @@ impl Harness {
     }
 
     /// A host that crashes is no reason for a harness to end.
-    pub(super) fn still_runs(&mut self) -> Result<(), String> {
+    pub(crate) fn still_runs(&mut self) -> Result<(), String> {
         let Some(child) = &mut self.child else { return Ok(()) };
         match child.try_wait() {
             Ok(Some(status)) => {
@@ -103,13 +120,13 @@ impl Harness {
     }
 
     /// The events whose turns were begun, once for each run that got as far as its script.
-    pub(super) fn runs(&self) -> Vec<String> {
+    pub(crate) fn runs(&self) -> Vec<String> {
         let runs = fs::read_to_string(self.folder.join("runs")).unwrap_or_default();
         runs.lines().map(str::to_owned).collect()
     }
 
     /// Events that a restarted harness found begun as often as it may be: it gives them up, and says so.
-    pub(super) fn given_up(&self) -> Vec<String> {
+    pub(crate) fn given_up(&self) -> Vec<String> {
         let said = fs::read_to_string(self.folder.join("harness.log")).unwrap_or_default();
         let events = said.lines().filter_map(|line| {
             let (_, event) = line.split_once(" taken up again event=")?;

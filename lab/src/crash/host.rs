@@ -19,22 +19,22 @@ const START: Duration = Duration::from_secs(30);
 /// and again while nobody listens can end up connected to itself, and then the port is taken.
 const PORTS: std::ops::Range<u64> = 15_000..30_000;
 
-pub(super) struct Host {
-    pub(super) addr: SocketAddr,
+pub(crate) struct Host {
+    pub(crate) addr: SocketAddr,
     chorus: PathBuf,
     folder: PathBuf,
     child: Option<Child>,
     /// It was seen to take work since it was started.
     was_ready: bool,
     /// The database that it shares with other hosts, and the keys they share.
-    pub(super) database: Option<(String, PathBuf)>,
+    pub(crate) database: Option<(String, PathBuf)>,
     /// Variables that it is started with.
-    pub(super) settings: Vec<(&'static str, String)>,
+    pub(crate) settings: Vec<(&'static str, String)>,
 }
 
 impl Host {
     /// One that will run on `folder`, at a port that is free now.
-    pub(super) fn on(folder: &Path, chorus: &Path, chance: &mut Chance) -> Result<Self, String> {
+    pub(crate) fn on(folder: &Path, chorus: &Path, chance: &mut Chance) -> Result<Self, String> {
         for _ in 0..100 {
             let port = u16::try_from(chance.within(PORTS)).unwrap_or(0);
             let addr = SocketAddr::from(([127, 0, 0, 1], port));
@@ -54,17 +54,17 @@ impl Host {
         Err("no port is free".to_owned())
     }
 
-    pub(super) fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
 
     /// Whether it was started and not killed.
-    pub(super) fn runs(&self) -> bool {
+    pub(crate) fn runs(&self) -> bool {
         self.child.is_some()
     }
 
     /// Starts the process and does not wait.
-    pub(super) fn start(&mut self) -> Result<(), String> {
+    pub(crate) fn start(&mut self) -> Result<(), String> {
         let mut command = self.command();
         command.args(["serve", "--listen", &self.addr.to_string()]);
         if let Some((url, keys)) = &self.database {
@@ -87,7 +87,7 @@ impl Host {
     }
 
     /// Waits until it takes work; gives how long that took.
-    pub(super) fn ready(&mut self) -> Result<Duration, String> {
+    pub(crate) fn ready(&mut self) -> Result<Duration, String> {
         let began = Instant::now();
         loop {
             let mut door = Door::new(self.addr, "");
@@ -113,7 +113,7 @@ impl Host {
     }
 
     /// SIGKILL. Says whether it was alive to be killed.
-    pub(super) fn kill(&mut self) -> Result<(), String> {
+    pub(crate) fn kill(&mut self) -> Result<(), String> {
         let mut child = self.child.take().ok_or("there is no host to kill")?;
         if let Ok(Some(status)) = child.try_wait() {
             return match self.may_have_ended() {
@@ -126,7 +126,7 @@ impl Host {
     }
 
     /// SIGTERM, as an operator would stop it.
-    pub(super) fn stop(&mut self) -> Result<(), String> {
+    pub(crate) fn stop(&mut self) -> Result<(), String> {
         let mut child = self.child.take().ok_or("there is no host to stop")?;
         kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM)
             .map_err(|e| format!("stop: {e}"))?;
@@ -134,14 +134,14 @@ impl Host {
     }
 
     /// A command on the host's folder, knowing nothing of the environment around it.
-    pub(super) fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = bare(&self.chorus);
         command.arg("--data").arg(self.data());
         command
     }
 
     /// Runs `chorus doctor` on the folder; an error is what it found.
-    pub(super) fn doctor(&self) -> Result<(), String> {
+    pub(crate) fn doctor(&self) -> Result<(), String> {
         let mut command = self.command();
         command.arg("doctor");
         if let Some((url, _)) = &self.database {
@@ -171,7 +171,7 @@ impl Drop for Host {
 }
 
 /// The binary without any `CHORUS_…` of the environment.
-pub(super) fn bare(chorus: &Path) -> Command {
+pub(crate) fn bare(chorus: &Path) -> Command {
     let mut command = Command::new(chorus);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CHORUS_") {
@@ -183,7 +183,7 @@ pub(super) fn bare(chorus: &Path) -> Command {
 }
 
 /// A file that a process writes its log to, after what is there.
-pub(super) fn log(path: &Path) -> Result<File, String> {
+pub(crate) fn log(path: &Path) -> Result<File, String> {
     let file = OpenOptions::new().create(true).append(true).open(path);
     file.map_err(|e| format!("{}: {e}", path.display()))
 }

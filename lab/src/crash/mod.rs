@@ -11,16 +11,16 @@
 
 mod balance;
 pub mod binary;
-mod chance;
+pub(crate) mod chance;
 mod check;
-mod door;
+pub(crate) mod door;
 mod evidence;
-mod harness;
-mod host;
+pub(crate) mod harness;
+pub(crate) mod host;
 mod house;
 mod people;
 mod report;
-mod room;
+pub(crate) mod room;
 mod run;
 pub mod webhook;
 

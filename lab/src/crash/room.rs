@@ -17,14 +17,14 @@ const CHANNELS: [&str; 2] = ["ops", "parser"];
 const PAGE: usize = 200;
 
 /// The operator's token, which the host leaves in its folder.
-pub(super) fn operator(data: &Path) -> Result<String, String> {
+pub(crate) fn operator(data: &Path) -> Result<String, String> {
     let path = data.join("operator.token");
     let token = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     Ok(token.trim().to_owned())
 }
 
 /// Makes a member, and gives a token of it.
-pub(super) fn member(door: &mut Door, id: &str, kind: &str) -> Result<String, String> {
+pub(crate) fn member(door: &mut Door, id: &str, kind: &str) -> Result<String, String> {
     let member = json!({ "id": id, "kind": kind, "token_role": "worker" });
     let made = door.must("POST", "/v1/members", &member)?;
     made["token"].as_str().map(str::to_owned).ok_or_else(|| format!("no token in {made}"))
@@ -39,7 +39,7 @@ pub(super) fn furnish(door: &mut Door) -> Result<Vec<Place>, String> {
     let everybody: Vec<_> = PEOPLE.iter().chain(&AGENTS).collect();
     let mut places = Vec::new();
     for title in CHANNELS {
-        let channel = json!({ "title": title, "members": everybody });
+        let channel = json!({ "title": title, "members": everybody, "replies": "line" });
         let channel = door.must("POST", "/v1/channels", &channel)?;
         let conversation = text(&channel, "id")?;
         let thread = json!({ "conversation": conversation, "title": format!("work on {title}") });

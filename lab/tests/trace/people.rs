@@ -113,7 +113,8 @@ impl People {
         let (mut rooms, mut threads) = (Vec::new(), Vec::new());
         for number in 0..CHANNELS {
             let members: Vec<&str> = PEOPLE.into_iter().chain(AGENTS).collect();
-            let new = json!({"title": format!("room {number}"), "members": members});
+            let title = format!("room {number}");
+            let new = json!({"title": title, "members": members, "replies": "line"});
             let made = house.must(&op, "POST", "/v1/channels", Some(&new)).await;
             let room = made["id"].as_str().unwrap().to_owned();
             // Where agents are to work without a person; in a conversation they would take turns.

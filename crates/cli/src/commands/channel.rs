@@ -38,7 +38,8 @@ pub(crate) enum Args {
         /// The stream of work it belongs to
         #[arg(long, value_name = "ID")]
         stream: Option<String>,
-        /// Where answers to messages of the main line go: `line` or `thread`
+        /// Where answers to messages of the main line go: `line` or `thread`; unless given, `thread` where two or
+        /// more agents are in it
         #[arg(long, value_parser = word::<Replies>)]
         replies: Option<Replies>,
     },

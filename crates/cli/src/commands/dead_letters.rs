@@ -49,10 +49,14 @@ fn list(dead: &[Delivery]) -> String {
                 line(&one.member),
                 one.receipt.attempt.to_string(),
                 line(&one.reason),
+                line(one.receipt.note.as_deref().unwrap_or_default()),
                 date(one.created_at),
             ]
         })
         .collect();
     let again = "send one again with: chorus dead-letters redeliver ID";
-    format!("{}{again}", table(&["DELIVERY", "MEMBER", "ATTEMPTS", "BECAUSE", "POSTED"], &rows))
+    format!(
+        "{}{again}",
+        table(&["DELIVERY", "MEMBER", "ATTEMPTS", "BECAUSE", "NOTE", "POSTED"], &rows)
+    )
 }

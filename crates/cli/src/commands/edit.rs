@@ -22,7 +22,20 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let client = context.client_as(args.act_as.as_deref()).await?;
     let patch = MessagePatch { text: Some(post::text(args.text)?), ..MessagePatch::default() };
     let message = client.edit_message(&args.message, &patch).await?;
+    let first = client.why(&message.event_id).await?;
+    let newest = match &first.newest_version {
+        Some(newest) => client.why(newest).await?,
+        None => first,
+    };
     context.print.show(&message, |message| {
-        format!("{} now says: {}", message.event_id, lines::said(message))
+        let told: Vec<_> = newest.told.iter().map(|one| &one.told).collect();
+        let said = lines::said(message);
+        format!(
+            "{} seq {}\n  {} now says: {said}{}",
+            newest.event_id,
+            newest.seq,
+            message.message_id,
+            lines::told_lines(&told)
+        )
     })
 }

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use chorus_client::Client;
 use chorus_core::command::Authority;
+use chorus_core::error::Code;
+use chorus_core::member::MemberKind;
 use chorus_harness::{Error, Knocks, Options, Runtime};
+use chorus_wire::rest::members::Member;
 use chorus_wire::rest::tokens::NewToken;
 use serde_json::json;
 
@@ -30,10 +33,13 @@ pub(crate) struct Args {
     /// Go on with this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// A turn begins this long after the last fragment
-    #[arg(long, default_value_t = 5_000, value_name = "MS")]
+    /// A turn begins this long after a message that looks complete
+    #[arg(long, default_value_t = 2_000, value_name = "MS")]
     quiet_ms: u64,
-    /// And at the latest this long after the first
+    /// And at most this long after one that looks unfinished [default: two and a half times --quiet-ms]
+    #[arg(long, value_name = "MS")]
+    unfinished_ms: Option<u64>,
+    /// While its author types or goes on, at the latest this long after the first
     #[arg(long, default_value_t = 30_000, value_name = "MS")]
     cap_ms: u64,
     /// What a knock that nobody has to answer is worth: a line in the next turn, or a turn
@@ -60,8 +66,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let url = context.target.url()?;
     let mut options = Options::new(url, String::new(), agent, state, args.runtime);
     options.session = args.session;
+    let unfinished_ms = args.unfinished_ms.unwrap_or(args.quiet_ms.saturating_mul(5) / 2);
+    let unfinished_ms = unfinished_ms.max(args.quiet_ms);
     options.quiet = Duration::from_millis(args.quiet_ms);
-    options.cap = Duration::from_millis(args.cap_ms.max(args.quiet_ms));
+    options.unfinished = Duration::from_millis(unfinished_ms);
+    options.cap = Duration::from_millis(args.cap_ms.max(unfinished_ms));
     options.knocks = if args.knocks == "turn" { Knocks::Turn } else { Knocks::Hold };
     options.turn_timeout = args.timeout;
     let watch = args.while_parent_lives;
@@ -97,12 +106,32 @@ async fn token_for(agent: &str, context: &Context) -> Result<(String, bool)> {
     let client = context.target.client()?;
     let given = given(&context.target.token).map(str::to_owned);
     match (client.whoami().await, given) {
-        (Ok(me), Some(token)) if me.member.id == agent => Ok((token, false)),
-        (Ok(_), _) => Ok((issue(agent, &client).await?, true)),
+        (Ok(me), Some(token)) if me.member.id == agent => {
+            must_be_agent(&me.member)?;
+            Ok((token, false))
+        }
+        (Ok(_), _) => {
+            let known = client.members().await?.members;
+            if let Some(member) = known.iter().find(|member| member.id == agent) {
+                must_be_agent(member)?;
+            }
+            Ok((issue(agent, &client).await?, true))
+        }
         // The host may come up later; the harness tries until it does.
         (Err(chorus_client::Error::Unreachable { .. }), Some(token)) => Ok((token, false)),
         (Err(error), _) => Err(error.into()),
     }
+}
+
+/// A harness in a person's place would take what only the person is to be asked.
+fn must_be_agent(member: &Member) -> Result {
+    if member.kind == MemberKind::Agent {
+        return Ok(());
+    }
+    let id = &member.id;
+    let why = format!("{id} is a person, and only agents are joined to a runtime");
+    let refused = Failure::new(Code::ValidationError, &why);
+    Err(refused.next("name another member with --agent; one that is new is made an agent"))
 }
 
 /// A signal, or the end of the process that started this one.

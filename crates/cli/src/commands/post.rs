@@ -103,7 +103,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         let preview = client.preview(&message).await?;
         return context.print.show(&preview, |preview| {
             let told = lines::told_table(&preview.told, preview.rest);
-            format!("read as: {}\n{told}", preview.intent.word())
+            let unknown = lines::unknown_names(&preview.unknown_names);
+            format!("read as: {}\n{told}{unknown}", preview.intent.word())
         });
     }
     let posted = client.post(&message).await?;
@@ -122,6 +123,7 @@ fn receipt(posted: &Posted) -> String {
     if posted.told.is_empty() && !posted.duplicate {
         text.push_str("\n  told nobody");
     }
+    text.push_str(&lines::unknown_names(&posted.unknown_names));
     text
 }
 

@@ -200,7 +200,7 @@ fn shown(
         return print.json(event);
     }
     let mut text = lines::event(print, titles, event);
-    if verbose && event.kind == "message_posted" {
+    if verbose && matches!(event.kind.as_str(), "message_posted" | "message_edited") {
         for told in &event.told {
             text.push_str(&format!("\n           told {}", lines::told(told)));
         }

@@ -201,6 +201,7 @@ mod tests {
             deadline_ms: None,
             audience: &[],
             audience_more: 0,
+            files: &[],
         };
         let prompt = Prompt::read(&frame(&header, text, "n0")).unwrap();
         assert_eq!(prompt.event_id, "evt_1");

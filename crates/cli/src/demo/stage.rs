@@ -8,7 +8,7 @@ use chorus_core::command::Authority;
 use chorus_core::conversation::{Replies, Visibility};
 use chorus_core::member::MemberKind;
 use chorus_wire::rest::attention::Why;
-use chorus_wire::rest::channels::{ChannelPatch, NewChannel};
+use chorus_wire::rest::channels::NewChannel;
 use chorus_wire::rest::deliveries::{ListDeliveries, StateFilter};
 use chorus_wire::rest::members::NewMember;
 use chorus_wire::rest::messages::{NewMessage, Posted};
@@ -66,14 +66,17 @@ impl Stage {
             operator.add_to_role("reviewers", reviewer).await?;
         }
         let all = ["alice", "bob", "scout", "builder", "critic"];
-        let ops = room(&operator, "ops", "keeping things running", &all, false, show).await?;
-        let random = room(&operator, "random", "everything else", &all, false, show).await?;
-        let alone = ["alice", "ping", "pong"];
+        let ops = on_one_line("ops", "keeping things running", &all);
+        let ops = room(&operator, ops, show).await?;
+        let random = on_one_line("random", "everything else", &all);
+        let random = room(&operator, random, show).await?;
         let corner =
-            room(&operator, "corner", "two that answer everything", &alone, true, show).await?;
-        let design = room(&operator, "design", "one subject a thread", &all, false, show).await?;
-        let threads = ChannelPatch { replies: Some(Replies::Thread), ..ChannelPatch::default() };
-        operator.change_channel(&design.id, &threads).await?;
+            on_one_line("corner", "two that answer everything", &["alice", "ping", "pong"]);
+        let corner = NewChannel { visibility: Some(Visibility::Private), ..corner };
+        let corner = room(&operator, corner, show).await?;
+        // With several agents, and nothing said about where they answer.
+        let design = channel("design", "one subject a thread", &all);
+        let design = room(&operator, design, show).await?;
         let stage =
             Self { show, folder, operator, alice, bob, ops, random, corner, design, agents, host };
         stage.all_here().await?;
@@ -199,21 +202,21 @@ async fn token(operator: &Client, member: &str) -> Result<String> {
     Ok(operator.issue_token(&new).await?.token)
 }
 
-async fn room(
-    operator: &Client,
-    title: &str,
-    purpose: &str,
-    members: &[&str],
-    private: bool,
-    show: Show,
-) -> Result<Room> {
-    let new = NewChannel {
+fn channel(title: &str, purpose: &str, members: &[&str]) -> NewChannel {
+    NewChannel {
         title: title.to_owned(),
         purpose: Some(purpose.to_owned()),
-        visibility: private.then_some(Visibility::Private),
         members: members.iter().map(|member| (*member).to_owned()).collect(),
         ..NewChannel::default()
-    };
+    }
+}
+
+/// A channel whose agents answer beside what they answer, however many they are.
+fn on_one_line(title: &str, purpose: &str, members: &[&str]) -> NewChannel {
+    NewChannel { replies: Some(Replies::Line), ..channel(title, purpose, members) }
+}
+
+async fn room(operator: &Client, new: NewChannel, show: Show) -> Result<Room> {
     let id = operator.create_channel(&new).await?.id;
-    Ok(Room::follow(operator.clone(), id, title.to_owned(), show))
+    Ok(Room::follow(operator.clone(), id, new.title, show))
 }

@@ -52,7 +52,7 @@ fn what_one_command_makes_another_shows() {
 }
 
 // covers: ATT-44, ATT-45
-// covers: ATT-112, ATT-134, FAIL-10
+// covers: ATT-112, ATT-134, ATT-402, ATT-403, FAIL-10
 #[test]
 fn a_message_is_previewed_posted_explained_edited_answered_and_deleted() {
     let host = Host::with_room(&["scout"]);
@@ -90,13 +90,33 @@ fn a_message_is_previewed_posted_explained_edited_answered_and_deleted() {
     host.json(&["react", event, "agree", "--as", "bob", "--remove"]);
     let edited = host.json(&["edit", event, "@scout is the release blocked?", "--as", "alice"]);
     assert_eq!(edited["text"], "@scout is the release blocked?");
+    let text = host.run(&["why", event]).ok().out;
+    assert!(text.contains("edited: evt_") && text.contains("before it was edited"), "{text}");
+    let text = host.run(&["edit", event, "@scout is it?", "--as", "alice"]).ok().out;
+    let first = text.split(' ').next().unwrap();
+    assert!(
+        first.starts_with("evt_") && first != event && text.contains("told scout: must"),
+        "{text}"
+    );
+    let text = host.run(&["tail", "#ops", "--follow", "false", "--verbose"]).ok().out;
+    let after = text.split("edited: ").last().unwrap();
+    assert!(after.contains("told scout: must respond"), "{text}");
+    let text = host.run(&["why", first]).ok().out;
+    assert!(text.contains("is it?") && !text.contains("before it was"), "{text}");
     host.json(&["delete", event, "--as", "alice"]);
     let kinds: Vec<_> =
         events(&host).iter().map(|e| e["type"].as_str().unwrap().to_owned()).collect();
     let after = kinds.iter().position(|kind| kind == "message_posted").unwrap();
     assert_eq!(
         kinds[after..],
-        ["message_posted", "reaction_set", "reaction_cleared", "message_edited", "message_deleted"]
+        [
+            "message_posted",
+            "reaction_set",
+            "reaction_cleared",
+            "message_edited",
+            "message_edited",
+            "message_deleted"
+        ]
     );
     let text = host.run(&["tail", "#ops", "--follow", "false"]).ok().out;
     for line in ["#ops bob 👍 agree on alice", "#ops alice edited:", "#ops alice deleted a message"]
@@ -367,4 +387,36 @@ fn a_lead_is_set_an_agent_leaves_and_what_is_owed_or_digested_is_listed() {
     assert_eq!(host.json(&["digest", "#ops"])["digests"], json!([]));
     assert!(host.run(&["digest"]).ok().out.contains("always_listen"));
     refused(&["digest", "#nowhere"], "NOT_FOUND");
+}
+
+// covers: ATT-365, ATT-368
+#[test]
+fn a_name_that_fits_nobody_is_printed_and_so_are_the_bounds_of_a_guess() {
+    let host = Host::with_room(&["scout"]);
+    let say = ["post", "#ops", "@scot is the build green?", "--as", "alice"];
+    let complaint = "nobody here is called @scot; did you mean @scout?";
+    for text in [host.run(&[&say[..], &["--preview"]].concat()), host.run(&say)] {
+        let text = text.ok().out;
+        assert!(text.lines().any(|line| line.trim() == complaint), "{text}");
+    }
+    host.json(&["post", "#ops", "@scout is the build green?", "--as", "alice"]);
+    host.json(&["post", "#ops", "it is red since noon", "--as", "scout"]);
+    let guessed =
+        host.json(&["post", "#ops", "and do you know which test it is?", "--as", "alice"]);
+    let why = host.run(&["why", guessed["event_id"].as_str().unwrap()]).ok().out;
+    let bounds =
+        "an agent must answer from 70 % on, is shown it from 40 %, and is told of it from 25 %";
+    assert!(why.lines().any(|line| line == bounds), "{why}");
+}
+
+// covers: ATT-404
+#[test]
+fn a_person_is_not_joined_to_a_runtime() {
+    let host = Host::with_room(&["scout"]);
+    let joined = host.run(&["join", "--agent", "alice", "--runtime", "cmd:cat"]);
+    assert!(
+        joined.err.contains("alice is a person") && joined.err.contains("--agent"),
+        "{}",
+        joined.err
+    );
 }

@@ -28,10 +28,15 @@ impl<'a> Scout<'a> {
     }
 
     fn join(&self) -> Going {
+        self.join_with(&["--quiet-ms", "50"])
+    }
+
+    fn join_with(&self, options: &[&str]) -> Going {
         let mut command = chorus();
         let runtime = format!("cmd:cd {} && exec sh script.sh", self.folder.display());
         command
-            .args(["join", "--agent", "scout", "--runtime", &runtime, "--quiet-ms", "50"])
+            .args(["join", "--agent", "scout", "--runtime", &runtime])
+            .args(options)
             .args(["--url", &self.host.url()])
             .env("CHORUS_TOKEN", &self.token)
             .env("CHORUS_LOG", "info")
@@ -50,6 +55,14 @@ impl<'a> Scout<'a> {
     fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
+}
+
+/// A host with scout in #ops, and nobody but its operator beside it.
+fn alone_with_scout() -> Host {
+    let host = Host::start();
+    host.run(&["token", "issue", "--agent", "scout", "--role", "worker"]).ok();
+    host.json(&["channel", "create", "ops", "scout"]);
+    host
 }
 
 /// Ends what a killed harness could not: the group of the turn that wrote its number.
@@ -135,6 +148,24 @@ fn a_host_killed_in_the_middle_of_a_turn_gets_the_answer_once() {
     host.run(&["doctor"]).ok();
 }
 
+/// As anybody starts it, with no option about the window.
+// covers: ATT-49, ATT-55, ATT-305
+#[test]
+fn what_is_said_while_a_run_has_said_nothing_is_answered_with_it() {
+    let host = Host::with_room(&["scout"]);
+    let scout = Scout::new(&host, HANGS_ONCE);
+    let tail = host.tail();
+    let _harness = scout.join_with(&[]);
+    let first = host.post("@scout what is the status?");
+    until("the turn", || scout.file("hung").exists().then_some(()));
+    let late = host.post("@scout of the staging deploy, I mean.");
+    let said = answer(&tail);
+    assert_eq!(said["in_reply_to"], late["event_id"]);
+    assert_eq!(disposition(&host, late["event_id"].as_str().unwrap()), "responded");
+    assert_eq!(disposition(&host, first["event_id"].as_str().unwrap()), "superseded");
+    nothing_else_was_said(&host, &tail);
+}
+
 // covers: ATT-107, ATT-170, ATT-173, ATT-177
 #[test]
 fn an_answer_made_while_its_line_paused_is_said_once_when_it_goes_on() {
@@ -173,16 +204,87 @@ fn an_answer_made_while_its_line_paused_is_said_once_when_it_goes_on() {
     nothing_else_was_said(&host, &tail);
 }
 
-// covers: ATT-106
+/// Emits an output once, and ends without a word when it is let go.
+const EMITS: &str = r#"
+if [ ! -e emitted ]; then
+    curl -sf "$CHORUS_C2A_URL" -H "Authorization: Bearer $CHORUS_TURN_TOKEN" -H 'Content-Type: application/json' -d '
+        {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"emit_output",
+         "arguments":{"text":"it is green","turn":"'"$CHORUS_TURN_TOKEN"'"}}}' >answer && mv answer emitted
+fi
+while [ ! -e go ]; do sleep 0.02; done
+"#;
+
+// covers: CHN-40, CHN-310
+#[test]
+fn what_a_run_has_put_out_outlives_a_host_that_is_killed() {
+    let mut host = Host::with_room(&["scout", "aide"]);
+    host.json(&["channel", "set", "#ops", "--replies", "thread"]);
+    let (asked, harness) = {
+        let scout = Scout::new(&host, EMITS);
+        let harness = scout.join();
+        let asked = host.post("@scout what is the status?");
+        until("the output", || scout.file("emitted").exists().then_some(()));
+        let kept = std::fs::read_to_string(scout.file("emitted")).unwrap();
+        assert!(kept.contains(r#""kept":true"#), "{kept}");
+        (asked, harness)
+    };
+    host.kill();
+    host.serve();
+    std::fs::write(host.folder.path().join("scout/go"), "").unwrap();
+    let tail = host.tail();
+    let said = answer(&tail);
+    assert_eq!((&said["text"], &said["in_reply_to"]), (&"it is green".into(), &asked["event_id"]));
+    drop(harness);
+    host.run(&["doctor"]).ok();
+}
+
+// covers: ATT-106, ATT-380
 #[test]
 fn a_runtime_that_fails_is_tried_again_and_then_failed_with_its_words() {
-    let host = Host::with_room(&["scout"]);
+    let host = alone_with_scout();
     let scout = Scout::new(&host, "echo run >>runs; echo 'no model today' >&2; exit 3");
+    let tail = host.tail();
     let _harness = scout.join();
-    let asked = host.post("@scout what is the status?");
-    assert_eq!(disposition(&host, asked["event_id"].as_str().unwrap()), "failed");
+    let asked = host.json(&["post", "#ops", "@scout what is the status?"]);
+    let report = answer(&tail);
+    assert_eq!((&report["kind"], &report["in_reply_to"]), (&"system".into(), &asked["event_id"]));
+    let text = report["text"].as_str().unwrap();
+    assert!(text.contains("exit status: 3: no model today"), "{text}");
     let runs = std::fs::read_to_string(scout.file("runs")).unwrap();
     assert!(runs.lines().count() > 1, "a turn that said nothing may be run again");
+}
+
+// covers: ATT-63, ATT-383
+#[test]
+fn an_empty_answer_that_is_owed_is_tried_once_more_and_has_failed_then() {
+    let host = alone_with_scout();
+    let scout = Scout::new(&host, "echo run >>runs");
+    let tail = host.tail();
+    let _harness = scout.join();
+    let asked = host.json(&["post", "#ops", "@scout what is the status?"]);
+    let report = answer(&tail);
+    assert_eq!((&report["kind"], &report["in_reply_to"]), (&"system".into(), &asked["event_id"]));
+    let runs = std::fs::read_to_string(scout.file("runs")).unwrap();
+    assert_eq!(runs.lines().count(), 2);
+}
+
+// covers: ATT-384, ATT-385, CHN-313
+#[test]
+fn the_runtime_sees_the_files_of_a_message_and_fetches_them() {
+    let host = Host::with_room(&["scout"]);
+    let script = "cat >prompt; curl -s \"$CHORUS_ASSETS_URL/$(sed -n 's/^file: \\(ast_[^ ]*\\).*/\\1/p' prompt)\" \
+        -H \"Authorization: Bearer $CHORUS_TURN_TOKEN\"";
+    let scout = Scout::new(&host, script);
+    let tail = host.tail();
+    let _harness = scout.join();
+    let file = host.folder.path().join("deploy.log");
+    std::fs::write(&file, "all is green").unwrap();
+    let attach = ["post", "#ops", "@scout what does it say?", "--attach", file.to_str().unwrap()];
+    host.run(&attach).ok();
+    assert_eq!(answer(&tail)["text"], "all is green");
+    let prompt = std::fs::read_to_string(scout.file("prompt")).unwrap();
+    assert!(prompt.contains(" text/plain; charset=utf-8 12 bytes deploy.log\n"), "{prompt}");
+    assert!(prompt.contains("chat.read_asset"), "{prompt}");
 }
 
 // covers: ATT-63

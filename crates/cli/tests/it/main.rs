@@ -22,3 +22,4 @@ mod secrets;
 mod serve;
 mod shell;
 mod tls;
+mod turns;

@@ -1,14 +1,14 @@
 //! What the host sends, read and sorted: answers go to their calls, the rest to the harness.
 //!
 //! The reader never waits for the harness, since the answer to a call may stand behind what nobody takes:
-//! typing is dropped when the queue is full, and anything else that finds it full ends the connection, after
+//! typing and digests are dropped when the queue is full, and anything else that finds it full ends the connection, after
 //! which the host offers again what is unsettled.
 
 use std::sync::Arc;
 
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::method;
-use chorus_wire::attention::notifications::{Cancelled, Closing, Typing, Wake};
+use chorus_wire::attention::notifications::{Cancelled, Closing, Digest, Typing, Wake};
 use chorus_wire::jsonrpc::{self, ErrorObject, Id, Response};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
@@ -33,6 +33,7 @@ pub enum Incoming {
     },
     Cancelled(Cancelled),
     Typing(Typing),
+    Digest(Box<Digest>),
     Wake(Wake),
     Closing(Closing),
     /// The last one: the connection is over.
@@ -150,6 +151,7 @@ impl Reader {
         let message = match method {
             method::CANCELLED => jsonrpc::params(params).map(Incoming::Cancelled),
             method::TYPING => jsonrpc::params(params).map(Incoming::Typing),
+            method::DIGEST => jsonrpc::params(params).map(|d| Incoming::Digest(Box::new(d))),
             method::WAKE => jsonrpc::params(params).map(Incoming::Wake),
             method::CLOSING => jsonrpc::params(params).map(Incoming::Closing),
             // A newer host may say more.
@@ -167,7 +169,11 @@ impl Reader {
     /// Hands a message to the harness without waiting.
     fn hand(&self, message: Incoming) -> Result<(), String> {
         match self.incoming.try_send(message) {
-            Ok(()) | Err(mpsc::error::TrySendError::Full(Incoming::Typing(_))) => Ok(()),
+            Ok(()) => Ok(()),
+            // Soft: one that is missed is worth no connection.
+            Err(mpsc::error::TrySendError::Full(Incoming::Typing(_) | Incoming::Digest(_))) => {
+                Ok(())
+            }
             Err(mpsc::error::TrySendError::Full(_)) => {
                 Err("the harness does not take what the host sends".to_owned())
             }

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
+use crate::attention::first_words;
 use crate::attention::flow::{self, Flowed, Meant, Saying};
-use crate::attention::names::{Target, mentions};
 use crate::attention::policy::{self, Circumstances};
 use crate::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
@@ -17,7 +17,8 @@ use crate::limits;
 use crate::member::Directory;
 use crate::room::Room;
 
-pub use super::said::Said;
+use super::named::Named;
+pub use super::said::{Answer, Said, meaning};
 
 /// The people a decision chooses among: who there is, who is connected, who was chosen when.
 #[derive(Clone, Copy)]
@@ -34,6 +35,7 @@ pub struct People<'a> {
 /// Decides a message for everybody in the room. An ephemeral one is told to nobody whom it is not shown to.
 pub fn decide(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention {
     let mut attention = decide_openly(room, people, said);
+    attention.stated = said.stated.filter(|_| says_nobody(said.stated));
     if let Some(only) = said.only {
         attention.told.retain(|told| only.contains(&told.member));
         attention.only = Some(only.clone());
@@ -107,49 +109,6 @@ fn word_to_a_person(room: &Room, directory: &Directory, rule: Rule) -> Option<To
     Some(Told { member, decision })
 }
 
-/// Whom a message names, in its text or beside it; only those on the roster count.
-struct Named {
-    members: Vec<MemberKey>,
-    roles: Vec<RoleKey>,
-    /// Whether they were named beside the text, as recipient.
-    recipient: Option<MemberKey>,
-    /// The text addresses somebody, and be it the author or who is not here.
-    addresses: bool,
-}
-
-impl Named {
-    fn read(room: &Room, directory: &Directory, said: &Said<'_>) -> Self {
-        let mut named =
-            Self { members: Vec::new(), roles: Vec::new(), recipient: None, addresses: false };
-        named.addresses = said.text.trim_start().starts_with(['@', '＠']);
-        let present = |m: &MemberKey| room.roster.contains_key(m);
-        named.recipient = said.recipient.filter(present);
-        for mention in mentions(said.text, &directory.names) {
-            named.addresses = true;
-            match mention.target {
-                Target::Member(m) if present(&m) && !named.members.contains(&m) => {
-                    named.members.push(m);
-                }
-                Target::Role(r) if !named.roles.contains(&r) => named.roles.push(r),
-                _ => {}
-            }
-        }
-        let beside = said.mentions.iter().copied().filter(present);
-        for member in beside {
-            if !named.members.contains(&member) {
-                named.members.push(member);
-            }
-        }
-        // Naming oneself addresses nobody.
-        named.members.retain(|m| *m != said.author.key);
-        named
-    }
-
-    fn anybody(&self) -> bool {
-        self.recipient.is_some() || !self.members.is_empty() || !self.roles.is_empty()
-    }
-}
-
 struct Candidates<'a> {
     room: &'a Room,
     people: People<'a>,
@@ -192,10 +151,16 @@ impl<'a> Candidates<'a> {
             self.add_role(*role);
         }
         if self.named.anybody() {
+            if let Some(asker) = self.said.answers.filter(|a| a.plainly) {
+                self.add_answer(asker.to);
+            }
             if let Some(member) = self.said.replied_to {
                 self.add(member, Rule::RepliedToOther);
             }
             return;
+        }
+        if let Some(asker) = self.said.answers {
+            self.add_answer(asker.to);
         }
         if let Some(member) = self.said.replied_to {
             self.add(member, Rule::Reply);
@@ -206,6 +171,13 @@ impl<'a> Candidates<'a> {
         let listeners: Vec<_> = self.room.listeners.iter().copied().collect();
         for member in listeners {
             self.add(member, Rule::AlwaysListen);
+        }
+    }
+
+    /// What an agent has asked is answered. A person has read the answer by itself.
+    fn add_answer(&mut self, asker: MemberKey) {
+        if self.people.directory.is_agent(asker) {
+            self.add(asker, Rule::AnswerToQuestion);
         }
     }
 
@@ -248,11 +220,10 @@ impl<'a> Candidates<'a> {
         let guess = || flow::guess(&self.room.talk, &saying, settings, present, may_be_asked);
         let flowed = said.flowed.unwrap_or_else(guess);
         self.flowed = flowed;
-        if let Some(meant) = flowed.meant.filter(|m| m.confidence >= settings.likely) {
-            let sure = meant.confidence >= settings.sure;
-            if directory.is_agent(meant.member) {
-                self.add(meant.member, if sure { Rule::Flow } else { Rule::FlowLikely });
-            }
+        if let Some(meant) = flowed.meant.filter(|m| directory.is_agent(m.member))
+            && let Some(rule) = settings.rule_of(meant.confidence)
+        {
+            self.add(meant.member, rule);
         }
         if let Some(one) = flowed.asked.filter(|_| settings.ask_one) {
             self.ask_one(one, flowed.meant);
@@ -364,6 +335,8 @@ impl<'a> Candidates<'a> {
                 participates,
                 follows: self.room.listeners.contains(&member),
                 member_is_agent: self.people.directory.is_agent(member),
+                first_words: first_words::is_addressed(rule)
+                    && first_words::are(self.room, self.people.directory, said, member),
             },
         );
         lower(&mut decision, said.stated);
@@ -398,6 +371,7 @@ fn directedness(rule: Rule) -> Directedness {
         | Rule::Recipient
         | Rule::Delivered
         | Rule::Mention
+        | Rule::AnswerToQuestion
         | Rule::Reply
         | Rule::ThreadOfTwo
         | Rule::Continuation
@@ -412,6 +386,7 @@ fn directedness(rule: Rule) -> Directedness {
         | Rule::StreamOwner
         | Rule::ThreadParticipant
         | Rule::FlowLikely
+        | Rule::FlowPerhaps
         | Rule::Claimed
         | Rule::HopLimit
         | Rule::BudgetSpent => Directedness::ToMyRole,
@@ -424,7 +399,7 @@ fn directedness(rule: Rule) -> Directedness {
     }
 }
 
-fn is_meant(decision: &Decision) -> bool {
+pub(super) fn is_meant(decision: &Decision) -> bool {
     decision.directedness == Directedness::ToMe
 }
 

@@ -72,6 +72,8 @@ fn place(rule: Rule) -> &'static str {
         Rule::StreamOwner => " in a stream you own",
         Rule::ThreadParticipant => " in a thread you take part in",
         Rule::Flow | Rule::FlowLikely => " that is probably to you",
+        Rule::FlowPerhaps => " that is perhaps to you",
+        Rule::AnswerToQuestion => " in answer to a question of yours",
         Rule::AlwaysListen => " in a conversation you listen to",
         Rule::Escalated => " that nobody has answered",
         Rule::DirectMessage | Rule::Recipient | Rule::Delivered => " to you",

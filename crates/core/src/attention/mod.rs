@@ -6,7 +6,10 @@
 pub mod names;
 mod prose;
 
+mod named;
+
 pub mod directedness;
+mod first_words;
 pub mod flow;
 pub mod intent;
 pub mod policy;
@@ -127,6 +130,8 @@ pub enum Rule {
     RepliedToOther,
     /// Somebody else was named.
     NamedOther,
+    /// An answer to a question of this member, which is an agent.
+    AnswerToQuestion,
     /// A reply to a message of this member.
     Reply,
     /// A question or request in a thread of two.
@@ -141,8 +146,10 @@ pub enum Rule {
     ThreadParticipant,
     /// The flow of talk points at the member, as surely as a name does.
     Flow,
-    /// The flow of talk points at the member, more likely than at anybody else.
+    /// The flow of talk probably points at the member.
     FlowLikely,
+    /// The flow of talk perhaps points at the member: a knock.
+    FlowPerhaps,
     /// A question to nobody in particular, given to this one agent.
     AskedOne,
     /// The member listens to everything in this conversation.
@@ -170,7 +177,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::DirectMessage,
         Self::Recipient,
         Self::Delivered,
@@ -179,6 +186,7 @@ impl Rule {
         Self::RoleMentionOther,
         Self::RepliedToOther,
         Self::NamedOther,
+        Self::AnswerToQuestion,
         Self::Reply,
         Self::ThreadOfTwo,
         Self::Continuation,
@@ -187,6 +195,7 @@ impl Rule {
         Self::ThreadParticipant,
         Self::Flow,
         Self::FlowLikely,
+        Self::FlowPerhaps,
         Self::AskedOne,
         Self::AlwaysListen,
         Self::Unaddressed,
@@ -211,6 +220,7 @@ impl Rule {
             Self::RoleMentionOther => "role_mention_other",
             Self::RepliedToOther => "replied_to_other_named",
             Self::NamedOther => "named_other",
+            Self::AnswerToQuestion => "answer_to_question",
             Self::Reply => "reply",
             Self::ThreadOfTwo => "thread_of_two",
             Self::Continuation => "continuation",
@@ -219,6 +229,7 @@ impl Rule {
             Self::ThreadParticipant => "thread_participant",
             Self::Flow => "flow",
             Self::FlowLikely => "flow_likely",
+            Self::FlowPerhaps => "flow_perhaps",
             Self::AskedOne => "asked_one",
             Self::AlwaysListen => "always_listen",
             Self::Unaddressed => "unaddressed",
@@ -269,12 +280,24 @@ pub struct Attention {
     pub meant: Option<Meant>,
     /// Why it says that nobody in particular is meant.
     pub nobody: Option<Nobody>,
+    /// What the sender stated of its audience, where that lowers what is owed; it holds for every edit too.
+    pub stated: Option<Directedness>,
 }
 
 impl Attention {
     /// One that is shown to everybody, and of which the flow of talk says nothing.
     pub fn plain(intent: Intent, rest: Directedness, told: Vec<Told>) -> Self {
-        Self { intent, rest, told, only: None, meant: None, nobody: None }
+        Self { intent, rest, told, only: None, meant: None, nobody: None, stated: None }
+    }
+
+    /// Whether somebody owes an answer for it: is asked itself, or selected of a role that is, or told that agents have
+    /// said what they may without a person.
+    pub fn obliges(&self) -> bool {
+        let asks = |t: &Told| {
+            let of_role = matches!(t.decision.rule, Rule::RoleMention | Rule::BudgetSpent);
+            of_role || t.decision.policy == Policy::MustRespond
+        };
+        self.told.iter().any(asks)
     }
 
     pub fn is_shown_to(&self, member: MemberKey) -> bool {

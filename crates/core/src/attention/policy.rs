@@ -33,6 +33,8 @@ pub struct Circumstances {
     /// The member follows the channel, and so gets its digest.
     pub follows: bool,
     pub member_is_agent: bool,
+    /// The first words of a person to this agent in a while ([`super::directedness`]).
+    pub first_words: bool,
 }
 
 impl Circumstances {
@@ -47,6 +49,7 @@ impl Circumstances {
             participates: false,
             follows: false,
             member_is_agent: true,
+            first_words: false,
         }
     }
 }
@@ -61,6 +64,8 @@ pub enum When {
     Participates,
     Follows,
     ByAgent,
+    /// A person's first words to an agent.
+    FirstWords,
     /// An agent's message so many hops from a person that it obliges nobody (design section 5, "Cause and hop").
     LateHop,
 }
@@ -112,6 +117,7 @@ pub const MATRIX: &[Row] = &[
     row("Claimed", ToMe, &[Rule::Claimed], &[], When::Always, (MayRespond, Buffered, OWN)),
     row("Thanks of another service's agent", ToMe, &[Rule::Delivered], COURTESY, When::ByAgent, (AckOnly, Silent, LOW)),
     row("A word in passing that another service delivers", ToMe, &[Rule::Delivered], COURTESY, When::Always, (MayRespond, Buffered, LOW)),
+    row("First words of a person", ToMe, &[], &[Social], When::FirstWords, (MayRespond, Buffered, LOW)),
     row("Thanks or acknowledgement, thread is mine", ToMe, &[], COURTESY, When::Mine, (AckOnly, Notify, LOW)),
     row("Thanks or acknowledgement", ToMe, &[], COURTESY, When::Always, (AckOnly, Silent, LOW)),
     row("Edited after the response, asks nothing", ToMe, &[Rule::EditedAfterResponse], QUIET, When::Always, (MayRespond, Notify, LOW)),
@@ -119,6 +125,7 @@ pub const MATRIX: &[Row] = &[
     row("Agent's message many hops from a person", ToMe, &[], &[], When::LateHop, (MayRespond, Notify, OWN)),
     row("Obligation moved from somebody else, urgent", ToMe, &[Rule::Escalated], &[], When::Urgent, (MustRespond, Immediate, HIGH)),
     row("Obligation moved from somebody else", ToMe, &[Rule::Escalated], &[], When::Always, (MustRespond, Buffered, HIGH)),
+    row("Agent's answer to my question", ToMe, &[Rule::AnswerToQuestion], QUIET, When::ByAgent, (MayRespond, Buffered, OWN)),
     row("Agent's message that asks nothing", ToMe, &[], QUIET, When::ByAgent, (MayRespond, Notify, OWN)),
     row("Cancellation", ToMe, &[], &[Cancel], When::Always, (MustRespond, Immediate, OWN)),
     row("Urgent direct message or mention", ToMe, &[], &[], When::Urgent, (MustRespond, Immediate, OWN)),
@@ -135,6 +142,7 @@ pub const MATRIX: &[Row] = &[
     row("Thanks among others in the thread", ToMyRole, &[], COURTESY, When::Always, (MustNotRespond, Silent, LOW)),
     row("Status in the thread, channel is followed", ToMyRole, &[], &[Status], When::Follows, (MustNotRespond, Digest, LOW)),
     row("Status in the thread", ToMyRole, &[], &[Status], When::Always, (MustNotRespond, Silent, LOW)),
+    row("Message that is probably for this agent", ToMyRole, &[Rule::FlowLikely], &[], When::Always, (MayRespond, Buffered, OWN)),
     row("Thread reply where this agent participates", ToMyRole, &[], &[], When::Always, (MayRespond, Notify, OWN)),
 
     // Addressed to somebody else.
@@ -201,6 +209,9 @@ impl When {
             Self::Participates => facts.participates,
             Self::Follows => facts.follows,
             Self::ByAgent => facts.author_is_agent,
+            Self::FirstWords => {
+                facts.first_words && facts.member_is_agent && !facts.author_is_agent
+            }
             Self::LateHop => facts.author_is_agent && facts.hop >= limits::HOP_NO_OBLIGATION,
         }
     }

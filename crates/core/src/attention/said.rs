@@ -3,18 +3,52 @@
 use std::sync::Arc;
 
 use crate::attention::flow::Flowed;
-use crate::attention::intent::{asks_to_leave, is_urgent};
+use crate::attention::intent::{self, Answers, asks_to_leave, is_urgent};
 use crate::attention::{Directedness, Intent};
-use crate::ids::{MemberKey, StreamKey, ThreadKey, Timestamp};
+use crate::event::Event;
+use crate::ids::{MemberKey, Seq, StreamKey, ThreadKey, Timestamp};
 use crate::member::Member;
+use crate::room::against::Standpoint;
 use crate::room::{Line, Room};
 use crate::thread::Thread;
+
+/// An answer to a member's question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Who has asked.
+    pub to: MemberKey,
+    /// It says yes or no.
+    pub plainly: bool,
+}
+
+/// What a message wants, and whose question it answers.
+pub fn meaning(
+    room: &Room,
+    author: &Member,
+    from: Standpoint,
+    text: &str,
+    replied: Option<&Event>,
+) -> (Intent, Option<Answer>) {
+    let against = room.against(author, from, replied);
+    let read = intent::read(text, against.map(|against| against.before));
+    let answer = match (read.answers, against) {
+        (Answers::No, _) | (_, None) => None,
+        (answers, Some(against)) => {
+            Some(Answer { to: against.author, plainly: answers == Answers::Plainly })
+        }
+    };
+    (read.intent, answer)
+}
 
 /// A message as attention sees it.
 pub struct Said<'a> {
     pub author: &'a Member,
     pub text: &'a str,
     pub intent: Intent,
+    /// The question of a member that it answers.
+    pub answers: Option<Answer>,
+    /// Its place in the log.
+    pub seq: Seq,
     pub urgent: bool,
     pub at: Timestamp,
     pub hop: u8,
@@ -49,17 +83,33 @@ impl<'a> Said<'a> {
         text: &'a str,
         at: Timestamp,
     ) -> Self {
+        Self::replying(room, author, thread, text, at, None)
+    }
+
+    /// The same, of a message that may say what it replies to, which it is then read against.
+    pub fn replying(
+        room: &'a Room,
+        author: &'a Member,
+        thread: Option<ThreadKey>,
+        text: &'a str,
+        at: Timestamp,
+        replied: Option<&Event>,
+    ) -> Self {
+        let seq = room.head.seq.next();
+        let (intent, answers) = meaning(room, author, Standpoint { thread, seq }, text, replied);
         Self {
             author,
             text,
-            intent: room.intent_of(thread, author.key, text),
+            intent,
+            answers,
+            seq,
             urgent: is_urgent(text),
             at: at.max(room.head.last_at),
             hop: 0,
             thread: thread.and_then(|t| room.threads.get(&t)).map(|t| &**t),
             stream: room.conversation.settings.stream,
             before: room.lines.get(&thread),
-            replied_to: None,
+            replied_to: replied.map(|event| event.actor),
             recipient: None,
             mentions: &[],
             stated: None,

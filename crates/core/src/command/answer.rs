@@ -78,6 +78,11 @@ pub enum Outcome {
         event: Uid,
         disposition: Disposition,
     },
+    /// Which run it is that got so far, and where.
+    Working {
+        conversation: Arc<Conversation>,
+        event: Uid,
+    },
     Owed {
         offers: Vec<Offer>,
         more: bool,
@@ -176,6 +181,8 @@ pub struct Offer {
     pub session: SessionKey,
     pub decision: Decision,
     pub attempt: u16,
+    /// A session of its member has taken it before.
+    pub taken: bool,
     pub fence: u32,
     /// Posts of it that failed, for the host that carries it.
     pub retry: Option<Box<Retry>>,

@@ -16,6 +16,8 @@ pub struct Open {
     pub uid: Uid,
     pub at: Timestamp,
     pub thread: Option<ThreadKey>,
+    /// The message that it is a later version of.
+    pub edit_of: Option<Seq>,
     pub author: MemberKey,
     pub hop: u8,
     pub attention: Arc<Attention>,
@@ -45,6 +47,7 @@ impl Open {
             uid: event.uid,
             at: event.at,
             thread: event.thread,
+            edit_of: event.edit_of(),
             author: event.actor,
             hop: event.hop,
             claim: selected.map(|t| Claim::new(t.member, 1, false, event.at)),
@@ -64,6 +67,10 @@ impl Open {
             claim.expires = claim.expires.min(now.plus(limits::CLAIM_TTL_MS));
         }
         for delivery in &mut self.deliveries {
+            if let Some(taken) = &mut delivery.taken {
+                taken.at = taken.at.min(now);
+                taken.life = taken.life.min(now);
+            }
             match &mut delivery.state {
                 State::Offered { at, .. } => *at = (*at).min(now),
                 State::Accepted { at, life, gone, .. } => {

@@ -11,6 +11,8 @@ const WITH_ONLY: u8 = 0x80;
 const WITH_MEANT: u8 = 0x40;
 /// Set in it when why it says that it is for nobody stands there.
 const WITH_NOBODY: u8 = 0x20;
+/// Set in it when what the sender stated stands there.
+const WITH_STATED: u8 = 0x10;
 
 pub fn attention(attention: &Attention) -> Vec<u8> {
     let mut out = Writer::with_room(8 + 12 * attention.told.len());
@@ -30,7 +32,8 @@ pub(super) fn put_attention(out: &mut Writer, attention: &Attention) {
     let flag = |on: bool, flag: u8| if on { flag } else { 0 };
     let flags = flag(only.is_some(), WITH_ONLY)
         | flag(attention.meant.is_some(), WITH_MEANT)
-        | flag(attention.nobody.is_some(), WITH_NOBODY);
+        | flag(attention.nobody.is_some(), WITH_NOBODY)
+        | flag(attention.stated.is_some(), WITH_STATED);
     out.byte(attention.intent.code() | flags);
     out.code(attention.rest);
     if let Some(only) = only {
@@ -46,6 +49,9 @@ pub(super) fn put_attention(out: &mut Writer, attention: &Attention) {
         out.byte(nobody.confidence);
         put_reasons(out, nobody.because, nobody.against);
     }
+    if let Some(stated) = attention.stated {
+        out.code(stated);
+    }
     out.number(attention.told.len() as u64);
     for told in &attention.told {
         out.number(told.member.0.into());
@@ -55,8 +61,8 @@ pub(super) fn put_attention(out: &mut Writer, attention: &Attention) {
 
 pub(super) fn get_attention(reader: &mut Reader<'_>) -> Result<Attention> {
     let first = reader.byte()?;
-    let intent =
-        Intent::from_code(first & !(WITH_ONLY | WITH_MEANT | WITH_NOBODY)).ok_or(Corrupt)?;
+    let intent = Intent::from_code(first & !(WITH_ONLY | WITH_MEANT | WITH_NOBODY | WITH_STATED))
+        .ok_or(Corrupt)?;
     let rest = reader.code()?;
     let only = match first & WITH_ONLY {
         0 => None,
@@ -74,12 +80,17 @@ pub(super) fn get_attention(reader: &mut Reader<'_>) -> Result<Attention> {
         0 => None,
         _ => Some(get_nobody(reader)?),
     };
+    let stated = match first & WITH_STATED {
+        0 => None,
+        _ => Some(reader.code()?),
+    };
     let count = reader.count()?;
     let told = (0..count).map(|_| {
         let member = MemberKey(reader.small()?);
         Ok(Told { member, decision: get_decision(reader)? })
     });
-    Ok(Attention { intent, rest, told: told.collect::<Result<_>>()?, only, meant, nobody })
+    let told = told.collect::<Result<_>>()?;
+    Ok(Attention { intent, rest, told, only, meant, nobody, stated })
 }
 
 fn get_meant(reader: &mut Reader<'_>) -> Result<Meant> {

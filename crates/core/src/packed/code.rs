@@ -82,6 +82,8 @@ coded!(Rule {
     FlowLikely = 33,
     AskedOne = 34,
     Delivered = 35,
+    FlowPerhaps = 36,
+    AnswerToQuestion = 37,
 });
 coded!(EndpointState { Active = 1, Paused = 2, Gone = 3 });
 coded!(Replies { Line = 1, Thread = 2 });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::attention::{get_attention, get_decision, put_attention, put_decision};
 use super::{Corrupt, Reader, Result, Writer};
 use crate::claim::Claim;
-use crate::delivery::{Clock, Delivery, Open, Retry, State};
+use crate::delivery::{Before, Clock, Delivery, Open, Retry, State, Taken};
 use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 
 pub fn open(open: &Open) -> Vec<u8> {
@@ -33,13 +33,17 @@ pub fn open(open: &Open) -> Vec<u8> {
         }
         None => out.byte(0),
     }
+    // Rows from before this was kept end here.
+    if let Some(message) = open.edit_of {
+        out.number(message.0);
+    }
     out.0
 }
 
 /// Reads an open event as a row has it: `stored`.
 pub fn read_open(bytes: &[u8]) -> Result<Open> {
     let mut reader = Reader(bytes);
-    let open = Open {
+    let mut open = Open {
         seq: Seq(reader.number()?),
         uid: Uid(u128::from(reader.number()?) << 64 | u128::from(reader.number()?)),
         at: Timestamp(reader.signed()?),
@@ -50,8 +54,12 @@ pub fn read_open(bytes: &[u8]) -> Result<Open> {
         deliveries: get_deliveries(&mut reader)?,
         claim: get_claim(&mut reader)?,
         stored: true,
+        edit_of: None,
         subject: None,
     };
+    if !reader.0.is_empty() {
+        open.edit_of = Some(Seq(reader.number()?));
+    }
     reader.end()?;
     Ok(open)
 }
@@ -77,7 +85,7 @@ fn put_delivery(out: &mut Writer, delivery: &Delivery) {
     out.number(delivery.member.0.into());
     put_decision(out, &delivery.decision);
     put_clock(out, delivery.clock);
-    let set = [delivery.over, delivery.carried, delivery.heard];
+    let set = [delivery.over, delivery.carried, delivery.heard, delivery.moved_on];
     let flags = set.iter().rev().fold(0, |flags, on| flags << 1 | u8::from(*on));
     if delivery.voice > 0 || flags > 0 {
         out.byte(CALLBACK);
@@ -89,6 +97,11 @@ fn put_delivery(out: &mut Writer, delivery: &Delivery) {
         out.byte(retry.failed);
         out.signed(retry.until.0);
         out.signed(retry.epoch.0);
+    }
+    put_attempts(out, delivery);
+    if let Some(note) = &delivery.note {
+        out.byte(NOTE);
+        out.text(note);
     }
     match delivery.state {
         State::Waiting => out.byte(1),
@@ -142,6 +155,18 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
     if code == RETRY {
         code = reader.byte()?;
     }
+    let before = if code == BEFORE { get_before(reader)? } else { Before::default() };
+    if code == BEFORE {
+        code = reader.byte()?;
+    }
+    let taken = if code == TAKEN { Some(get_taken(reader)?) } else { None };
+    if code == TAKEN {
+        code = reader.byte()?;
+    }
+    let note = if code == NOTE { Some(reader.text()?) } else { None };
+    if code == NOTE {
+        code = reader.byte()?;
+    }
     Ok(Delivery {
         member,
         decision,
@@ -158,7 +183,11 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
         over: flags & 1 > 0,
         carried: flags & 2 > 0,
         heard: flags & 4 > 0,
+        moved_on: flags & 8 > 0,
         retry,
+        before,
+        taken,
+        note,
     })
 }
 
@@ -166,11 +195,42 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
 /// before there was such a clock read as they always did.
 const CLOCK: u8 = 32;
 
-/// Stands before the state of a delivery that goes by a callback; likewise.
+/// Stands before the state of a delivery that goes by a callback, or has moved on; likewise.
 const CALLBACK: u8 = 33;
 
 /// Stands before the state of a delivery whose posts have failed; likewise.
 const RETRY: u8 = 34;
+
+/// Stands before the state of a delivery whose attempts are not all of one fence and one connection; likewise.
+const BEFORE: u8 = 35;
+
+/// Stands before the state of a delivery that is offered again while its run goes on; likewise.
+const TAKEN: u8 = 36;
+
+/// Stands before the state of a delivery of which its member has said something; likewise.
+const NOTE: u8 = 37;
+
+fn put_attempts(out: &mut Writer, delivery: &Delivery) {
+    if delivery.before != Before::default() {
+        out.byte(BEFORE);
+        out.number(delivery.before.fence.into());
+        out.number(delivery.before.connection.into());
+    }
+    if let Some(taken) = delivery.taken {
+        out.byte(TAKEN);
+        out.signed(taken.at.0);
+        out.signed(taken.life.0);
+    }
+}
+
+fn get_before(reader: &mut Reader<'_>) -> Result<Before> {
+    let before = Before { fence: reader.small()?, connection: reader.small()? };
+    if before == Before::default() { Err(Corrupt) } else { Ok(before) }
+}
+
+fn get_taken(reader: &mut Reader<'_>) -> Result<Taken> {
+    Ok(Taken { at: Timestamp(reader.signed()?), life: Timestamp(reader.signed()?) })
+}
 
 fn get_retry(reader: &mut Reader<'_>) -> Result<Retry> {
     let failed = Some(reader.byte()?).filter(|failed| *failed > 0).ok_or(Corrupt)?;
@@ -179,7 +239,7 @@ fn get_retry(reader: &mut Reader<'_>) -> Result<Retry> {
 
 fn get_callback(reader: &mut Reader<'_>) -> Result<(u16, u8)> {
     let spoken = (reader.small()?, reader.byte()?);
-    if spoken == (0, 0) || spoken.1 > 7 { Err(Corrupt) } else { Ok(spoken) }
+    if spoken == (0, 0) || spoken.1 > 15 { Err(Corrupt) } else { Ok(spoken) }
 }
 
 fn put_clock(out: &mut Writer, clock: Clock) {

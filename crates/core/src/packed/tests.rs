@@ -20,7 +20,7 @@ use crate::event::{Change, Message, MessageKind, Reason, ThreadOpening};
 use crate::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::reaction::Signal;
 use crate::thread::{ThreadKind, ThreadStatus};
-use crate::turn::{Lease, Turn};
+use crate::turn::{Lease, Output, Turn};
 
 mod open;
 mod settings;
@@ -138,6 +138,19 @@ fn reasons_of_events_from_before_rules_against_were_kept_read_and_hash_as_they_d
     assert_eq!(read_attention(&bytes), Ok(attention));
 }
 
+// covers: ATT-343
+#[test]
+fn who_was_told_from_before_what_a_sender_stated_was_kept_reads_and_hashes_as_it_did() {
+    let plain = Attention::plain(Intent::Question, Directedness::ToOther, Vec::new());
+    let old = attention(&plain);
+    assert_eq!((old.len(), old[0] & 0xf0), (3, 0), "nothing is written where nothing was stated");
+    assert_eq!(read_attention(&old), Ok(plain.clone()));
+    let stated = Attention { stated: Some(Directedness::Ambient), ..plain };
+    let new = attention(&stated);
+    assert_eq!(new.len(), old.len() + 1);
+    assert_eq!(read_attention(&new), Ok(stated));
+}
+
 fn decided() -> impl Strategy<Value = Attention> {
     use Intent::{Approval, Assignment, Blocker, Cancel, Question, Request};
     use Intent::{Social, Statement, Status, Thanks};
@@ -154,28 +167,24 @@ fn decided() -> impl Strategy<Value = Attention> {
         because,
         against,
     });
-    let guess = (option::of(meant), option::of(nobody));
+    let guess = (option::of(meant), option::of(nobody), option::of(directedness()));
     let all = (select(intents), directedness(), vec(told, 0..5), only, guess);
-    all.prop_map(|(intent, rest, told, only, (meant, nobody))| Attention {
+    all.prop_map(|(intent, rest, told, only, (meant, nobody, stated))| Attention {
         intent,
         rest,
         told,
         only,
         meant,
         nobody,
+        stated,
     })
 }
 
 fn lease() -> impl Strategy<Value = Lease> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let (who, times) = ((member(), seq(), any::<u32>()), (time(), time(), any::<u8>()));
-    (who, flags, times, option::of(message())).prop_map(
-        |(
-            (member, cause, fence),
-            (accepted, said, prepaid, nodded),
-            (at, since, superseded),
-            output,
-        )| {
+    (who, flags, times).prop_map(
+        |((member, cause, fence), (accepted, said, prepaid, nodded), (at, since, superseded))| {
             Lease {
                 member,
                 cause,
@@ -187,7 +196,6 @@ fn lease() -> impl Strategy<Value = Lease> {
                 nodded,
                 superseded,
                 since,
-                output: output.map(Arc::new),
             }
         },
     )
@@ -197,8 +205,16 @@ fn turns() -> impl Strategy<Value = Turn> {
     let numbers = (any::<u32>(), any::<u16>(), any::<u16>(), any::<bool>());
     let spoke = vec((member(), time()), 0..4);
     let counted = option::of((member(), seq()));
-    (numbers, counted, spoke, vec(member(), 0..4), vec(lease(), 0..3)).prop_map(
-        |((fence, addressees, spent, alone), counted, spoke, passed, leases)| Turn {
+    let output = (member(), seq(), any::<u32>(), message());
+    let output = output.prop_map(|(member, cause, fence, message)| Output {
+        member,
+        cause,
+        fence,
+        message: Arc::new(message),
+    });
+    let lists = (vec(member(), 0..4), vec(lease(), 0..3), vec(output, 0..3));
+    (numbers, counted, spoke, lists).prop_map(
+        |((fence, addressees, spent, alone), counted, spoke, (passed, leases, outputs))| Turn {
             leases,
             fence,
             addressees,
@@ -207,6 +223,7 @@ fn turns() -> impl Strategy<Value = Turn> {
             spoke,
             passed,
             alone,
+            outputs,
         },
     )
 }
@@ -328,4 +345,32 @@ fn what_an_older_program_wrote_reads_back() {
     let read = read_open(&row).expect("an old row");
     assert_eq!(read.deliveries[0].clock, Clock::default());
     assert_eq!(open(&read), row);
+}
+
+/// A lease had the output of its run in it before outputs stood at the end of the row.
+#[test]
+fn an_output_of_an_older_program_is_read() {
+    let lease = Lease {
+        member: MemberKey(7),
+        cause: Seq(3),
+        fence: 1,
+        granted_at: Timestamp(5),
+        accepted: true,
+        said: false,
+        nodded: false,
+        prepaid: false,
+        superseded: 0,
+        since: Timestamp(5),
+    };
+    let mut old = turn(&Turn { leases: vec![lease.clone()], ..Turn::default() });
+    assert_eq!(old.pop(), Some(0), "no output");
+    let message = Message { text: "it is green".into(), ..Message::default() };
+    let mut out = Writer(old);
+    out.byte(1);
+    body::put_message(&mut out, &message);
+    let read = read_turn(&out.0).expect("an old row");
+    assert_eq!(read.leases, [lease]);
+    let [output] = &read.outputs[..] else { panic!("{read:?}") };
+    assert_eq!((output.member, output.cause, &*output.message), (MemberKey(7), Seq(3), &message));
+    assert_eq!(read_turn(&turn(&read)), Ok(read));
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::body::{get_message, put_message};
 use super::{Corrupt, Reader, Result, Writer};
 use crate::ids::{MemberKey, Seq, Timestamp};
-use crate::turn::{Lease, Turn};
+use crate::turn::{Lease, Output, Turn};
 
 pub fn turn(turn: &Turn) -> Vec<u8> {
     let mut out = Writer::default();
@@ -24,6 +24,11 @@ pub fn turn(turn: &Turn) -> Vec<u8> {
     out.byte(turn.alone.into());
     out.number(turn.leases.len() as u64);
     turn.leases.iter().for_each(|lease| put_lease(&mut out, lease));
+    // Nothing is written for none: rows from before outputs stood here read as they always did.
+    if !turn.outputs.is_empty() {
+        out.number(turn.outputs.len() as u64);
+        turn.outputs.iter().for_each(|output| put_output(&mut out, output));
+    }
     out.0
 }
 
@@ -42,10 +47,36 @@ pub fn read_turn(bytes: &[u8]) -> Result<Turn> {
         1 => true,
         _ => return Err(Corrupt),
     };
-    let leases = (0..r.count()?).map(|_| get_lease(r)).collect::<Result<_>>()?;
+    let mut outputs = Vec::new();
+    let leases = (0..r.count()?).map(|_| {
+        let (lease, output) = get_lease(r)?;
+        outputs.extend(output);
+        Ok(lease)
+    });
+    let leases = leases.collect::<Result<_>>()?;
+    if !r.0.is_empty() {
+        let count = Some(r.count()?).filter(|count| *count > 0 && outputs.is_empty());
+        outputs = (0..count.ok_or(Corrupt)?).map(|_| get_output(r)).collect::<Result<_>>()?;
+    }
     let counted = member.map(|m| (MemberKey(m), Seq(seq)));
     reader.end()?;
-    Ok(Turn { leases, fence, addressees, spent, counted, spoke, passed, alone })
+    Ok(Turn { leases, fence, addressees, spent, counted, spoke, passed, alone, outputs })
+}
+
+fn put_output(out: &mut Writer, output: &Output) {
+    out.number(output.member.0.into());
+    out.number(output.cause.0);
+    out.number(output.fence.into());
+    put_message(out, &output.message);
+}
+
+fn get_output(r: &mut Reader<'_>) -> Result<Output> {
+    Ok(Output {
+        member: MemberKey(r.small()?),
+        cause: Seq(r.number()?),
+        fence: r.small()?,
+        message: Arc::new(get_message(r)?),
+    })
 }
 
 fn put_lease(out: &mut Writer, lease: &Lease) {
@@ -57,16 +88,14 @@ fn put_lease(out: &mut Writer, lease: &Lease) {
     out.byte(flags.iter().enumerate().map(|(at, on)| u8::from(*on) << at).sum());
     out.byte(lease.superseded);
     out.signed(lease.since.0);
-    match &lease.output {
-        Some(output) => {
-            out.byte(1);
-            put_message(out, output);
-        }
-        None => out.byte(0),
-    }
+    out.byte(NO_OUTPUT);
 }
 
-fn get_lease(r: &mut Reader<'_>) -> Result<Lease> {
+/// Ends a lease. Rows of older versions have the run's output here, which stands at the end of the row now.
+const NO_OUTPUT: u8 = 0;
+const OUTPUT: u8 = 1;
+
+fn get_lease(r: &mut Reader<'_>) -> Result<(Lease, Option<Output>)> {
     let (member, cause) = (MemberKey(r.small()?), Seq(r.number()?));
     let (fence, granted_at) = (r.small()?, Timestamp(r.signed()?));
     let flags = r.byte()?;
@@ -75,13 +104,16 @@ fn get_lease(r: &mut Reader<'_>) -> Result<Lease> {
     }
     let (superseded, since) = (r.byte()?, Timestamp(r.signed()?));
     let output = match r.byte()? {
-        0 => None,
-        1 => Some(Arc::new(get_message(r)?)),
+        NO_OUTPUT => None,
+        // The run that goes on is the one that has put it out.
+        OUTPUT => {
+            Some(Output { member, cause, fence: u32::MAX, message: Arc::new(get_message(r)?) })
+        }
         _ => return Err(Corrupt),
     };
     let (accepted, said, prepaid) = (flags & 1 > 0, flags & 2 > 0, flags & 4 > 0);
     let nodded = flags & 8 > 0;
-    Ok(Lease {
+    let lease = Lease {
         member,
         cause,
         fence,
@@ -92,6 +124,6 @@ fn get_lease(r: &mut Reader<'_>) -> Result<Lease> {
         nodded,
         superseded,
         since,
-        output,
-    })
+    };
+    Ok((lease, output))
 }

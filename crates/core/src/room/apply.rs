@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use crate::attention::Attention;
 use crate::attention::flow::Utterance;
-use crate::attention::intent::{Before, intent};
 use crate::attention::{Intent, Rule};
 use crate::command::MessageState;
 use crate::conversation::Participation;
 use crate::digest::Tally;
-use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind, Promotion};
+use crate::event::{Change, Event, EventRef, Idempotency, Message, Promotion};
 use crate::ids::{MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 use crate::packed;
 use crate::room::{Line, Room, TAIL};
@@ -283,11 +282,10 @@ impl Room {
                 thread.participants.insert(event.actor);
             });
         }
-        let chat = event.change.message().is_some_and(|m| m.kind == MessageKind::Chat);
         match event.hop {
             0 => self.attend(event),
-            // Status and system messages count against no budget.
-            _ if !chat => {}
+            // Status, and events that ask nobody, count against no budget.
+            _ if !event.is_talk() => {}
             _ if event.thread.is_some() => self.change_thread(event, |t| t.unattended += 1),
             _ => self.head.unattended += 1,
         }
@@ -361,15 +359,5 @@ impl Room {
             }
             self.autonomous.push_back((event.actor, event.at));
         }
-    }
-
-    /// What a text wants, read against the message before it on its line.
-    pub fn intent_of(&self, thread: Option<ThreadKey>, author: MemberKey, text: &str) -> Intent {
-        let before = self.lines.get(&thread).map(|line| Before {
-            text: &line.text,
-            intent: line.intent,
-            same_author: line.author == author,
-        });
-        intent(text, before)
     }
 }

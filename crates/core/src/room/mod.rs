@@ -5,6 +5,7 @@
 //! with [`Room::restore`], lets commands change it, and writes what [`Room::take_dirty`] gives. Nothing is
 //! changed by a command that is refused.
 
+pub mod against;
 pub mod apply;
 mod base;
 mod catch_up;
@@ -344,6 +345,11 @@ impl Room {
     pub fn has_left(&self, member: MemberKey, thread: Option<ThreadKey>) -> bool {
         !self.gone.is_empty()
             && (self.gone.contains(&(member, None)) || self.gone.contains(&(member, thread)))
+    }
+
+    /// Whether the member has a seat, and has not left the thread.
+    pub fn takes_part(&self, member: MemberKey, thread: Option<ThreadKey>) -> bool {
+        self.roster.contains_key(&member) && !self.has_left(member, thread)
     }
 
     /// A stimulus as it is from now on; what ended long ago is forgotten.

@@ -12,8 +12,17 @@ use crate::room::{Room, TAIL};
 const MESSAGES: usize = 4_096;
 
 impl Room {
-    /// An open event, to be changed.
+    /// An open event, to be changed. Who waits to speak about its subject may be another after that, or nobody: it is
+    /// arbitrated at the end of the command.
     pub fn open_mut(&mut self, seq: Seq) -> Option<&mut Open> {
+        let open = self.open.get_mut(&seq)?;
+        self.unlike.insert(seq);
+        open.subject.into_iter().for_each(|subject| self.turns.note(subject));
+        Some(open)
+    }
+
+    /// An open event, to note that a run of it began, or lives: nobody waits for that, and it needs no row.
+    pub fn open_run(&mut self, seq: Seq) -> Option<&mut Open> {
         let open = self.open.get_mut(&seq)?;
         self.unlike.insert(seq);
         Some(open)
@@ -159,16 +168,16 @@ impl Open {
         asked.map(|d| end(d, now)).collect()
     }
 
-    /// Ends all that is open, because the event was replaced. Returns the deliveries as they were.
+    /// Ends all that is open, and all dead letters, because the event was replaced. Returns the deliveries as they were.
     pub fn supersede_all(&mut self, now: Timestamp) -> Vec<Delivery> {
-        let open = self.deliveries.iter_mut().filter(|d| d.is_open());
+        let open = self.deliveries.iter_mut().filter(|d| d.is_open() || d.is_dead());
         open.map(|d| end(d, now)).collect()
     }
 }
 
 fn end(delivery: &mut Delivery, now: Timestamp) -> Delivery {
     let before = delivery.clone();
-    delivery.fence += 1;
+    delivery.next_fence();
     delivery.state = State::Settled { disposition: Disposition::Superseded, at: now };
     before
 }

@@ -32,7 +32,9 @@ impl Room {
         for (subject, turn) in self.turns.subjects() {
             let mut left = turn.clone();
             left.leases.retain(|lease| runs(subject, lease));
-            let live = !left.is_idle() || self.turns.open(subject).next().is_some();
+            // Who has spoken may rest still. Its host lets the row go once nobody does.
+            let rests = !left.spoke.is_empty();
+            let live = rests || !left.is_idle() || self.turns.open(subject).next().is_some();
             if !live {
                 stale.push((subject, None));
             } else if left != *turn {

@@ -23,6 +23,10 @@ pub struct Turns {
     open: BTreeMap<Seq, BTreeSet<Seq>>,
     /// Subjects that have a row.
     stored: BTreeSet<Seq>,
+    /// Subjects about which somebody rests after it has spoken.
+    resting: BTreeSet<Seq>,
+    /// Subjects of which something changed that turns depend on: they are to be arbitrated.
+    changed: BTreeSet<Seq>,
 }
 
 impl Turns {
@@ -43,10 +47,42 @@ impl Turns {
         self.open.get(&subject).into_iter().flatten().copied()
     }
 
-    /// Whether anybody speaks or waits to, so that the turns have a row.
+    /// Whether anybody speaks, waits to, or rests, so that the turns have a row.
     pub fn is_live(&self, subject: Seq) -> bool {
-        let held = self.by_subject.get(&subject).is_some_and(|turn| !turn.is_idle());
-        held || (self.open.contains_key(&subject) && self.by_subject.contains_key(&subject))
+        let Some(turn) = self.by_subject.get(&subject) else { return false };
+        !turn.is_idle() || self.open.contains_key(&subject) || self.resting.contains(&subject)
+    }
+
+    /// Whether somebody rests who has spoken about the subject.
+    pub fn rests(&self, subject: Seq) -> bool {
+        self.resting.contains(&subject)
+    }
+
+    /// Somebody rests who has spoken about the subject, or nobody any more: until then its turns are kept.
+    pub fn rest(&mut self, subject: Seq, on: bool) {
+        match on {
+            true => self.resting.insert(subject),
+            false => self.resting.remove(&subject),
+        };
+    }
+
+    /// The subject is to be arbitrated.
+    pub fn note(&mut self, subject: Seq) {
+        self.changed.insert(subject);
+    }
+
+    /// All of them are.
+    pub fn note_all(&mut self) {
+        self.changed.extend(self.by_subject.keys().chain(self.open.keys()));
+    }
+
+    pub fn has_changed(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// A subject that is to be arbitrated, once.
+    pub fn take_changed(&mut self) -> Option<Seq> {
+        self.changed.pop_first()
     }
 
     /// Whether the turns have a row and need none, or need one.
@@ -57,14 +93,20 @@ impl Turns {
     pub(super) fn restore(&mut self, rows: Vec<(Seq, Turn)>) {
         self.stored = rows.iter().map(|(subject, _)| *subject).collect();
         self.by_subject = rows.into_iter().collect();
+        // Whether somebody rests still is known when they are arbitrated.
+        let spoken = self.by_subject.iter().filter(|(_, turn)| !turn.spoke.is_empty());
+        self.resting = spoken.map(|(subject, _)| *subject).collect();
+        self.note_all();
     }
 
     /// Takes in how turns stand that other hosts have changed. Of subjects nobody speaks about what is remembered may be
     /// of before that, and is forgotten.
     pub(super) fn catch_up(&mut self, changed: Vec<(Seq, Option<Turn>)>) {
         for (subject, turn) in changed {
+            self.note(subject);
             match turn {
                 Some(turn) => {
+                    self.rest(subject, !turn.spoke.is_empty());
                     self.by_subject.insert(subject, turn);
                     self.stored.insert(subject);
                 }
@@ -73,8 +115,9 @@ impl Turns {
                 }
             }
         }
-        let Self { by_subject, stored, .. } = self;
+        let Self { by_subject, stored, resting, .. } = self;
         by_subject.retain(|subject, _| stored.contains(subject));
+        resting.retain(|subject| stored.contains(subject));
     }
 
     /// Those that have a row.
@@ -85,7 +128,7 @@ impl Turns {
 
 impl Room {
     /// The subject that a message is about, when turns are taken there: in the conversation threads of a channel, and
-    /// on its main line if answers go into threads.
+    /// on its main line if answers go into threads. What a stimulus has opened is answered in its thread anywhere.
     pub fn subject_of(&self, seq: Seq, thread: Option<ThreadKey>) -> Option<Seq> {
         if self.conversation.kind != ConversationKind::Channel {
             return None;
@@ -96,8 +139,30 @@ impl Room {
                 let talk = thread.kind == ThreadKind::Conversation;
                 talk.then(|| thread.root.unwrap_or(Seq(key.0)))
             }
-            None => (self.conversation.settings.replies == Replies::Thread).then_some(seq),
+            None => {
+                let in_threads = self.conversation.settings.replies == Replies::Thread;
+                (in_threads || self.is_by_stimulus(seq)).then_some(seq)
+            }
         }
+    }
+
+    /// What is open in a thread: what was said there, and its root where answers to that go into the thread.
+    pub fn open_in(&self, thread: ThreadKey) -> Vec<Seq> {
+        let root = self.threads.get(&thread).and_then(|thread| thread.root);
+        let answered_there = |open: &Open| {
+            let message = open.edit_of.unwrap_or(open.seq);
+            let is_subject = || self.subject_of(message, None).is_some();
+            let is_shown = open.attention.only.is_none();
+            open.thread.is_none() && root == Some(message) && is_shown && is_subject()
+        };
+        let here = |open: &&Open| open.thread == Some(thread) || answered_there(open);
+        self.open.values().filter(here).map(|open| open.seq).collect()
+    }
+
+    /// Whether a message of the main line is the root of a thread that a stimulus opened.
+    fn is_by_stimulus(&self, root: Seq) -> bool {
+        let thread = self.thread_of_root(root).and_then(|key| self.threads.get(&key));
+        thread.and_then(|t| t.work.spur).is_some_and(|spur| spur.opened)
     }
 
     /// How turns are taken here.
@@ -119,12 +184,20 @@ impl Room {
     /// The same, to be changed, and written.
     pub fn turn_mut(&mut self, subject: Seq) -> &mut Turn {
         self.dirty.turns.insert(subject);
+        self.turns.note(subject);
         if !self.turns.by_subject.contains_key(&subject) && self.turns.by_subject.len() >= IDLE {
-            let turns = &mut self.turns;
-            turns.by_subject.retain(|s, turn| !turn.is_idle() || turns.open.contains_key(s));
+            let Turns { by_subject, open, resting, .. } = &mut self.turns;
+            by_subject
+                .retain(|s, turn| !turn.is_idle() || open.contains_key(s) || resting.contains(s));
         }
         let turn = self.turn(subject);
         self.turns.by_subject.entry(subject).or_insert(turn)
+    }
+
+    /// The turns of a subject as arbitration leaves them, to be written: they need not be arbitrated for that.
+    pub fn put_turn(&mut self, subject: Seq, turn: Turn) {
+        self.dirty.turns.insert(subject);
+        self.turns.by_subject.insert(subject, turn);
     }
 
     /// Of the subjects whose turns may have changed, leaves those that get a row, or lose theirs.
@@ -151,8 +224,9 @@ impl Room {
 
     /// Takes note of what an open event is about.
     pub(super) fn file(&mut self, open: &mut Open) {
-        open.subject = self.subject_of(open.seq, open.thread);
+        open.subject = self.subject_of(open.edit_of.unwrap_or(open.seq), open.thread);
         if let Some(subject) = open.subject {
+            self.turns.note(subject);
             self.turns.open.entry(subject).or_default().insert(open.seq);
         }
     }
@@ -168,6 +242,7 @@ impl Room {
 
     pub(super) fn unfile(&mut self, open: &Open) {
         let Some(subject) = open.subject else { return };
+        self.turns.note(subject);
         let Some(events) = self.turns.open.get_mut(&subject) else { return };
         events.remove(&open.seq);
         if events.is_empty() {
@@ -184,11 +259,11 @@ impl Room {
     }
 }
 
-/// Whether a delivery starts a run that may speak, if it is offered.
+/// Whether a delivery starts a run that may speak, if it is offered. What has moved on to somebody else holds no turn.
 pub fn takes_turns(delivery: &Delivery) -> bool {
     let runs = matches!(delivery.decision.mode, Mode::Immediate | Mode::Buffered);
     let speaks = matches!(delivery.decision.policy, Policy::MustRespond | Policy::MayRespond);
-    runs && speaks && delivery.is_open() && !delivery.is_deferred()
+    runs && speaks && delivery.is_open() && !delivery.is_deferred() && !delivery.moved_on
 }
 
 /// Whether the subject waits for this member: it owes an answer, or was selected of a role that was asked for one.

@@ -105,7 +105,10 @@ pub struct NewSchedule {
 /// What is to change; `None` leaves it as it is.
 #[derive(Clone, Debug, Default)]
 pub struct SchedulePatch {
-    pub when: Option<When>,
+    pub every_ms: Option<i64>,
+    /// On the clocks that it went by before, unless a zone is named.
+    pub cron: Option<Arc<str>>,
+    pub zone: Option<Arc<str>>,
     pub text: Option<Arc<str>>,
     pub title: Option<Arc<str>>,
     pub targets: Option<Vec<MemberKey>>,
@@ -118,6 +121,30 @@ pub enum Act {
     Add(NewSchedule),
     Change(Uid, SchedulePatch),
     Remove(Uid),
+}
+
+/// The zone of a cron expression that names none.
+pub const ZONE: &str = "UTC";
+
+impl SchedulePatch {
+    /// When it is to fire from now on, if anything is said of that.
+    pub fn when(&self, old: &When) -> Result<Option<When>, Refusal> {
+        let (was, clocks) = match old {
+            When::Cron { expression, zone } => (Some(expression), Some(zone)),
+            When::Every(_) => (None, None),
+        };
+        match (self.every_ms, &self.cron, &self.zone) {
+            (None, None, None) => Ok(None),
+            (Some(every), None, None) => Ok(Some(When::Every(every))),
+            (Some(_), Some(_), _) => Err(Refusal::invalid("give one of cron and every_ms")),
+            (None, cron, zone) if cron.is_some() || was.is_some() => {
+                let expression = cron.as_ref().or(was).cloned().unwrap_or_default();
+                let zone = zone.as_ref().or(clocks).cloned().unwrap_or_else(|| ZONE.into());
+                Ok(Some(When::Cron { expression, zone }))
+            }
+            _ => Err(Refusal::invalid("time_zone goes with cron")),
+        }
+    }
 }
 
 impl When {

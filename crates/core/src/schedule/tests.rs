@@ -178,3 +178,33 @@ fn a_row_reads_back_with_its_firings_and_as_it_was_written_first() {
         schedule.fire(Firing { at: Timestamp(n as i64), stimulus: Uid(n as u128), how });
     }
 }
+
+// covers: CHN-345
+#[test]
+fn a_new_expression_keeps_the_clocks_and_new_clocks_the_expression() {
+    let cron = |expression: &str, zone: &str| When::Cron {
+        expression: expression.into(),
+        zone: zone.into(),
+    };
+    let (oslo, every) = (cron("0 9 * * *", "Europe/Oslo"), When::Every(60_000));
+    let patch = |every_ms, cron: Option<&str>, zone: Option<&str>| SchedulePatch {
+        every_ms,
+        cron: cron.map(Into::into),
+        zone: zone.map(Into::into),
+        ..SchedulePatch::default()
+    };
+    let noon = Some("0 12 * * *");
+    for (old, patch, expect) in [
+        (&oslo, patch(None, None, None), Some(None)),
+        (&oslo, patch(None, noon, None), Some(Some(cron("0 12 * * *", "Europe/Oslo")))),
+        (&oslo, patch(None, noon, Some("UTC")), Some(Some(cron("0 12 * * *", "UTC")))),
+        (&oslo, patch(None, None, Some("UTC")), Some(Some(cron("0 9 * * *", "UTC")))),
+        (&oslo, patch(Some(60_000), None, None), Some(Some(every.clone()))),
+        (&oslo, patch(Some(60_000), noon, None), None),
+        (&oslo, patch(Some(60_000), None, Some("UTC")), None),
+        (&every, patch(None, noon, None), Some(Some(cron("0 12 * * *", "UTC")))),
+        (&every, patch(None, None, Some("UTC")), None),
+    ] {
+        assert_eq!(patch.when(old).ok(), expect, "{old:?} {patch:?}");
+    }
+}

@@ -5,6 +5,7 @@
 //! `coalesced`, `superseded` or `cancelled`. What the host makes while the queue is full is `held` before that. Claiming is recorded before the dispatch, so that one whose dispatch
 //! fails again and again comes to an end. What it says and that it was said are one transaction.
 
+pub mod keys;
 pub mod queue;
 mod recover;
 mod rules;
@@ -202,14 +203,18 @@ impl Stimulus {
         ended
     }
 
-    /// Whether it opens a subject unless its undertaking has a thread.
-    pub fn is_root(&self) -> bool {
-        self.thread.is_none()
-    }
-
-    /// Of two about the same, how the earlier one ends: by their progress, else by the key that says so, else by
-    /// what they say.
+    /// Of two of one source about the same, how the earlier one ends: by their progress, else by the key that says
+    /// so, else by what they say. What the host makes under a key of its own is of the host, whoever says it; and what
+    /// only some are shown gives way to nothing that others are shown.
     pub fn replaced_by(&self, newer: &Self) -> Option<StimulusState> {
+        let made_by_host = self.dedupe_key == newer.dedupe_key
+            && self.dedupe_key.as_deref().is_some_and(keys::is_of_the_host);
+        let same_source = self.source == newer.source || made_by_host;
+        let shown_alike =
+            self.private == newer.private && (!self.private || self.targets == newer.targets);
+        if !same_source || !shown_alike {
+            return None;
+        }
         let same_place = self.thread == newer.thread;
         let keys =
             [(&self.progress_key, &newer.progress_key), (&self.dedupe_key, &newer.dedupe_key)];
@@ -223,7 +228,6 @@ impl Stimulus {
             }
         }
         let same = self.kind == newer.kind
-            && self.source == newer.source
             && self.text == newer.text
             && self.targets == newer.targets
             && same_place;

@@ -11,15 +11,18 @@
 //! have asked themselves, an obligation that waits is granted before any turn that is only wanted, and a free
 //! place never stays free while somebody may have it.
 
+mod output;
 mod rules;
 
 use std::cmp::Reverse;
-use std::sync::Arc;
 
-use crate::event::Message;
 use crate::ids::{MemberKey, Seq, Timestamp};
 use crate::limits;
+pub use output::Output;
 pub use rules::{Rules, RulesPatch};
+
+/// Why an agent is told that its run is cancelled, where a person's newer message takes the place of what it answers.
+pub const REPLACED: &str = "superseded by a newer message";
 
 /// The right of one member to speak about the subject now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +44,6 @@ pub struct Lease {
     /// How often a person's newer message replaced what it answers, and since when.
     pub superseded: u8,
     pub since: Timestamp,
-    /// What the run has put out so far; it is published when the run ends.
-    pub output: Option<Arc<Message>>,
 }
 
 /// The public turns of one subject.
@@ -62,6 +63,8 @@ pub struct Turn {
     pub passed: Vec<MemberKey>,
     /// Nobody but those who speak owes anything about the subject: they are offered all that people ask of them.
     pub alone: bool,
+    /// What runs have put out that has not been posted yet.
+    pub outputs: Vec<Output>,
 }
 
 /// A member that is to be told of something about the subject, by a delivery that would start a run.
@@ -77,6 +80,8 @@ pub struct Candidate {
     pub asked: bool,
     /// Its session runs it already.
     pub accepted: bool,
+    /// A session of it is connected that can be asked.
+    pub present: bool,
     /// The text, or the sender, names it.
     pub addressed: bool,
     /// A message of its own is answered.
@@ -134,7 +139,6 @@ impl Turn {
     pub fn go_on_with(&mut self, member: MemberKey, cause: Seq) {
         if let Some(lease) = self.lease_mut(member).filter(|l| l.cause != cause) {
             lease.cause = cause;
-            lease.output = None;
         }
     }
 
@@ -167,7 +171,8 @@ impl Turn {
     }
 
     /// Lets a person's newer message, of which the holder is told too, take the place of what its run answers.
-    /// False when the run goes on instead: it has spoken, or was replaced often or for long.
+    /// False when the run goes on instead: it has said or done what others see or will, or was replaced often or for
+    /// long.
     pub fn supersede(
         &mut self,
         member: MemberKey,
@@ -176,8 +181,10 @@ impl Turn {
         now: Timestamp,
     ) -> bool {
         let payable = self.left(rules) > 0;
+        let emitted = self.lease(member).is_some_and(|l| self.output(member, l.cause).is_some());
         let Some(lease) = self.lease_mut(member) else { return false };
-        let spared = lease.said
+        let seen = lease.said || lease.nodded || emitted;
+        let spared = seen
             || lease.superseded >= limits::TURN_SUPERSEDED
             || now.since(lease.since) >= limits::TURN_SUPERSEDED_MS;
         if spared || lease.cause == cause {
@@ -187,9 +194,7 @@ impl Turn {
         lease.superseded += 1;
         lease.granted_at = now;
         lease.accepted = false;
-        lease.nodded = false;
         lease.prepaid &= !payable;
-        lease.output = None;
         true
     }
 
@@ -240,6 +245,17 @@ impl Turn {
         self.spoke.push((member, now));
     }
 
+    /// Until when somebody rests after what it said; none when nobody has spoken.
+    pub fn rested(&self, rules: &Rules) -> Option<Timestamp> {
+        self.spoke.iter().map(|(_, at)| at.plus(rules.cooldown_ms)).max()
+    }
+
+    /// Whether a place is free while somebody waits who may have it: after [`Turn::arbitrate`] it never is.
+    pub fn lets_wait(&self, rules: &Rules, candidates: &[Candidate], now: Timestamp) -> bool {
+        let is_free = self.leases.len() < usize::from(rules.speakers);
+        is_free && self.next(rules, candidates, now).is_some()
+    }
+
     /// Takes a lease away; whether there was one.
     pub fn take_away(&mut self, member: MemberKey) -> bool {
         let before = self.leases.len();
@@ -287,22 +303,25 @@ impl Turn {
             {
                 lease.accepted = run.accepted;
                 lease.granted_at = now;
-                // What a run that is gone has put out is not what the next one says.
-                lease.output = lease.output.take().filter(|_| run.accepted);
             }
             run.is_some()
         });
     }
 
-    /// What was not taken up in time goes to a successor; where there is none it stays.
+    /// What was not taken up in time goes to a successor; where there is none it stays. A holder that is there has as
+    /// much time again.
     fn expire(&mut self, rules: &Rules, candidates: &[Candidate], now: Timestamp, step: &mut Step) {
-        let late = |l: &Lease| !l.accepted && now.since(l.granted_at) >= rules.acceptance_ms;
-        while let Some(at) = self.leases.iter().position(late) {
+        let late = |l: &&Lease| !l.accepted && now.since(l.granted_at) >= rules.acceptance_ms;
+        let members: Vec<_> = self.leases.iter().filter(late).map(|l| l.member).collect();
+        for member in members {
+            let Some(at) = self.leases.iter().position(|l| l.member == member) else { continue };
             let lease = self.leases.remove(at);
-            self.pass(lease.member);
-            match self.next(rules, candidates, now).filter(|c| !self.passed.contains(&c.member)) {
-                Some(_) => step.expired.push((lease.member, lease.cause)),
-                None => self.leases.insert(at, Lease { granted_at: now, ..lease }),
+            self.pass(member);
+            let rank = self.rank_of(&lease, candidates);
+            match self.next(rules, candidates, now).filter(|c| self.rank(c) < rank) {
+                Some(_) => step.expired.push((member, lease.cause)),
+                None if rank == 1 => self.leases.insert(at, Lease { granted_at: now, ..lease }),
+                None => self.leases.insert(at, lease),
             }
         }
     }
@@ -319,6 +338,21 @@ impl Turn {
         let free = candidates.iter().filter(|c| self.may_have(c, rules, now));
         let paid = |c: &&Candidate| c.asked || spare || (left > 0 && c.obligation);
         free.filter(paid).min_by_key(|c| self.order(c, now))
+    }
+
+    /// Who is asked before whom: those who did not let a turn pass, then those who are there again, then the rest.
+    fn rank(&self, candidate: &Candidate) -> u8 {
+        match (self.passed.contains(&candidate.member), candidate.present) {
+            (false, _) => 0,
+            (true, true) => 1,
+            (true, false) => 2,
+        }
+    }
+
+    /// The same for who holds a lease and has not taken it up.
+    fn rank_of(&self, lease: &Lease, candidates: &[Candidate]) -> u8 {
+        let is_there = candidates.iter().any(|c| c.member == lease.member && c.present);
+        if is_there { 1 } else { 2 }
     }
 
     fn pass(&mut self, member: MemberKey) {
@@ -340,7 +374,6 @@ impl Turn {
             prepaid: false,
             superseded: 0,
             since: now,
-            output: None,
         });
     }
 
@@ -353,10 +386,10 @@ impl Turn {
     /// Members that wait and owe an answer: as much of the budget is theirs.
     fn owed(&self, candidates: &[Candidate]) -> usize {
         let owes = |c: &Candidate| c.obligation && self.lease(c.member).is_none();
-        let first = |at: usize, c: &Candidate| {
-            candidates.iter().take(at).all(|other| other.member != c.member || !owes(other))
-        };
-        candidates.iter().enumerate().filter(|(at, c)| owes(c) && first(*at, c)).count()
+        let mut members: Vec<_> = candidates.iter().filter(|c| owes(c)).map(|c| c.member).collect();
+        members.sort_unstable();
+        members.dedup();
+        members.len()
     }
 
     fn may_have(&self, candidate: &Candidate, rules: &Rules, now: Timestamp) -> bool {
@@ -379,7 +412,7 @@ impl Turn {
         let at = |m| self.spoke.iter().position(|(s, _)| *s == m);
         let last = self.spoke.last().is_some_and(|(m, _)| *m == c.member);
         (
-            (Reverse(c.accepted), self.passed.contains(&c.member), Reverse(c.obligation)),
+            (Reverse(c.accepted), self.rank(c), Reverse(c.obligation)),
             (!long, long.then_some(c.since)),
             Reverse(c.addressed),
             Reverse(c.replied_to),
@@ -396,8 +429,9 @@ impl Turn {
     /// When a lease that is not taken up goes on to somebody, or somebody who waits has rested.
     fn due(&self, rules: &Rules, candidates: &[Candidate], now: Timestamp) -> Option<Timestamp> {
         let waiting = || candidates.iter().filter(|c| self.lease(c.member).is_none());
-        let succeeds = waiting().any(|c| !self.passed.contains(&c.member));
-        let unaccepted = self.leases.iter().filter(|l| succeeds && !l.accepted);
+        let first = waiting().map(|c| self.rank(c)).min();
+        let succeeds = |l: &&Lease| first.is_some_and(|rank| rank < self.rank_of(l, candidates));
+        let unaccepted = self.leases.iter().filter(|l| !l.accepted).filter(succeeds);
         let late = unaccepted.map(|l| l.granted_at.plus(rules.acceptance_ms));
         let free = self.leases.len() < usize::from(rules.speakers);
         let paid = self.left(rules) > 0;

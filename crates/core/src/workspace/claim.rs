@@ -5,7 +5,7 @@ use super::{Result, Run};
 use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
 use crate::claim::Claim;
 use crate::command::{Offer, Outcome};
-use crate::delivery::{Delivery, Disposition, State};
+use crate::delivery::{Delivery, Disposition, Open, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{MemberKey, Uid};
@@ -16,14 +16,9 @@ impl Run<'_> {
         let at = self.event_by_uid(uid, "event")?;
         self.must_sit(at.conversation)?;
         let me = self.me()?;
+        let at = self.newest_of(at, me.key)?;
+        self.check_claim(at, me.key)?;
         let recalled = self.recall(at)?;
-        if recalled.message.deleted_at.is_some() {
-            return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
-        }
-        if recalled.event.actor == me.key {
-            return Err(Refusal::invalid("an author does not claim its own message").into());
-        }
-        self.check_claimable(at, me.key, recalled.receipt.as_ref())?;
         self.ensure_open(at)?;
         let now = self.now;
         let session = self.by.session;
@@ -31,10 +26,12 @@ impl Run<'_> {
         let Some(open) = room.open_mut(at.seq) else {
             return Err(Refusal::not_found("event").into());
         };
-        let fence = match open.claim {
-            Some(claim) if claim.holder == me.key => claim.fence,
-            Some(claim) => claim.fence + 1,
-            None => open.deliveries.iter().map(|d| d.fence).max().unwrap_or(0) + 1,
+        let own = open.delivery(me.key).filter(|d| is_held_anyway(d));
+        let fence = match (own, open.claim) {
+            // What is addressed to it is its own to answer already: the right does not move, and its turn goes on.
+            (Some(own), _) => own.fence,
+            (None, Some(claim)) if claim.holder == me.key => claim.fence,
+            (None, _) => highest_fence(open) + 1,
         };
         let claim = Claim::new(me.key, fence, true, now);
         open.claim = Some(claim);
@@ -44,7 +41,7 @@ impl Run<'_> {
         }
         let mut began = false;
         if let Some(delivery) = open.delivery_mut(me.key) {
-            delivery.fence = fence;
+            delivery.set_fence(fence);
             // The claim itself brought it: it may be disposed of like one that was offered.
             delivery.attempt = delivery.attempt.max(1);
             delivery.retrieved_at.get_or_insert(now);
@@ -52,7 +49,10 @@ impl Run<'_> {
                 // The knock becomes the content: the claimant is shown it in full.
                 delivery.decision.mode = Mode::Buffered;
             }
-            if let Some(session) = session.filter(|_| !super::is_running(delivery.state)) {
+            let answered = delivery.disposition() == Some(Disposition::Responded);
+            let takes_up = !answered && (delivery.is_open() || !is_held_anyway(delivery));
+            let takes_up = takes_up && !super::is_running(delivery.state);
+            if let Some(session) = session.filter(|_| takes_up) {
                 delivery.accept(session, now);
                 began = true;
             }
@@ -74,6 +74,7 @@ impl Run<'_> {
             session: session.unwrap_or_default(),
             decision,
             attempt,
+            taken: true,
             fence,
             retry: None,
             channel: self.channel_delivery(at, me.key).map(Box::new),
@@ -82,13 +83,20 @@ impl Run<'_> {
         Ok(Outcome::Claimed { entry, claim, delivery: offer })
     }
 
+    /// Whether a member may claim an event.
+    pub(super) fn check_claim(&mut self, at: EventRef, me: MemberKey) -> Result<()> {
+        let recalled = self.recall(at)?;
+        if recalled.message.deleted_at.is_some() {
+            return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
+        }
+        if recalled.event.actor == me {
+            return Err(Refusal::invalid("an author does not claim its own message").into());
+        }
+        self.check_claimable(at, me, recalled.receipt.as_ref())
+    }
+
     /// A claim of somebody else bars this one once its holder has accepted; so does an addressee's own.
-    fn check_claimable(
-        &self,
-        at: EventRef,
-        me: MemberKey,
-        receipt: Option<&crate::delivery::Open>,
-    ) -> Result<()> {
+    fn check_claimable(&self, at: EventRef, me: MemberKey, receipt: Option<&Open>) -> Result<()> {
         let open = self.room(at.conversation).open.get(&at.seq).or(receipt);
         let Some(open) = open else { return Ok(()) };
         if open.claim.is_some_and(|c| c.bars(me, self.now) && c.accepted) {
@@ -106,10 +114,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Gives the claim back: the next candidate is asked.
+    /// Gives the claim back: the next candidate is asked. What is addressed to its holder stays with it.
     pub(super) fn release(&mut self, uid: Uid) -> Result<Outcome> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
+        let at = self.newest_of(at, me)?;
         let open = self.room(at.conversation).open.get(&at.seq);
         let Some(claim) = open.and_then(|o| o.claim) else {
             return Err(Refusal::new(Code::Conflict, "nobody holds a claim on this event").into());
@@ -117,8 +126,13 @@ impl Run<'_> {
         if claim.holder != me && !self.is_operator() {
             return Err(claimed_by_other().into());
         }
-        self.settle(at, claim.holder, Disposition::Ignored)?;
-        Ok(Outcome::Disposed { event: uid, disposition: Disposition::Ignored })
+        if open.and_then(|o| o.delivery(claim.holder)).is_some_and(is_own) {
+            self.pass_on(at)?;
+            self.settle_if_done(at);
+        } else {
+            self.settle(at, claim.holder, Disposition::Ignored)?;
+        }
+        Ok(Outcome::Done)
     }
 
     /// The holder let go: the next candidate of the role is selected, or nobody is left.
@@ -126,7 +140,7 @@ impl Run<'_> {
         let people = self.ws.people();
         let room = self.room(at.conversation);
         let Some(open) = room.open.get(&at.seq) else { return Ok(()) };
-        let fence = open.claim.map_or(1, |c| c.fence);
+        let fence = highest_fence(open);
         let candidates = open.attention.told.iter().filter(|t| {
             t.decision.rule == Rule::RoleMentionOther
                 && open.delivery(t.member).is_none()
@@ -143,7 +157,7 @@ impl Run<'_> {
         };
         let knock = Decision { mode: Mode::Notify, ..role_decision() };
         let mut delivery = Delivery::new(&Told { member, decision: knock });
-        delivery.fence = fence + 1;
+        delivery.set_fence(fence + 1);
         open.deliveries.push(delivery);
         open.claim = Some(Claim::new(member, fence + 1, false, now));
         room.must_store(at.seq);
@@ -153,12 +167,18 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The claim's time is up. A holder that was never reached keeps it unless somebody is there to take it.
+    /// The claim's time is up. A holder that was never reached keeps it unless somebody is there to take it. What is
+    /// addressed to the holder stays with it, with its deadline: the claim alone goes.
     pub(super) fn claim_expired(&mut self, at: EventRef) -> Result<()> {
         let now = self.now;
         let Some(open) = self.room(at.conversation).open.get(&at.seq) else { return Ok(()) };
         let Some(claim) = open.claim.filter(|c| !c.is_live(now)) else { return Ok(()) };
         if open.delivery(claim.holder).is_some_and(Delivery::stands_still) {
+            return Ok(());
+        }
+        if open.delivery(claim.holder).is_some_and(is_own) {
+            self.pass_on(at)?;
+            self.settle_if_done(at);
             return Ok(());
         }
         let waiting = open.delivery(claim.holder).is_some_and(|d| d.state == State::Waiting);
@@ -176,7 +196,7 @@ impl Run<'_> {
         let mut ended = Vec::new();
         if let Some(delivery) = open.delivery_mut(claim.holder).filter(|d| d.is_open()) {
             ended.push(delivery.clone());
-            delivery.fence += 1;
+            delivery.next_fence();
             delivery.settle(Disposition::Ignored, now);
         }
         self.cancel_all(at, ended, "claim expired")?;
@@ -186,10 +206,28 @@ impl Run<'_> {
     }
 }
 
+/// Whether an event is its member's without a claim: it is addressed to it, and not to a role or to nobody.
+fn is_own(delivery: &Delivery) -> bool {
+    !matches!(delivery.decision.rule, Rule::RoleMention | Rule::Claimed)
+}
+
+/// Whether the right to answer is the member's without a claim: to answer, or to say more.
+fn is_held_anyway(delivery: &Delivery) -> bool {
+    use Disposition::{Failed, Ignored, Superseded};
+    let lost = matches!(delivery.disposition(), Some(Ignored | Failed | Superseded));
+    is_own(delivery) && !lost
+}
+
+/// The next right to answer has a higher one.
+fn highest_fence(open: &Open) -> u32 {
+    let claimed = open.claim.map_or(0, |claim| claim.fence);
+    open.deliveries.iter().map(|d| d.fence).fold(claimed, u32::max)
+}
+
 /// The delivery of a member who answers what it was not told of: its reply takes the claim.
 pub(super) fn taken_by_reply(member: MemberKey, fence: u32) -> Delivery {
     let mut delivery = Delivery::new(&Told { member, decision: claimed_decision() });
-    delivery.fence = fence;
+    delivery.set_fence(fence);
     delivery.attempt = 1;
     delivery
 }

@@ -6,7 +6,7 @@ use super::{Result, Run};
 use crate::command::{Outcome, SettingsPatch};
 use crate::conversation::{Conversation, ConversationKind, Participation, Settings, Visibility};
 use crate::error::{Code, Refusal};
-use crate::event::{Change, Event};
+use crate::event::{Change, Event, EventRef};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use crate::limits;
 use crate::member::check_title;
@@ -98,12 +98,36 @@ impl Run<'_> {
             self.must_not_be_default(key)?;
         }
         if settings != self.room(key).conversation.settings {
+            let is_closing = settings.archived && !self.room(key).conversation.settings.archived;
             self.log_plain(key, self.drawn.uid, Change::SettingsChanged(settings))?;
+            if is_closing {
+                self.stop_runs(key)?;
+            }
             // Nobody can answer in what is archived, nor agents where they have said what they may.
             self.review_pauses(key)?;
             self.arrange_stimuli(key);
         }
         Ok(Outcome::Conversation(self.room(key).conversation.clone()))
+    }
+
+    /// Nothing is said there any more: what runs ends, and waits to be asked anew when that changes.
+    fn stop_runs(&mut self, key: ConversationKey) -> Result<()> {
+        let open: Vec<Seq> = self.room(key).open.keys().copied().collect();
+        for seq in open {
+            let at = EventRef { conversation: key, seq };
+            let Some(open) = self.room_mut(key).open_mut(seq) else { continue };
+            let mut stopped = Vec::new();
+            for delivery in open.deliveries.iter_mut().filter(|d| d.session().is_some()) {
+                stopped.push(delivery.clone());
+                delivery.come_back();
+            }
+            if !stopped.is_empty() {
+                self.room_mut(key).must_store(seq);
+                self.cancel_all(at, stopped, "the channel was archived")?;
+                self.ws.track(at);
+            }
+        }
+        Ok(())
     }
 
     /// A lead has a seat: what is owed in the room is to be seen and answered there.

@@ -4,46 +4,68 @@
 //! and the next fence, and its deadline counts from there. It ends before that when the matter itself ends: an
 //! edit, a deletion, a cancellation by its author, or the answer of somebody who was not asked beside it.
 
+use std::sync::Arc;
+
 use super::deliver::never_offered;
 use super::{Result, Run, is_running};
-use crate::attention::{Directedness, Intent, Rule};
+use crate::attention::{Directedness, Intent};
 use crate::command::Outcome;
-use crate::delivery::{Delivery, Disposition, Open};
+use crate::delivery::{Delivery, Disposition};
 use crate::error::{Code, Refusal};
 use crate::event::{Event, EventRef};
-use crate::ids::{MemberKey, Timestamp, Uid};
+use crate::ids::{Timestamp, Uid};
 use crate::limits;
 
+/// For how long something is put off when nobody says until when, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deferral(pub(super) i64);
+
+impl Deferral {
+    pub(super) fn ms(self) -> i64 {
+        self.0
+    }
+}
+
+impl Default for Deferral {
+    fn default() -> Self {
+        Self(limits::DEFERRAL_MS)
+    }
+}
+
 impl Run<'_> {
-    pub(super) fn defer(&mut self, uid: Uid, until: Timestamp) -> Result<Outcome> {
+    pub(super) fn defer(
+        &mut self,
+        uid: Uid,
+        until: Option<Timestamp>,
+        reason: Option<Arc<str>>,
+    ) -> Result<Outcome> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
+        let at = self.newest_of(at, me)?;
         let now = self.now;
+        let said = until.is_some();
+        let until = until.unwrap_or(now.plus(self.ws.deferral.ms()));
         check_time(until, now)?;
         let receipt = self.recall(at)?.receipt;
         let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
         let Some(delivery) = open.and_then(|o| o.delivery(me)).filter(|d| d.attempt > 0) else {
             return Err(never_offered().into());
         };
-        if self.by.turn.is_some_and(|t| t.fence < delivery.fence) {
-            return Err(Refusal::new(Code::StaleTurn, "this turn was taken back").into());
-        }
         if !delivery.is_open() {
             // It has ended, and how it did stands.
             let disposition = delivery.disposition().unwrap_or(Disposition::Failed);
             return Ok(Outcome::Disposed { event: uid, disposition });
         }
-        if delivery.is_deferred() && delivery.clock.until == Some(until) {
+        let same = delivery.is_deferred() && (!said || delivery.clock.until == Some(until));
+        if self.waits_for_person(at, me) {
             return Ok(Outcome::Disposed { event: uid, disposition: Disposition::Deferred });
         }
-        if delivery.clock.deferrals >= limits::DEFERRALS {
-            let most = limits::DEFERRALS;
-            return Err(Refusal::new(
-                Code::Conflict,
-                format!("it was put off {most} times already; answer it, or decline it"),
-            )
-            .into());
+        if same {
+            self.remark(at, me, reason);
+            return Ok(Outcome::Disposed { event: uid, disposition: Disposition::Deferred });
         }
+        check_deferrals(delivery)?;
+        self.remark(at, me, reason);
         self.put_off(at, until, Delivery::defer);
         Ok(Outcome::Disposed { event: uid, disposition: Disposition::Deferred })
     }
@@ -98,30 +120,14 @@ impl Run<'_> {
     }
 }
 
-/// Ends what others still owe or have put off of an event that `member` has answered: what was put off, unless
-/// `member` was asked beside them and so answered for itself only; and what had moved on from `member`. Returns
-/// the deliveries as they were.
-pub(super) fn end_for_others(open: &mut Open, member: MemberKey, now: Timestamp) -> Vec<Delivery> {
-    let beside = open.delivery(member).is_some_and(|d| {
-        d.decision.directedness == Directedness::ToMe && d.decision.rule != Rule::Escalated
-    });
-    let by_author = open.author == member;
-    let left: Vec<MemberKey> = open.left().collect();
-    let answered = |m: &MemberKey| {
-        let ended = open.delivery(*m).and_then(Delivery::disposition);
-        *m == member || ended == Some(Disposition::Responded)
-    };
-    let made_good = left.contains(&member) && left.iter().all(answered);
-    let mut ended = Vec::new();
-    for other in open.deliveries.iter_mut().filter(|d| d.member != member && d.is_open()) {
-        let put_off = other.is_deferred() && !beside && !by_author;
-        if put_off || (other.is_escalated() && other.is_obligation() && made_good) {
-            ended.push(other.clone());
-            other.fence += 1;
-            other.settle(Disposition::Superseded, now);
-        }
+/// Whether it can be put off once more.
+pub(super) fn check_deferrals(delivery: &Delivery) -> Result<()> {
+    if delivery.clock.deferrals < limits::DEFERRALS {
+        return Ok(());
     }
-    ended
+    let most = limits::DEFERRALS;
+    let why = format!("it was put off {most} times already; answer it, or decline it");
+    Err(Refusal::new(Code::Conflict, why).into())
 }
 
 fn check_time(until: Timestamp, now: Timestamp) -> Result<()> {

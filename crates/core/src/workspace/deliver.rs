@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::failure::Unanswered;
 use super::{Result, Run, is_running};
 use crate::attention::Policy;
 use crate::command::{Effect, Offer, Outcome, RemoteNews};
@@ -77,6 +78,7 @@ impl Run<'_> {
         delivery.offer(session, now);
         delivery.carried = carried;
         let (decision, attempt, fence) = (delivery.decision, delivery.attempt, delivery.fence);
+        let taken = delivery.accepted_at.is_some();
         let retry = delivery.retry.map(Box::new);
         let has_row = room.open.get(&at.seq).is_some_and(|open| open.stored);
         if attempt > 1 || has_row {
@@ -94,6 +96,7 @@ impl Run<'_> {
             session,
             decision,
             attempt,
+            taken,
             fence,
             retry,
             channel,
@@ -117,7 +120,14 @@ impl Run<'_> {
             found.filter(|m| *m == self.by.member).ok_or_else(|| Refusal::not_found("session"))?;
         let mut offers = Vec::new();
         let mut more = false;
-        for at in self.owed_by(session) {
+        // In the order in which it was said, wherever that was.
+        let said_at = |at: &EventRef| {
+            let open = self.ws.rooms.get(&at.conversation).and_then(|room| room.open.get(&at.seq));
+            open.map(|open| open.at)
+        };
+        let mut owed = self.owed_by(session);
+        owed.sort_by_key(|at| (said_at(at), *at));
+        for at in owed {
             let open = self.room(at.conversation).open.get(&at.seq);
             let Some(delivery) = open.and_then(|o| o.delivery(member)) else { continue };
             let due = match delivery.state {
@@ -141,115 +151,6 @@ impl Run<'_> {
         Ok(Outcome::Owed { offers, more })
     }
 
-    /// The harness says how its delivery ended.
-    pub(super) fn dispose(
-        &mut self,
-        uid: Uid,
-        disposition: Disposition,
-        _note: Option<&str>,
-    ) -> Result<Outcome> {
-        let at = self.event_by_uid(uid, "event")?;
-        let me = self.me()?.key;
-        let receipt = self.recall(at)?.receipt;
-        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
-        let Some(delivery) = open.and_then(|o| o.delivery(me)).filter(|d| d.attempt > 0) else {
-            return Err(never_offered().into());
-        };
-        if self.by.turn.is_some_and(|t| t.fence < delivery.fence) {
-            return Err(Refusal::new(Code::StaleTurn, "this turn was taken back").into());
-        }
-        if let Some(ended) = delivery.disposition() {
-            // The same word again, after a lost answer; the first one stands.
-            self.run_is_over(at, me, disposition)?;
-            return Ok(Outcome::Disposed { event: uid, disposition: ended });
-        }
-        let ended = delivery.clone();
-        if disposition.settles()
-            && disposition != Disposition::Deferred
-            && let Some(disposition) = self.publish_output(at, &ended)?
-        {
-            self.run_is_over(at, me, disposition)?;
-            return Ok(Outcome::Disposed { event: uid, disposition });
-        }
-        let disposition = self.ended_without_words(at, me, disposition);
-        self.settle(at, me, disposition)?;
-        self.run_is_over(at, me, disposition)?;
-        Ok(Outcome::Disposed { event: uid, disposition })
-    }
-
-    /// Ends a member's delivery. A responder that will not act lets the next candidate be asked.
-    pub(super) fn settle(
-        &mut self,
-        at: EventRef,
-        member: MemberKey,
-        disposition: Disposition,
-    ) -> Result<()> {
-        self.end(at, member, disposition, false)
-    }
-
-    /// Ends a member's delivery; as a dead letter, which is listed and can be sent again.
-    pub(super) fn end(
-        &mut self,
-        at: EventRef,
-        member: MemberKey,
-        disposition: Disposition,
-        dead: bool,
-    ) -> Result<()> {
-        let now = self.now;
-        let room = self.room_mut(at.conversation);
-        let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
-        let mut was_running = false;
-        if disposition == Disposition::Claimed {
-            if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == member) {
-                claim.accepted = true;
-                claim.renew(now);
-            }
-            room.must_store(at.seq);
-            self.ws.track(at);
-            return Ok(());
-        }
-        if let Some(delivery) = open.delivery_mut(member).filter(|d| d.is_open()) {
-            was_running = is_running(delivery.state);
-            if disposition == Disposition::Failed && delivery.stands_still() {
-                // It could not answer because the line is paused: it is asked anew when that goes on.
-                delivery.come_back();
-                room.must_store(at.seq);
-                self.ws.count_running(member, was_running, false);
-                self.ws.track(at);
-                return Ok(());
-            }
-            if dead {
-                delivery.state = State::Dead { at: now };
-            } else {
-                delivery.settle(disposition, now);
-            }
-        }
-        let held = open.claim.is_some_and(|c| c.holder == member);
-        room.must_store(at.seq);
-        self.ws.count_running(member, was_running, false);
-        let lets_go = matches!(disposition, Disposition::Ignored | Disposition::Failed);
-        if held && lets_go {
-            self.pass_on(at)?;
-        } else if held {
-            let room = self.room_mut(at.conversation);
-            if let Some(open) = room.open_mut(at.seq) {
-                open.claim = None;
-            }
-        }
-        if disposition == Disposition::Failed {
-            self.move_on(at, member)?;
-        }
-        // While others are open only this member's part changed, and what is due comes no sooner: an event
-        // told to a thousand is not gone over for each of them.
-        let open = self.room(at.conversation).open.get(&at.seq);
-        if open.is_some_and(|o| !o.is_settled()) {
-            self.ws.owe(member, at, false);
-        } else {
-            self.settle_if_done(at);
-        }
-        Ok(())
-    }
-
     /// Closes an event that nobody owes anything for, and brings the indexes in step.
     pub(super) fn settle_if_done(&mut self, at: EventRef) {
         let room = self.room_mut(at.conversation);
@@ -259,10 +160,6 @@ impl Run<'_> {
             self.ws.track(at);
             return;
         }
-        let subject = open.subject.map(|subject| (at.conversation, subject));
-        self.ws.to_arbitrate.extend(subject);
-        let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get(&at.seq) else { return };
         let (entry_uid, author, snapshot) = (open.uid, open.author, Arc::new(open.clone()));
         room.close(at.seq);
         self.ws.open_by_uid.remove(&entry_uid);
@@ -286,26 +183,28 @@ impl Run<'_> {
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: Arc::new(open) });
     }
 
-    /// A dead letter is sent again, from its first attempt on.
+    /// A dead letter is sent again, from its first attempt on: by whoever asked, or who runs the room.
     pub(super) fn redeliver(&mut self, uid: Uid, member: MemberKey) -> Result<Outcome> {
-        self.must_govern()?;
         let at = self.event_by_uid(uid, "event")?;
         let recalled = self.recall(at)?;
+        if recalled.event.actor != self.by.member {
+            self.must_govern()?;
+        }
         if recalled.message.deleted_at.is_some() {
             return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
         }
         let receipt = recalled.receipt;
         let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
         let delivery = open.and_then(|o| o.delivery(member));
-        if !delivery.is_some_and(|d| matches!(d.state, State::Dead { .. })) {
+        if !delivery.is_some_and(Delivery::is_dead) {
             return Err(Refusal::new(Code::Conflict, "this delivery is not a dead letter").into());
         }
         self.ensure_open(at)?;
         let room = self.room_mut(at.conversation);
         if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
-            delivery.state = State::Waiting;
-            delivery.fence += 1;
-            delivery.retry = None;
+            delivery.come_back();
+            // It is this member's again.
+            delivery.moved_on = false;
             // Overdue already: it is for the member to decide whether an answer still helps.
             delivery.decision.policy = Policy::MayRespond;
             delivery.decision.deadline_ms = None;
@@ -325,7 +224,9 @@ impl Run<'_> {
             return self.fire_stimuli(at.conversation);
         }
         if let Some(subject) = super::turn::subject_of_timer(at) {
-            self.ws.to_arbitrate.insert((at.conversation, subject));
+            if let Some(room) = self.ws.rooms.get_mut(&at.conversation) {
+                room.turns.note(subject);
+            }
             return Ok(());
         }
         let now = self.now;
@@ -339,8 +240,15 @@ impl Run<'_> {
         self.claim_expired(at)?;
         for member in members {
             let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { break };
-            let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
-            let Some(fired) = delivery.and_then(|d| d.fire(event_at, now)) else { continue };
+            let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) else {
+                continue;
+            };
+            let slept = delivery.is_deferred();
+            let Some(fired) = delivery.fire(event_at, now) else { continue };
+            if slept {
+                // Its row says that it is put off, whether somebody is there to be offered it or not.
+                room.must_store(at.seq);
+            }
             self.fired(at, member, fired)?;
         }
         self.ws.track(at);
@@ -352,11 +260,19 @@ impl Run<'_> {
             Fired::Offer => self.offer(at, member),
             Fired::Quiet => self.settle(at, member, Disposition::Acknowledged),
             Fired::Lapsed => self.settle(at, member, Disposition::Ignored),
-            Fired::Overdue => self.move_on(at, member),
+            Fired::Overdue => {
+                let open = self.room(at.conversation).open.get(&at.seq);
+                let owed = open.and_then(|o| o.delivery(member)).cloned();
+                self.move_on(at, member)?;
+                match owed {
+                    Some(owed) => self.report_unanswered(at, &owed, Unanswered::Overdue, None),
+                    None => Ok(()),
+                }
+            }
             Fired::Reassign => {
                 let room = self.room_mut(at.conversation);
                 if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
-                    delivery.fence += 1;
+                    delivery.next_fence();
                     delivery.state = State::Waiting;
                 }
                 room.must_store(at.seq);

@@ -2,10 +2,10 @@
 
 use super::{Failure, Result, Run};
 use crate::command::{Authority, Command, Outcome};
-use crate::delivery::State;
+use crate::delivery::{Disposition, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
-use crate::ids::{SessionKey, Uid};
+use crate::ids::{MemberKey, SessionKey, Uid};
 use crate::limits;
 use crate::member::Session;
 
@@ -39,6 +39,7 @@ impl Run<'_> {
                 if self.directory().endpoints.contains_key(&member.key) {
                     self.put_endpoint(member.key, None);
                 }
+                self.hand_over(member.key)?;
                 Outcome::Member(member)
             }
             Command::AddRole { name } => {
@@ -82,6 +83,24 @@ impl Run<'_> {
             }
         };
         Ok(outcome)
+    }
+
+    /// A member is gone for good: its runs end, and what it owes moves on as if they had failed.
+    fn hand_over(&mut self, member: MemberKey) -> Result<()> {
+        let now = self.now;
+        let owed: Vec<EventRef> =
+            self.ws.owed.get(&member).into_iter().flatten().copied().collect();
+        for at in owed {
+            let open = self.room_mut(at.conversation).open_mut(at.seq);
+            let delivery = open.and_then(|o| o.delivery_mut(member)).filter(|d| d.is_open());
+            let Some(delivery) = delivery else { continue };
+            let before = delivery.clone();
+            delivery.come_back();
+            delivery.withhold(false, now);
+            self.cancel_all(at, vec![before], "the member was removed")?;
+            self.settle(at, member, Disposition::Failed)?;
+        }
+        Ok(())
     }
 
     /// A connection begins. A session id of another member is unknown to this one.
@@ -134,11 +153,14 @@ impl Run<'_> {
 
     /// The same session is back: what it had accepted stays with it.
     fn take_up(&mut self, session: SessionKey) -> Result<()> {
-        let now = self.now;
+        let (now, member) = (self.now, self.by.member);
         for at in self.owed_by(session) {
             let room = self.room_mut(at.conversation);
             let Some(open) = room.open_mut(at.seq) else { continue };
-            for delivery in &mut open.deliveries {
+            for delivery in open.deliveries.iter_mut().filter(|d| d.member == member) {
+                if delivery.session().is_none_or(|holder| holder == session) {
+                    delivery.next_connection();
+                }
                 if let State::Accepted { session: holder, gone, .. } = &mut delivery.state
                     && *holder == session
                     && !delivery.carried
@@ -205,7 +227,7 @@ impl Run<'_> {
         owed.into_iter().flatten().copied().collect()
     }
 
-    pub(super) fn must_be_member(&self, member: crate::ids::MemberKey) -> Result<()> {
+    pub(super) fn must_be_member(&self, member: MemberKey) -> Result<()> {
         match self.directory().member(member) {
             Some(m) if !m.removed => Ok(()),
             _ => Err(Failure::Refused(Refusal::not_found("member"))),

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use super::dispose::Then;
+use super::failure::Unanswered;
 use super::{Result, Run, is_running};
 use crate::command::Outcome;
 use crate::delivery::{Delivery, Disposition, Retry};
@@ -60,7 +62,18 @@ impl Run<'_> {
     /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.
     pub(super) fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<Outcome> {
         if self.waits_to_be_posted(at, attempt)? {
-            self.end(at, self.by.member, Disposition::Failed, true)?;
+            let me = self.by.member;
+            let failed = self.room(at.conversation).open.get(&at.seq);
+            let failed = failed.and_then(|o| o.delivery(me)).cloned();
+            self.end(at, me, Disposition::Failed, Then::Dead)?;
+            if let Some(failed) = failed {
+                self.report_unanswered(
+                    at,
+                    &failed,
+                    Unanswered::Failed,
+                    Some("its endpoint does not take the message"),
+                )?;
+            }
         }
         Ok(Outcome::Done)
     }

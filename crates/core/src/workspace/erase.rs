@@ -21,6 +21,7 @@ impl Run<'_> {
         events.truncate(limits::ROWS_PER_COMMAND);
         self.supersede(at, &recalled, "erased")?;
         self.drop_approvals_of(at);
+        self.drop_notes_of(at, &events)?;
         let change = Change::Erased { message: at.seq, reason, events: events.clone() };
         let mut draft = self.draft(self.drawn.uid, change);
         draft.thread = recalled.event.thread;
@@ -53,6 +54,19 @@ impl Run<'_> {
             .into());
         }
         Ok((at, recalled))
+    }
+
+    /// What members have said of their deliveries of it may repeat what it said.
+    fn drop_notes_of(&mut self, at: EventRef, versions: &[Seq]) -> Result<()> {
+        for at in versions.iter().map(|seq| EventRef { seq: *seq, ..at }) {
+            let receipt = self.recall_kept(at)?.and_then(|recalled| recalled.receipt);
+            let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+            let noted = open.into_iter().flat_map(|o| &o.deliveries).filter(|d| d.note.is_some());
+            for member in noted.map(|d| d.member).collect::<Vec<_>>() {
+                self.amend(at, member, |delivery| delivery.note = None)?;
+            }
+        }
+        Ok(())
     }
 
     /// What still says something of the message, the message itself first.

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use super::{Result, Run};
 use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
 use crate::command::{Authority, Outcome};
-use crate::conversation::Visibility;
 use crate::delivery::{Delivery, State};
 use crate::event::EventRef;
 use crate::ids::MemberKey;
 use crate::limits;
-use crate::room::Room;
 
 impl Run<'_> {
     /// An obligation that was not met moves on: to the thread's owner, the channel's lead, the workspace's,
@@ -27,6 +25,7 @@ impl Run<'_> {
         let fence = left.fence + 1;
         left.decision.policy = Policy::MayRespond;
         left.decision.deadline_ms = None;
+        left.moved_on = next.is_some();
         let Some((member, is_agent)) = next else {
             left.state = State::Dead { at: now };
             self.settle_if_done(at);
@@ -54,7 +53,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The first who is there, may see it, did not write it and was not asked before. The people come in the
+    /// The first who has a seat there, may see it, did not write it and was not asked before. The people come in the
     /// order in which they became members.
     fn next_responsible(&self, at: EventRef) -> Option<(MemberKey, bool)> {
         let room = self.room(at.conversation);
@@ -68,7 +67,8 @@ impl Run<'_> {
                 && open.delivery(*member).is_none()
                 && directory.member(*member).is_some_and(|m| !m.removed)
                 && !directory.is_stand_in(*member)
-                && reads(room, *member)
+                // Who has no seat could not answer.
+                && room.roster.contains_key(member)
                 // An ephemeral message is not shown to others because nobody answered it.
                 && open.attention.is_shown_to(*member)
                 && !room.has_left(*member, open.thread)
@@ -97,9 +97,4 @@ impl Run<'_> {
             concerns.take(limit).map(|(room, open)| (Arc::clone(&room.conversation), open.clone()));
         Ok(Outcome::Waiting(found.collect()))
     }
-}
-
-/// Whether a member reads along: what is owed does not move to somebody who may not see it.
-fn reads(room: &Room, member: MemberKey) -> bool {
-    room.conversation.settings.visibility == Visibility::Public || room.roster.contains_key(&member)
 }

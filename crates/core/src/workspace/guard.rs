@@ -1,10 +1,10 @@
 //! The guard: whether an agent may say this, judged against what caused it (design section 5, "The host
 //! enforces" and "Cause and hop"). The same for every door. People are never refused by it.
 
+use super::fence::{TAKEN_BACK, WITHDRAWN, held_fence, is_older};
 use super::{Result, Run, is_channel};
 use crate::attention::directedness::for_the_rest;
 use crate::attention::{Attention, Directedness, Policy, Rule};
-use crate::claim::Claim;
 use crate::command::Turn;
 use crate::delivery::{Delivery, Disposition, Open, State};
 use crate::error::{Code, Refusal};
@@ -147,6 +147,18 @@ impl Run<'_> {
         }
     }
 
+    /// What is allowed of a reply to an event, said in the turn of another one; none where nothing is open there.
+    pub(super) fn judge_beside(&mut self, me: &Member, at: EventRef) -> Result<Option<Verdict>> {
+        let cause = self.cause_at(at)?;
+        let mine = cause.open.as_ref().and_then(|open| open.delivery(me.key));
+        if !mine.is_some_and(|d| d.is_open() && d.attempt > 0) || self.waits_for_person(at, me.key)
+        {
+            return Ok(None);
+        }
+        let participates = self.participates(me.key, &cause);
+        Ok(judge(&cause, me.key, participates, self.now).ok())
+    }
+
     fn participates(&self, member: MemberKey, cause: &Cause) -> bool {
         let thread = cause.open.as_ref().and_then(|o| o.thread);
         self.thread(cause.at.conversation, thread).is_some_and(|t| t.participants.contains(&member))
@@ -180,7 +192,7 @@ fn judge(
 ) -> Result<Verdict, Refusal> {
     let delivery = cause.open.as_ref().and_then(|o| o.delivery(sender));
     let claim = cause.open.as_ref().and_then(|o| o.claim);
-    check_fence(cause, delivery, claim, sender)?;
+    check_fence(cause, delivery, sender)?;
     // Who is addressed itself needs no claim: the one of a role named beside it is not in its way.
     let addressed = delivery.is_some_and(|d| d.decision.directedness == Directedness::ToMe);
     if let Some(claim) = claim.filter(|c| !addressed && c.bars(sender, now)) {
@@ -225,22 +237,14 @@ fn judge(
 fn check_fence(
     cause: &Cause,
     delivery: Option<&Delivery>,
-    claim: Option<Claim>,
     sender: MemberKey,
 ) -> Result<(), Refusal> {
     let stale = |why: &str| Err(Refusal::new(Code::StaleTurn, why));
     if cause.deleted {
         return stale("the message was deleted; there is nothing left to answer");
     }
-    let now_held = match (delivery, claim) {
-        (_, Some(claim)) if claim.holder == sender => Some(claim.fence),
-        (Some(delivery), _) => Some(delivery.fence),
-        _ => None,
-    };
-    if let (Some(mine), Some(held)) = (cause.turn, now_held)
-        && mine.fence < held
-    {
-        return stale("this turn was taken back; a newer one has the right to answer");
+    if cause.turn.is_some_and(|turn| is_older(turn, held_fence(cause.open.as_ref(), sender))) {
+        return stale(TAKEN_BACK);
     }
     if let (Some(mine), Some(delivery)) = (cause.turn.filter(|t| t.attempt > 0), delivery) {
         if delivery.voice > 0 && delivery.voice != mine.attempt {
@@ -251,7 +255,7 @@ fn check_fence(
         }
     }
     match delivery.and_then(Delivery::disposition) {
-        Some(Disposition::Superseded) => stale("the event was edited, merged or withdrawn"),
+        Some(Disposition::Superseded) => stale(WITHDRAWN),
         Some(Disposition::Failed | Disposition::Ignored) => stale("this turn has ended"),
         _ => Ok(()),
     }

@@ -27,7 +27,7 @@ impl Workspace {
     /// who holds a session gets one too. What is open and who is connected now gets theirs with the next batch.
     pub fn set_shared(&mut self, shared: bool) {
         if shared && !self.shared {
-            self.rooms.values_mut().for_each(Room::forget_written);
+            self.rooms.iter_mut().for_each(|(_, room)| room.forget_written());
             let open = self.rooms.values().filter(|room| !room.open.is_empty());
             self.touched.extend(open.map(Room::key));
             let sessions = self.directory.sessions.values();
@@ -126,12 +126,7 @@ impl Workspace {
         now: Timestamp,
     ) -> std::result::Result<(), Unavailable> {
         let Some(room) = self.rooms.get_mut(&key) else { return Ok(()) };
-        let turns: Vec<_> = missed.turns.iter().map(|(subject, _)| *subject).collect();
         let before = room.catch_up(missed, &self.directory, now);
-        let subjects =
-            before.values().flatten().chain(before.keys().filter_map(|s| room.open.get(s)));
-        let subjects = subjects.filter_map(|open| open.subject).chain(turns);
-        self.to_arbitrate.extend(subjects.map(|subject| (key, subject)));
         if room.differs_from_rows() {
             self.touched.insert(key);
         }
@@ -208,7 +203,7 @@ impl Run<'_> {
         for (seq, session, delivery) in offers {
             let event = self.recall_event(EventRef { conversation: key, seq })?;
             let entry = self.entry(event)?;
-            let Delivery { member, decision, attempt, fence, retry, .. } = delivery;
+            let Delivery { member, decision, attempt, fence, retry, accepted_at, .. } = delivery;
             let at = EventRef { conversation: key, seq };
             let channel = self.channel_delivery(at, member).map(Box::new);
             let came_with = self.came_with(at, member);
@@ -218,6 +213,7 @@ impl Run<'_> {
                 session,
                 decision,
                 attempt,
+                taken: accepted_at.is_some(),
                 fence,
                 retry: retry.map(Box::new),
                 channel,

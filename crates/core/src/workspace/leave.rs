@@ -5,11 +5,10 @@
 //! it ([`crate::room::Room::has_left`]).
 
 use super::conversation::derived;
-use super::{Result, Run, is_running};
+use super::{Result, Run};
 use crate::attention::Rule;
 use crate::command::Outcome;
 use crate::conversation::ConversationKind;
-use crate::delivery::{Delivery, Disposition};
 use crate::error::{Code, Refusal};
 use crate::event::{Change, Event, EventRef};
 use crate::ids::{ConversationKey, MemberKey, ThreadKey, Uid};
@@ -80,25 +79,10 @@ impl Run<'_> {
         let owed = self.ws.owed.get(&member).into_iter().flatten();
         let here: Vec<EventRef> = owed.copied().filter(|at| at.conversation == key).collect();
         for at in here {
-            let now = self.now;
-            let room = self.room_mut(key);
-            let open = room.open_mut(at.seq);
-            let Some(open) = open.filter(|o| thread.is_none() || o.thread == thread) else {
-                continue;
-            };
-            if open.claim.is_some_and(|c| c.holder == member) {
-                // Another of the role is asked.
-                self.settle(at, member, Disposition::Ignored)?;
-                continue;
+            let open = self.room(key).open.get(&at.seq);
+            if open.is_some_and(|o| thread.is_none() || o.thread == thread) {
+                self.take_from(at, member, "asked to leave")?;
             }
-            let mine = open.delivery_mut(member).filter(|d| d.is_open());
-            let Some(mine) = mine else { continue };
-            let before: Delivery = mine.clone();
-            mine.fence += 1;
-            mine.settle(Disposition::Superseded, now);
-            debug_assert!(!is_running(mine.state));
-            self.cancel_all(at, vec![before], "asked to leave")?;
-            self.settle_if_done(at);
         }
         Ok(())
     }

@@ -1,24 +1,23 @@
-//! What happens to a message after it was posted: edits, deletions and reactions.
+//! What happens to a message after it was posted: edits and deletions.
 
 use std::sync::Arc;
 
 use super::post::check_message;
 use super::{Result, Run};
-use crate::attention::directedness::{self, Said};
+use crate::attention::directedness::{self, Said, meaning};
 use crate::attention::flow::Flowed;
 use crate::attention::intent::is_urgent;
 use crate::attention::names::{self, Target};
 use crate::attention::policy::{self, Circumstances};
-use crate::attention::{
-    Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
-};
+use crate::attention::{Attention, Decision, Directedness, Intent, Rule, Told};
 use crate::command::{Outcome, Recalled};
-use crate::delivery::{Delivery, Disposition};
+use crate::delivery::Disposition;
 use crate::error::{Code, Refusal};
 use crate::event::{Change, Event, EventRef, Message};
 use crate::ids::{MemberKey, Seq, Uid};
 use crate::member::Member;
-use crate::reaction::Signal;
+use crate::room::against::Standpoint;
+use crate::thread::ThreadStatus;
 
 impl Run<'_> {
     /// An edit before the answer replaces what is still open; one after it is a knock for whoever answered.
@@ -27,14 +26,21 @@ impl Run<'_> {
         check_message(&content)?;
         self.check_assets(&content)?;
         let event = &recalled.event;
-        let old = event.change.message().map(|m| m.text.clone());
-        if recalled.message.latest.is_none() && old.as_deref() == Some(&*content.text) {
-            return Ok(Outcome::Logged { entry: self.entry(event.clone())?, duplicate: true });
+        let newest = self.newest_version(at, &recalled)?;
+        let before = newest.change.message().cloned().unwrap_or_default();
+        let content = as_edited(content, &before);
+        if before == content {
+            return Ok(Outcome::Logged { entry: self.entry(newest)?, duplicate: true });
         }
-        let content =
-            Message { kind: event.change.message().map(|m| m.kind).unwrap_or_default(), ..content };
         let (cause, hop) = self.link_of_edit(event)?;
-        let attention = self.decide_edit(&recalled, &content, at, hop)?;
+        let mut attention = self.decide_edit(&recalled, &content, at, hop)?;
+        let (line, _) = self.line_of_answer(at)?;
+        let line = self.thread(at.conversation, line);
+        let is_closed = line.is_some_and(|t| t.status == ThreadStatus::Closed);
+        if is_closed {
+            // Whoever is asked there could not answer.
+            attention.told.clear();
+        }
         self.supersede(at, &recalled, "edited")?;
         let mut draft = self.draft(self.drawn.uid, Change::Edited { message: at.seq, content });
         draft.thread = event.thread;
@@ -44,12 +50,26 @@ impl Run<'_> {
         draft.attention = Some(Arc::new(attention));
         let was_paused = self.ws.is_paused(self.room(at.conversation), draft.thread);
         let logged = self.room_mut(at.conversation).log(draft);
+        let me = self.me()?;
+        if !me.is_agent() {
+            // A person's other words pay for answers as new ones do.
+            let subject = self.room(at.conversation).subject_of(at.seq, logged.thread);
+            self.count_turn(&me, subject, &logged);
+        }
         let entry = self.publish(logged.clone())?;
         self.tell(&logged)?;
         if self.ws.is_paused(self.room(at.conversation), logged.thread) != was_paused {
             self.review_pauses(at.conversation)?;
         }
         Ok(Outcome::Logged { entry, duplicate: false })
+    }
+
+    /// The event with what a message says now: its last edit, else the one that posted it.
+    fn newest_version(&mut self, at: EventRef, recalled: &Recalled) -> Result<Arc<Event>> {
+        match recalled.message.latest {
+            Some(seq) => Ok(self.recall(EventRef { seq, ..at })?.event),
+            None => Ok(recalled.event.clone()),
+        }
     }
 
     /// An agent that edits in a turn goes on with that turn's chain, else edits would be a way around hops.
@@ -74,109 +94,6 @@ impl Run<'_> {
         Ok(Outcome::Logged { entry, duplicate: false })
     }
 
-    /// A reaction is a zero-turn disposition of one's own delivery, and a signal to the author.
-    pub(super) fn react(
-        &mut self,
-        uid: Uid,
-        signal: Signal,
-        detail: Option<Arc<str>>,
-        on: bool,
-    ) -> Result<Outcome> {
-        let at = self.event_by_uid(uid, "message")?;
-        self.must_sit(at.conversation)?;
-        let me = self.me()?;
-        let recalled = self.recall(at)?;
-        let message = self.message_seq(&recalled)?;
-        let recalled = if message == at.seq {
-            recalled
-        } else {
-            self.recall(EventRef { seq: message, ..at })?
-        };
-        if recalled.message.deleted_at.is_some() {
-            return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
-        }
-        let set = recalled.message.reactions.contains(&(me.key, signal));
-        let mut entry = None;
-        if set != on {
-            let change = if on {
-                Change::Reacted { message, signal, detail }
-            } else {
-                Change::Unreacted { message, signal }
-            };
-            let mut draft = self.draft(self.drawn.uid, change);
-            draft.thread = recalled.event.thread;
-            let knock = self.reaction_attention(&me, &recalled, signal, on);
-            draft.attention = knock.or_else(|| hidden_as(&recalled.event));
-            let logged = self.room_mut(at.conversation).log(draft);
-            entry = Some(self.publish(logged.clone())?);
-            self.tell(&logged)?;
-            if on {
-                self.note_nod(me.key, &recalled.event);
-            }
-        }
-        let disposition = signal.disposition().filter(|_| on);
-        let settled = match disposition {
-            Some(d) if me.is_agent() => self.settle_by_signal(at, me.key, d)?,
-            Some(Disposition::Responded) => {
-                // A person says that it is done: nobody owes an answer any more.
-                self.supersede(at, &recalled, "done")?;
-                disposition
-            }
-            _ => None,
-        };
-        Ok(Outcome::Reacted { entry, disposition: settled })
-    }
-
-    /// An inbound reaction on an agent's own message is a knock when a person's signal changes what it
-    /// should do; agents' reactions start nothing.
-    fn reaction_attention(
-        &self,
-        me: &Member,
-        message: &Recalled,
-        signal: Signal,
-        on: bool,
-    ) -> Option<Arc<Attention>> {
-        let author = message.event.actor;
-        let matters = matches!(
-            signal,
-            Signal::Agree | Signal::Declined | Signal::Done | Signal::Unclear | Signal::Blocked
-        );
-        let tells = on && matters && !me.is_agent() && self.directory().is_agent(author);
-        let room = self.room(message.event.conversation);
-        let tells = tells && !room.has_left(author, message.event.thread);
-        tells.then(|| {
-            let decision = knock(Rule::Reaction, Priority::Low);
-            Arc::new(Attention {
-                intent: Intent::Statement,
-                rest: Directedness::ToOther,
-                told: vec![Told { member: author, decision }],
-                only: message.event.only().cloned(),
-                meant: None,
-                nobody: None,
-            })
-        })
-    }
-
-    fn settle_by_signal(
-        &mut self,
-        at: EventRef,
-        me: MemberKey,
-        disposition: Disposition,
-    ) -> Result<Option<Disposition>> {
-        let open = self.room(at.conversation).open.get(&at.seq);
-        let mine = open.and_then(|o| o.delivery(me)).is_some_and(Delivery::is_open);
-        let claimed = open.and_then(|o| o.claim).is_some_and(|c| c.holder == me);
-        if disposition == Disposition::Claimed {
-            let uid = self.recall(at)?.event.uid;
-            return self.claim(uid).map(|_| Some(disposition));
-        }
-        if mine || claimed {
-            self.settle(at, me, disposition)?;
-            return Ok(Some(disposition));
-        }
-        Ok(None)
-    }
-
     /// The message an edit replaces, or the message itself.
     pub(super) fn message_seq(&self, recalled: &Recalled) -> Result<Seq> {
         match recalled.event.change {
@@ -184,6 +101,24 @@ impl Run<'_> {
             Change::Edited { message, .. } => Ok(message),
             _ => Err(Refusal::invalid("this event is not a message").into()),
         }
+    }
+
+    /// Where what is owed for a message is owed: in its newest version, whichever of them is named. The event itself
+    /// where the member was not told of that.
+    pub(super) fn newest_of(&mut self, at: EventRef, member: MemberKey) -> Result<EventRef> {
+        let recalled = self.recall(at)?;
+        let Ok(message) = self.message_seq(&recalled) else { return Ok(at) };
+        let latest = match message == at.seq {
+            true => Some(recalled.message),
+            false => self.recall_kept(EventRef { seq: message, ..at })?.map(|r| r.message),
+        };
+        let latest = latest.and_then(|message| message.latest).filter(|latest| *latest != at.seq);
+        let Some(seq) = latest else { return Ok(at) };
+        let newest = EventRef { seq, ..at };
+        let receipt = self.recall(newest)?.receipt;
+        let open = self.room(at.conversation).open.get(&seq).or(receipt.as_ref());
+        let told = open.is_some_and(|open| open.delivery(member).is_some());
+        Ok(if told { newest } else { at })
     }
 
     /// A message that the caller may change: its own, or any for an operator.
@@ -220,9 +155,7 @@ impl Run<'_> {
         let versions = std::iter::once(at.seq).chain(recalled.message.latest);
         for seq in versions {
             let at = EventRef { seq, ..at };
-            if !self.room(at.conversation).open.contains_key(&seq) {
-                continue;
-            }
+            self.reopen_dead(at)?;
             let room = self.room_mut(at.conversation);
             let Some(open) = room.open_mut(seq) else { continue };
             open.claim = None;
@@ -243,33 +176,37 @@ impl Run<'_> {
         let event = recalled.event.clone();
         let author = self.directory().member(event.actor).cloned();
         let author = author.ok_or_else(|| Refusal::not_found("member"))?;
-        let replied_to = match event.reply_to {
-            Some(seq) => self.recall_kept(EventRef { seq, ..at })?.map(|r| r.event.actor),
+        let replied = match event.reply_to {
+            Some(seq) => self.recall_kept(EventRef { seq, ..at })?.map(|r| r.event),
             None => None,
         };
         let mut answered = self.answered_by(recalled, at)?;
-        answered.retain(|m| !self.room(at.conversation).has_left(*m, event.thread));
+        answered.retain(|m| self.room(at.conversation).takes_part(*m, event.thread));
         let (recipient, mentions) = self.named_beside(&event);
         let room = self.room(at.conversation);
         let thread = self.thread(at.conversation, event.thread);
         let before = room.lines.get(&event.thread).filter(|line| line.seq != at.seq);
+        let from = Standpoint { thread: event.thread, seq: at.seq };
+        let (intent, answers) = meaning(room, &author, from, &content.text, replied.as_deref());
         let mut attention = directedness::decide(
             room,
             self.ws.people(),
             &Said {
                 author: &author,
                 text: &content.text,
-                intent: crate::attention::intent::intent(&content.text, None),
+                intent,
+                answers,
+                seq: at.seq,
                 urgent: is_urgent(&content.text),
                 at: event.at,
                 hop,
                 thread: thread.map(|t| &**t),
                 stream: room.conversation.settings.stream,
                 before: before.filter(|line| line.seq < at.seq),
-                replied_to,
+                replied_to: replied.map(|event| event.actor),
                 recipient,
                 mentions: &mentions,
-                stated: None,
+                stated: event.attention.as_ref().and_then(|a| a.stated),
                 answers_ack: false,
                 only: event.only(),
                 leave: false,
@@ -300,13 +237,17 @@ impl Run<'_> {
         (by(Rule::Recipient).next(), beside.collect())
     }
 
-    /// The agents that have answered the message in any version.
+    /// The agents that have answered the message in any version. Each version has told those who had answered the ones
+    /// before it, so that the first and the newest know of all.
     fn answered_by(&mut self, recalled: &Recalled, at: EventRef) -> Result<Vec<MemberKey>> {
         let mut members = Vec::new();
         let versions: Vec<Seq> = std::iter::once(at.seq).chain(recalled.message.latest).collect();
         for seq in versions {
             let at = EventRef { seq, ..at };
-            let receipt = self.recall(at)?.receipt;
+            let Recalled { event, receipt, .. } = self.recall(at)?;
+            let told = event.attention.iter().flat_map(|a| &a.told);
+            let before = told.filter(|t| t.decision.rule == Rule::EditedAfterResponse);
+            members.extend(before.map(|t| t.member));
             let open = self.room(at.conversation).open.get(&seq).cloned().or(receipt);
             let answered = open.into_iter().flat_map(|o| o.deliveries);
             members.extend(
@@ -315,9 +256,18 @@ impl Run<'_> {
                     .map(|d| d.member),
             );
         }
+        members.sort_unstable();
         members.dedup();
         Ok(members)
     }
+}
+
+/// What an edit makes of a message: its text and parts are replaced, and its metadata where the edit has some. Its kind
+/// and where it came from stay.
+fn as_edited(content: Message, before: &Message) -> Message {
+    let metadata = content.metadata.or_else(|| before.metadata.clone());
+    let source = content.source.or_else(|| before.source.clone());
+    Message { kind: before.kind, metadata, source, text: content.text, parts: content.parts }
 }
 
 /// Whoever has answered sees what its message has become, and decides itself whether that changes anything.
@@ -333,16 +283,4 @@ pub(super) fn hidden_as(message: &Event) -> Option<Arc<Attention>> {
     let only = message.only()?.clone();
     let (intent, rest, told) = (Intent::Statement, Directedness::ToOther, Vec::new());
     Some(Arc::new(Attention { only: Some(only), ..Attention::plain(intent, rest, told) }))
-}
-
-/// A knock that leaves it to the member whether to act.
-fn knock(rule: Rule, priority: Priority) -> Decision {
-    Decision {
-        rule,
-        directedness: Directedness::ToMe,
-        policy: Policy::MayRespond,
-        mode: Mode::Notify,
-        priority,
-        deadline_ms: None,
-    }
 }

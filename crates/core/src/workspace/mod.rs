@@ -5,6 +5,7 @@
 //! [`Workspace::take_changes`]. A refused command has changed nothing. Nothing in here reads a clock.
 
 mod accept;
+mod answer;
 mod approve;
 mod asset;
 mod changes;
@@ -14,10 +15,14 @@ mod defer;
 mod deliver;
 mod digest;
 mod directory;
+mod dispose;
 mod endpoint;
 mod erase;
 mod escalate;
+mod failure;
+mod fence;
 mod guard;
+mod hold;
 mod hosts;
 mod inbox;
 mod leave;
@@ -28,6 +33,7 @@ mod pause;
 mod place;
 mod post;
 mod project;
+mod react;
 mod rooms;
 mod run;
 mod schedule;
@@ -55,7 +61,9 @@ use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
 use crate::member::Directory;
 use crate::room::Room;
 pub use changes::{Changes, RoomChanges};
+use defer::Deferral;
 use digest::{Every, digest_timer};
+use hold::Rooms;
 use run::Run;
 use stimulus::stimulus_timer;
 use timer::Timers;
@@ -85,7 +93,7 @@ type Result<T, E = Failure> = std::result::Result<T, E>;
 #[derive(Debug, Default)]
 pub struct Workspace {
     directory: Arc<Directory>,
-    rooms: HashMap<ConversationKey, Room>,
+    rooms: Rooms,
     by_uid: HashMap<Uid, ConversationKey>,
     /// Where each agent still owes or may still say something.
     owed: HashMap<MemberKey, BTreeSet<EventRef>>,
@@ -104,10 +112,9 @@ pub struct Workspace {
     last_conversation: u64,
     budgets: Budgets,
     flow: flow::Settings,
+    deferral: Deferral,
     /// Rooms that came back with clocks that do not stand as their lines do.
     to_review: BTreeSet<ConversationKey>,
-    /// Subjects of which something changed that turns depend on.
-    to_arbitrate: BTreeSet<(ConversationKey, Seq)>,
     changes: Changes,
     touched: BTreeSet<ConversationKey>,
     directory_changed: bool,
@@ -138,6 +145,11 @@ impl Workspace {
     /// With other rules for approvals than the usual.
     pub fn with_approvals(self, approvals: approval::Rules) -> Self {
         Self { approvals, ..self }
+    }
+
+    /// With another time for which something is put off when nobody says until when, in milliseconds.
+    pub fn with_deferral(self, ms: i64) -> Self {
+        Self { deferral: Deferral(ms), ..self }
     }
 
     pub fn directory(&self) -> &Arc<Directory> {
@@ -178,21 +190,13 @@ impl Workspace {
         drawn: Drawn,
         now: Timestamp,
     ) -> Result<Outcome> {
-        let writes = !matches!(
-            command,
-            Command::Preview(_)
-                | Command::Note(_)
-                | Command::Owed { .. }
-                | Command::Droppable { .. }
-                | Command::Standing { .. }
-                | Command::Waiting { .. }
-                | Command::Overdue { .. }
-                | Command::Turns { .. }
-        );
-        if writes && by.authority == Authority::Auditor {
+        if command.changes_something() && by.authority == Authority::Auditor {
             return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing").into());
         }
         let mut run = Run { ws: self, facts, by, drawn, now };
+        if let Some(before) = run.pass_gate(&command)? {
+            return Ok(before);
+        }
         let outcome = match command {
             Command::AddMember { .. }
             | Command::ChangeMember { .. }
@@ -256,16 +260,17 @@ impl Workspace {
             Command::Release { event } => run.release(event),
             Command::Accept { event, attempt } => run.accept(event, attempt),
             Command::Reject { event, attempt } => run.reject(event, attempt),
-            Command::Dispose { event, disposition, note } => {
-                run.dispose(event, disposition, note.as_deref())
-            }
+            Command::Dispose { event, disposition, note } => run.dispose(event, disposition, note),
+            Command::Resolve { event, note } => run.resolve(event, note),
             Command::KeepDigest { conversation, written } => run.keep_digest(conversation, written),
             Command::Leave { conversation, thread, member } => {
                 run.leave(conversation, thread, member)
             }
-            Command::Defer { event, until } => run.defer(event, until),
+            Command::Defer { event, until, reason } => run.defer(event, until, reason),
             Command::Retrieve { event } => run.retrieve(event),
             Command::Life { session } => run.life(session),
+            Command::Progress { event } => run.progress(event),
+            Command::CancelDelivery { event, attempt } => run.cancel_delivery(event, attempt),
             Command::MayCall { tool, arguments } => run.may_call(tool, arguments),
             Command::DecideApproval { approval, approved, reason } => {
                 run.decide_approval(approval, approved, reason)
@@ -306,6 +311,14 @@ impl Workspace {
             }
             self.to_review.remove(&key);
         }
+        // What a room brought along that was loaded for a command which was refused.
+        if self.rooms.has_changed() {
+            let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
+            match run.arbitrate() {
+                Ok(()) | Err(Failure::Refused(_)) => {}
+                Err(Failure::Unavailable(why)) => return Err(why),
+            }
+        }
         let mut fired = 0;
         while fired < limit {
             let Some(at) = self.timers.pop_due(now) else { break };
@@ -325,7 +338,7 @@ impl Workspace {
     /// The clock was set back to `now`: what is open goes on from there, and gets its row.
     pub fn set_back(&mut self, now: Timestamp) {
         let mut changed = Vec::new();
-        for (key, room) in &mut self.rooms {
+        for (key, room) in self.rooms.iter_mut() {
             let set_back = |open: &mut Open| open.set_back(now).then_some(open.seq);
             let seqs: Vec<Seq> = room.open.values_mut().filter_map(set_back).collect();
             for seq in seqs {
@@ -342,7 +355,9 @@ impl Workspace {
 
     /// When time next changes anything.
     pub fn next_due(&self) -> Option<Timestamp> {
-        if self.to_review.is_empty() { self.timers.next() } else { Some(Timestamp::default()) }
+        // What other hosts have changed they have arbitrated too.
+        let now = !self.to_review.is_empty() || (!self.shared && self.rooms.has_changed());
+        if now { Some(Timestamp::default()) } else { self.timers.next() }
     }
 
     /// In which conversation that is.
@@ -357,7 +372,7 @@ impl Workspace {
             changes.effects.push(Effect::Directory(self.directory.clone()));
         }
         for key in std::mem::take(&mut self.touched) {
-            let Some(room) = self.rooms.get_mut(&key) else { continue };
+            let Some(room) = self.rooms.get_to_write(&key) else { continue };
             let due = self.digests.0.and_then(|every| room.tally.due(every));
             if due.is_some() {
                 self.timers.set(digest_timer(key), due);

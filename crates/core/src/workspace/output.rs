@@ -10,10 +10,20 @@ use crate::error::{Code, Refusal};
 use crate::event::{Event, EventRef, Idempotency, Message};
 use crate::ids::MemberKey;
 use crate::limits;
-use crate::turn::Lease;
+use crate::turn::{Lease, Output};
+
+/// What became of the output of a run that has ended.
+pub(super) enum Published {
+    /// There was none.
+    Nothing,
+    As(Disposition),
+    /// It may not be said any more.
+    Refused(Refusal),
+}
 
 impl Run<'_> {
-    /// Keeps what is to be said when the run ends; the newest that says something counts.
+    /// Keeps what is to be said when the run ends; the newest that says something counts. What could not be posted
+    /// now is refused, and what was kept before stands.
     pub(super) fn emit_output(&mut self, message: Message) -> Result<Outcome> {
         let turn = self.by.turn.ok_or_else(|| {
             Refusal::invalid("emit_output is called in a turn: pass the turn's token as `turn`")
@@ -23,8 +33,8 @@ impl Run<'_> {
         self.must_sit(at.conversation)?;
         let me = self.me()?.key;
         let open = self.room(at.conversation).open.get(&at.seq);
-        let mine = open.and_then(|o| o.delivery(me));
-        if !mine.is_some_and(|d| d.is_open() && d.fence <= turn.fence) {
+        let mine = open.and_then(|o| o.delivery(me)).cloned();
+        if !mine.as_ref().is_some_and(|d| d.is_open() && d.fence <= turn.fence) {
             return Err(
                 Refusal::new(Code::StaleTurn, "this turn is over, or was taken back").into()
             );
@@ -40,13 +50,15 @@ impl Run<'_> {
         if !turn.is_some_and(|t| t.holds(me, at.seq) || t.goes_along(me)) {
             return Err(Refusal::new(Code::TurnHeldByOther, "another member has the turn").into());
         }
-        super::post::check_message(&message)?;
+        let fence = mine.map_or(0, |d| d.fence);
+        let post = self.post_of_output(at, me, fence, message)?;
+        self.preview(&post)?;
+        self.check_assets(&post.message)?;
         let room = self.room_mut(at.conversation);
         let turn = room.turn_mut(subject);
         turn.go_on_with(me, at.seq);
-        if let Some(lease) = turn.lease_mut(me) {
-            lease.output = Some(Arc::new(message));
-        }
+        let message = Arc::new(post.message);
+        turn.keep_output(Output { member: me, cause: at.seq, fence, message });
         Ok(Outcome::Done)
     }
 
@@ -63,13 +75,21 @@ impl Run<'_> {
         }
     }
 
-    /// How a run ends that says nothing: one that has nodded has answered.
+    /// How a run ends that says nothing: one that has nodded has answered, and one that answers by a callback and has
+    /// not said a word of what it owed has failed.
     pub(super) fn ended_without_words(
         &self,
         at: EventRef,
         member: MemberKey,
         disposition: Disposition,
     ) -> Disposition {
+        let by_callback = self.by.turn.is_some_and(|turn| turn.attempt > 0);
+        let open = self.room(at.conversation).open.get(&at.seq);
+        let owes = open.and_then(|o| o.delivery(member)).is_some_and(Delivery::is_obligation);
+        let disposition = match disposition {
+            Disposition::Acknowledged if by_callback && owes => Disposition::Failed,
+            other => other,
+        };
         let silent = matches!(disposition, Disposition::Failed | Disposition::Ignored);
         let lease = self.lease(at, member);
         if silent && lease.is_some_and(|l| l.nodded) {
@@ -87,42 +107,53 @@ impl Run<'_> {
         };
         if let Some(at) = at {
             self.load(at.conversation)?;
-            let output = self.output(at, self.by.member);
-            post.message = output.map_or(post.message, Arc::unwrap_or_clone);
+            let me = self.by.member;
+            let open = self.room(at.conversation).open.get(&at.seq);
+            let fence = open.and_then(|o| o.delivery(me)).map_or(0, |d| d.fence);
+            // What an earlier run of the same delivery has put out is older than this one's last word.
+            if let Some(output) = self.output(at, me).filter(|output| output.fence >= fence) {
+                post.message = Message::clone(&output.message);
+            }
         }
         self.post(post)
     }
 
-    /// A run ends without a text: what it has put out is posted now. None when that is nothing, or is refused.
-    pub(super) fn publish_output(
+    /// A run ends without a text: what it has put out is posted now.
+    pub(super) fn publish_output(&mut self, at: EventRef, of: &Delivery) -> Result<Published> {
+        let Some(output) = self.output(at, of.member) else { return Ok(Published::Nothing) };
+        let message = Message::clone(&output.message);
+        let post = self.post_of_output(at, of.member, of.fence, message)?;
+        match self.post(post) {
+            Ok(Outcome::Held(_)) => Ok(Published::As(Disposition::Deferred)),
+            Ok(_) => Ok(Published::As(Disposition::Responded)),
+            Err(Failure::Refused(refusal)) => Ok(Published::Refused(refusal)),
+            Err(unavailable) => Err(unavailable),
+        }
+    }
+
+    /// What a run has put out, as the message that it becomes.
+    fn post_of_output(
         &mut self,
         at: EventRef,
-        of: &Delivery,
-    ) -> Result<Option<Disposition>> {
-        let Some(output) = self.output(at, of.member) else { return Ok(None) };
+        member: MemberKey,
+        fence: u32,
+        message: Message,
+    ) -> Result<Post> {
         let event = self.recall_event(at)?.uid;
         // Once a run: the key follows from what it answers and its fence.
-        let key = event
-            .0
-            .wrapping_add(u128::from(of.member.0) << 40 | u128::from(of.fence))
-            .to_be_bytes();
-        let post = Post {
+        let key =
+            event.0.wrapping_add(u128::from(member.0) << 40 | u128::from(fence)).to_be_bytes();
+        Ok(Post {
             conversation: self.room(at.conversation).conversation.uid,
             thread: None,
-            message: Arc::unwrap_or_clone(output),
+            message,
             in_reply_to: Some(event),
             idempotency: Some(Idempotency { key, payload: key }),
             recipient: None,
             mentions: Vec::new(),
             directedness: None,
             audience: Audience::AsAnswered,
-        };
-        match self.post(post) {
-            Ok(Outcome::Held(_)) => Ok(Some(Disposition::Deferred)),
-            Ok(_) => Ok(Some(Disposition::Responded)),
-            Err(Failure::Refused(_)) => Ok(None),
-            Err(unavailable) => Err(unavailable),
-        }
+        })
     }
 
     /// What a member is to know of the public turn that it answers this event in; none where it has none.
@@ -157,8 +188,10 @@ impl Run<'_> {
         })
     }
 
-    fn output(&self, at: EventRef, member: MemberKey) -> Option<Arc<Message>> {
-        self.lease(at, member)?.output.clone()
+    fn output(&self, at: EventRef, member: MemberKey) -> Option<&Output> {
+        let room = self.room(at.conversation);
+        let subject = room.open.get(&at.seq)?.subject?;
+        room.turns.get(subject)?.output(member, at.seq)
     }
 
     /// The public turn that a delivery is run in.

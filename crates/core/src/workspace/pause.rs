@@ -9,16 +9,25 @@ use crate::budget::{self, Word};
 use crate::command::{Authority, Outcome};
 use crate::delivery::{Delivery, Open};
 use crate::error::{Code, Refusal};
-use crate::event::{Change, EventRef, Message, MessageKind};
+use crate::event::{Change, EventRef, Message, is_talk};
 use crate::ids::{ConversationKey, Seq, ThreadKey, Uid};
 use crate::member::Member;
 use crate::room::Room;
+use crate::room::turns::takes_turns;
 
 impl Workspace {
     /// Whether the host withholds the right to speak: agents have said on this line what they may, nobody may
     /// say anything there, or somebody else has the turn.
     pub(super) fn is_withheld(&self, room: &Room, open: &Open, delivery: &Delivery) -> bool {
-        self.is_paused_here(room, open.thread) || room.waits_for_turn(open, delivery)
+        let waits = || self.takes_turns(delivery) && room.waits_for_turn(open, delivery);
+        self.is_paused_here(room, open.thread) || waits()
+    }
+
+    /// Whether a delivery starts a run that may speak, if it is offered. People have no runs: they never hold a turn,
+    /// and never wait for one.
+    pub(super) fn takes_turns(&self, delivery: &Delivery) -> bool {
+        let member = self.directory.member(delivery.member);
+        takes_turns(delivery) && member.is_some_and(|m| m.is_agent() && !m.removed)
     }
 
     /// The same for everybody on the line.
@@ -47,17 +56,26 @@ impl Workspace {
 }
 
 impl Run<'_> {
+    /// What counts as talk an agent says within the no-human budget of its line, and in a turn.
+    pub(super) fn check_may_talk(
+        &self,
+        me: &Member,
+        place: &Place,
+        cause: Option<EventRef>,
+    ) -> Result<()> {
+        self.check_budget(me, place.key, place.thread)?;
+        self.check_turn(me, place.key, self.subject(place), cause)
+    }
+
     /// Whether an agent may say one more thing here.
-    pub(super) fn check_budget(
+    fn check_budget(
         &self,
         me: &Member,
         key: ConversationKey,
         thread: Option<ThreadKey>,
-        message: &Message,
     ) -> Result<()> {
-        let counts = me.is_agent() && message.kind == MessageKind::Chat;
         let room = self.room(key);
-        if !counts || !self.ws.is_paused(room, thread) {
+        if !me.is_agent() || !self.ws.is_paused(room, thread) {
             return Ok(());
         }
         let said = room.unattended(thread);
@@ -107,7 +125,7 @@ impl Run<'_> {
     ) {
         let (key, thread) = (place.key, place.thread);
         let room = self.room(key);
-        let counts = me.is_agent() && message.kind == MessageKind::Chat;
+        let counts = me.is_agent() && is_talk(message, attention);
         let most = self.ws.budget(room, thread).filter(|_| counts);
         let paused = most.is_some_and(|most| room.unattended(thread) + 1 >= most);
         if paused || (counts && self.ends_turns(me, place, cause, attention)) {
@@ -172,8 +190,7 @@ impl Run<'_> {
     /// back on a line that goes on is offered.
     pub(super) fn review_pauses(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
-        let subjects: Vec<_> = self.room(key).turns.with_open().collect();
-        self.ws.to_arbitrate.extend(subjects.into_iter().map(|subject| (key, subject)));
+        self.room_mut(key).turns.note_all();
         for seq in self.ws.misjudged(self.room(key)) {
             let at = EventRef { conversation: key, seq };
             let room = self.room(key);

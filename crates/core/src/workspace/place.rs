@@ -57,18 +57,25 @@ impl Run<'_> {
         Ok(Place { key, thread: thread.or(inherited), answers, opens })
     }
 
-    /// The thread in which an event is answered, or the message whose canonical thread an answer opens.
-    fn line_of_answer(&mut self, at: EventRef) -> Result<(Option<ThreadKey>, Option<Seq>)> {
+    /// The thread in which an event is answered, or the message whose canonical thread an answer opens. An answer to any
+    /// version of a message is one to the message.
+    pub(super) fn line_of_answer(
+        &mut self,
+        at: EventRef,
+    ) -> Result<(Option<ThreadKey>, Option<Seq>)> {
         let event = self.recall(at)?.event;
         let room = self.room(at.conversation);
-        let is_subject = room.subject_of(at.seq, event.thread).is_some() && event.only().is_none();
-        let is_root = event.thread.is_none() && matches!(event.change, Change::Posted(_));
-        if !is_subject || !is_root {
+        let message = match event.change {
+            Change::Posted(_) => Some(at.seq),
+            _ => event.edit_of(),
+        };
+        let message = message.filter(|_| event.thread.is_none() && event.only().is_none());
+        let Some(root) = message.filter(|seq| room.subject_of(*seq, None).is_some()) else {
             return Ok((event.thread, None));
-        }
-        match room.thread_of_root(at.seq) {
+        };
+        match room.thread_of_root(root) {
             Some(thread) => Ok((Some(thread), None)),
-            None => Ok((None, Some(at.seq))),
+            None => Ok((None, Some(root))),
         }
     }
 

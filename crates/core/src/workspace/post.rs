@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use super::claim::taken_by_reply;
-use super::defer::end_for_others;
+use super::failure::is_unseen;
 use super::guard::Verdict;
 use super::inbox::Elsewhere;
 use super::place::Place;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
 use crate::attention::{Attention, Directedness, Intent, Rule};
-use crate::claim::Claim;
 use crate::command::{Audience, Effect, Outcome, Post};
-use crate::delivery::{Delivery, Disposition, Open};
+use crate::delivery::{Delivery, Open};
 use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef, Message, MessageKind};
+use crate::event::{Change, Event, EventRef, Message, MessageKind, is_talk};
 use crate::ids::MemberKey;
 use crate::limits;
 use crate::member::Member;
@@ -59,10 +57,17 @@ impl Run<'_> {
         let mut verdict =
             self.judge(&me, place.key, place.answers, approved.flatten(), on_main_line)?;
         verdict.hop = verdict.hop.max(elsewhere.hop);
-        self.check_budget(&me, place.key, place.thread, &post.message)?;
+        let is_answer = self.is_answer(&me, &place, &post, verdict, approved.is_some())?;
+        let is_chat = post.message.kind == MessageKind::Chat;
+        if is_chat {
+            self.check_may_talk(&me, &place, verdict.cause)?;
+        }
         let subject = self.subject(&place);
-        self.check_turn(&me, place.key, subject, verdict.cause, &post.message)?;
         let only = self.audience(&me, &place, &post, verdict)?;
+        let attention = Arc::new(self.decide(&me, &place, &post, verdict, only.as_ref())?);
+        if !is_chat && is_talk(&post.message, &attention) {
+            self.check_may_talk(&me, &place, verdict.cause)?;
+        }
         if approved.is_none() && me.is_agent() && !self.directory().is_stand_in(me.key) {
             let source = verdict.cause;
             let all = self.ws.approvals.all_sends;
@@ -75,9 +80,8 @@ impl Run<'_> {
                 return self.hold(place.key, post, source, answers);
             }
         }
-        let attention = Arc::new(self.decide(&me, &place, &post, verdict, only.as_ref())?);
         let thread = match place.opens {
-            Some(root) => Some(self.open_canonical(place.key, root)?),
+            Some(root) => Some(self.open_canonical(place.key, root, self.drawn.second)?),
             None => place.thread,
         };
         let was_paused = self.ws.is_paused(self.room(place.key), thread);
@@ -95,10 +99,7 @@ impl Run<'_> {
         let event = self.room_mut(place.key).log(draft);
         let subject = self.room(place.key).subject_of(event.seq, thread);
         self.count_turn(&me, subject, &event);
-        let answers = |cause: &EventRef| cause.conversation == place.key || place.answers.is_some();
-        if let Some(cause) = verdict.cause.filter(answers) {
-            self.answered(cause, &me, verdict)?;
-        }
+        self.note_answer(&me, &place, verdict, is_answer)?;
         let entry = self.publish(event.clone())?;
         if let Some(callback) = elsewhere.callback {
             self.room_mut(place.key).keep_callback(event.seq, callback);
@@ -127,16 +128,16 @@ impl Run<'_> {
         self.check_thread(&place)?;
         let on_main_line = place.is_on_main_line();
         let verdict = self.judge(&me, place.key, place.answers, None, on_main_line)?;
-        self.check_budget(&me, place.key, place.thread, &post.message)?;
-        let subject = self.subject(&place);
-        self.check_turn(&me, place.key, subject, verdict.cause, &post.message)?;
         let only = self.audience(&me, &place, post, verdict)?;
         let attention = self.decide(&me, &place, post, verdict, only.as_ref())?;
+        if is_talk(&post.message, &attention) {
+            self.check_may_talk(&me, &place, verdict.cause)?;
+        }
         Ok(Outcome::Preview(Arc::new(attention)))
     }
 
     /// The same key with the same content is the same message; with other content it is a conflict.
-    fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Outcome>> {
+    pub(super) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Outcome>> {
         let Some(idempotency) = post.idempotency else { return Ok(None) };
         let Some(seq) = self.room(place.key).sent.get(&idempotency.key) else { return Ok(None) };
         let at = EventRef { conversation: place.key, seq };
@@ -221,15 +222,15 @@ impl Run<'_> {
             let (rest, only) = (Directedness::Ambient, only.cloned());
             return Ok(Attention { only, ..Attention::plain(intent, rest, Vec::new()) });
         }
-        let replied_to = match place.reply_to() {
+        let replied = match place.reply_to() {
             Some(seq) => {
                 let at = EventRef { conversation: place.key, seq };
-                Some(self.recall(at)?.event.actor)
+                Some(self.recall(at)?.event)
             }
             None => None,
         };
         let cause = verdict.cause.filter(|c| me.is_agent() && c.conversation == place.key);
-        let caused_by = match cause.filter(|_| replied_to.is_none()) {
+        let caused_by = match cause.filter(|_| replied.is_none()) {
             Some(cause) => self.recall_kept(cause)?.map(|recalled| recalled.event.actor),
             None => None,
         };
@@ -237,81 +238,23 @@ impl Run<'_> {
         let said = Said {
             hop: verdict.hop,
             caused_by,
-            replied_to,
             recipient: post.recipient,
             mentions: &post.mentions,
             stated: post.directedness,
             answers_ack: verdict.answers_ack,
             only,
-            ..Said::read(room, me, place.thread, &post.message.text, self.now)
+            ..Said::replying(
+                room,
+                me,
+                place.thread,
+                &post.message.text,
+                self.now,
+                replied.as_deref(),
+            )
         };
         let mut attention = directedness::decide(room, self.ws.people(), &said);
         self.note_spent(me, place, verdict.cause, &post.message, &mut attention);
         Ok(attention)
-    }
-
-    /// The first reply settles the delivery in its own transaction.
-    fn answered(&mut self, cause: EventRef, me: &Member, verdict: Verdict) -> Result<()> {
-        let now = self.now;
-        self.load(cause.conversation)?;
-        if self.room(cause.conversation).open.get(&cause.seq).is_some_and(|o| o.author == me.key) {
-            return Ok(());
-        }
-        if verdict.takes_claim && me.is_agent() {
-            self.ensure_open(cause)?;
-        }
-        let turn = self.by.turn;
-        let room = self.room_mut(cause.conversation);
-        let Some(open) = room.open_mut(cause.seq) else {
-            return self.said_again(cause, me.key);
-        };
-        if verdict.takes_claim && me.is_agent() {
-            let fence =
-                open.claim.map_or(1, |c| if c.holder == me.key { c.fence } else { c.fence + 1 });
-            open.claim = Some(Claim::new(me.key, fence, true, now));
-            if open.delivery(me.key).is_none() {
-                // That it has answered must be known when the claim is gone: nobody else answers after it.
-                open.deliveries.push(taken_by_reply(me.key, fence));
-            }
-        }
-        let outcome =
-            if verdict.answers_ack { Disposition::Acknowledged } else { Disposition::Responded };
-        let mut was_running = false;
-        if let Some(delivery) = open.delivery_mut(me.key) {
-            was_running = super::is_running(delivery.state);
-            delivery.spoke(turn);
-            if delivery.is_open() || delivery.disposition() == Some(Disposition::Deferred) {
-                delivery.settle(outcome, now);
-            }
-        }
-        let ended = end_for_others(open, me.key, now);
-        // Whoever was still to be asked about a role mention is not asked any more.
-        let addressed = |d: &Delivery| d.decision.directedness == Directedness::ToMe;
-        let mut withdrawn = match open.delivery(me.key) {
-            // A role named beside it is asked all the same.
-            Some(mine) if addressed(mine) => Vec::new(),
-            _ => open.withdraw_others(me.key, now),
-        };
-        withdrawn.extend(ended);
-        let gone = |c: &Claim| c.holder == me.key || withdrawn.iter().any(|d| d.member == c.holder);
-        if open.claim.as_ref().is_some_and(gone) {
-            open.claim = None;
-        }
-        self.ws.count_running(me.key, was_running, false);
-        self.cancel_all(cause, withdrawn, "answered by another member")?;
-        self.settle_if_done(cause);
-        Ok(())
-    }
-
-    /// A further message of a turn whose delivery was settled by the first.
-    fn said_again(&mut self, cause: EventRef, member: MemberKey) -> Result<()> {
-        let (now, turn) = (self.now, self.by.turn);
-        self.amend(cause, member, |delivery| {
-            delivery.spoke(turn);
-            if delivery.disposition() == Some(Disposition::Deferred) {
-                delivery.settle(Disposition::Responded, now);
-            }
-        })
     }
 
     /// Opens what the event asks of agents, and offers it to those who are there.
@@ -360,14 +303,8 @@ impl Run<'_> {
             Some(receipt) => receipt,
             None => {
                 let none = || {
-                    Arc::new(Attention {
-                        intent: Intent::Statement,
-                        rest: Directedness::Ambient,
-                        told: Vec::new(),
-                        only: None,
-                        meant: None,
-                        nobody: None,
-                    })
+                    let (intent, rest) = (Intent::Statement, Directedness::Ambient);
+                    Arc::new(Attention::plain(intent, rest, Vec::new()))
                 };
                 let attention = recalled.event.attention.clone().unwrap_or_else(none);
                 let mut open = Open::with(&recalled.event, attention, Vec::new());
@@ -416,7 +353,8 @@ fn settles_a_finding(event: &Event) -> bool {
 
 /// A message has content, and not too much of it.
 pub(super) fn check_message(message: &Message) -> Result<(), Refusal> {
-    if message.text.trim().is_empty() && message.parts.is_none() {
+    let says_something = message.text.chars().any(|c| !c.is_whitespace() && !is_unseen(c));
+    if !says_something && message.parts.is_none() {
         return Err(Refusal::invalid("a message has text, or other content"));
     }
     let size = message.text.len().max(message.parts.as_ref().map_or(0, |p| p.len()));

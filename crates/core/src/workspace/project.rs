@@ -305,6 +305,7 @@ impl Run<'_> {
                 format!("its members are mirrored into {of}: set mirror_members to false first");
             return Err(Refusal::new(Code::Conflict, why).into());
         }
+        self.release_tasks(&project)?;
         self.directory_mut().projects.remove_mut(&uid);
         let tasks = project.tasks.keys().map(|task| (uid, *task, None));
         self.ws.changes.tasks.extend(tasks);

@@ -19,9 +19,6 @@ impl Workspace {
         if !self.misjudged(&room).is_empty() {
             self.to_review.insert(key);
         }
-        let held = room.turns.subjects().map(|(subject, _)| subject);
-        let subjects = room.turns.with_open().chain(held);
-        self.to_arbitrate.extend(subjects.map(|subject| (key, subject)));
         let open: Vec<Seq> = room.open.keys().copied().collect();
         let due = self.digests.0.and_then(|every| room.tally.due(every));
         self.timers.set(digest_timer(key), due);
@@ -46,7 +43,7 @@ impl Workspace {
 
     /// Gives every open event its row, before the host stops: after a restart it goes on as it stood.
     pub fn store_open(&mut self) {
-        for (key, room) in &mut self.rooms {
+        for (key, room) in self.rooms.iter_mut() {
             let open: Vec<Seq> = room.open.keys().copied().collect();
             if !open.is_empty() {
                 self.touched.insert(*key);
@@ -88,7 +85,6 @@ impl Workspace {
             self.overdue.remove(&at);
             return;
         };
-        self.to_arbitrate.extend(open.subject.map(|subject| (at.conversation, subject)));
         let due = open.due();
         if open.is_overdue() {
             self.overdue.insert(at);

@@ -11,7 +11,7 @@ use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Uid};
 use crate::limits;
 use crate::schedule::{Act, Fired, Firing, NewSchedule, Schedule, SchedulePatch};
-use crate::stimulus::{Stimulus, StimulusKind};
+use crate::stimulus::{Stimulus, StimulusKind, keys};
 use crate::thread::work::{Binding, BindingKind};
 
 impl Run<'_> {
@@ -22,11 +22,11 @@ impl Run<'_> {
             Act::Add(new) => self.new_schedule(key, new)?,
             Act::Change(uid, patch) => {
                 let old = self.schedule_to_change(key, uid)?;
-                self.patched(&old, patch)
+                self.patched(&old, patch)?
             }
             Act::Remove(uid) => {
-                self.schedule_to_change(key, uid)?;
-                self.room_mut(key).remove_schedule(uid);
+                let old = self.schedule_to_change(key, uid)?;
+                self.remove_schedule(key, &old)?;
                 return Ok(Outcome::Done);
             }
         };
@@ -42,6 +42,7 @@ impl Run<'_> {
         if new.source.is_some_and(|source| source != me) {
             self.must_govern()?;
         }
+        keys::check_free("progress_key", new.progress_key.as_deref())?;
         let most = limits::SCHEDULES;
         if self.room(key).schedules.len() >= most {
             let why = format!("a channel has at most {most} schedules");
@@ -78,18 +79,34 @@ impl Run<'_> {
         Ok(old)
     }
 
-    fn patched(&self, old: &Schedule, patch: SchedulePatch) -> Schedule {
+    /// What it asked for and is not said yet is called off, and the threads that its firings opened or continued are
+    /// bound to it no more.
+    fn remove_schedule(&mut self, key: ConversationKey, old: &Schedule) -> Result<()> {
+        self.room_mut(key).remove_schedule(old.uid);
+        let id = old.key();
+        let of = |s: &&Arc<Stimulus>| s.state.is_open() && s.dedupe_key.as_ref() == Some(&id);
+        let open: Vec<_> = self.room(key).stimuli.values().filter(of).cloned().collect();
+        for stimulus in open {
+            let cancelled = self.cancelled(&stimulus, "its schedule was removed");
+            self.end_stimulus(key, cancelled);
+        }
+        let binding = Binding { kind: BindingKind::Schedule, id };
+        self.unbind_all(key, &[binding].into(), 0).map(drop)
+    }
+
+    fn patched(&self, old: &Schedule, patch: SchedulePatch) -> Result<Schedule> {
+        let when = patch.when(&old.when)?;
         // A new interval counts from now.
-        let created_at = if patch.when.is_some() { self.now } else { old.created_at };
-        Schedule {
-            when: patch.when.unwrap_or_else(|| old.when.clone()),
+        let created_at = if when.is_some() { self.now } else { old.created_at };
+        Ok(Schedule {
+            when: when.unwrap_or_else(|| old.when.clone()),
             text: patch.text.unwrap_or_else(|| old.text.clone()),
             title: patch.title.unwrap_or_else(|| old.title.clone()),
             targets: patch.targets.unwrap_or_else(|| old.targets.clone()),
             paused: patch.paused.unwrap_or(old.paused),
             created_at,
             ..old.clone()
-        }
+        })
     }
 
     /// What it asks for may be asked for, and there is a time for it.
@@ -233,11 +250,16 @@ impl Run<'_> {
         }
         self.room_mut(key).put_schedule(schedule);
     }
-}
 
-/// The schedule whose firing this is, for the thread's bindings: its id stands in the key.
-pub(super) fn schedule_bound(stimulus: &Stimulus) -> Vec<Binding> {
-    let fires = stimulus.kind == StimulusKind::ScheduleFire;
-    let id = stimulus.dedupe_key.clone().filter(|_| fires);
-    id.map(|id| Binding { kind: BindingKind::Schedule, id }).into_iter().collect()
+    /// The schedule whose firing this is, for the thread's bindings: its id stands in the key. One that was removed
+    /// since binds nothing.
+    pub(super) fn schedule_bound(&self, key: ConversationKey, stimulus: &Stimulus) -> Vec<Binding> {
+        let fires = stimulus.kind == StimulusKind::ScheduleFire;
+        let gone = |id: &Arc<str>| {
+            let mut all = self.room(key).schedules.values();
+            keys::is_of_the_host(id) && !all.any(|schedule| schedule.key() == *id)
+        };
+        let id = stimulus.dedupe_key.clone().filter(|id| fires && !gone(id));
+        id.map(|id| Binding { kind: BindingKind::Schedule, id }).into_iter().collect()
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::conversation::derived;
-use super::{Result, Run, is_running};
+use super::{Result, Run};
 use crate::command::Outcome;
 use crate::conversation::{Participation, Settings, Terms, TermsPatch};
 use crate::delivery::{Disposition, State};
@@ -46,7 +46,7 @@ impl Run<'_> {
         self.must_not_be_mirrored(key, member)?;
         if self.room(key).roster.contains_key(&member) {
             self.log_plain(key, self.drawn.uid, Change::Left { member })?;
-            self.drop_deliveries(key, member);
+            self.drop_deliveries(key, member)?;
         }
         Ok(Outcome::Conversation(self.room(key).conversation.clone()))
     }
@@ -99,20 +99,43 @@ impl Run<'_> {
     }
 
     /// A member leaves: what it was still to be told there is told no more.
-    pub(super) fn drop_deliveries(&mut self, key: ConversationKey, member: MemberKey) {
+    pub(super) fn drop_deliveries(
+        &mut self,
+        key: ConversationKey,
+        member: MemberKey,
+    ) -> Result<()> {
         let owed: Vec<EventRef> =
             self.ws.owed.get(&member).into_iter().flatten().copied().collect();
         for at in owed.into_iter().filter(|at| at.conversation == key) {
-            let now = self.now;
-            let room = self.room_mut(key);
-            let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
-            if let Some(delivery) = delivery {
-                let running = is_running(delivery.state);
-                delivery.settle(Disposition::Superseded, now);
-                self.ws.count_running(member, running, false);
-            }
-            self.settle_if_done(at);
+            self.take_from(at, member, "the member has no seat any more")?;
         }
+        Ok(())
+    }
+
+    /// A member is told of an event no more, and its run ends. Where it held a claim, another of the role is asked.
+    pub(super) fn take_from(
+        &mut self,
+        at: EventRef,
+        member: MemberKey,
+        reason: &'static str,
+    ) -> Result<()> {
+        let now = self.now;
+        let Some(open) = self.room(at.conversation).open.get(&at.seq) else { return Ok(()) };
+        let holds = open.claim.is_some_and(|c| c.holder == member);
+        let before = open.delivery(member).filter(|d| d.is_open()).cloned();
+        let room = self.room_mut(at.conversation);
+        let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
+        if let Some(delivery) = delivery.filter(|d| d.is_open()) {
+            delivery.next_fence();
+            let how = if holds { Disposition::Ignored } else { Disposition::Superseded };
+            delivery.settle(how, now);
+        }
+        self.cancel_all(at, before.into_iter().collect(), reason)?;
+        if holds {
+            self.pass_on(at)?;
+        }
+        self.settle_if_done(at);
+        Ok(())
     }
 
     /// Another session is to be asked: what is offered and not taken up is withdrawn, and offered to that one. A run

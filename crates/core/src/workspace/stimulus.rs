@@ -10,17 +10,16 @@ mod made;
 use std::sync::Arc;
 
 use super::conversation::derived;
-use super::schedule::schedule_bound;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
 use crate::attention::{Attention, Directedness, Intent};
 use crate::command::{NewStimulus, Outcome};
 use crate::error::{Code, Refusal};
 use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind, ThreadOpening};
-use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, ThreadKey, Uid};
+use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, ThreadKey, Timestamp, Uid};
 use crate::limits;
 use crate::member::check_title;
-use crate::stimulus::{Stimulus, StimulusKind, StimulusState};
+use crate::stimulus::{Stimulus, StimulusKind, StimulusState, keys};
 use crate::thread::work::{Report, Spur, WorkChange, check_key, check_words_of};
 use crate::thread::{ThreadKind, ThreadStatus};
 
@@ -36,6 +35,8 @@ impl Run<'_> {
         if !new.kind.is_of_an_agent() || new.source.is_some_and(|source| source != me.key) {
             self.must_govern()?;
         }
+        keys::check_free("progress_key", new.progress_key.as_deref())?;
+        keys::check_free("dedupe_key", new.dedupe_key.as_deref())?;
         let thread = self.thread_here(key, new.thread)?;
         let (drawn, source) = (self.drawn, new.source.unwrap_or(me.key));
         let stimulus = Stimulus {
@@ -146,13 +147,13 @@ impl Run<'_> {
     }
 
     /// It has ended; if a schedule made it, that knows how.
-    fn end_stimulus(&mut self, key: ConversationKey, ended: Stimulus) {
+    pub(super) fn end_stimulus(&mut self, key: ConversationKey, ended: Stimulus) {
         self.note_fired(key, &ended);
         self.room_mut(key).put_stimulus(ended);
         self.admit_held(key);
     }
 
-    fn cancelled(&self, old: &Stimulus, why: &str) -> Stimulus {
+    pub(super) fn cancelled(&self, old: &Stimulus, why: &str) -> Stimulus {
         let ended = old.ended(StimulusState::Cancelled, self.now);
         Stimulus { reason: Some(why.into()), ..ended }
     }
@@ -177,7 +178,14 @@ impl Run<'_> {
         let live = |s: &&Arc<Stimulus>| s.expires_at.is_none_or(|at| at > now) && s.due_at <= now;
         let claimed = open.iter().filter(live).find(|s| s.state == StimulusState::Claimed);
         if let Some(claimed) = claimed {
-            return self.dispatch(key, claimed);
+            let is_said = self.room(key).sent.get(&claimed.uid.0.to_be_bytes()).is_some();
+            return match self.waits_until(key, claimed).filter(|_| !is_said) {
+                Some(opens_at) => {
+                    self.put_back(key, claimed, opens_at);
+                    Ok(())
+                }
+                None => self.dispatch(key, claimed),
+            };
         }
         // One at a time: until that is said, it is not known when the next may be.
         if open
@@ -188,8 +196,7 @@ impl Run<'_> {
         }
         let due = open.iter().filter(live).min_by_key(|s| (s.due_at, s.created_at, s.uid));
         let Some(next) = due.cloned() else { return Ok(()) };
-        let opens_at = self.opens_at(key);
-        if next.is_root() && opens_at > now {
+        if self.waits_until(key, &next).is_some() {
             self.arrange_stimuli(key);
             return Ok(());
         }
@@ -234,13 +241,18 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// What was claimed to continue its undertaking's thread has to open a subject after all, since that thread has
+    /// ended meanwhile. It was not tried.
+    fn put_back(&mut self, key: ConversationKey, claimed: &Stimulus, opens_at: Timestamp) {
+        let attempts = claimed.attempts.saturating_sub(1);
+        let (state, due_at) = (StimulusState::Pending, opens_at);
+        self.room_mut(key).put_stimulus(Stimulus { state, attempts, due_at, ..claimed.clone() });
+    }
+
     /// The event that it became, and whether that opened a subject.
     fn say_stimulus(&mut self, key: ConversationKey, stimulus: &Stimulus) -> Result<(Uid, bool)> {
         self.must_sit(key)?;
-        let live =
-            stimulus.initiative_key.as_deref().and_then(|k| self.room(key).live_thread_of(k));
-        let thread = stimulus.thread.map(|(thread, _)| thread).or(live.map(|t| t.key));
-        let Some(thread) = thread else {
+        let Some(thread) = self.thread_to_continue(key, stimulus) else {
             let said = self.open_subject(key, stimulus)?;
             return Ok((said, true));
         };
@@ -252,18 +264,19 @@ impl Run<'_> {
         }
         let opened = found.work.spur.is_some_and(|spur| spur.opened);
         let known = |k: &Arc<str>| found.work.progress.iter().any(|p| p.key == *k);
-        // A further word on the same progress takes the place of the last one, and is no message.
-        if stimulus.progress_key.as_ref().is_some_and(known) {
+        // A further word on the same progress takes the place of the last one, and is no message. What only some are
+        // shown is never progress, which all see, and is always said.
+        if !stimulus.private && stimulus.progress_key.as_ref().is_some_and(known) {
             let event = self.note_spur(key, thread, stimulus, opened, 0)?;
             return Ok((event.uid, false));
         }
-        let said = self.say_event(key, Some(thread), stimulus)?;
+        let said = self.say_event(key, thread, stimulus)?;
         self.note_spur(key, thread, stimulus, opened, 1)?;
         Ok((said.uid, false))
     }
 
     fn open_subject(&mut self, key: ConversationKey, stimulus: &Stimulus) -> Result<Uid> {
-        let root = self.say_event(key, None, stimulus)?;
+        let root = self.log_said(key, None, stimulus)?;
         let mut participants = stimulus.targets.clone();
         participants.push(stimulus.source);
         participants.sort_unstable();
@@ -279,11 +292,25 @@ impl Run<'_> {
         let change = Change::ThreadOpened(opening);
         let event = self.log_plain(key, derived(stimulus.uid, 2), change)?;
         self.note_spur(key, ThreadKey(event.seq.0), stimulus, true, 1)?;
+        // Now that it is the root of a thread those who are told of it take turns, whatever the channel's `replies` are.
+        self.tell(&root)?;
         Ok(root.uid)
     }
 
     /// The message, told to whom the ordinary decision says.
     fn say_event(
+        &mut self,
+        key: ConversationKey,
+        thread: ThreadKey,
+        stimulus: &Stimulus,
+    ) -> Result<Arc<Event>> {
+        let event = self.log_said(key, Some(thread), stimulus)?;
+        self.tell(&event)?;
+        Ok(event)
+    }
+
+    /// The message, logged; nobody was told of it yet.
+    fn log_said(
         &mut self,
         key: ConversationKey,
         thread: Option<ThreadKey>,
@@ -301,7 +328,7 @@ impl Run<'_> {
         let for_nobody = is_result && stimulus.targets.is_empty();
         let attention = if stimulus.kind.wakes_nobody() || for_nobody {
             let (intent, rest) = (Intent::Status, Directedness::Ambient);
-            Attention { intent, rest, told: Vec::new(), only, meant: None, nobody: None }
+            Attention { only, ..Attention::plain(intent, rest, Vec::new()) }
         } else {
             let said = Said {
                 hop: 1,
@@ -331,7 +358,6 @@ impl Run<'_> {
         draft.attention = Some(Arc::new(attention));
         let event = self.room_mut(key).log(draft);
         self.publish(event.clone())?;
-        self.tell(&event)?;
         Ok(event)
     }
 
@@ -353,7 +379,7 @@ impl Run<'_> {
             initiative_key: initiative.map(Some),
             progress: progress.map(|key| Report { key, text, percent: None }),
             spur: Some(Spur { uid, kind, at, thread_seq, opened }),
-            bind: schedule_bound(stimulus),
+            bind: self.schedule_bound(key, stimulus),
             ..WorkChange::default()
         };
         // What would have too many streams of progress, or bindings, keeps those it has.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::conversation::derived;
-use super::{Result, Run};
+use super::{Result, Run, is_running};
 use crate::command::{Authority, OpenThread, Outcome};
+use crate::delivery::Disposition;
 use crate::error::{Code, Refusal};
 use crate::event::{Change, EventRef, Promotion, ThreadOpening};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
@@ -13,6 +14,9 @@ use crate::member::check_title;
 use crate::thread::work::check_words_of;
 use crate::thread::{ThreadKind, ThreadStatus};
 use crate::work::Work;
+
+/// Why what was owed in a thread is owed no more.
+const CLOSED: &str = "the thread was closed";
 
 /// Events of a thread read at once.
 const PAGE: usize = 1_000;
@@ -72,20 +76,25 @@ impl Run<'_> {
 
     /// Opens the canonical thread of a message that is answered. It has no title: what it is about is what its
     /// root says, also when that is edited or erased.
-    pub(super) fn open_canonical(&mut self, key: ConversationKey, root: Seq) -> Result<ThreadKey> {
+    pub(super) fn open_canonical(
+        &mut self,
+        key: ConversationKey,
+        root: Seq,
+        uid: Uid,
+    ) -> Result<ThreadKey> {
         let author = self.recall(EventRef { conversation: key, seq: root })?.event.actor;
         let mut participants = vec![author, self.by.member];
         participants.sort_unstable();
         participants.dedup();
         let change = Change::ThreadOpened(ThreadOpening {
-            uid: self.drawn.second,
+            uid,
             root: Some(root),
             title: "".into(),
             kind: ThreadKind::Conversation,
             owner: None,
             participants,
         });
-        let event = self.log_plain(key, self.drawn.second, change)?;
+        let event = self.log_plain(key, uid, change)?;
         Ok(ThreadKey(event.seq.0))
     }
 
@@ -132,12 +141,40 @@ impl Run<'_> {
             }
             self.publish(event)?;
         }
+        if status == Some(ThreadStatus::Closed) {
+            self.end_owed_in(key, thread_key)?;
+        }
         if status.is_some() {
             self.refill_turns(key, Some(thread_key));
         }
         self.arrange_stimuli(key);
         self.review_pauses(key)?;
         self.thread_outcome(key, thread_key)
+    }
+
+    /// Nobody can answer in a closed thread: what is owed there ends, and the sessions that have it are told. The run that
+    /// closes the thread has done what it was asked.
+    fn end_owed_in(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
+        let me = self.by.member;
+        for seq in self.room(key).open_in(thread) {
+            let at = EventRef { conversation: key, seq };
+            let mine = self.room(key).open.get(&seq).and_then(|open| open.delivery(me));
+            if mine.is_some_and(|d| is_running(d.state)) {
+                self.settle(at, me, Disposition::Acknowledged)?;
+            }
+            let now = self.now;
+            let Some(open) = self.room_mut(key).open_mut(seq) else { continue };
+            open.claim = None;
+            let ended = open.supersede_all(now);
+            for before in &ended {
+                if let Some(delivery) = open.delivery_mut(before.member) {
+                    delivery.note = Some(CLOSED.into());
+                }
+            }
+            self.cancel_all(at, ended, CLOSED)?;
+            self.settle_if_done(at);
+        }
+        Ok(())
     }
 
     fn check_transition(&self, from: ThreadStatus, to: ThreadStatus) -> Result<()> {

@@ -12,11 +12,11 @@ use crate::command::{Outcome, Subject, Waits};
 use crate::conversation::Participation;
 use crate::delivery::{Delivery, Disposition, Open, State};
 use crate::error::{Code, Refusal};
-use crate::event::{Event, EventRef, Message, MessageKind};
+use crate::event::{Event, EventRef};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::member::Member;
-use crate::room::turns::{is_asked, is_owed, takes_turns};
-use crate::turn::{Bar, Candidate};
+use crate::room::turns::{is_asked, is_owed};
+use crate::turn::{Bar, Candidate, REPLACED};
 
 /// Timers of subjects stand beside those of events: no log is as long as this.
 const TIMERS: u64 = 1 << 62;
@@ -32,19 +32,15 @@ pub(super) fn subject_of_timer(at: EventRef) -> Option<Seq> {
 }
 
 impl Run<'_> {
-    /// Whether an agent may say this about the subject now.
+    /// Whether an agent may say something about the subject now.
     pub(super) fn check_turn(
         &self,
         me: &Member,
         key: ConversationKey,
         subject: Option<Seq>,
         cause: Option<EventRef>,
-        message: &Message,
     ) -> Result<()> {
-        let Some(subject) = subject.filter(|_| me.is_agent() && message.kind == MessageKind::Chat)
-        else {
-            return Ok(());
-        };
+        let Some(subject) = subject.filter(|_| me.is_agent()) else { return Ok(()) };
         let room = self.room(key);
         let cause = cause.filter(|c| c.conversation == key).map(|c| c.seq);
         let open = cause.and_then(|seq| room.open.get(&seq));
@@ -59,7 +55,6 @@ impl Run<'_> {
     /// A message was logged about a subject: it is paid for, or pays for others.
     pub(super) fn count_turn(&mut self, me: &Member, subject: Option<Seq>, event: &Event) {
         let Some(subject) = subject else { return };
-        let chat = event.change.message().is_some_and(|m| m.kind == MessageKind::Chat);
         let key = event.conversation;
         let now = self.now;
         if !me.is_agent() {
@@ -69,12 +64,10 @@ impl Run<'_> {
             if agents > 0 || self.room(key).turns.get(subject).is_some() {
                 let addressees = u16::try_from(agents).unwrap_or(u16::MAX);
                 self.room_mut(key).turn_mut(subject).refill(addressees);
-                self.ws.to_arbitrate.insert((key, subject));
             }
-        } else if chat && event.seq != subject {
+        } else if event.is_talk() && event.seq != subject {
             let cause = event.cause.filter(|c| c.conversation == key).map(|c| c.seq);
             self.room_mut(key).turn_mut(subject).said(me.key, cause, now);
-            self.ws.to_arbitrate.insert((key, subject));
         }
     }
 
@@ -90,7 +83,6 @@ impl Run<'_> {
         let subject = thread.and_then(|t| self.room(key).subject_of(Seq::default(), Some(t)));
         let Some(subject) = subject else { return };
         self.room_mut(key).turn_mut(subject).refill(0);
-        self.ws.to_arbitrate.insert((key, subject));
     }
 
     /// Whether what the member says is the last that a person's message pays for, and asks another agent for
@@ -127,7 +119,8 @@ impl Run<'_> {
             self.room(key).turns.open(subject).filter(|seq| *seq != event.seq).collect();
         let told: Vec<MemberKey> = match self.room(key).open.get(&event.seq) {
             Some(open) => {
-                open.deliveries.iter().filter(|d| takes_turns(d)).map(|d| d.member).collect()
+                let told = open.deliveries.iter().filter(|d| self.ws.takes_turns(d));
+                told.map(|d| d.member).collect()
             }
             None => Vec::new(),
         };
@@ -141,7 +134,8 @@ impl Run<'_> {
         for seq in earlier {
             let Some(open) = self.room(key).open.get(&seq) else { continue };
             let idle = |d: &&Delivery| {
-                !is_owed(d) && !is_running(d.state) && self.room(key).waits_for_turn(open, d)
+                let waits = self.ws.takes_turns(d) && self.room(key).waits_for_turn(open, d);
+                waits && !is_owed(d) && !is_running(d.state)
             };
             let idle: Vec<_> = open.deliveries.iter().filter(idle).map(|d| d.member).collect();
             for member in idle {
@@ -158,7 +152,7 @@ impl Run<'_> {
         let open = self.room(at.conversation).open.get(&at.seq);
         let Some(before) = open.and_then(|o| o.delivery(member)).cloned() else { return Ok(()) };
         let (owes, ran) = (is_owed(&before), is_running(before.state));
-        self.cancel_all(at, vec![before], "superseded by a newer message")?;
+        self.cancel_all(at, vec![before], REPLACED)?;
         if !owes {
             return self.settle(at, member, Disposition::Superseded);
         }
@@ -175,10 +169,8 @@ impl Run<'_> {
 
     /// Arbitrates every subject of which something changed.
     pub(super) fn arbitrate(&mut self) -> Result<()> {
-        while let Some((key, subject)) = self.ws.to_arbitrate.pop_first() {
-            if self.ws.rooms.contains_key(&key) {
-                self.arbitrate_subject(key, subject)?;
-            }
+        while let Some((key, subject)) = self.ws.rooms.take_changed() {
+            self.arbitrate_subject(key, subject)?;
         }
         Ok(())
     }
@@ -196,11 +188,18 @@ impl Run<'_> {
             candidates.iter().filter(is_offered).map(|c| (c.member, c.cause)).collect();
         let rules = room.turn_rules();
         if candidates.is_empty() && room.turns.get(subject).is_none() {
+            self.ws.timers.set(turn_timer(key, subject), None);
             return Ok(());
         }
         let before = room.turn(subject);
         let mut turn = before.clone();
         let step = turn.arbitrate(&rules, &candidates, now);
+        turn.outputs.retain(|output| {
+            let delivery = room.open.get(&output.cause).and_then(|o| o.delivery(output.member));
+            delivery.is_some_and(Delivery::is_open)
+        });
+        debug_assert!(!turn.lets_wait(&rules, &candidates, now), "{turn:?} {candidates:?}");
+        let rested = turn.rested(&rules).filter(|at| *at > now);
         let mut offered = step.along;
         offered.extend(turn.leases.iter().map(|l| (l.member, l.cause)));
         offered.sort_unstable_by_key(|(_, seq)| *seq);
@@ -208,13 +207,18 @@ impl Run<'_> {
         let stray = |c: &(MemberKey, Seq)| turn.lease(c.0).is_none() && !back.contains(c);
         let strays: Vec<_> = offered_before.into_iter().filter(stray).collect();
         back.extend(strays);
+        let rests = room.turns.rests(subject) != rested.is_some();
+        if rests {
+            self.room_mut(key).turns.rest(subject, rested.is_some());
+        }
+        let room = self.room(key);
         if before != turn || room.turns.is_row_due(subject) {
             let room = self.room_mut(key);
-            *room.turn_mut(subject) = turn;
+            room.put_turn(subject, turn);
             room.note_granted(step.granted);
             room.note_expired(expired);
         }
-        self.ws.timers.set(turn_timer(key, subject), step.due);
+        self.ws.timers.set(turn_timer(key, subject), step.due.or(rested));
         for (member, seq) in back {
             self.take_back(EventRef { conversation: key, seq }, member)?;
         }
@@ -231,9 +235,13 @@ impl Run<'_> {
     pub(super) fn candidates(&self, key: ConversationKey, subject: Seq) -> Vec<Candidate> {
         let room = self.room(key);
         let mut candidates = Vec::new();
+        if room.conversation.settings.archived {
+            // Nobody speaks there, and no run goes on.
+            return candidates;
+        }
         for open in room.turns.open(subject).filter_map(|seq| room.open.get(&seq)) {
-            let paused = self.ws.is_paused_here(room, open.thread);
-            let wanted = open.deliveries.iter().filter(|d| takes_turns(d));
+            let paused = self.ws.is_paused(room, open.thread);
+            let wanted = open.deliveries.iter().filter(|d| self.ws.takes_turns(d));
             let holds =
                 |d: &Delivery| room.turns.get(subject).is_some_and(|t| t.holds(d.member, open.seq));
             // On a line that is paused nobody begins to speak.
@@ -246,6 +254,7 @@ impl Run<'_> {
                     obligation: is_owed(d),
                     asked: is_asked(open, d),
                     accepted: is_running(d.state),
+                    present: !self.asked_sessions(key, d.member).is_empty(),
                     addressed: is_addressed(open, d),
                     replied_to: d.decision.rule == Rule::Reply,
                     reacted: has_reacted(room, open.seq, d.member),
@@ -360,7 +369,6 @@ impl Run<'_> {
             self.cancel_all(at, vec![before], "an operator took the turn away")?;
             self.settle(at, member, Disposition::Superseded)?;
         }
-        self.ws.to_arbitrate.insert((key, subject));
         Ok(Outcome::Done)
     }
 
@@ -374,16 +382,21 @@ impl Run<'_> {
         if at.conversation != key {
             return Err(Refusal::not_found("subject").into());
         }
-        Ok(at.seq)
+        Ok(self.recall(at)?.event.edit_of().unwrap_or(at.seq))
     }
 }
 
 /// Whether the delivery's member was named, or is asked by a person.
 fn is_addressed(open: &Open, delivery: &Delivery) -> bool {
     let rule = delivery.decision.rule;
-    let named =
-        matches!(rule, Rule::Mention | Rule::Recipient | Rule::RoleMention | Rule::Escalated);
-    named || is_asked(open, delivery)
+    // A reaction is to what the member itself has said.
+    let named = matches!(
+        rule,
+        Rule::Mention | Rule::Recipient | Rule::RoleMention | Rule::Escalated | Rule::Reaction
+    );
+    // A person has changed what the member has answered.
+    let edited = rule == Rule::EditedAfterResponse && open.hop == 0;
+    named || edited || is_asked(open, delivery)
 }
 
 fn waits_since(open: &Open, delivery: &Delivery) -> Timestamp {

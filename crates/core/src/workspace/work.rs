@@ -1,14 +1,16 @@
 //! How the work of a thread is changed, and what of the thread is shown in the feed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::conversation::derived;
 use super::{Result, Run};
 use crate::command::Outcome;
 use crate::error::{Code, Refusal};
-use crate::event::{Change, EventRef, Promotion};
+use crate::event::{Change, Promotion};
 use crate::ids::{ConversationKey, SessionKey, ThreadKey, Uid};
 use crate::limits;
-use crate::thread::work::{WorkChange, WorkStatus, check_words_of};
+use crate::thread::work::{Binding, WorkChange, WorkStatus, check_words_of};
 use crate::thread::{Thread, ThreadStatus};
 
 impl Run<'_> {
@@ -16,7 +18,6 @@ impl Run<'_> {
     pub(super) fn change_work(&mut self, uid: Uid, change: WorkChange) -> Result<Outcome> {
         let (key, at) = self.thread_by_uid(uid)?;
         self.must_sit(key)?;
-        self.must_hold_turn()?;
         let thread = self.open_to_work(key, at)?;
         thread.work.check(&change)?;
         let Some(change) = thread.work.differs(change) else {
@@ -44,7 +45,6 @@ impl Run<'_> {
     pub(super) fn promote(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<Outcome> {
         let at = self.event_by_uid(uid, "message")?;
         self.must_sit(at.conversation)?;
-        self.must_hold_turn()?;
         let recalled = self.recall(at)?;
         let posted = matches!(recalled.event.change, Change::Posted(_));
         let Some(thread) = recalled.event.thread.filter(|_| posted) else {
@@ -86,17 +86,35 @@ impl Run<'_> {
         Ok(thread)
     }
 
-    /// The run of a turn that was taken back says nothing more.
-    fn must_hold_turn(&mut self) -> Result<()> {
-        let Some(turn) = self.by.turn else { return Ok(()) };
-        let at = EventRef { conversation: turn.conversation, seq: turn.seq };
-        self.load(at.conversation)?;
-        let open = self.room(at.conversation).open.get(&at.seq);
-        let held = open.and_then(|o| o.delivery(self.by.member)).map(|d| d.fence);
-        if held.is_some_and(|fence| turn.fence < fence) {
-            return Err(Refusal::new(Code::StaleTurn, "this turn was taken back").into());
+    /// Threads whose work is bound to what is no more are bound to it no more; those that are closed stay as they are.
+    /// `nth` events were logged under ids that follow from the command's second one; gives how many are now.
+    pub(super) fn unbind_all(
+        &mut self,
+        key: ConversationKey,
+        gone: &BTreeSet<Binding>,
+        mut nth: usize,
+    ) -> Result<usize> {
+        let open = |t: &&Arc<Thread>| t.status != ThreadStatus::Closed;
+        let bound = |t: &Arc<Thread>| -> Option<(ThreadKey, Vec<Binding>)> {
+            let unbind: Vec<_> = t.work.bindings.intersection(gone).cloned().collect();
+            (!unbind.is_empty()).then_some((t.key, unbind))
+        };
+        let mut bound: Vec<_> =
+            self.room(key).threads.values().filter(open).filter_map(bound).collect();
+        bound.sort_unstable();
+        // The newest first, and within what a command may touch.
+        bound.reverse();
+        bound.truncate(limits::BINDINGS_DROPPED.saturating_sub(nth));
+        for (at, unbind) in bound {
+            let change = WorkChange { unbind, ..WorkChange::default() };
+            let uid = derived(self.drawn.second, nth);
+            let mut draft = self.draft(uid, Change::ThreadWork(Box::new(change)));
+            draft.thread = Some(at);
+            let event = self.room_mut(key).log(draft);
+            self.publish(event)?;
+            nth += 1;
         }
-        Ok(())
+        Ok(nth)
     }
 
     fn must_sit_as(&self, key: ConversationKey, session: SessionKey) -> Result<()> {

@@ -187,11 +187,10 @@ impl World {
             t.decision.policy != Policy::MustNotRespond
                 || t.decision.directedness == Directedness::ToMyRole
         });
-        let known = self
-            .ws
-            .room(at.conversation)
-            .and_then(|r| r.open.get(&at.seq))
-            .is_some_and(|o| o.delivery(member).is_some());
+        // It may have claimed it, and ended that since.
+        let open = self.ws.room(at.conversation).and_then(|r| r.open.get(&at.seq));
+        let open = open.or_else(|| self.log.receipts.get(&at));
+        let known = open.is_some_and(|o| o.delivery(member).is_some());
         let result = self.post(member, channel, "let me butt in", Some(uid), None);
         if !listed && !known && self.may_speak(member, channel) {
             let refusal = result.expect_err("nobody answers what it was not told");

@@ -136,7 +136,7 @@ fn done_resolves_and_deferred_takes_it_on() {
     offers.iter().for_each(|o| drop(house.accept(o)));
     house.dispose(SCOUT, one, Disposition::Responded).expect("its own");
     house.dispose(SCOUT, two, Disposition::Deferred).expect("its own");
-    house.pass(3_600_000);
+    house.pass(chorus_core::limits::DEFERRAL_MS - 1_000);
     assert!(house.offers(SCOUT).is_empty());
     let later = offers.iter().find(|o| o.entry.event.uid == two).expect("it was offered");
     house.reply(later, "now I have").expect("what was deferred may be answered");

@@ -1,6 +1,7 @@
 //! Sections 16 and 17: what is taken back, changed and deleted.
 
-use chorus_core::attention::{Policy, Rule};
+use chorus_core::attention::{Directedness, Policy, Rule};
+use chorus_core::command::Command;
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
 
@@ -127,4 +128,84 @@ fn what_an_edit_asks_anew_is_shown_and_obliges_nobody() {
         assert_eq!((decision.mode.shows_content(), decision.deadline_ms), (shown, None), "{text}");
         house.offers(SCOUT);
     }
+}
+
+// covers: ATT-343
+#[test]
+fn what_the_sender_stated_holds_for_every_edit() {
+    let mut house = House::new();
+    for stated in [Directedness::Ambient, Directedness::ToOther] {
+        let mut say = Say::to(house.ops, "@scout can you look at the build?");
+        say.0.directedness = Some(stated);
+        let event = house.post(ALICE, say).expect("people may speak");
+        let policy = |house: &House, event| house.decision(event, SCOUT).expect("told").policy;
+        assert_eq!(policy(&house, event), Policy::MayRespond);
+        for text in ["@scout can you look at the deploy?", "@scout please restart it"] {
+            let edit = house.edit(ALICE, event, text).expect("its author");
+            assert_eq!(policy(&house, edit), Policy::MayRespond, "{stated:?} {text}");
+        }
+    }
+}
+
+// covers: ATT-342
+#[test]
+fn who_has_answered_any_version_is_asked_by_none_after_it() {
+    let mut house = House::new();
+    let event = house.says(ALICE, "@scout @reviewer can you look at build 0?");
+    let offer = house.take(SCOUT);
+    house.reply(&offer, "it is green").expect("asked");
+    for n in 1..5 {
+        let text = format!("@scout @reviewer can you look at build {n}?");
+        let edit = house.edit(ALICE, event, &text).expect("its author");
+        let rule = |house: &House, member| house.decision(edit, member).expect("told").rule;
+        assert_eq!(rule(&house, SCOUT), Rule::EditedAfterResponse, "{n}");
+        let answered = if n > 2 { Rule::EditedAfterResponse } else { Rule::Mention };
+        assert_eq!(rule(&house, REVIEWER), answered, "{n}");
+        if n == 2 {
+            let offer = house.offers(REVIEWER).pop().expect("asked");
+            house.accept(&offer).expect("an offer");
+            house.reply(&offer, "it is red").expect("asked");
+        }
+        if n == 3 {
+            house.pass(3_600_000);
+            house.restart();
+            house.connect(SCOUT);
+        }
+    }
+}
+
+// covers: ATT-342
+#[test]
+fn the_same_edit_again_is_no_event() {
+    let mut house = House::new();
+    let event = house.says(ALICE, "@scout can you look at the build?");
+    house.take(SCOUT);
+    let length = |house: &House| house.log.events.len();
+    let said = length(&house);
+    let same = house.edit(ALICE, event, "@scout can you look at the build?").expect("its author");
+    assert_eq!((same, length(&house)), (event, said));
+    let edit = house.edit(ALICE, event, "@scout can you look at the deploy?").expect("its author");
+    let offer = house.take(SCOUT);
+    for _ in 0..2 {
+        let again = house.edit(ALICE, event, "@scout can you look at the deploy?");
+        assert_eq!((again.expect("its author"), length(&house)), (edit, said + 1));
+    }
+    house
+        .reply(&offer, "it is green")
+        .expect("it is not taken back by an edit that changes nothing");
+    house.edit(ALICE, event, "@scout can you look at the build?").expect("its author");
+    assert_eq!(length(&house), said + 3, "back to what it was is an edit");
+}
+
+// covers: ATT-342
+#[test]
+fn an_edit_tells_nobody_who_has_no_seat_any_more() {
+    let mut house = House::new();
+    let event = house.says(ALICE, "@scout can you look at the deploy?");
+    let offer = house.take(SCOUT);
+    house.reply(&offer, "it is green").expect("it was asked");
+    let seat = Command::RemoveSeat { conversation: house.ops, member: SCOUT };
+    house.run(house.by(ALICE), seat).expect("an operator");
+    let edit = house.edit(ALICE, event, "@scout can you look at the builds?").expect("its author");
+    assert_eq!(house.decision(edit, SCOUT), None);
 }

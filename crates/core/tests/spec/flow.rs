@@ -43,25 +43,34 @@ fn a_question_in_a_talk_of_two_is_for_the_other() {
 
 // covers: ATT-194
 #[test]
-fn a_guess_that_is_not_sure_is_a_knock_and_a_poor_one_nothing() {
-    for (sure, likely, rule) in
-        [(100, 1, Some(Rule::FlowLikely)), (100, 100, None), (1, 1, Some(Rule::Flow))]
-    {
+fn a_guess_obliges_as_far_as_it_is_sure() {
+    let may = Policy::MayRespond;
+    let shown = (Rule::FlowLikely, Directedness::ToMyRole, may, Mode::Buffered);
+    let knock = (Rule::FlowPerhaps, Directedness::ToMyRole, may, Mode::Notify);
+    let must = (Rule::Flow, Directedness::ToMe, Policy::MustRespond, Mode::Buffered);
+    for (sure, likely, perhaps, want) in [
+        (1, 1, 1, Some(must)),
+        (100, 1, 1, Some(shown)),
+        (100, 100, 1, Some(knock)),
+        (100, 100, 100, None),
+    ] {
         let mut house = House::new();
         house.ws = std::mem::take(&mut house.ws).with_flow(Settings {
             sure,
             likely,
+            perhaps,
             ..Settings::default()
         });
         talking(&mut house);
         let event = house.says(ALICE, "and do you know which test it is?");
         let told = decision(&house, event, SCOUT);
-        assert_eq!(told.map(|d| d.rule), rule, "{sure} {likely}");
-        if rule == Some(Rule::FlowLikely) {
-            let knock = (Directedness::ToMyRole, Policy::MayRespond, Mode::Notify);
-            assert_eq!(told.map(|d| (d.directedness, d.policy, d.mode)), Some(knock));
-        }
+        let told = told.map(|d| (d.rule, d.directedness, d.policy, d.mode));
+        assert_eq!(told, want, "{sure} {likely} {perhaps}");
     }
+    let usual = Settings::default();
+    let rules = [100, 70, 69, 40, 39, 25, 24, 0].map(|percent| usual.rule_of(percent));
+    let [flow, likely, perhaps] = [Rule::Flow, Rule::FlowLikely, Rule::FlowPerhaps].map(Some);
+    assert_eq!(rules, [flow, flow, likely, likely, perhaps, perhaps, None, None]);
 }
 
 /// Who is told of a message though nobody is meant.

@@ -5,8 +5,10 @@
 use std::sync::Arc;
 
 use chorus_core::attention::{Attention, Decision};
-use chorus_core::command::{Authority, By, Command, Drawn, Effect, Offer, Outcome, Turn};
-use chorus_core::conversation::{ConversationKind, Participation, Settings, Visibility};
+use chorus_core::command::{
+    Authority, By, Command, Drawn, Effect, Offer, Outcome, SettingsPatch, Turn,
+};
+use chorus_core::conversation::{ConversationKind, Participation, Replies, Settings, Visibility};
 use chorus_core::delivery::{Delivery, Disposition, Open};
 use chorus_core::digest::Digest;
 use chorus_core::error::{Code, Refusal};
@@ -49,6 +51,16 @@ pub struct House {
 }
 
 impl House {
+    /// The same, where answers in `#ops` go into the thread of what they answer.
+    pub fn with_subjects() -> Self {
+        let mut house = Self::new();
+        let settings = SettingsPatch { replies: Some(Replies::Thread), ..SettingsPatch::default() };
+        let conversation = house.ops;
+        let change = Command::ChangeConversation { conversation, settings };
+        house.run(house.by(ALICE), change).expect("an operator");
+        house
+    }
+
     /// The house, with all three agents connected.
     pub fn new() -> Self {
         let mut house = Self::asleep();

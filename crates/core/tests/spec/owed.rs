@@ -30,7 +30,7 @@ fn archive(house: &mut House, archived: bool) {
 
 fn defer(house: &mut House, member: MemberKey, event: Uid, ms: i64) -> Result<Outcome, Refusal> {
     let until = house.now.plus(ms);
-    house.run(house.by(member), Command::Defer { event, until })
+    house.run(house.by(member), Command::Defer { event, until: Some(until), reason: None })
 }
 
 fn overdue(
@@ -85,7 +85,7 @@ fn a_lead_sits_in_the_channel_and_can_be_taken_away() {
 
 // covers: ATT-141
 #[test]
-fn it_moves_only_to_somebody_who_may_see_it() {
+fn it_moves_only_to_somebody_with_a_seat() {
     let mut house = House::new();
     let two = house.conversation("two", ConversationKind::Dm, vec![BOB, SCOUT]);
     house
@@ -154,10 +154,10 @@ fn what_is_put_off_comes_back_with_its_obligation() {
     let offer = house.take(SCOUT);
     let by = house.in_turn(&offer);
     let until = house.now.plus(HOUR);
-    let deferred = house.run(by, Command::Defer { event, until });
+    let deferred = house.run(by, Command::Defer { event, until: Some(until), reason: None });
     assert!(matches!(deferred, Ok(Outcome::Disposed { disposition: Disposition::Deferred, .. })));
-    // The run ends without a word; that it was put off stands.
-    let ended = house.dispose(SCOUT, event, Disposition::Failed);
+    // A harness asks how it stands when the run ends without a word; that it was put off stands.
+    let ended = house.dispose(SCOUT, event, Disposition::Claimed);
     assert_eq!(ended, Ok(Disposition::Deferred));
     house.pass(HOUR - 1_000);
     assert!(house.offers(SCOUT).is_empty(), "it sleeps");

@@ -38,7 +38,7 @@ fn a_reaction_ends_the_delivery_without_a_turn() {
         let logged = house.log.events.len();
         let ended = house.react(SCOUT, event, signal).expect("its own");
         assert_eq!(ended, signal.disposition(), "{signal:?}");
-        let settled = signal.disposition().filter(|d| d.settles());
+        let settled = signal.disposition().filter(|d| *d != Disposition::Claimed);
         assert_eq!(house.disposition(event, SCOUT), settled, "{signal:?}");
         assert_eq!(house.log.events.len(), logged + 1, "one event, and no message");
         let claim = house.open(event).and_then(|o| o.claim).map(|c| c.holder);

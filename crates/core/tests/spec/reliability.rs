@@ -90,3 +90,17 @@ fn after_five_offers_it_waits_for_the_next_connection() {
     let offer = house.take(SCOUT);
     assert_eq!(offer.attempt, limits::OFFERS_PER_CONNECTION + 1);
 }
+
+// covers: ATT-103
+#[test]
+fn attempts_are_counted_for_each_connection() {
+    let mut house = House::new();
+    house.says(ALICE, "@scout can you look?");
+    house.pass(58_000);
+    assert_eq!(house.offers(SCOUT).len(), 5);
+    house.disconnect(SCOUT);
+    house.connect(SCOUT);
+    house.pass(58_000);
+    let offers = house.offers(SCOUT);
+    assert!(offers.len() >= 5, "the second connection is asked as often: {}", offers.len());
+}

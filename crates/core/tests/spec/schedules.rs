@@ -70,7 +70,8 @@ fn overlapping(in_thread: bool) {
 
     house.reply(&first, "all is well").unwrap();
     assert_eq!(results(&house, uid), [Fired::Answered, Fired::Open]);
-    house.dispose(REVIEWER, second.entry.event.uid, Disposition::Ignored).unwrap();
+    // Declined it would move on to somebody else; with its answer to the first it has set it aside.
+    house.dispose(REVIEWER, second.entry.event.uid, Disposition::Superseded).unwrap();
     assert_eq!(results(&house, uid), [Fired::Answered, Fired::Unanswered]);
     // Each is said in the thread of its own firing, and none takes the place of the other.
     house.pass(6_000);

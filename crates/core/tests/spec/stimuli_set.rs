@@ -3,9 +3,10 @@
 use chorus_core::command::NewStimulus;
 use chorus_core::command::{Command, Outcome, SettingsPatch};
 use chorus_core::error::{Code, Refusal};
-use chorus_core::stimulus::{RulesPatch, StimulusKind};
+use chorus_core::ids::{MemberKey, Timestamp, Uid};
+use chorus_core::stimulus::{RulesPatch, Stimulus, StimulusKind, StimulusState, keys};
 
-use crate::house::{ALICE, House, SCOUT, code};
+use crate::house::{ALICE, House, REVIEWER, SCOUT, code};
 use crate::stimuli::{ask, idea, said};
 
 fn set(house: &mut House, stimuli: RulesPatch) -> Result<Outcome, Refusal> {
@@ -84,4 +85,44 @@ fn a_channel_sets_how_much_it_hears_without_a_person_asking() {
         assert_eq!(code(set(&mut house, bad)), Code::ValidationError, "{bad:?}");
     }
     assert_eq!(house.log.events.len(), before);
+}
+
+/// Of an agent's, under a key that says what it is about; only `shown_to` is shown it, if anybody is named.
+fn keyed(source: MemberKey, key: Option<&str>, shown_to: Option<MemberKey>) -> Stimulus {
+    Stimulus {
+        dedupe_key: key.map(Into::into),
+        targets: shown_to.into_iter().collect(),
+        private: shown_to.is_some(),
+        ..Stimulus::new(Uid(1), StimulusKind::AgentIdea, source, [0; 16], Timestamp(0))
+    }
+}
+
+// covers: CHN-86, CHN-342, CHN-343
+#[test]
+fn what_gives_way_is_of_the_same_source_about_the_same_and_for_the_same() {
+    let (superseded, coalesced) = (Some(StimulusState::Superseded), Some(StimulusState::Coalesced));
+    let (build, sch) = (Some("build"), Some("sch_1"));
+    for (old, newer, expect) in [
+        (keyed(SCOUT, build, None), keyed(SCOUT, build, None), superseded),
+        (keyed(SCOUT, build, None), keyed(SCOUT, Some("test"), None), None),
+        (keyed(SCOUT, build, None), keyed(SCOUT, None, None), None),
+        (keyed(SCOUT, build, None), keyed(REVIEWER, build, None), None),
+        (keyed(SCOUT, None, None), keyed(SCOUT, None, None), coalesced),
+        (keyed(SCOUT, None, None), keyed(REVIEWER, None, None), None),
+        // A review is of its thread, and a firing of its schedule, whoever says it.
+        (keyed(SCOUT, sch, None), keyed(REVIEWER, sch, None), superseded),
+        // What one alone is shown gives way to nothing that others are.
+        (keyed(SCOUT, build, Some(ALICE)), keyed(SCOUT, build, Some(ALICE)), superseded),
+        (keyed(SCOUT, build, Some(ALICE)), keyed(SCOUT, build, Some(REVIEWER)), None),
+        (keyed(SCOUT, build, Some(ALICE)), keyed(SCOUT, build, None), None),
+        (keyed(SCOUT, build, None), keyed(SCOUT, build, Some(ALICE)), None),
+    ] {
+        assert_eq!(old.replaced_by(&newer), expect, "{old:?} {newer:?}");
+    }
+    for key in ["sch_", "sch_0192", "task_1", "stm_1 result", "review", "idle"] {
+        assert!(keys::is_of_the_host(key), "{key}");
+    }
+    for key in ["sch", "schedule", "tasks", "reviewed", "Idle", " review"] {
+        assert!(!keys::is_of_the_host(key), "{key}");
+    }
 }

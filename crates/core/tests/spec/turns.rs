@@ -82,6 +82,7 @@ fn who_speaks_next_is_decided_by_the_first_of_these_that_tells_them_apart() {
         obligation: false,
         asked: false,
         accepted: false,
+        present: true,
         addressed: false,
         replied_to: false,
         reacted: false,

@@ -73,6 +73,10 @@ impl Harness {
                 let (conversation, typing) = (typing.conversation, typing.typing);
                 self.decide(Input::Typing { conversation, author, typing })
             }
+            Incoming::Digest(digest) => {
+                tracing::info!(conversation = %digest.conversation, "a digest of it came");
+                self.decide(Input::Digest(digest))
+            }
             Incoming::Wake(wake) => {
                 tracing::info!(conversations = ?wake.conversations, "woken");
                 Ok(())

@@ -5,14 +5,14 @@ use chorus_client::c2a::Connection;
 use chorus_core::error::Code;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::tools::{Claim, Claimed};
-use tokio::sync::oneshot;
+use tokio::sync::mpsc;
 
 use super::{Done, Harness};
 use crate::Error;
 use crate::journal::Offer;
 use crate::outbound::{self, Sent};
 use crate::runtime::{Bounds, End};
-use crate::turn::{self, Outcome, Setting};
+use crate::turn::{self, Outcome, Setting, Stop};
 use crate::turns::{ClaimAnswer, Effect, Input, Turn};
 
 impl Harness {
@@ -23,8 +23,17 @@ impl Harness {
             Effect::Start(turn) => self.start(*turn),
             Effect::Stop(turn) => {
                 tracing::info!(turn, "turn stopped");
-                if let Some(cancel) = self.runs.remove(&turn) {
-                    let _ = cancel.send(());
+                if let Some(stop) = self.runs.remove(&turn) {
+                    let _ = stop.send(Stop::Now);
+                }
+            }
+            Effect::Join(turn) => {
+                tracing::info!(
+                    turn,
+                    "more came for the turn; it begins again unless it has spoken"
+                );
+                if let Some(stop) = self.runs.get(&turn) {
+                    let _ = stop.send(Stop::UnlessSeen);
                 }
             }
             Effect::Claim(event) => self.claim(event),
@@ -56,10 +65,13 @@ impl Harness {
             url: self.options.url.clone(),
             state: self.options.state.clone(),
         };
-        let (cancel, cancelled) = oneshot::channel();
-        self.runs.insert(id, cancel);
+        let (stop, stops) = mpsc::unbounded_channel();
+        self.runs.insert(id, stop);
         self.beside.spawn(async move {
-            let outcome = turn::perform(&setting, &turn, cancelled).await;
+            let seen = || {
+                let _ = done.send(Done::Seen { turn: id });
+            };
+            let outcome = turn::perform(&setting, &turn, stops, seen).await;
             // The loop ends only after it has stopped this.
             let _ = done.send(Done::Turn { turn: id, outcome });
         });
@@ -103,6 +115,7 @@ impl Harness {
                 self.runs.remove(&turn);
                 self.turn_ended(turn, outcome)
             }
+            Done::Seen { turn } => self.decide(Input::Seen { turn }),
             Done::Claim { event, answer } => self.claim_answered(event, answer),
             Done::Sent { event, sent } => self.sent(&event, sent),
         }
@@ -119,6 +132,7 @@ impl Harness {
                     End::Said(text) => tracing::info!("turn {turn} said {} bytes", text.len()),
                     End::Silent if acted => tracing::info!("turn {turn} answered by itself"),
                     End::Silent => tracing::info!("turn {turn} was silent"),
+                    End::Disposed => tracing::info!("turn {turn} ended its event by itself"),
                     End::Cancelled => tracing::info!("turn {turn} was stopped"),
                     End::Failed { note } | End::TimedOut { note } => {
                         tracing::warn!("turn {turn} failed: {note}");

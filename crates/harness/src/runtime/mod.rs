@@ -37,6 +37,8 @@ pub enum End {
     /// Trimmed, not empty, at most [`Bounds::output`] bytes.
     Said(String),
     Silent,
+    /// It printed nothing, and its event has ended or was put off by what it told the host itself.
+    Disposed,
     /// It could not be started, or exited with something else than 0.
     Failed {
         note: String,

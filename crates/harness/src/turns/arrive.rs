@@ -132,14 +132,17 @@ impl Turns {
             waiting.delivery = delivery;
         } else if let Some(running) = lane.find_running(&event) {
             let edited = !is_knock(&delivery) && running.delivery.content != delivery.content;
+            if edited {
+                running.changed = now;
+            }
             running.delivery = delivery;
-            if edited && lane.may_restart(now) {
-                out.extend(lane.stop_to_restart().map(Effect::Stop));
+            if edited && lane.may_join() {
+                out.extend(lane.stop_to_join().map(Effect::Join));
             }
         }
     }
 
-    /// Puts a delivery into its lane; a fragment of the turn under way stops it, to be begun again with it.
+    /// Puts a delivery into its lane; one that joins the turn under way stops it, to be begun again with both.
     pub(super) fn enqueue(&mut self, waiting: Waiting, now: Timestamp, out: &mut Vec<Effect>) {
         let place = place_of(&waiting.delivery);
         if let Some(replaced) = waiting.delivery.replaces.clone() {
@@ -149,20 +152,19 @@ impl Turns {
             }
         }
         if !is_knock(&waiting.delivery) {
-            self.authors.posted(&place.conversation, &waiting.delivery.author.id, now);
+            self.authors.posted(&place, &waiting, now);
         }
         let lane = self.lanes.entry(place).or_default();
-        let merges = !is_knock(&waiting.delivery)
-            && lane.joins_turn(&waiting.delivery)
-            && lane.may_restart(now);
+        let joins =
+            !is_knock(&waiting.delivery) && lane.joins_turn(&waiting.delivery) && lane.may_join();
         if names_other(&waiting.delivery) {
             let author = &waiting.delivery.author.id;
             let before = lane.waiting.iter_mut().filter(|w| w.delivery.author.id == *author);
             before.for_each(|w| w.closed = true);
         }
         lane.waiting.push(waiting);
-        if merges {
-            out.extend(lane.stop_to_restart().map(Effect::Stop));
+        if joins {
+            out.extend(lane.stop_to_join().map(Effect::Join));
         }
     }
 }

@@ -8,7 +8,7 @@ use chorus_core::reaction::Signal;
 use super::arrive::{react, settle, settle_quietly};
 use super::lane::{Run, Waiting};
 use super::start::anchor;
-use super::{ATTEMPTS, Effect, Place, RETRY_MS, Turns};
+use super::{ATTEMPTS, Effect, Place, RETRY_MS, SILENCES, Turns};
 use crate::journal::Step;
 use crate::runtime::End;
 
@@ -25,10 +25,17 @@ impl Turns {
         match end {
             // It was to be begun again and was faster; what it said is of an older wording and is not sent.
             End::Said(_) if run.stopping => self.put_back(&place, run, out),
-            End::Said(body) => said(run.batch, body, out),
-            _ if acted => acted_by_itself(run.batch, out),
+            End::Said(body) => {
+                self.authors.answered(&place);
+                said(run.batch, body, out);
+            }
+            _ if acted => {
+                self.authors.answered(&place);
+                acted_by_itself(run.batch, out);
+            }
             End::Cancelled => self.put_back(&place, run, out),
-            End::Silent => run.batch.iter().for_each(|w| out.push(silent(w))),
+            End::Silent => self.ended_silent(&place, run, now, out),
+            End::Disposed => run.batch.iter().for_each(|w| out.push(silent(w))),
             End::TimedOut { note } => {
                 run.batch.iter().for_each(|w| out.push(failed(w, &note)));
             }
@@ -40,11 +47,20 @@ impl Turns {
     /// An earlier run had acted: those that were in it have their answer, and the others their turn.
     pub(super) fn acted_before(&mut self, turn: u64, out: &mut Vec<Effect>) {
         let Some((place, mut run)) = self.take_run(turn) else { return };
+        self.authors.answered(&place);
         let (ran, fresh): (Vec<_>, Vec<_>) = run.batch.into_iter().partition(|w| w.ran);
         acted_by_itself(ran, out);
         run.batch = fresh;
         self.put_back(&place, run, out);
         self.after_turn(&place, out);
+    }
+
+    /// Others see something of the run: what comes now waits for its end, and so does what was to join it.
+    pub(super) fn seen(&mut self, turn: u64) {
+        let lane = self.running.get(&turn).and_then(|place| self.lanes.get_mut(place));
+        if let Some(run) = lane.and_then(|lane| lane.running.as_mut()) {
+            (run.seen, run.stopping) = (true, run.withdrawn);
+        }
     }
 
     fn take_run(&mut self, turn: u64) -> Option<(Place, Run)> {
@@ -93,11 +109,30 @@ impl Turns {
         lane.waiting.splice(0..0, again);
     }
 
+    /// Silence ends what is owed no answer. What is owed one is tried once more.
+    fn ended_silent(&mut self, place: &Place, run: Run, now: Timestamp, out: &mut Vec<Effect>) {
+        let Some(lane) = self.lanes.get_mut(place) else { return };
+        let mut again = Vec::new();
+        for mut waiting in run.batch {
+            waiting.silences = waiting.silences.saturating_add(1);
+            let owed = waiting.delivery.attention.policy == Policy::MustRespond;
+            if !owed || waiting.silences >= SILENCES || waiting.attempts >= ATTEMPTS {
+                out.push(silent(&waiting));
+                continue;
+            }
+            waiting.not_before = now.plus(RETRY_MS);
+            waiting.ran = true;
+            again.push(waiting);
+        }
+        lane.waiting.splice(0..0, again);
+    }
+
     fn after_turn(&mut self, place: &Place, out: &mut Vec<Effect>) {
         if let Some(lane) = self.lanes.get_mut(place)
+            && !lane.replaced
             && lane.waiting.iter().all(|w| !w.ran)
         {
-            lane.restarted = None;
+            lane.joined = 0;
         }
         self.lanes.retain(|_, lane| !lane.is_idle());
         self.give_up_held(&place.conversation, out);
@@ -155,7 +190,9 @@ fn acted_by_itself(batch: Vec<Waiting>, out: &mut Vec<Effect>) {
 fn silent(waiting: &Waiting) -> Effect {
     let event = &waiting.delivery.event_id;
     match waiting.delivery.attention.policy {
-        Policy::MustRespond => settle(event, Disposition::Failed, Some("the runtime said nothing")),
+        Policy::MustRespond => {
+            settle(event, Disposition::Failed, Some("the runtime ended without an answer"))
+        }
         _ if waiting.claimed => react(event, Disposition::Ignored, Signal::Declined),
         _ => settle(event, Disposition::Ignored, None),
     }

@@ -2,17 +2,20 @@
 
 use chorus_core::attention::{Intent, Mode, Priority};
 use chorus_core::ids::Timestamp;
+use chorus_core::limits::RUN_JOINS;
 use chorus_wire::attention::deliver::Deliver;
 
-use super::{RESTART_MS, RESTARTS};
+use super::window::names_other;
 
 #[derive(Default)]
 pub(super) struct Lane {
     /// In the order of their arrival.
     pub waiting: Vec<Waiting>,
     pub running: Option<Run>,
-    /// When the turn that was stopped for more fragments first began, and how often it was.
-    pub restarted: Option<(Timestamp, u8)>,
+    /// How often the turn was stopped and begun again for what joined it.
+    pub joined: u8,
+    /// The host has stopped the turn for a newer message, which is yet to come or to begin.
+    pub replaced: bool,
 }
 
 /// A delivery on its way into a turn.
@@ -27,6 +30,8 @@ pub(super) struct Waiting {
     pub closed: bool,
     /// Turns begun for it.
     pub attempts: u32,
+    /// Runs of it that ended without an answer.
+    pub silences: u8,
     /// It waits at least until then: a pause before another attempt, or for the host to offer it again.
     pub not_before: Timestamp,
     /// It comes from the journal and the host has not offered it again yet.
@@ -41,8 +46,12 @@ pub(super) struct Waiting {
 pub(super) struct Run {
     pub turn: u64,
     pub batch: Vec<Waiting>,
-    pub began: Timestamp,
+    /// It is being stopped, to be begun again or because nothing is left of it.
     pub stopping: bool,
+    /// It is stopped for good, since something of it was withdrawn.
+    pub withdrawn: bool,
+    /// It has said something that others see: nothing joins it any more.
+    pub seen: bool,
 }
 
 impl Waiting {
@@ -53,6 +62,7 @@ impl Waiting {
             changed: now,
             closed: false,
             attempts: 0,
+            silences: 0,
             not_before: Timestamp(i64::MIN),
             recovered: false,
             ran: false,
@@ -68,7 +78,7 @@ impl Waiting {
 impl Lane {
     /// Whether the lane can be forgotten.
     pub(super) fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && self.running.is_none()
+        self.waiting.is_empty() && self.running.is_none() && !self.replaced
     }
 
     pub(super) fn find_waiting(&mut self, event: &str) -> Option<&mut Waiting> {
@@ -83,33 +93,33 @@ impl Lane {
     /// something that cancels current work or presses too much to wait for its end.
     pub(super) fn joins_turn(&self, delivery: &Deliver) -> bool {
         let Some(run) = &self.running else { return false };
-        let fragment = run.batch.iter().any(|w| w.delivery.author.id == delivery.author.id);
+        let is_by_author = run.batch.iter().any(|w| w.delivery.author.id == delivery.author.id);
+        let fragment = is_by_author && !names_other(delivery);
         let cancels = delivery.attention.intent == Some(Intent::Cancel);
         let presses = delivery.attention.priority == Priority::Urgent;
         let interrupts = delivery.injection.mode == Mode::Immediate && (cancels || presses);
         fragment || interrupts
     }
 
-    /// Whether the turn under way may be begun again for the sake of new fragments.
-    pub(super) fn may_restart(&self, now: Timestamp) -> bool {
+    /// Whether the turn under way may be begun again with what came: it has said nothing that others see, and was
+    /// begun again less than twice.
+    pub(super) fn may_join(&self) -> bool {
         let Some(run) = &self.running else { return false };
-        let (first, times) = self.restarted.unwrap_or((run.began, 0));
-        run.stopping || (times < RESTARTS && now.since(first) < RESTART_MS)
+        !run.seen && (run.stopping || self.joined < RUN_JOINS)
     }
 
-    /// Marks the turn as being stopped; gives its id when it has to be told.
+    /// Marks the turn as being stopped, since something of it was withdrawn; gives its id when it has to be told.
     pub(super) fn stop(&mut self) -> Option<u64> {
-        let run = self.running.as_mut().filter(|run| !run.stopping)?;
-        run.stopping = true;
+        let run = self.running.as_mut().filter(|run| !run.withdrawn)?;
+        (run.stopping, run.withdrawn) = (true, true);
         Some(run.turn)
     }
 
-    /// As [`Lane::stop`], for a restart, which is counted.
-    pub(super) fn stop_to_restart(&mut self) -> Option<u64> {
-        let turn = self.stop()?;
-        let began = self.running.as_ref().map(|run| run.began)?;
-        let (first, times) = self.restarted.unwrap_or((began, 0));
-        self.restarted = Some((first, times + 1));
-        Some(turn)
+    /// Marks it as being stopped for what joins it, which is counted.
+    pub(super) fn stop_to_join(&mut self) -> Option<u64> {
+        let run = self.running.as_mut().filter(|run| !run.stopping)?;
+        run.stopping = true;
+        self.joined += 1;
+        Some(run.turn)
     }
 }

@@ -9,6 +9,7 @@
 //! deletes, fragments"; design section 5).
 
 mod arrive;
+mod digests;
 mod finish;
 mod knocks;
 mod lane;
@@ -22,20 +23,20 @@ use chorus_core::attention::compose::Settings;
 use chorus_core::attention::{Mode, Policy};
 use chorus_core::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
+use chorus_wire::attention::notifications::Digest;
 
 use crate::journal::Step;
 use crate::options::Knocks;
 use crate::runtime::End;
+use digests::HeldDigests;
 use knocks::HeldKnocks;
 use lane::{Lane, Waiting};
 use window::Authors;
 
 /// A run of the runtime begun this often for one event without a word is given up.
 pub const ATTEMPTS: u32 = 3;
-/// A turn that has said nothing is begun again for new fragments at most this often …
-pub const RESTARTS: u8 = 2;
-/// … and only this long after it first began (design section 5, "Turns": superseded).
-pub const RESTART_MS: i64 = 30_000;
+/// A run that owes an answer and ends without one this often has failed.
+pub const SILENCES: u8 = 2;
 /// Pause before the second attempt; each further one waits four times as long.
 pub const RETRY_MS: i64 = 1_000;
 /// After a restart of the harness, the host has this long to offer an open event again with a fresh token.
@@ -86,9 +87,15 @@ pub enum Input {
         author: String,
         typing: bool,
     },
+    /// What happened in a channel that the member follows.
+    Digest(Box<Digest>),
     Claimed {
         event: String,
         answer: ClaimAnswer,
+    },
+    /// The run has said something that others see: a message, a reaction, progress. Nothing joins it any more.
+    Seen {
+        turn: u64,
     },
     /// Before the run it was seen that an earlier run of these events had acted already.
     ActedBefore {
@@ -120,6 +127,9 @@ pub enum Effect {
     Start(Box<Turn>),
     /// Stop the run by signal; it ends as [`End::Cancelled`] unless it was faster.
     Stop(u64),
+    /// The same, for what joins the run; where it has said something that others see it goes on instead, and
+    /// [`Input::Seen`] follows.
+    Join(u64),
     /// Ask for the right to decide about the event.
     Claim(String),
 }
@@ -133,6 +143,8 @@ pub struct Turn {
     pub batch: Vec<Deliver>,
     /// Knocks of the conversation that are only mentioned.
     pub knocks: Vec<Deliver>,
+    /// What happened in channels that the member follows, oldest first.
+    pub digests: Vec<Digest>,
     /// Index in `batch` of the event that is answered.
     pub anchor: usize,
     /// 1 for the first run of the batch's oldest event.
@@ -146,6 +158,11 @@ impl Turn {
     pub fn anchor(&self) -> Option<&Deliver> {
         self.batch.get(self.anchor)
     }
+
+    /// Whether the event that is answered must be.
+    pub fn owes_an_answer(&self) -> bool {
+        self.anchor().is_some_and(|delivery| delivery.attention.policy == Policy::MustRespond)
+    }
 }
 
 /// The machine.
@@ -157,6 +174,7 @@ pub struct Turns {
     /// Knocks whose claim is asked for, and when to ask again.
     claims: BTreeMap<String, (Deliver, Option<Timestamp>)>,
     held: HeldKnocks,
+    digests: HeldDigests,
     authors: Authors,
     last_turn: u64,
     linked: bool,
@@ -170,6 +188,7 @@ impl Turns {
             running: HashMap::new(),
             claims: BTreeMap::new(),
             held: HeldKnocks::default(),
+            digests: HeldDigests::default(),
             authors: Authors::default(),
             last_turn: 0,
             linked: false,
@@ -188,9 +207,11 @@ impl Turns {
             }
             Input::Cancelled { event, reason } => self.cancelled(&event, &reason, &mut out),
             Input::Typing { conversation, author, typing } => {
-                self.authors.typing(conversation, author, typing, now);
+                self.authors.typing(&conversation, &author, typing, now);
             }
+            Input::Digest(digest) => self.digests.push(*digest),
             Input::Claimed { event, answer } => self.claimed(&event, answer, now, &mut out),
+            Input::Seen { turn } => self.seen(turn),
             Input::ActedBefore { turn } => self.acted_before(turn, &mut out),
             Input::Ended { turn, end, acted } => self.ended(turn, end, acted, now, &mut out),
         }

@@ -76,12 +76,15 @@ impl Turns {
             place: place.clone(),
             batch: batch.iter().map(|w| w.delivery.clone()).collect(),
             knocks,
+            digests: self.digests.take(&place.conversation),
             anchor: anchor(&batch),
             attempt,
             look_first,
         };
         let lane = self.lanes.entry(place.clone()).or_default();
-        lane.running = Some(Run { turn: id, batch, began: now, stopping: false });
+        lane.replaced = false;
+        lane.running =
+            Some(Run { turn: id, batch, stopping: false, withdrawn: false, seen: false });
         self.running.insert(id, place);
         out.push(Effect::Start(Box::new(turn)));
     }

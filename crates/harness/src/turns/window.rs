@@ -8,61 +8,71 @@ use chorus_core::attention::compose::{self, Habit, Piece, Settings, Typing};
 use chorus_core::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
 
-use super::is_knock;
 use super::lane::Waiting;
+use super::{Place, is_knock, place_of};
 
 /// Authors whose habits are remembered.
 const AUTHORS: usize = 1_024;
 /// Who has been silent for this long gives way to others.
 const FORGOTTEN_MS: i64 = 3_600_000;
 
-/// What is known of those who write: conversation and author, and how they do it.
+/// What is known of those who write, and how they do it.
 #[derive(Default)]
 pub(super) struct Authors {
-    known: BTreeMap<(String, String), Author>,
+    known: BTreeMap<(Place, String), Author>,
 }
 
 struct Author {
     habit: Habit,
     typing: Typing,
     heard: Timestamp,
+    /// When they posted last, by the host's clock; none since the agent answered.
+    posted: Option<Timestamp>,
 }
 
 impl Authors {
     /// The author has posted; so they do not type any more.
-    pub(super) fn posted(&mut self, conversation: &str, author: &str, now: Timestamp) {
+    pub(super) fn posted(&mut self, place: &Place, waiting: &Waiting, now: Timestamp) {
         if self.known.len() >= AUTHORS {
             self.known.retain(|_, author| now.since(author.heard) < FORGOTTEN_MS);
             if self.known.len() >= AUTHORS {
                 self.known.clear();
             }
         }
-        let key = (conversation.to_owned(), author.to_owned());
-        self.known
-            .entry(key)
-            .and_modify(|author| {
-                author.habit.note(now.since(author.heard));
-                (author.typing, author.heard) = (Typing::Unknown, now);
-            })
-            .or_insert(Author { habit: Habit::default(), typing: Typing::Unknown, heard: now });
+        let delivery = &waiting.delivery;
+        let key = (place.clone(), delivery.author.id.clone().into_owned());
+        let (habit, typing) = (Habit::default(), Typing::Unknown);
+        let author =
+            self.known.entry(key).or_insert(Author { habit, typing, heard: now, posted: None });
+        (author.typing, author.heard) = (typing, now);
+        // An edit says nothing about how somebody writes, and neither does what is taken up again after a restart.
+        if delivery.replaces.is_some() || waiting.ran || waiting.recovered {
+            return;
+        }
+        let posted = delivery.timing.created_at;
+        if let Some(before) = author.posted.replace(posted).filter(|before| posted > *before) {
+            author.habit.note(posted.since(before));
+        }
+    }
+
+    /// The agent has answered there: what its authors do next says how they write to somebody who answers.
+    pub(super) fn answered(&mut self, place: &Place) {
+        for (_, author) in self.known.iter_mut().filter(|((at, _), _)| at == place) {
+            (author.habit, author.posted) = (Habit::default(), None);
+        }
     }
 
     /// The author types, or has stopped. Of who has posted nothing here there is nothing to hold.
-    pub(super) fn typing(
-        &mut self,
-        conversation: String,
-        author: String,
-        on: bool,
-        now: Timestamp,
-    ) {
-        if let Some(author) = self.known.get_mut(&(conversation, author)) {
+    pub(super) fn typing(&mut self, conversation: &str, author: &str, on: bool, now: Timestamp) {
+        let here =
+            |(place, who): &(Place, String)| place.conversation == conversation && who == author;
+        for (_, author) in self.known.iter_mut().filter(|(key, _)| here(key)) {
             author.typing = if on { Typing::Now } else { Typing::Stopped(now) };
         }
     }
 
     fn of(&self, delivery: &Deliver) -> (Typing, Habit) {
-        let (conversation, author) = (&delivery.conversation.id, &delivery.author.id);
-        let key = (conversation.clone().into_owned(), author.clone().into_owned());
+        let key = (place_of(delivery), delivery.author.id.clone().into_owned());
         self.known.get(&key).map_or((Typing::Unknown, Habit::default()), |a| (a.typing, a.habit))
     }
 }
@@ -99,7 +109,9 @@ fn closes<'a>(
     authors: &Authors,
     settings: &Settings,
 ) -> Option<Timestamp> {
-    let opened = fragments.clone().map(|w| w.arrived).min()?;
+    // What joins a run opens a window of its own, however long ago that of the run was.
+    let new = fragments.clone().filter(|w| !w.ran).map(|w| w.arrived).min();
+    let opened = new.or_else(|| fragments.clone().map(|w| w.changed).max())?;
     if fragments.clone().any(|w| w.delivery.injection.mode == Mode::Immediate) {
         return Some(opened);
     }

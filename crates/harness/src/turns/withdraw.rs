@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use chorus_core::delivery::Disposition;
 use chorus_core::ids::Timestamp;
+use chorus_core::turn::REPLACED;
 
 use super::arrive::{settle, settle_quietly};
 use super::lane::Waiting;
@@ -25,7 +26,13 @@ impl Turns {
                 if let Some(run) = &mut lane.running {
                     run.batch.retain(|w| !w.is(event));
                 }
-                out.extend(lane.stop().map(Effect::Stop));
+                let stopped = lane.stop();
+                // The host has joined them by itself: that counts like a join of ours.
+                if stopped.is_some() && reason == REPLACED {
+                    lane.joined += 1;
+                    lane.replaced = true;
+                }
+                out.extend(stopped.map(Effect::Stop));
             }
         }
         if was_open {
@@ -50,10 +57,10 @@ impl Turns {
         out: &mut Vec<Effect>,
     ) -> bool {
         let Some(lane) = self.lanes.get_mut(place) else { return false };
-        let may_restart = lane.may_restart(now);
+        let may_join = lane.may_join();
         let old = if let Some(old) = lane.find_waiting(replaced) {
             old
-        } else if may_restart && let Some(old) = lane.find_running(replaced) {
+        } else if may_join && let Some(old) = lane.find_running(replaced) {
             old
         } else {
             return false;
@@ -64,7 +71,7 @@ impl Turns {
         out.push(settle(replaced, Disposition::Superseded, Some("edited before the answer")));
         let event = &edit.delivery.event_id;
         if lane.find_running(event).is_some() {
-            out.extend(lane.stop_to_restart().map(Effect::Stop));
+            out.extend(lane.stop_to_join().map(Effect::Join));
         }
         true
     }

@@ -251,7 +251,18 @@ impl Agent {
         let runtime = Runtime::Command { line: line.to_owned() };
         let mut options = Options::new(&host.url, "the.agents.token", "scout", state, runtime);
         options.quiet = Duration::ZERO;
+        options.unfinished = Duration::ZERO;
         options.cap = Duration::ZERO;
+        Self::run(options)
+    }
+
+    /// One with the compose window that every agent has by default.
+    pub(crate) fn join_by_default(host: &Host, state: &Path, line: &str) -> Self {
+        let runtime = Runtime::Command { line: line.to_owned() };
+        Self::run(Options::new(&host.url, "the.agents.token", "scout", state, runtime))
+    }
+
+    fn run(options: Options) -> Self {
         let (shutdown, stopped) = oneshot::channel();
         let running = tokio::spawn(chorus_harness::run(options, async move {
             let _ = stopped.await;

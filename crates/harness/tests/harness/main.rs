@@ -2,5 +2,6 @@
 //! The whole harness, with real `sh` runtimes, against a host made for the test.
 
 mod host;
+mod joins;
 mod outbox;
 mod turns;

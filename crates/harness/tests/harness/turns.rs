@@ -195,6 +195,29 @@ async fn what_a_runtime_did_before_its_harness_was_killed_is_not_done_again() {
     agent.stop().await;
 }
 
+// covers: ATT-323
+#[tokio::test]
+async fn what_a_runtime_has_put_off_is_run_again_when_it_comes_back() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let mark = state.path().join("queued");
+    let line = format!("if [ -e {0} ]; then echo now; else touch {0}; fi", mark.display());
+    let agent = Agent::join(&host, state.path(), &line);
+    host.has_ended("deferred");
+    host.show(json!({
+        "eventId": "evt_1", "conversation": "ch_1", "sequence": 7, "createdAt": "2026-06-02T19:10:00.000Z",
+        "author": {"id": "will", "kind": "human", "displayName": "Will"}, "text": "Is it?",
+        "reactions": [{"signal": "queued", "glyph": "", "members": ["scout"]}]
+    }));
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("chat/disposition", 1).await;
+    let mut again = delivery("evt_1", "must_respond");
+    again["turn"]["fence"] = json!(2);
+    again["reliability"]["attempt"] = json!(2);
+    host.deliver(again);
+    assert_eq!(host.wait("chat.send_message", 1).await[0]["text"], "now");
+    agent.stop().await;
+}
+
 // covers: ATT-121
 #[tokio::test]
 async fn a_withdrawn_event_stops_its_turn() {
@@ -230,5 +253,77 @@ async fn a_role_knock_is_claimed_and_answered_under_the_claims_turn() {
         (&reacted[0]["inReplyTo"], &reacted[0]["signal"]),
         (&json!("evt_2"), &json!("declined"))
     );
+    agent.stop().await;
+}
+
+// covers: ATT-349
+#[tokio::test]
+async fn a_digest_is_shown_in_the_next_turn_as_words_of_others() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let seen = state.path().join("prompts");
+    let line = format!("cat >>{}; echo noted", seen.to_str().unwrap());
+    let agent = Agent::join(&host, state.path(), &line);
+    let hello = host.wait("initialize", 1).await;
+    assert_eq!(hello[0]["capabilities"]["injection"]["digest"], true);
+    let digest = |conversation: &str, visibility: &str, text: &str| {
+        json!({
+            "digestId": format!("{conversation}:9:scout"), "conversation": conversation, "title": "ops\nC2A EVENT",
+            "visibility": visibility, "afterSequence": 3, "throughSequence": 9, "createdAt": "2026-06-02T19:00:00.000Z",
+            "attention": {"policy": "must_not_respond", "reason": "digest"}, "messages": 2, "calls": ["evt_5"],
+            "text": text,
+        })
+    };
+    host.notify(
+        "notifications/digest",
+        digest("ch_1", "private", "C2A EVENT\nthe deploy is through"),
+    );
+    host.notify("notifications/digest", digest("ch_2", "private", "the plan is secret"));
+    host.notify("notifications/digest", digest("ch_3", "public", "the queue is empty"));
+    host.deliver(delivery("evt_1", "must_respond"));
+    host.wait("chat.send_message", 1).await;
+    let prompt = std::fs::read_to_string(&seen).unwrap();
+    assert_eq!(prompt.lines().filter(|l| *l == "C2A DIGEST").count(), 2, "{prompt}");
+    assert_eq!(prompt.lines().filter(|l| *l == "C2A EVENT").count(), 1, "{prompt}");
+    for shown in ["the deploy is through", "the queue is empty", "calls: evt_5", "messages: 2"] {
+        assert!(prompt.contains(shown), "{shown} in\n{prompt}");
+    }
+    assert!(!prompt.contains("the plan is secret"), "another room's, and private: {prompt}");
+    host.deliver(delivery("evt_2", "must_respond"));
+    host.wait("chat.send_message", 2).await;
+    let both = std::fs::read_to_string(&seen).unwrap();
+    assert_eq!(both.lines().filter(|l| *l == "C2A DIGEST").count(), 2, "each is shown once");
+    agent.stop().await;
+}
+
+// covers: CHN-325, CHN-46
+#[tokio::test]
+async fn a_public_turn_is_shown_the_thread_of_its_subject_however_busy_the_channel_is() {
+    let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
+    let line = "cat >\"$0.in\"; echo seen";
+    let line = line.replace("$0", state.path().join("run").to_str().unwrap());
+    let agent = Agent::join(&host, state.path(), &line);
+    let said = |event: &str, who: &str, text: &str| {
+        json!({
+            "eventId": event, "conversation": "ch_1", "sequence": 6, "createdAt": "2026-06-02T19:09:00.000Z",
+            "author": {"id": who, "kind": "agent", "displayName": who}, "text": text
+        })
+    };
+    for n in 0..20 {
+        host.show(said(&format!("evt_other{n}"), "clerk", "something of another thread"));
+    }
+    let mut event = delivery("evt_1", "must_respond");
+    event["channel"] = json!({
+        "kind": "channel_delivery", "purpose": "the deploys of the week",
+        "members": [{"id": "will", "kind": "human", "displayName": "Will"}],
+        "recent": [said("evt_1", "will", "Is evt_1 blocked?"), said("evt_2", "aide", "the disk was full")],
+        "expectations": {"speakers": 1, "turnsLeft": 2, "output": ["emit_output"]}
+    });
+    host.deliver(event);
+    host.wait("chat.send_message", 1).await;
+    let prompt = std::fs::read_to_string(state.path().join("run.in")).unwrap();
+    assert!(prompt.contains("agent:aide: the disk was full"), "{prompt}");
+    assert!(prompt.contains("purpose: the deploys of the week\n"), "{prompt}");
+    assert!(!prompt.contains("something of another thread"), "{prompt}");
+    assert_eq!(prompt.matches("Is evt_1 blocked?").count(), 1, "{prompt}");
     agent.stop().await;
 }

@@ -2,6 +2,7 @@
 
 mod incoming;
 mod picture;
+mod reading;
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use chorus_core::asset::{self, Media, file_name};
 use chorus_core::command::{By, Command, Outcome};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Hash;
-use chorus_core::ids::Prefix;
+use chorus_core::ids::{ConversationKey, Prefix};
 use chorus_core::limits::ASSET_BYTES;
 use chorus_wire::part::Part;
 use sha2::{Digest, Sha256};
@@ -98,11 +99,26 @@ impl App {
         id: &str,
         thumbnail: bool,
     ) -> Result<(asset::Asset, Vec<u8>), Refusal> {
-        caller.must_not_be_a_turn()?;
+        let scope = self.scope_of_files(caller, None).await?;
+        self.asset_within(caller, id, scope, thumbnail).await
+    }
+
+    /// The same; with a `scope`, only where a message of that conversation brought it.
+    async fn asset_within(
+        &self,
+        caller: &Caller,
+        id: &str,
+        scope: Option<ConversationKey>,
+        thumbnail: bool,
+    ) -> Result<(asset::Asset, Vec<u8>), Refusal> {
         let (uid, viewer) = (ids::asset(id)?, caller.viewer());
         let found = self
             .read(move |readers| {
-                let Some(asset) = readers.asset(uid, viewer)? else { return Ok(None) };
+                let asset = match scope {
+                    Some(key) => readers.asset_in(uid, key, viewer)?,
+                    None => readers.asset(uid, viewer)?,
+                };
+                let Some(asset) = asset else { return Ok(None) };
                 let Some((data, small)) = readers.asset_data(&asset.hash)? else { return Ok(None) };
                 let data = if thumbnail { small } else { Some(data) };
                 Ok(data.map(|data| (asset, data)))

@@ -4,6 +4,7 @@
 use chorus_core::command::Command;
 use chorus_core::delivery::Disposition;
 use chorus_core::error::{Code, Refusal};
+use chorus_core::event::EventRef;
 use chorus_core::ids::{Prefix, Seq, Uid};
 use chorus_wire::attention::descriptors::KEY_BYTES;
 use chorus_wire::rest::messages::NewMessage;
@@ -48,6 +49,7 @@ impl App {
         // That it lives is known first: what it says may be its last word.
         if called.callback.purpose == Purpose::Delivery {
             self.life(called.caller.by);
+            self.may_go_on(called, &event)?;
         }
         match event {
             CallbackEvent::Message { content, id } => self.say(called, content, key.or(id)).await,
@@ -93,6 +95,22 @@ impl App {
                 );
                 Ok(Took::default())
             }
+        }
+    }
+
+    /// Nothing is taken of a run that its author has added to; what is shown of another keeps anything from joining it.
+    fn may_go_on(&self, called: &Called, event: &CallbackEvent) -> Result<(), Refusal> {
+        let Callback { turn, .. } = called.callback;
+        let (runs, member) = (&self.webhooks.runs, called.caller.by.member);
+        let at = EventRef { conversation: turn.key, seq: turn.seq };
+        match event {
+            CallbackEvent::Lifecycle { state: Lifecycle::Processing }
+            | CallbackEvent::RequestCallback => Ok(()),
+            // A message is seen once it was taken.
+            CallbackEvent::Lifecycle { .. } | CallbackEvent::Message { .. } => {
+                runs.may_go_on(member, at)
+            }
+            _ => runs.says(member, at),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Conversations of every kind: made, changed, listed; seats taken and given up.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use chorus_core::command::{Command, Outcome, SettingsPatch};
 use chorus_core::conversation::{
-    Conversation, ConversationKind, Keep, Settings, TermsPatch, Visibility,
+    Conversation, ConversationKind, Keep, Replies, Settings, TermsPatch, Visibility,
 };
 use chorus_core::error::Refusal;
 use chorus_core::ids::Uid;
@@ -34,11 +34,12 @@ impl App {
             let directory = self.directory();
             let stream =
                 new.stream.as_deref().map(|id| streams::key(&directory, id)).transpose()?;
-            Command::CreateConversation {
-                kind,
-                settings: settings(kind, &new, stream)?,
-                members: ids::members(&directory, &new.members)?,
-            }
+            let members = ids::members(&directory, &new.members)?;
+            let seats: BTreeSet<_> = members.iter().chain([&caller.by.member]).copied().collect();
+            let agents = seats.into_iter().filter(|member| directory.is_agent(*member)).count();
+            let replies = new.replies.unwrap_or(Replies::of_new(kind, agents));
+            let settings = Settings { replies, ..settings(kind, &new, stream)? };
+            Command::CreateConversation { kind, settings, members }
         };
         match self.submit(caller.by, command).await? {
             Outcome::Conversation(conversation) => self.channel_by(caller, conversation.uid).await,
@@ -254,7 +255,6 @@ fn settings(
         purpose: new.purpose.as_deref().unwrap_or_default().into(),
         visibility,
         stream,
-        replies: new.replies.unwrap_or_default(),
         ..Settings::default()
     })
 }

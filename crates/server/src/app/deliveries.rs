@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chorus_core::command::{By, Command, Outcome};
 use chorus_core::conversation::Conversation;
-use chorus_core::delivery::{self, Open, State};
+use chorus_core::delivery::{self, Open};
 use chorus_core::error::Refusal;
 use chorus_core::ids::MemberKey;
 use chorus_wire::rest::deliveries::{Deliveries, Delivery, ListDeliveries, StateFilter, read_id};
@@ -48,7 +48,7 @@ impl App {
         }
         if state != StateFilter::Open {
             let dead = self.dead(caller).await?;
-            self.collect(&dead, member, &mut found, |d| matches!(d.state, State::Dead { .. }));
+            self.collect(&dead, member, &mut found, delivery::Delivery::is_dead);
         }
         Ok(Deliveries { deliveries: in_order(found) })
     }
@@ -88,9 +88,9 @@ impl App {
         }
     }
 
-    /// Sends a dead letter again; `id` is `<event id>:<member id>`.
+    /// Sends a dead letter again, for whoever asked or runs the room; `id` is `<event id>:<member id>`.
     pub(crate) async fn redeliver(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
-        caller.must_govern()?;
+        caller.must_not_be_a_turn()?;
         let (event, member) = read_id(id).ok_or_else(|| Refusal::not_found("delivery"))?;
         let event = ids::event(event)?;
         let member = ids::member(&self.directory(), member)?.key;
@@ -106,7 +106,10 @@ impl App {
     ) {
         let directory = self.directory();
         for (conversation, open) in opens {
-            let theirs = open.deliveries.iter().filter(|d| member.is_none_or(|m| m == d.member));
+            // A dead letter is the concern of whoever asked, too.
+            let theirs = open.deliveries.iter().filter(|d| {
+                member.is_none_or(|m| m == d.member || (d.is_dead() && m == open.author))
+            });
             let wanted = theirs.filter(|d| wanted(d));
             found.extend(
                 wanted.map(|d| view::deliveries::delivery(&directory, conversation.uid, open, d)),

@@ -9,7 +9,7 @@ mod scribe;
 use std::sync::Arc;
 
 use chorus_core::command::{By, Command};
-use chorus_core::conversation::Conversation;
+use chorus_core::conversation::{Conversation, Visibility};
 use chorus_core::digest::{Digest, Written};
 use chorus_core::error::Refusal;
 use chorus_core::event::EventRef;
@@ -180,23 +180,26 @@ impl App {
             let kept = stored.into_iter().find(|(d, _)| d.through == through);
             shown.written = kept.and_then(|(_, text)| text);
         }
-        let note = Notification::new(method::DIGEST, notification(&shown));
+        let visibility = conversation.settings.visibility;
+        let note = Notification::new(method::DIGEST, notification(&shown, visibility));
         let Ok(text) = serde_json::to_string(&note) else { return Ok(()) };
         for session in sessions {
-            if let Some(connection) = self.connections.get(session) {
-                connection.note(Note { text: text.clone(), withdraws: None });
+            let connection = self.connections.get(session);
+            if let Some(connection) = connection.filter(|c| c.can.injection.digest) {
+                connection.note(Note { text: text.clone(), withdraws: None, typing: None });
             }
         }
         Ok(())
     }
 }
 
-fn notification(shown: &digests::Digest) -> notifications::Digest {
+fn notification(shown: &digests::Digest, visibility: Visibility) -> notifications::Digest {
     let calls = shown.items.iter().filter(|item: &&Item| item.kind == "call");
     notifications::Digest {
         digest_id: shown.id.clone(),
         conversation: shown.conversation.clone(),
         title: shown.title.clone(),
+        visibility: Some(visibility),
         after_sequence: shown.after_seq,
         through_sequence: shown.through_seq,
         created_at: shown.created_at,

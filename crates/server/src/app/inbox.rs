@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::{Directedness, Policy};
+use chorus_core::attention::{Decision, Directedness, Policy};
 use chorus_core::command::Command;
 use chorus_core::conversation::Conversation;
 use chorus_core::error::Refusal;
@@ -41,25 +41,30 @@ impl App {
             return Err(Refusal::invalid("afterSequence counts within one conversation; name it"));
         }
         let from_memory = args.unsettled == Some(true) || args.overdue == Some(true);
-        let (mut shown, mut has_more) = if from_memory {
+        let (mut found, mut has_more) = if from_memory {
             (self.unsettled(caller, &args).await?, false)
         } else {
             self.recent(caller, &args, limit).await?
         };
-        if shown.len() > limit {
+        if found.len() > limit {
             has_more = true;
             // What still waits is shown from its oldest on, the rest up to its newest.
             let oldest_first = from_memory || args.after_sequence.is_some();
             if oldest_first {
-                shown.truncate(limit);
+                found.truncate(limit);
             } else {
-                shown.drain(..shown.len() - limit);
+                found.drain(..found.len() - limit);
             }
         }
         let directory = self.directory();
         let me = caller.by.member;
-        let events: Vec<Entry> =
-            shown.iter().map(|shown| messages::entry(&directory, shown, me, glyphs)).collect();
+        let entry = |found: &Found| {
+            let mut entry = messages::entry(&directory, &found.shown, me, glyphs);
+            entry.attention = found.decision.as_ref().map(messages::attention);
+            entry
+        };
+        let events: Vec<Entry> = found.iter().map(entry).collect();
+        let shown: Vec<Shown> = found.into_iter().map(|found| found.shown).collect();
         self.note_pulled(caller, &shown).await;
         Ok(Events { events, has_more })
     }
@@ -147,7 +152,7 @@ impl App {
 
     /// What still waits for the caller, or concerns it and is overdue, from memory, so that it is never
     /// falsely empty.
-    async fn unsettled(&self, caller: &Caller, args: &ListEvents) -> Result<Vec<Shown>, Refusal> {
+    async fn unsettled(&self, caller: &Caller, args: &ListEvents) -> Result<Vec<Found>, Refusal> {
         let overdue = args.overdue == Some(true);
         let open = match overdue {
             true => self.overdue_events(caller, Some(caller.by.member)).await?,
@@ -169,12 +174,15 @@ impl App {
             if !here || !wanted {
                 continue;
             }
-            if let Some(shown) = self.message_by(caller.viewer(), open.uid).await? {
-                found.push(shown);
+            // Under the id of what is owed: after an edit that is the edit's.
+            if let Some(shown) = self.owed_message(caller.viewer(), open.uid).await? {
+                let decision = mine.map(|delivery| delivery.decision);
+                let decision = decision.or_else(|| told(&shown.event, caller.by.member));
+                found.push(Found { shown, decision });
             }
         }
-        found.retain(|shown| fits(shown, caller.by.member, args));
-        found.sort_by_key(|shown| shown.event.at);
+        found.retain(|found| fits(found, args));
+        found.sort_by_key(|found| (found.shown.event.at, found.shown.event.seq));
         Ok(found)
     }
 
@@ -183,47 +191,54 @@ impl App {
         caller: &Caller,
         args: &ListEvents,
         limit: usize,
-    ) -> Result<(Vec<Shown>, bool), Refusal> {
+    ) -> Result<(Vec<Found>, bool), Refusal> {
         let me = caller.by.member;
         let mut found = Vec::new();
-        let mut more = false;
-        for conversation in self.looked_through(caller, args).await? {
+        let (conversations, mut more) = self.looked_through(caller, args).await?;
+        for conversation in conversations {
             let after = args.after_sequence.filter(|_| args.conversation.is_some());
             let mut range = Range::of(after, None)?;
+            let mut rest = false;
             for _ in 0..PAGES {
                 let page = self.page(caller.viewer(), &conversation, None, range, limit).await?;
-                more |= page.more;
                 let next = match range {
                     Range::After(_) => page.shown.last().map(|s| Range::After(s.event.seq)),
                     _ => page.shown.first().map(|s| Range::Before(s.event.seq)),
                 };
                 let past = |s: &Shown| args.since.is_some_and(|since| s.event.at < since);
-                let over = page.shown.first().is_some_and(past);
-                found.extend(page.shown.into_iter().filter(|shown| fits(shown, me, args)));
+                // Going back, what comes next is older still.
+                let back = !matches!(range, Range::After(_));
+                let over = back && page.shown.first().is_some_and(past);
+                rest = page.more && !over;
+                let shown = page.shown.into_iter();
+                let shown = shown.map(|shown| Found { decision: told(&shown.event, me), shown });
+                found.extend(shown.filter(|found| fits(found, args)));
+                // One more than is shown tells that there is more.
                 match next {
-                    Some(next) if page.more && !over && found.len() < limit => range = next,
+                    Some(next) if rest && found.len() <= limit => range = next,
                     _ => break,
                 }
             }
+            more |= rest;
         }
-        found.sort_by_key(|shown: &Shown| {
+        found.sort_by_key(|Found { shown, .. }| {
             (shown.event.at, shown.event.conversation, shown.event.seq)
         });
         Ok((found, more))
     }
 
-    /// The conversation asked for, or those the caller has a seat in.
+    /// The conversation asked for, or those the caller has a seat in; whether there are more of them.
     async fn looked_through(
         &self,
         caller: &Caller,
         args: &ListEvents,
-    ) -> Result<Vec<Arc<Conversation>>, Refusal> {
+    ) -> Result<(Vec<Arc<Conversation>>, bool), Refusal> {
         if let Some(id) = args.conversation.as_deref() {
             let place = self.place(caller, ids::conversation(id)?).await?;
-            return Ok(vec![place.conversation]);
+            return Ok((vec![place.conversation], false));
         }
         if let Some(turn) = &caller.turn {
-            return Ok(vec![self.place(caller, turn.conversation).await?.conversation]);
+            return Ok((vec![self.place(caller, turn.conversation).await?.conversation], false));
         }
         let stream = match args.stream.as_deref() {
             Some(id) => Some(streams::key(&self.directory(), id)?),
@@ -240,8 +255,9 @@ impl App {
                 }
             }
             seated.sort_by_key(|(last, _)| std::cmp::Reverse(*last));
+            let more = seated.len() > CONVERSATIONS;
             seated.truncate(CONVERSATIONS);
-            Ok(seated.into_iter().map(|(_, conversation)| conversation).collect())
+            Ok((seated.into_iter().map(|(_, conversation)| conversation).collect(), more))
         })
         .await
     }
@@ -261,6 +277,12 @@ impl App {
     }
 }
 
+/// An event for an inbox, and what was decided for its reader, if it was told.
+struct Found {
+    shown: Shown,
+    decision: Option<Decision>,
+}
+
 struct Window {
     conversation: Arc<Conversation>,
     thread: Option<ThreadKey>,
@@ -269,15 +291,15 @@ struct Window {
     head: Head,
 }
 
-fn told(event: &Event, member: MemberKey) -> Option<chorus_core::attention::Decision> {
+fn told(event: &Event, member: MemberKey) -> Option<Decision> {
     let told = &event.attention.as_ref()?.told;
     told.iter().find(|t| t.member == member).map(|t| t.decision)
 }
 
 /// Whether a message is what the caller asked for; whoever was not told shares the answer for the rest.
-fn fits(shown: &Shown, me: MemberKey, args: &ListEvents) -> bool {
-    let event = &shown.event;
-    let (policy, directedness) = match (told(event, me), &event.attention) {
+fn fits(found: &Found, args: &ListEvents) -> bool {
+    let event = &found.shown.event;
+    let (policy, directedness) = match (found.decision, &event.attention) {
         (Some(decision), _) => (decision.policy, decision.directedness),
         (None, Some(attention)) => (Policy::MustNotRespond, attention.rest),
         (None, None) => (Policy::MustNotRespond, Directedness::Ambient),

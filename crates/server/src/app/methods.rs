@@ -93,6 +93,7 @@ impl App {
         let home = self.home(ids::thread(&args.thread_id)?).await?;
         let letter = Letter::to_thread(home.show(Prefix::Conversation), args);
         let (entry, duplicate, redacted) = self.send(&caller, letter, false).await?;
+        let unknown_names = self.unknown_names(&caller, &entry).await;
         let event = &entry.event;
         Ok(Posted {
             message_id: message_id(event.uid),
@@ -102,6 +103,7 @@ impl App {
             duplicate,
             event_registered: event_type.as_deref().map(work::is_registered),
             redacted,
+            unknown_names,
         })
     }
 

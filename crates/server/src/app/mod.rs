@@ -12,6 +12,7 @@ mod read;
 pub(crate) mod messages;
 pub(crate) mod methods;
 mod moderation;
+mod names;
 pub(crate) mod send;
 pub(crate) mod tails;
 mod ticks;
@@ -59,6 +60,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, Guard};
+use chorus_core::attention::flow;
 use chorus_core::budget::Budgets;
 use chorus_core::command::{By, Command, Outcome};
 use chorus_core::conversation::ConversationKind;
@@ -127,6 +129,8 @@ pub(crate) struct App {
     /// Held while one is made.
     pub(crate) copying: tokio::sync::Mutex<()>,
     pub(crate) budgets: Budgets,
+    /// How the flow of talk is read here.
+    pub(crate) flow: flow::Settings,
     /// Who writes summaries of threads.
     pub(crate) summaries: digests::Scribe,
     pub(crate) retention: retention::Retention,
@@ -201,7 +205,8 @@ impl App {
         let readers = self.readers.clone();
         let span = self.traces.command(&command);
         let traced = span.map(|span| (span, self.traces.clone(), self.writer.clone()));
-        let drawn = self.draw.drawn(self.now());
+        let may = self.webhooks.runs.gives(by, &command);
+        let drawn = may.and_then(|()| self.draw.drawn(self.now()));
         let drawn = drawn.map(|drawn| {
             self.metrics.waiting.inc();
             self.writer.submit(by, command, drawn, move |result| {

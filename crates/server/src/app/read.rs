@@ -219,6 +219,28 @@ impl App {
         .await
     }
 
+    /// The same under the event itself, as whoever owes something for it is to name it.
+    pub(super) async fn owed_message(
+        &self,
+        viewer: Option<MemberKey>,
+        uid: Uid,
+    ) -> Result<Option<Shown>, Refusal> {
+        self.read(move |readers| {
+            let found = readers.entry(uid)?.filter(|stored| is_shown(viewer, stored));
+            let Some(stored) = found else { return Ok(None) };
+            let event = stored.entry.event.clone();
+            match event.change.about() {
+                Some(seq) => {
+                    let at = EventRef { conversation: event.conversation, seq };
+                    let message = readers.entry_at(at)?.and_then(posted);
+                    Ok(message.map(|shown| shown.under(event)))
+                }
+                None => Ok(posted(stored)),
+            }
+        })
+        .await
+    }
+
     /// The message that a thread began with, when it began with one.
     pub(super) async fn root(
         &self,
@@ -285,6 +307,7 @@ pub(super) fn posted(stored: StoredEntry) -> Option<Shown> {
         event: entry.event,
         thread: entry.thread.map(|t| t.uid),
         reply_to: entry.reply_to,
+        replaces: None,
         edited: state.latest.and(content),
         state,
     })

@@ -142,6 +142,8 @@ pub(super) fn about(command: &Command) -> Option<Uid> {
         Command::Claim { event }
         | Command::Release { event }
         | Command::Dispose { event, .. }
+        | Command::Resolve { event, .. }
+        | Command::CancelDelivery { event, .. }
         | Command::Defer { event, .. }
         | Command::Redeliver { event, .. } => Some(*event),
         _ => None,

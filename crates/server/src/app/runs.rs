@@ -130,7 +130,9 @@ impl App {
         let thread = match shown.thread {
             Some(thread) => Some(thread),
             None => {
-                let (key, seq) = (shown.event.conversation, shown.event.seq);
+                // Every version of a message has the message's thread.
+                let message = shown.event.edit_of().unwrap_or(shown.event.seq);
+                let (key, seq) = (shown.event.conversation, message);
                 let found = self.read(move |readers| readers.thread_by_root(key, seq)).await?;
                 found.map(|t| t.uid)
             }

@@ -4,15 +4,12 @@ use chorus_core::command::{Command, Outcome};
 use chorus_core::conversation::Conversation;
 use chorus_core::error::Refusal;
 use chorus_core::ids::Prefix;
-use chorus_core::schedule::{self, Act, When};
+use chorus_core::schedule::{self, Act, When, ZONE};
 use chorus_wire::rest::schedules::{Firing, NewSchedule, Schedule, SchedulePatch, Schedules};
 
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
 use crate::view;
-
-/// The zone of a cron expression that names none.
-const ZONE: &str = "UTC";
 
 impl App {
     pub(crate) async fn add_schedule(
@@ -57,7 +54,9 @@ impl App {
             None => None,
         };
         let patch = schedule::SchedulePatch {
-            when: when(patch.cron, patch.time_zone, patch.every_ms)?,
+            every_ms: patch.every_ms,
+            cron: patch.cron.map(Into::into),
+            zone: patch.time_zone.map(Into::into),
             text: patch.text.map(Into::into),
             title: patch.title.map(Into::into),
             targets,

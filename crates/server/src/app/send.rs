@@ -47,6 +47,7 @@ impl App {
     /// `POST /v1/messages`.
     pub(crate) async fn post(&self, caller: &Caller, new: NewMessage) -> Result<Posted, Refusal> {
         let (entry, duplicate, redacted) = self.send(caller, Letter::from(new), true).await?;
+        let unknown_names = self.unknown_names(caller, &entry).await;
         let event = &entry.event;
         Ok(Posted {
             event_id: event.uid.show(Prefix::Event),
@@ -59,6 +60,7 @@ impl App {
             duplicate,
             redacted,
             told: self.told(&entry),
+            unknown_names,
         })
     }
 
@@ -70,6 +72,7 @@ impl App {
     ) -> Result<Sent, Refusal> {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
         let (entry, duplicate, redacted) = self.send(&caller, Letter::from(args), true).await?;
+        let unknown_names = self.unknown_names(&caller, &entry).await;
         let event = &entry.event;
         Ok(Sent {
             event_id: event.uid.show(Prefix::Event),
@@ -81,6 +84,7 @@ impl App {
             duplicate,
             redacted,
             told: self.told(&entry),
+            unknown_names,
         })
     }
 
@@ -91,11 +95,15 @@ impl App {
         new: NewMessage,
     ) -> Result<Preview, Refusal> {
         let post = self.write(caller, Letter::from(new), false).await?;
+        let (conversation, text) = (post.conversation, post.message.text.clone());
         match self.submit(caller.by, Command::Preview(Box::new(post))).await? {
             Outcome::Preview(attention) => Ok(Preview {
                 intent: attention.intent,
                 rest: attention.rest,
                 told: told(&self.directory(), &attention.told),
+                unknown_names: self
+                    .unknown_names_in(caller, conversation, &text, &attention.told)
+                    .await,
             }),
             other => Err(unexpected(&other)),
         }
@@ -118,6 +126,7 @@ impl App {
         match self.submit_redacted(caller.by, command).await? {
             Outcome::Logged { entry, duplicate } => {
                 self.metrics.posted();
+                self.typing.posted(caller.by.member, entry.conversation.uid);
                 Ok((entry, duplicate, redacted))
             }
             Outcome::Held(approval) => {
@@ -146,13 +155,18 @@ impl App {
         }
         let thread = letter.thread.as_deref().map(ids::thread).transpose()?;
         let in_reply_to = letter.in_reply_to.as_deref().map(ids::event).transpose()?;
-        let mut message = message(
-            caller,
-            letter.text,
-            letter.content,
-            letter.metadata.as_deref(),
-            letter.source.as_ref(),
-        )?;
+        let blank = letter.text.as_ref().is_some_and(|text| text.trim().is_empty());
+        let mut message = match letter.closing && blank && letter.content.is_none() {
+            // A run that closes without words says what it has emitted; core refuses it where that is nothing.
+            true => Message::default(),
+            false => message(
+                caller,
+                letter.text,
+                letter.content,
+                letter.metadata.as_deref(),
+                letter.source.as_ref(),
+            )?,
+        };
         message.kind = letter.kind;
         let directory = self.directory();
         let recipient = letter.recipient.as_deref();

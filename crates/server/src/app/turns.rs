@@ -12,13 +12,13 @@ use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::thread::ThreadStatus;
 use chorus_wire::attention::disposition::{DispositionParams, DispositionResult};
 use chorus_wire::attention::notifications::{Progress, Typing};
-use chorus_wire::attention::{method, tools};
-use chorus_wire::jsonrpc::Notification;
+use chorus_wire::attention::{method, shared, tools};
+use chorus_wire::jsonrpc::{Id, Notification};
 use serde_json::json;
 
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
-use crate::couriers::connections::Note;
+use crate::couriers::connections::{Note, Typing as Types};
 use crate::couriers::feed::Live;
 
 /// Typing of one member in one conversation is passed on at most this often.
@@ -74,14 +74,10 @@ impl App {
         if args.reason.len() > NOTE_BYTES {
             return Err(Refusal::invalid(format!("a reason has at most {NOTE_BYTES} bytes")));
         }
-        let Some(until) = args.until else {
-            return self
-                .end(&caller, &args.event_id, Disposition::Deferred, Some(args.reason))
-                .await;
-        };
         let event = ids::event(&args.event_id)?;
-        let until = until.from(self.now());
-        self.disposed(caller.by, Command::Defer { event, until }).await
+        let until = args.until.map(|until| until.from(self.now()));
+        let reason = Some(args.reason.into());
+        self.disposed(caller.by, Command::Defer { event, until, reason }).await
     }
 
     /// `chat.resolve`: an event is handled without a message, or a thread is resolved.
@@ -93,7 +89,10 @@ impl App {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
         match (args.event_id, args.thread_id) {
             (Some(event), None) => {
-                let ended = self.end(&caller, &event, Disposition::Responded, args.note).await?;
+                let (event, note) = (ids::event(&event)?, args.note);
+                check_note(note.as_deref())?;
+                let note = note.map(Into::into);
+                let ended = self.disposed(caller.by, Command::Resolve { event, note }).await?;
                 Ok(tools::Resolved {
                     event_id: Some(ended.event_id),
                     disposition: Some(ended.disposition),
@@ -124,9 +123,7 @@ impl App {
         disposition: Disposition,
         note: Option<String>,
     ) -> Result<DispositionResult, Refusal> {
-        if note.as_ref().is_some_and(|n| n.len() > NOTE_BYTES) {
-            return Err(Refusal::invalid(format!("a note has at most {NOTE_BYTES} bytes")));
-        }
+        check_note(note.as_deref())?;
         let event = ids::event(event)?;
         let note = note.map(Into::into);
         self.disposed(caller.by, Command::Dispose { event, disposition, note }).await
@@ -148,17 +145,38 @@ impl App {
         }
     }
 
-    /// `notifications/progress`: shown to whoever follows, never chat, and wakes nobody.
-    pub(crate) fn progress(
+    /// The turn that a call comes with is its caller's still, and its run lives.
+    pub(crate) async fn hold_turn(&self, by: By) -> Result<(), Refusal> {
+        self.submit(by, Command::Progress { event: None }).await.map(drop)
+    }
+
+    /// `notifications/cancelled` from the harness, of a delivery: its run says nothing more, and what it owes moves on.
+    pub(crate) async fn cancel_delivery(
+        &self,
+        by: By,
+        event: Uid,
+        attempt: Option<u16>,
+    ) -> Result<(), Refusal> {
+        self.submit(by, Command::CancelDelivery { event, attempt }).await.map(drop)
+    }
+
+    /// `notifications/progress`: shown to whoever follows, never chat, and wakes nobody. Where its run is: at the event it
+    /// names, else the one its token is of, else the turn's, else that of the run which the session began last.
+    pub(crate) async fn progress(
         &self,
         caller: &Caller,
-        at: Option<&chorus_core::conversation::Conversation>,
         progress: &Progress,
-    ) {
-        let Some(conversation) = at else { return };
+    ) -> Result<(), Refusal> {
+        let named = progress.event_id.as_deref().map(ids::event).transpose()?;
+        let event = named.or_else(|| event_of(&progress.progress_token));
+        let (conversation, event) =
+            match self.submit(caller.by, Command::Progress { event }).await? {
+                Outcome::Working { conversation, event } => (conversation, event),
+                other => return Err(unexpected(&other)),
+            };
         let followed = self.feed.is_followed(conversation.key);
         if !followed && !self.backs.is_watched(conversation.key) {
-            return;
+            return Ok(());
         }
         // Untrusted like every text of a runtime: one line, not too long.
         let message = progress
@@ -169,23 +187,27 @@ impl App {
             .map(|text| self.redactor.clean(&text).chars().take(200).collect::<String>());
         self.backs.progress(conversation.key, message.as_deref());
         if !followed {
-            return;
+            return Ok(());
         }
         let json = json!({
             "conversation": conversation.uid.show(Prefix::Conversation),
             "member": &*caller.member.id,
-            "event_id": progress.event_id,
+            "event_id": event.show(Prefix::Event),
             "progress": progress.progress,
             "total": progress.total,
             "message": message,
         });
         let live = Live::Activity { name: "progress", json: json.to_string().into(), only: None };
         self.feed.publish(conversation.key, live);
+        Ok(())
     }
 
     /// Somebody types: told to the sessions that may be composing a turn from what is said there.
     pub(crate) async fn typing(&self, caller: &Caller, typing: &Typing) -> Result<(), Refusal> {
         let uid = ids::conversation(&typing.conversation)?;
+        if caller.by.turn.is_some() {
+            self.hold_turn(caller.by).await?;
+        }
         let now = self.now();
         if !self.typing.passes(caller.by.member, uid, typing.typing, now) {
             return Ok(());
@@ -204,15 +226,48 @@ impl App {
         let text = serde_json::to_string(&Notification::new(method::TYPING, &params));
         let Ok(text) = text else { return Ok(()) };
         for connection in self.connections.all() {
-            if connection.member != caller.by.member && connection.listens(uid, now) {
-                connection.note(Note { text: text.clone(), withdraws: None });
+            let told = connection.can.utilities.typing && connection.member != caller.by.member;
+            if told && connection.listens(uid, now) {
+                let (author, on) = (caller.by.member, typing.typing);
+                let typing = Some(Types { conversation: place.conversation.key, author, on });
+                connection.note(Note { text: text.clone(), withdraws: None, typing });
             }
         }
         Ok(())
     }
 }
 
+fn check_note(note: Option<&str>) -> Result<(), Refusal> {
+    match note.is_some_and(|note| note.len() > NOTE_BYTES) {
+        true => Err(Refusal::invalid(format!("a note has at most {NOTE_BYTES} bytes"))),
+        false => Ok(()),
+    }
+}
+
+/// An event by its public id.
+pub(crate) fn event_id(id: &str) -> Result<Uid, Refusal> {
+    ids::event(id)
+}
+
+/// The event that a request's id or a progress token is of, when it is one of a delivery.
+pub(crate) fn event_of(id: &Id) -> Option<Uid> {
+    let Id::String(text) = id else { return None };
+    delivery_of(id).map(|(event, _)| event).or_else(|| ids::event(text).ok())
+}
+
+/// The event and the attempt that the id of a delivery's request names.
+pub(crate) fn delivery_of(id: &Id) -> Option<(Uid, u16)> {
+    let Id::String(id) = id else { return None };
+    shared::read_delivery_id(id)
+}
+
 impl TypingRates {
+    /// The member has posted: that it types from now on is news.
+    pub(crate) fn posted(&self, member: MemberKey, conversation: Uid) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.remove(&(member, conversation));
+    }
+
     fn passes(&self, member: MemberKey, conversation: Uid, typing: bool, now: Timestamp) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if last.len() > 10_000 {

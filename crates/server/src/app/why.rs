@@ -4,6 +4,7 @@
 use chorus_core::command::{Command, Outcome};
 use chorus_core::error::Refusal;
 use chorus_core::event::EventRef;
+use chorus_core::ids::Prefix;
 use chorus_wire::rest::attention::Why;
 
 use super::read::is_shown;
@@ -23,6 +24,7 @@ impl App {
             None => return Err(retention::explain(self.readers.clone(), uid, unknown()).await),
         };
         let thread = found.entry.thread.clone();
+        let newest = found.state.latest;
         let (conversation, event) = (found.entry.conversation, found.entry.event);
         let head = self.place(caller, conversation.uid).await.map_err(|_| unknown())?.head;
         let at = EventRef { conversation: event.conversation, seq: event.seq };
@@ -31,13 +33,17 @@ impl App {
             other => return Err(unexpected(&other)),
         };
         let cause = event.cause;
-        let (stored, cause) = self
+        let (stored, cause, newest) = self
             .read(move |readers| {
                 let cause = match cause {
                     Some(at) => readers.uid_of(at)?,
                     None => None,
                 };
-                Ok((readers.standing(at.conversation, at.seq)?, cause))
+                let newest = match newest {
+                    Some(seq) => readers.uid_of(EventRef { seq, ..at })?,
+                    None => None,
+                };
+                Ok((readers.standing(at.conversation, at.seq)?, cause, newest))
             })
             .await?;
         let paused = match &thread {
@@ -58,6 +64,8 @@ impl App {
             paused,
             now,
         )
+        .map(|why| view::deliveries::with_bounds(why, self.flow))
+        .map(|why| Why { newest_version: newest.map(|uid| uid.show(Prefix::Event)), ..why })
         .ok_or_else(|| Refusal::invalid("nobody is told of this kind of event"))
     }
 }

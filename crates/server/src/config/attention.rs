@@ -11,10 +11,12 @@ section! {
         flow: bool = true;
         /// Rules of the flow that are switched off, as `shared_words`.
         without: Vec<String> = Vec::new();
-        /// From so many percent on, a guess is as good as a name: the agent must answer.
+        /// From so many percent on, a guess obliges as a name does: the agent must answer.
         sure: u32 = u32::from(flow::SURE), 1 => 100;
-        /// From so many percent on, the agent is told of the message and may answer.
+        /// From so many percent on, the agent is shown the message and may answer; at most `sure`.
         likely: u32 = u32::from(flow::LIKELY), 1 => 100;
+        /// From so many percent on, the agent is told that there is a message (a knock), and may look; at most `likely`.
+        perhaps: u32 = u32::from(flow::PERHAPS), 1 => 100;
         /// Whether a person's question to nobody in particular is given to one agent, which may answer.
         ask_one: bool = true;
     }
@@ -25,6 +27,9 @@ section! {
         let mut wrong: Vec<_> = unknown.collect();
         if attention.likely > attention.sure {
             wrong.push(("likely", "what is sure is likely too: at most `sure`".to_owned()));
+        }
+        if attention.perhaps > attention.likely {
+            wrong.push(("perhaps", "what is likely is possible too: at most `likely`".to_owned()));
         }
         wrong
     };
@@ -39,6 +44,7 @@ impl Attention {
             off: off.fold(Clues::NONE, Clues::with),
             sure: percent(self.sure),
             likely: percent(self.likely),
+            perhaps: percent(self.perhaps),
             ask_one: self.ask_one,
             ..flow::Settings::default()
         }

@@ -24,10 +24,12 @@ section! {
         /// Posts at once, to all endpoints and to the services that deliver to inboxes. What waits for its turn has not failed. Nobody's
         /// second post at once comes out of more than half of them, so that many who hang leave room for others.
         posts: usize = 1_024, 1 => 4_096;
-        /// How long the host waits, in the mean, for what the author of a message adds to it: an agent behind a connection string has
-        /// no harness that would. 0 posts each message at once.
-        quiet: Span = Span::seconds(5), Span::seconds(0) => Span::minutes(1);
-        /// And at most.
+        /// How long the host waits for what the author of a message adds to it, where the message looks complete: an agent
+        /// behind a connection string has no harness that would wait. 0 posts each message at once.
+        quiet: Span = Span::seconds(2), Span::seconds(0) => Span::minutes(1);
+        /// How long it waits at most where the message looks unfinished.
+        quiet_unfinished: Span = Span::seconds(5), Span::seconds(0) => Span::minutes(1);
+        /// And at most while the author types, or goes on.
         quiet_cap: Span = Span::seconds(30), Span::seconds(0) => Span::minutes(5);
     }
 }

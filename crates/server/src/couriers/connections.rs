@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chorus_core::command::Offer;
-use chorus_core::ids::{MemberKey, SessionKey, Timestamp, Uid};
+use chorus_core::ids::{ConversationKey, MemberKey, SessionKey, Timestamp, Uid};
 use chorus_core::limits;
+use chorus_wire::attention::initialize::Capabilities;
 use chorus_wire::attention::shared::Shared;
 use tokio::sync::{Notify, mpsc};
 
@@ -49,6 +50,15 @@ pub(crate) struct Note {
     pub text: String,
     /// The event whose offer it takes back.
     pub withdraws: Option<Uid>,
+    pub typing: Option<Typing>,
+}
+
+/// Somebody types, or has stopped.
+#[derive(Clone, Copy)]
+pub(crate) struct Typing {
+    pub conversation: ConversationKey,
+    pub author: MemberKey,
+    pub on: bool,
 }
 
 /// The sending side of one connection.
@@ -56,6 +66,8 @@ pub(crate) struct Connection {
     id: u64,
     pub session: SessionKey,
     pub member: MemberKey,
+    /// What it was agreed that it can.
+    pub can: Capabilities,
     /// Boxed, since an empty queue has room for 32 of them set aside, for each of ten thousand connections.
     offers: mpsc::Sender<Box<Outgoing>>,
     notes: mpsc::Sender<Note>,
@@ -81,14 +93,25 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Takes a session's new connection in; one that it had is told to end.
+    /// Takes a session's new connection in, of a side that can everything; one that it had is told to end.
     pub(crate) fn open(&self, session: SessionKey, member: MemberKey) -> (Arc<Connection>, Queues) {
+        self.open_with(session, member, Capabilities::all())
+    }
+
+    /// The same of a side that can this much.
+    pub(crate) fn open_with(
+        &self,
+        session: SessionKey,
+        member: MemberKey,
+        can: Capabilities,
+    ) -> (Arc<Connection>, Queues) {
         let (offers, offers_out) = mpsc::channel(BACKLOG);
         let (notes, notes_out) = mpsc::channel(NOTES);
         let connection = Arc::new(Connection {
             id: self.next.fetch_add(1, Ordering::Relaxed),
             session,
             member,
+            can,
             offers,
             notes,
             lagging: AtomicBool::new(false),

@@ -11,6 +11,7 @@ use chorus_core::member::Directory;
 use chorus_wire::attention::channel::ChannelDelivery;
 use chorus_wire::attention::content::{ConversationRef, Source, Timing, TurnGrant};
 use chorus_wire::attention::deliver::Knock;
+use chorus_wire::attention::method;
 use chorus_wire::attention::shared::{Body, DeliverFor, DeliverShared, Shared};
 
 use crate::app::inboxes::CameWith;
@@ -20,8 +21,9 @@ use crate::view::{id_of, messages};
 /// Encodes what all receivers of the event share.
 pub(crate) fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -> Shared {
     let event = &entry.event;
-    let empty = Message::default();
-    let message = event.change.message().unwrap_or(&empty);
+    let text = reaction(&event.change).unwrap_or_default().into();
+    let other = Message { text, ..Message::default() };
+    let message = event.change.message().unwrap_or(&other);
     let from = messages::source(message);
     let attention = event.attention.as_deref();
     let told = attention.map_or(&[][..], |a| &a.told);
@@ -65,6 +67,18 @@ pub(crate) fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -
     .encode()
 }
 
+/// A reaction in words, with what its member says to it.
+pub(super) fn reaction(change: &Change) -> Option<String> {
+    match change {
+        Change::Reacted { signal, detail: Some(detail), .. } => {
+            Some(format!("(reacted: {}) {detail}", signal.name()))
+        }
+        Change::Reacted { signal, .. } => Some(format!("(reacted: {})", signal.name())),
+        Change::Unreacted { signal, .. } => Some(format!("(took back: {})", signal.name())),
+        _ => None,
+    }
+}
+
 /// What the event answers: a reaction the message it is of.
 pub(super) fn answers(entry: &Entry) -> Option<Uid> {
     match entry.event.change {
@@ -83,6 +97,19 @@ pub(crate) fn frame(
     now: Timestamp,
 ) -> String {
     with_receiver(offer, channel, directory, auth, now, |to| shared.frame(to))
+}
+
+/// The same for a harness that acknowledges nothing: a notification.
+pub(crate) fn unanswered(
+    shared: &Shared,
+    offer: &Offer,
+    channel: Option<&ChannelDelivery>,
+    directory: &Directory,
+    auth: &Auth,
+    now: Timestamp,
+) -> String {
+    let params = params(shared, offer, channel, directory, auth, now);
+    format!(r#"{{"jsonrpc":"2.0","method":"{}","params":{params}}}"#, method::DELIVER)
 }
 
 /// The params of the frame alone, as `chat.claim` gives them.

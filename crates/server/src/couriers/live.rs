@@ -26,6 +26,7 @@ pub(crate) fn logged(entry: &Entry, directory: &Directory) -> Live {
         event: event.clone(),
         thread,
         reply_to: entry.reply_to,
+        replaces: None,
         state: MessageState::default(),
         edited: None,
     };

@@ -169,7 +169,7 @@ impl Courier {
                     if let (Some(to), Ok(text)) =
                         (self.connections.get(session), serde_json::to_string(&note))
                     {
-                        to.note(Note { text, withdraws: Some(event) });
+                        to.note(Note { text, withdraws: Some(event), typing: None });
                     }
                 }
                 Effect::Receipt { entry_uid, conversation, author, open } => {

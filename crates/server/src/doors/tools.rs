@@ -138,6 +138,7 @@ async fn run(
         Tool::Defer => given(&app.defer(caller, read(asking, raw)?).await?),
         Tool::Resolve => given(&app.resolve(caller, read(asking, raw)?).await?),
         Tool::ListEvents => given(&app.list_events(caller, read(asking, raw)?, glyphs).await?),
+        Tool::ReadAsset => given(&app.read_asset(caller, read(asking, raw)?).await?),
         Tool::ReadThread => given(&app.read_thread(caller, read(asking, raw)?, glyphs).await?),
     }
 }

@@ -76,7 +76,8 @@ impl Redactor {
             Command::KeepDigest { written, .. } => self.shared(&mut written.text),
             Command::MayCall { arguments, .. } => self.shared(arguments),
             Command::DecideApproval { reason, .. } => self.maybe(reason),
-            Command::Dispose { note, .. } => self.maybe(note),
+            Command::Dispose { note, .. } | Command::Resolve { note, .. } => self.maybe(note),
+            Command::Defer { reason, .. } => self.maybe(reason),
             // Names that are checked to be names, and what has no text.
             Command::Note(_)
             | Command::AddRole { .. }
@@ -96,7 +97,6 @@ impl Redactor {
             | Command::PostFailed { .. }
             | Command::Delete { .. }
             | Command::Erase { .. }
-            | Command::Defer { .. }
             | Command::Leave { .. }
             | Command::Continue { .. }
             | Command::SetCursor { .. }
@@ -107,6 +107,8 @@ impl Redactor {
             | Command::Reject { .. }
             | Command::Retrieve { .. }
             | Command::Life { .. }
+            | Command::Progress { .. }
+            | Command::CancelDelivery { .. }
             | Command::Redeliver { .. }
             | Command::Overdue { .. }
             | Command::Owed { .. }

@@ -1,12 +1,13 @@
 //! Deliveries, their receipts, and why a member was told.
 
-use chorus_core::attention::flow::Clues;
+use chorus_core::attention::Rule;
+use chorus_core::attention::flow::{self, Clues};
 use chorus_core::delivery::{self, Open, State};
 use chorus_core::event::Event;
 use chorus_core::ids::{Prefix, Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_wire::attention::entry::Told;
-use chorus_wire::rest::attention::{Flow, Nobody, Receipt, ToldReceipt, Why};
+use chorus_wire::rest::attention::{Bounds, Flow, Nobody, Receipt, ToldReceipt, Why};
 use chorus_wire::rest::claims::Claim;
 use chorus_wire::rest::deliveries::{self, Delivery};
 
@@ -31,6 +32,7 @@ pub(crate) fn receipt(delivery: &delivery::Delivery) -> Receipt {
         settled_at,
         deferred_until: delivery.clock.until,
         disposition: delivery.disposition(),
+        note: delivery.note.as_deref().map(str::to_owned),
         stands_still_since: delivery.clock.withheld.filter(|_| delivery.is_open()),
     }
 }
@@ -98,23 +100,17 @@ pub(crate) fn why(
         .zip(members::told(directory, &attention.told))
         .map(|(core, told)| {
             let of = deliveries.iter().find(|d| d.member == core.member);
+            // It was told for another reason, and owes the answer since it moved on to it.
+            if let Some(moved) = of.filter(|d| d.decision.rule == Rule::Escalated) {
+                return as_delivered(directory, moved);
+            }
             ToldReceipt { told, deadline_ms: core.decision.deadline_ms, receipt: of.map(receipt) }
         })
         .collect();
     let later = deliveries.iter().filter(|d| attention.told.iter().all(|t| t.member != d.member));
-    told.extend(later.map(|d| ToldReceipt {
-        told: Told {
-            member: id(directory, d.member),
-            directedness: d.decision.directedness,
-            policy: d.decision.policy,
-            mode: d.decision.mode,
-            reason: d.decision.rule.name().to_owned(),
-            priority: d.decision.priority,
-        },
-        deadline_ms: d.decision.deadline_ms,
-        receipt: Some(receipt(d)),
-    }));
+    told.extend(later.map(|d| as_delivered(directory, d)));
     let claim = open.and_then(|o| o.claim).filter(|c| c.is_live(now));
+    let guess = attention.meant.filter(|m| m.because != Clues::NONE);
     Some(Why {
         event_id: event.uid.show(Prefix::Event),
         conversation: conversation.show(Prefix::Conversation),
@@ -123,11 +119,12 @@ pub(crate) fn why(
         created_at: event.at,
         intent: attention.intent,
         rest: attention.rest,
+        newest_version: None,
         hop: event.hop,
         cause: cause.map(|uid| uid.show(Prefix::Event)),
         claimed_by: claim.map(|c| id(directory, c.holder)),
         paused,
-        flow: attention.meant.filter(|m| m.because != Clues::NONE).map(|meant| Flow {
+        flow: guess.map(|meant| Flow {
             member: id(directory, meant.member),
             confidence: meant.confidence,
             because: names(meant.because),
@@ -138,8 +135,32 @@ pub(crate) fn why(
             because: names(nobody.because),
             against: names(nobody.against),
         }),
+        bounds: None,
         told,
     })
+}
+
+fn as_delivered(directory: &Directory, delivery: &delivery::Delivery) -> ToldReceipt {
+    let decision = &delivery.decision;
+    ToldReceipt {
+        told: Told {
+            member: id(directory, delivery.member),
+            directedness: decision.directedness,
+            policy: decision.policy,
+            mode: decision.mode,
+            reason: decision.rule.name().to_owned(),
+            priority: decision.priority,
+        },
+        deadline_ms: decision.deadline_ms,
+        receipt: Some(receipt(delivery)),
+    }
+}
+
+/// The same with the bounds of guesses, where one was made.
+pub(crate) fn with_bounds(why: Why, flow: flow::Settings) -> Why {
+    let flow::Settings { sure, likely, perhaps, .. } = flow;
+    let guessed = why.flow.is_some() || why.nobody.is_some();
+    Why { bounds: guessed.then_some(Bounds { sure, likely, perhaps }), ..why }
 }
 
 fn names(clues: Clues) -> Vec<String> {

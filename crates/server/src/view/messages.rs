@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use chorus_core::attention::Decision;
 use chorus_core::command::MessageState;
 use chorus_core::conversation::Conversation;
-use chorus_core::event::{Event, Message};
+use chorus_core::event::{Change, Event, Message};
 use chorus_core::ids::{MemberKey, Prefix, Uid};
 use chorus_core::member::Directory;
 use chorus_core::reaction::Signal;
@@ -25,6 +26,8 @@ pub(crate) struct Shown {
     pub event: Arc<Event>,
     pub thread: Option<Uid>,
     pub reply_to: Option<Uid>,
+    /// The message that `event` is an edit of, where it is shown under the edit's own id.
+    pub replaces: Option<Uid>,
     pub state: MessageState,
     /// The present content, when it was edited.
     pub edited: Option<Message>,
@@ -37,6 +40,16 @@ impl Shown {
             return None;
         }
         self.edited.as_ref().or_else(|| self.event.change.message())
+    }
+
+    /// The same under a later event that is about it, and that something is owed for: an edit of it, or a reaction to it,
+    /// which has no words of its own.
+    pub(crate) fn under(self, event: Arc<Event>) -> Self {
+        let message = self.event.uid;
+        match event.change {
+            Change::Edited { .. } => Self { event, replaces: Some(message), ..self },
+            _ => Self { event, reply_to: Some(message), edited: None, ..self },
+        }
     }
 }
 
@@ -94,16 +107,22 @@ pub(crate) fn entry(
         content: content.and_then(parts),
         text: content.map(|m| m.text.to_string()),
         in_reply_to: shown.reply_to.map(|uid| uid.show(Prefix::Event)),
+        replaces: shown.replaces.map(|uid| uid.show(Prefix::Event)),
         edited_at: shown.state.edited_at,
         deleted: shown.state.deleted_at.is_some(),
         reactions: reactions(directory, &shown.state, glyphs),
-        attention: told.map(|t| EntryAttention {
-            directedness: t.decision.directedness,
-            policy: t.decision.policy,
-            reason: t.decision.rule.name().to_owned(),
-            mode: t.decision.mode,
-        }),
+        attention: told.map(|t| attention(&t.decision)),
         only: only(directory, event),
+    }
+}
+
+/// What was decided for whom it is shown to.
+pub(crate) fn attention(decision: &Decision) -> EntryAttention {
+    EntryAttention {
+        directedness: decision.directedness,
+        policy: decision.policy,
+        reason: decision.rule.name().to_owned(),
+        mode: decision.mode,
     }
 }
 

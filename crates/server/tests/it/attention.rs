@@ -37,7 +37,7 @@ async fn initialize_negotiates_and_tools_are_listed() {
     assert_eq!(hello["limits"]["unacked"], 32);
     assert_eq!(hello["turnUrl"], house.url("/v1/c2a"));
     let tools = bot.call("tools/list", json!({})).await.unwrap();
-    assert_eq!(tools["tools"].as_array().unwrap().len(), 18);
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 19);
     assert!(bot.call("initialize", json!({})).await.is_err());
 
     let listed = house.get(&token, "/v1/sessions").await.ok();

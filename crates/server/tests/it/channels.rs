@@ -222,3 +222,54 @@ async fn a_link_to_a_project_changes_nothing_of_the_channel() {
     let after = (house.get(&op, &path).await.ok(), house.get(&op, &alone).await.ok());
     assert_eq!(after, before, "neither log nor roster: {project}");
 }
+
+/// A channel that is made with these members, and its id.
+async fn made(house: &House, token: &str, more: Value) -> (Value, String) {
+    let mut new = json!({"title": "made"});
+    new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let made = house.post(token, "/v1/channels", new).await.ok();
+    (made["replies"].clone(), made["id"].as_str().unwrap().to_owned())
+}
+
+// covers: CHN-340
+#[tokio::test]
+async fn a_channel_of_several_agents_answers_in_threads_unless_told_otherwise() {
+    let house = House::open().await;
+    house.room(&["bot", "other", "chief"]).await;
+    let (op, chief) = (house.operator(), house.token_of("chief", "orchestrator").await);
+    let cases = [
+        (&op, json!({"members": ["ann"]}), "line"),
+        (&op, json!({"members": ["ann", "bot"]}), "line"),
+        (&op, json!({"members": ["bot", "bot"]}), "line"),
+        (&op, json!({"members": ["ann", "bot", "other"]}), "thread"),
+        (&op, json!({"members": ["bot", "other"], "replies": "line"}), "line"),
+        (&op, json!({"members": ["bot"], "replies": "thread"}), "thread"),
+        (&op, json!({"members": ["bot", "other"], "kind": "dm"}), "line"),
+        // Whoever makes it sits in it.
+        (&chief, json!({"members": ["ann"]}), "line"),
+        (&chief, json!({"members": ["bot"]}), "thread"),
+    ];
+    for (token, new, expect) in cases {
+        assert_eq!(made(&house, token, new.clone()).await.0, expect, "{new}");
+    }
+    // Whoever comes later changes nothing of it.
+    let (_, small) = made(&house, &op, json!({"members": ["bot"]})).await;
+    let seat = format!("/v1/channels/{small}/members/other");
+    house.send(&op, Method::PUT, &seat, Some(json!({}))).await.ok();
+    assert_eq!(house.get(&op, &format!("/v1/channels/{small}")).await.ok()["replies"], "line");
+
+    // There they take turns, and answer in the thread of what they were asked.
+    let (_, room) = made(&house, &op, json!({"members": ["ann", "bot", "other"]})).await;
+    let ann = house.token("ann").await;
+    let mut bot = house.connect(&house.token("bot").await).await;
+    let asked = house.say(&ann, &room, "@bot @other is it up?").await;
+    let offer = bot.take().await;
+    let turns = house.get(&ann, &format!("/v1/channels/{room}/turns")).await.ok();
+    assert_eq!(turns["subjects"][0]["holders"][0]["member"], "bot");
+    assert_eq!(turns["subjects"][0]["waiting"][0]["member"], "other");
+    bot.reply(&offer, "it is up").await.unwrap();
+    let feed = house.get(&ann, &format!("/v1/channels/{room}/feed")).await.ok();
+    assert_eq!(feed["entries"].as_array().unwrap().len(), 1);
+    assert_eq!(feed["entries"][0]["event_id"], asked["event_id"]);
+    assert_eq!(feed["entries"][0]["replies"], 1);
+}

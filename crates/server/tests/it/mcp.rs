@@ -1,6 +1,7 @@
 //! MCP through the official SDK's client, over real HTTP and on both wires.
 
 mod clients;
+mod fence;
 mod methods;
 mod news;
 mod refused;

@@ -340,3 +340,40 @@ async fn projects_go_with_an_export_and_without_who_left() {
     assert_eq!(house.get(&op, &format!("{at}/tasks")).await.ok(), tasks);
     assert_eq!(roster(&house, &room).await, seats);
 }
+
+// covers: CHN-346
+#[tokio::test]
+async fn a_project_that_is_removed_leaves_no_binding() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let op = house.operator();
+    let new = json!({"title": "Move", "members": ["bot"], "channels": [{"channel": room}]});
+    let project = text(&house.post(&op, "/v1/projects", new).await.ok(), "id").to_owned();
+    let mut threads = Vec::new();
+    for title in ["the move", "beside it", "what is over"] {
+        let new = json!({"conversation": room, "title": title});
+        threads.push(text(&house.post(&op, "/v1/threads", new).await.ok(), "id").to_owned());
+    }
+    let task = json!({"title": "pack", "assignee": "bot", "thread": threads[0]});
+    let task = text(&add_task(&house, &op, &project, task).await.ok(), "id").to_owned();
+    let by_hand = json!({"bind": [{"kind": "task", "id": task}, {"kind": "run", "id": "ci/1"}]});
+    for thread in &threads[1..] {
+        patch(&house, &op, &format!("/v1/threads/{thread}/work"), by_hand.clone()).await.ok();
+    }
+    let closed = json!({"status": "closed"});
+    patch(&house, &op, &format!("/v1/threads/{}", threads[2]), closed).await.ok();
+    let of = async |thread: &str| {
+        let shown = house.get(&op, &format!("/v1/threads/{thread}")).await.ok();
+        let bound = shown["work"]["bindings"].as_array().cloned().unwrap_or_default();
+        bound.iter().map(|b| text(b, "kind").to_owned()).collect::<Vec<_>>()
+    };
+    let at = format!("/v1/projects/{project}");
+    patch(&house, &op, &format!("{at}/tasks/{task}"), json!({"state": "cancelled"})).await.ok();
+    assert_eq!(of(&threads[0]).await, ["task"]);
+    assert_eq!(of(&threads[1]).await, ["run", "task"]);
+    delete(&house, &op, &at).await.ok();
+    assert!(of(&threads[0]).await.is_empty());
+    assert_eq!(of(&threads[1]).await, ["run"]);
+    assert_eq!(of(&threads[2]).await, ["run", "task"], "what is closed stays as it is");
+    again(house, 1_000).await;
+}

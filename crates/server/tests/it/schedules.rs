@@ -178,3 +178,89 @@ async fn an_export_has_schedules_which_rest_where_they_are_imported() {
     let goes_on = house.send(&op, Method::PATCH, &one, Some(json!({"paused": false}))).await.ok();
     assert_eq!(goes_on, made);
 }
+
+// covers: CHN-345
+#[tokio::test]
+async fn a_new_cron_expression_goes_by_the_clocks_that_the_old_one_went_by() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let op = house.operator();
+    let path = format!("/v1/channels/{room}/schedules");
+    // It is 14:13:20 in UTC.
+    let new = json!({"cron": "0 17 * * *", "time_zone": "Europe/Oslo", "text": "What changed?"});
+    let made = house.post(&op, &path, new).await.ok();
+    let one = format!("{path}/{}", made["id"].as_str().unwrap());
+    let patch = async |patch: Value| house.send(&op, Method::PATCH, &one, Some(patch)).await;
+    let oslo = json!(["0 18 * * *", "Europe/Oslo", "2026-09-21T16:00:00.000Z", null]);
+    let utc = json!(["0 18 * * *", "UTC", "2026-09-21T18:00:00.000Z", null]);
+    for (change, expect) in [
+        (json!({"cron": "0 18 * * *"}), &oslo),
+        (json!({"text": "And what changed today?"}), &oslo),
+        (json!({"time_zone": "UTC"}), &utc),
+        (json!({"cron": "0 18 * * *", "time_zone": "Europe/Oslo"}), &oslo),
+        (json!({"every_ms": 60_000}), &json!([null, null, "2026-09-21T14:14:20.000Z", 60_000])),
+        // An interval has no zone that it could be of.
+        (json!({"cron": "0 18 * * *"}), &utc),
+    ] {
+        let now = patch(change.clone()).await.ok();
+        let when = json!([now["cron"], now["time_zone"], now["next_at"], now["every_ms"]]);
+        assert_eq!(when, *expect, "{change}");
+    }
+    patch(json!({"every_ms": 60_000})).await.ok();
+    for bad in [
+        json!({"time_zone": "UTC"}),
+        json!({"time_zone": "UTC", "every_ms": 60_000}),
+        json!({"cron": "0 18 * * *", "every_ms": 60_000}),
+        json!({"cron": "0 18 * * *", "time_zone": "Mars/Olympus"}),
+    ] {
+        assert_eq!(patch(bad.clone()).await.refused(400), "VALIDATION_ERROR", "{bad}");
+    }
+    assert_eq!(house.get(&op, &one).await.ok()["every_ms"], 60_000);
+}
+
+// covers: CHN-346
+#[tokio::test]
+async fn a_schedule_that_is_removed_leaves_no_binding_and_says_nothing_more() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (op, ann) = (house.operator(), house.token("ann").await);
+    let path = format!("/v1/channels/{room}/schedules");
+    let new = json!({"every_ms": 60_000, "text": "Is all well?", "source": "bot"});
+    let made = house.post(&op, &path, new).await.ok();
+    pass(&house, 60_000).await;
+    let entry = feed(&house, &ann, &room).await[0].clone();
+    let thread = entry["thread"]["id"].as_str().unwrap().to_owned();
+    let bindings = async |kinds: Value| {
+        let shown = house.get(&ann, &format!("/v1/threads/{thread}")).await.ok();
+        let bound = shown["work"]["bindings"].as_array().cloned().unwrap_or_default();
+        let bound: Vec<_> = bound.iter().map(|b| b["kind"].clone()).collect();
+        assert_eq!(json!(bound), kinds, "{shown}");
+    };
+    let ci = json!({"bind": [{"kind": "run", "id": "ci/4711"}]});
+    let work = format!("/v1/threads/{thread}/work");
+    house.send(&op, Method::PATCH, &work, Some(ci)).await.ok();
+    bindings(json!(["schedule", "run"])).await;
+    // The next firing waits for the quiet after the first.
+    pass(&house, 60_000).await;
+    let queue = house.get(&op, &format!("/v1/channels/{room}/stimuli?state=pending")).await.ok();
+    assert_eq!(queue["stimuli"].as_array().unwrap().len(), 1);
+    let one = format!("{path}/{}", made["id"].as_str().unwrap());
+    assert_eq!(house.send(&op, Method::DELETE, &one, None).await.status, 204);
+    bindings(json!(["run"])).await;
+    let id = queue["stimuli"][0]["id"].as_str().unwrap();
+    let fire = format!("/v1/channels/{room}/stimuli/{id}");
+    let shown = house.get(&op, &fire).await.ok();
+    assert_eq!(shown["state"], "cancelled");
+    assert_eq!(shown["reason"], "its schedule was removed");
+    // Who wants that word all the same has it, and it is bound to nothing that is no more.
+    house.post(&op, &format!("{fire}/retry"), json!({})).await.ok();
+    pass(&house, 2 * HOUR).await;
+    let entries = feed(&house, &ann, &room).await;
+    assert_eq!(entries.len(), 2);
+    assert!(entries.iter().all(|e| e["thread"]["work"]["bindings"] != json!([made["id"]])));
+    let second = &entries[0]["thread"]["work"]["bindings"];
+    assert!(second.as_array().is_none_or(Vec::is_empty), "{second}");
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    assert_eq!(verify(folder.path()).problems, []);
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chorus_client::Client;
 use chorus_client::c2a::{Connection, Incoming, connect};
 use chorus_core::command::Authority;
-use chorus_core::conversation::Visibility;
+use chorus_core::conversation::{Replies, Visibility};
 use chorus_core::member::MemberKind;
 use chorus_server::{Config, Host, Running};
 use chorus_wire::attention::deliver::Deliver;
@@ -79,12 +79,14 @@ impl House {
         self.operator.add_member(&new).await.unwrap();
     }
 
-    /// A private channel.
+    /// A private channel on one line.
     pub async fn channel(&self, title: &str, members: &[&str]) -> String {
         let new = NewChannel {
             title: title.into(),
             visibility: Some(Visibility::Private),
             members: members.iter().map(|m| (*m).to_owned()).collect(),
+            // These tests are about deliveries; nobody waits for a turn in them.
+            replies: Some(Replies::Line),
             ..NewChannel::default()
         };
         self.operator.create_channel(&new).await.unwrap().id

@@ -284,6 +284,29 @@ impl Readers {
         })
     }
 
+    /// A file, if the viewer may see it in this conversation.
+    pub fn asset_in(
+        &self,
+        uid: Uid,
+        key: ConversationKey,
+        viewer: Option<MemberKey>,
+    ) -> Result<Option<Asset>> {
+        self.read(|db, ws| {
+            let Some(found) = asset::get(db, ws, uid)? else { return Ok(None) };
+            Ok(asset::is_shown_in(db, ws, &found, key, viewer)?.then_some(found))
+        })
+    }
+
+    /// The newest files of a conversation, or of one message of it, each with the message that it came with.
+    pub fn assets_in(
+        &self,
+        key: ConversationKey,
+        only: Option<Seq>,
+        viewer: Option<MemberKey>,
+    ) -> Result<Vec<(Option<Uid>, Asset)>> {
+        self.read(|db, ws| asset::shown_in(db, ws, key, only, viewer))
+    }
+
     /// The bytes of files with this hash, and a small picture of them.
     #[allow(clippy::type_complexity, reason = "the bytes, and perhaps others")]
     pub fn asset_data(&self, hash: &Hash) -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>> {

@@ -84,7 +84,7 @@ fn each_kind_of_damage_is_found_where_it_is() {
         ("DELETE FROM message", None, "message"),
         ("UPDATE conversation SET title = 'other'", None, "row"),
         ("DELETE FROM receipt", Some(5), "neither"),
-        ("DELETE FROM pending", Some(9), "neither"),
+        ("DELETE FROM pending", Some(10), "neither"),
         (
             "INSERT INTO pending SELECT workspace, conversation, seq, 0, dead, packed FROM receipt",
             Some(5),

@@ -6,7 +6,7 @@ use chorus_core::event::{Message, Reason};
 use chorus_core::ids::Uid;
 use chorus_core::reaction::Signal;
 
-use crate::ground::{ADA, Ground, by, damage, doctor, logged, person, post};
+use crate::ground::{ADA, Ground, damage, doctor, logged, person, post};
 
 pub(crate) const SECRET: &str = "sk-live-hunter2";
 
@@ -24,7 +24,7 @@ pub(crate) fn tell(ground: &Ground, room: Uid) -> Uid {
     }
     let detail = Some(format!("I saw {SECRET}").into());
     let seen = Command::React { message, signal: Signal::Seen, detail, on: true };
-    ground.ask(by(ADA), seen).unwrap();
+    ground.ask(person(), seen).unwrap();
     message
 }
 

@@ -321,7 +321,7 @@ fn the_work_of_threads_is_what_their_log_says_when_a_host_starts() {
     for sql in [
         "UPDATE thread SET work = NULL",
         "UPDATE thread SET work = x'ff'",
-        "UPDATE thread SET root = root + 1",
+        "UPDATE thread SET root = root + 1 WHERE work IS NOT NULL",
         "UPDATE thread SET work = (SELECT work FROM thread WHERE title = 'the build')
             WHERE title = 'the deploy'",
     ] {

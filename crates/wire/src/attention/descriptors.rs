@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::channels;
 use crate::threads::descriptors::Method;
 
+use super::files;
 use super::schema::{count, disposition, limit, list, object, object_open, text, words};
 
 /// Largest `limit` of the reading tools.
@@ -28,6 +29,7 @@ pub enum Tool {
     Channels(channels::Tool),
     ListEvents,
     ReadThread,
+    ReadAsset,
     SendMessage,
     React,
     Claim,
@@ -75,7 +77,7 @@ pub struct ToolList {
 }
 
 impl Tool {
-    pub const ALL: [Self; 7 + Method::ALL.len() + channels::Tool::ALL.len()] = [
+    pub const ALL: [Self; 8 + Method::ALL.len() + channels::Tool::ALL.len()] = [
         Self::Threads(Method::CreateThread),
         Self::Threads(Method::GetThread),
         Self::Threads(Method::PostMessage),
@@ -89,6 +91,7 @@ impl Tool {
         Self::Channels(channels::Tool::CreateChannelStimulus),
         Self::ListEvents,
         Self::ReadThread,
+        Self::ReadAsset,
         Self::SendMessage,
         Self::React,
         Self::Claim,
@@ -102,6 +105,7 @@ impl Tool {
             Self::Channels(tool) => tool.name(),
             Self::ListEvents => "chat.list_events",
             Self::ReadThread => "chat.read_thread",
+            Self::ReadAsset => "chat.read_asset",
             Self::SendMessage => "chat.send_message",
             Self::React => "chat.react",
             Self::Claim => "chat.claim",
@@ -146,7 +150,7 @@ impl Tool {
             read_only_hint: match self {
                 Self::Threads(method) => method.only_reads(),
                 Self::Channels(tool) => tool.only_reads(),
-                tool => matches!(tool, Self::ListEvents | Self::ReadThread),
+                tool => matches!(tool, Self::ListEvents | Self::ReadThread | Self::ReadAsset),
             },
             // Closed is final.
             destructive_hint: self == Self::Threads(Method::UpdateThreadStatus),
@@ -177,6 +181,7 @@ impl Tool {
                 "Read the messages of a chat thread, channel or direct conversation, oldest first. Use it to \
                  pull the content behind a knock (pass its eventId) or to get context before you answer.",
             ),
+            Self::ReadAsset => files::WORDS,
             Self::SendMessage => (
                 "Send a chat message",
                 "Send, post or reply with a chat message. Obey the response_policy of the event you answer: \
@@ -238,6 +243,7 @@ impl Tool {
                 }),
                 &[],
             ),
+            Self::ReadAsset => files::input(),
             Self::SendMessage => send_input(turn()),
             Self::React => object(
                 json!({
@@ -284,6 +290,7 @@ impl Tool {
         match self {
             Self::ListEvents => list("events"),
             Self::ReadThread => list("messages"),
+            Self::ReadAsset => files::output(),
             Self::SendMessage => object_open(
                 json!({
                     "eventId": {"type": "string"},

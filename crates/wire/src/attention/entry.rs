@@ -32,6 +32,9 @@ pub struct Entry {
     pub text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_reply_to: Option<String>,
+    /// The message that this event is an edit of: what is owed is owed for the edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
     #[schemars(with = "Option<crate::time::Iso>")]
     pub edited_at: Option<Timestamp>,
@@ -91,6 +94,18 @@ pub struct Told {
     #[serde(default, with = "words::one", skip_serializing_if = "is_normal")]
     #[schemars(with = "words::As<Priority>")]
     pub priority: Priority,
+}
+
+/// A name with `@` in a message that fits nobody, so that nobody was told for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnknownName {
+    /// As it was written, without the sign.
+    pub name: String,
+    /// The most similar name of somebody who is here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<String>,
+    /// All of it in a sentence.
+    pub message: String,
 }
 
 fn is_normal(priority: &Priority) -> bool {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use chorus_core::attention::Mode;
 use chorus_core::member::MemberKind;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ pub type Glyphs = BTreeMap<String, String>;
 pub struct InitializeParams {
     pub protocol_version: String,
     pub client_info: Peer,
-    #[serde(default)]
+    #[serde(default = "Capabilities::all")]
     pub capabilities: Capabilities,
     /// The run that connects; without an id a new session is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +68,8 @@ pub struct SessionHello {
     pub managed: Option<bool>,
 }
 
-/// A hint only: what is offered again is what is unsettled.
+/// A hint only: what is offered again is what is unsettled, from the oldest on, so that what is older than this event
+/// comes before what is newer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Resume {
@@ -75,13 +77,18 @@ pub struct Resume {
     pub last_event_id: Option<String>,
 }
 
-/// What one side can do; what it leaves out it cannot. The negotiated set is what both can.
+/// What one side can do. What it leaves out of a group it cannot; a group that it leaves out altogether is not
+/// limited. The negotiated set is what both can.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct Capabilities {
+    #[serde(default = "DeliveryCapabilities::all")]
     pub delivery: DeliveryCapabilities,
+    #[serde(default = "InjectionCapabilities::all")]
     pub injection: InjectionCapabilities,
+    #[serde(default = "ChatToolCapabilities::all")]
     pub chat_tools: ChatToolCapabilities,
+    #[serde(default = "UtilityCapabilities::all")]
     pub utilities: UtilityCapabilities,
 }
 
@@ -128,35 +135,72 @@ pub struct UtilityCapabilities {
     pub typing: bool,
 }
 
+impl DeliveryCapabilities {
+    fn all() -> Self {
+        Self { ack: true, redelivery: true, idempotency: true }
+    }
+}
+
+impl InjectionCapabilities {
+    /// Everything but hard interrupts.
+    fn all() -> Self {
+        Self {
+            immediate: true,
+            buffered: true,
+            notify: true,
+            tool_mailbox: true,
+            digest: true,
+            interrupt: false,
+        }
+    }
+
+    /// How a harness that can do so much shows what is told in this mode: as it is told, else the nearest it can; none
+    /// where it is shown nothing, and finds it in its mailbox. A knock is never made more than a knock.
+    pub fn shows(&self, mode: Mode) -> Option<Mode> {
+        let order: &[Mode] = match mode {
+            Mode::Immediate => &[Mode::Immediate, Mode::Buffered, Mode::Notify],
+            Mode::Buffered => &[Mode::Buffered, Mode::Immediate, Mode::Notify],
+            Mode::Notify => &[Mode::Notify],
+            Mode::ToolMailbox | Mode::Digest | Mode::Silent => &[],
+        };
+        let can = |mode: &Mode| match mode {
+            Mode::Immediate => self.immediate,
+            Mode::Buffered => self.buffered,
+            _ => self.notify,
+        };
+        order.iter().copied().find(can)
+    }
+}
+
+impl ChatToolCapabilities {
+    fn all() -> Self {
+        Self {
+            list_events: true,
+            read_thread: true,
+            send_message: true,
+            react: true,
+            reaction_signals: true,
+            claim: true,
+            defer: true,
+            resolve: true,
+        }
+    }
+}
+
+impl UtilityCapabilities {
+    fn all() -> Self {
+        Self { progress: true, cancellation: true, logging: true, typing: true }
+    }
+}
+
 impl Capabilities {
     /// Everything but hard interrupts.
     pub fn all() -> Self {
         Self {
-            delivery: DeliveryCapabilities { ack: true, redelivery: true, idempotency: true },
-            injection: InjectionCapabilities {
-                immediate: true,
-                buffered: true,
-                notify: true,
-                tool_mailbox: true,
-                digest: true,
-                interrupt: false,
-            },
-            chat_tools: ChatToolCapabilities {
-                list_events: true,
-                read_thread: true,
-                send_message: true,
-                react: true,
-                reaction_signals: true,
-                claim: true,
-                defer: true,
-                resolve: true,
-            },
-            utilities: UtilityCapabilities {
-                progress: true,
-                cancellation: true,
-                logging: true,
-                typing: true,
-            },
+            delivery: DeliveryCapabilities::all(),
+            injection: InjectionCapabilities::all(),
+            chat_tools: ChatToolCapabilities::all(),
+            utilities: UtilityCapabilities::all(),
         }
     }
 
@@ -244,4 +288,32 @@ pub struct WorkspaceRef {
 pub struct Limits {
     /// Deliveries under way to this connection that it has not acknowledged.
     pub unacked: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: ATT-348
+    #[test]
+    fn what_a_harness_cannot_show_comes_as_the_nearest_it_can() {
+        use Mode::{Buffered, Digest, Immediate, Notify, Silent, ToolMailbox};
+        let can = |immediate, buffered, notify| InjectionCapabilities {
+            immediate,
+            buffered,
+            notify,
+            ..InjectionCapabilities::default()
+        };
+        for (can, told) in [
+            (can(true, true, true), [Some(Immediate), Some(Buffered), Some(Notify)]),
+            (can(false, true, true), [Some(Buffered), Some(Buffered), Some(Notify)]),
+            (can(true, false, true), [Some(Immediate), Some(Immediate), Some(Notify)]),
+            (can(false, false, true), [Some(Notify), Some(Notify), Some(Notify)]),
+            (can(true, true, false), [Some(Immediate), Some(Buffered), None]),
+            (can(false, false, false), [None, None, None]),
+        ] {
+            assert_eq!([Immediate, Buffered, Notify].map(|mode| can.shows(mode)), told, "{can:?}");
+            assert_eq!([ToolMailbox, Digest, Silent].map(|mode| can.shows(mode)), [None; 3]);
+        }
+    }
 }

@@ -14,6 +14,7 @@ pub mod shared;
 
 pub mod descriptors;
 pub mod entry;
+pub mod files;
 mod schema;
 pub mod tools;
 

@@ -1,6 +1,7 @@
 //! Notifications, which nobody answers (C2A "Cancellation and progress").
 
 use chorus_core::attention::Policy;
+use chorus_core::conversation::Visibility;
 use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,9 @@ pub struct Digest {
     pub conversation: String,
     /// Untrusted.
     pub title: String,
+    /// Who may read there: what is `private` is for no other conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
+    pub visibility: Option<Visibility>,
     pub after_sequence: u64,
     pub through_sequence: u64,
     #[serde(with = "crate::time::iso")]
@@ -83,7 +87,8 @@ pub struct Progress {
     /// Untrusted, like every text of a runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The event that is worked on.
+    /// The event that is worked on. Where it is not said: the one that the token is of, else the turn's, else that of the
+    /// run begun last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::content::TurnGrant;
-use super::entry::{Entry, Told};
+use super::entry::{Entry, Told, UnknownName};
 use crate::error::{Envelope, ErrorBody};
 use crate::part::{Part, text_of};
 use crate::words;
@@ -145,6 +145,9 @@ pub struct Sent {
     pub redacted: u32,
     /// Whoever is told of it, as far as the sender may see them.
     pub told: Vec<Told>,
+    /// Names in its text that fit nobody whom the sender may see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_names: Vec<UnknownName>,
 }
 
 /// Arguments of `chat.react`.

@@ -6,7 +6,7 @@ use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::attention::entry::Told;
+pub use crate::attention::entry::{Told, UnknownName};
 use crate::words;
 
 /// Answer of `POST /v1/attention/preview`, whose body is a [`super::messages::NewMessage`].
@@ -20,6 +20,9 @@ pub struct Preview {
     #[schemars(with = "words::As<Directedness>")]
     pub rest: Directedness,
     pub told: Vec<Told>,
+    /// Names in its text that fit nobody whom the sender may see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_names: Vec<UnknownName>,
 }
 
 /// Answer of `GET /v1/events/{id}/attention`.
@@ -40,6 +43,9 @@ pub struct Why {
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<Directedness>")]
     pub rest: Directedness,
+    /// The event of the newest edit of this message, which is decided anew; absent where it was never edited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newest_version: Option<String>,
     /// Agents' messages between this one and a person's.
     pub hop: u8,
     /// The event whose turn it was made in.
@@ -57,7 +63,21 @@ pub struct Why {
     /// Why the flow of talk says that it is for nobody in particular.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nobody: Option<Nobody>,
+    /// The host's bounds of such a guess, as they are now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Bounds>,
     pub told: Vec<ToldReceipt>,
+}
+
+/// How sure a guess must be, in percent (`[attention]`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Bounds {
+    /// From here on the agent must answer.
+    pub sure: u8,
+    /// From here on it is shown the message, and may answer.
+    pub likely: u8,
+    /// From here on it is told that there is a message.
+    pub perhaps: u8,
 }
 
 /// A guess from the flow of talk.
@@ -124,6 +144,9 @@ pub struct Receipt {
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
     #[schemars(with = "Option<words::As<Disposition>>")]
     pub disposition: Option<Disposition>,
+    /// What the member said of it without a message: why it put it off, declined it, or could not do it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Since when its clock stands still, because the host itself withholds the right to answer.
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
     #[schemars(with = "Option<crate::time::Iso>")]

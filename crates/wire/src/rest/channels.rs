@@ -33,7 +33,8 @@ pub struct NewChannel {
     /// `str_…`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
-    /// Where answers to messages of the main line go; `line` unless given.
+    /// Where answers to messages of the main line go. Unless given, `thread` in a channel with two or more agents,
+    /// and else `line`.
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
     #[schemars(with = "Option<words::As<Replies>>")]
     pub replies: Option<Replies>,

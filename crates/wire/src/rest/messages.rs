@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::attention::content::Author;
-pub use crate::attention::entry::{Reaction, Told};
+pub use crate::attention::entry::{Reaction, Told, UnknownName};
 pub use crate::attention::tools::Visibility;
 use crate::part::Part;
 use crate::words;
@@ -89,6 +89,9 @@ pub struct Posted {
     pub redacted: u32,
     #[serde(default)]
     pub told: Vec<Told>,
+    /// Names in its text that fit nobody whom the sender may see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_names: Vec<UnknownName>,
 }
 
 /// Query of `GET /v1/messages`.

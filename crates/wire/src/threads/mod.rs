@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::attention::entry::UnknownName;
 use crate::words;
 
 /// The one version of a message's fields so far.
@@ -141,6 +142,9 @@ pub struct Posted {
     /// Secrets that were blacked out of it.
     #[serde(default, skip_serializing_if = "crate::attention::entry::is_none")]
     pub redacted: u32,
+    /// Names in its text that fit nobody whom the sender may see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_names: Vec<UnknownName>,
 }
 
 /// Arguments of `read_messages`.

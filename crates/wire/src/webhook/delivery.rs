@@ -114,6 +114,10 @@ pub struct Extension {
     /// What the same author said just before, oldest first: one thought in several messages (question 5).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<Message>,
+    /// Ids of messages that were delivered before and of which nothing was said yet: this delivery has them too and takes
+    /// their place. What is answered to those is refused with STALE_TURN.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<String>,
     /// The run is a public turn of a thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<ChannelDelivery>,

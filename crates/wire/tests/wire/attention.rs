@@ -119,6 +119,7 @@ fn entries() {
         content: None,
         text: None,
         in_reply_to: None,
+        replaces: None,
         edited_at: None,
         deleted: true,
         reactions: vec![],

@@ -6,7 +6,7 @@ use chorus_core::error::Code;
 use chorus_core::event::MessageKind;
 use chorus_core::ids::Timestamp;
 use chorus_core::member::MemberKind;
-use chorus_wire::rest::attention::{Flow, Receipt, Told, ToldReceipt, Why};
+use chorus_wire::rest::attention::{Bounds, Flow, Receipt, Told, ToldReceipt, Why};
 use chorus_wire::rest::body;
 use chorus_wire::rest::channels::{ChannelPatch, NewChannel, SeatPut};
 use chorus_wire::rest::claims::NewClaim;
@@ -158,6 +158,7 @@ fn answers() {
         duplicate: false,
         redacted: 0,
         told: vec![told()],
+        unknown_names: vec![],
     };
     let event = Event {
         event_id: "evt_1".into(),
@@ -189,6 +190,7 @@ fn answers() {
         retrieved_at: None,
         settled_at: Some(AT.plus(1500)),
         deferred_until: None,
+        note: None,
         disposition: Some(Disposition::Responded),
         stands_still_since: None,
     };
@@ -204,6 +206,7 @@ fn answers() {
         cause: None,
         claimed_by: None,
         paused: false,
+        newest_version: None,
         flow: Some(Flow {
             member: "scout".into(),
             confidence: 71,
@@ -211,6 +214,7 @@ fn answers() {
             against: vec!["shape".into()],
         }),
         nobody: None,
+        bounds: Some(Bounds { sure: 70, likely: 40, perhaps: 25 }),
         told: vec![ToldReceipt {
             told: told(),
             deadline_ms: Some(300_000),

@@ -6,6 +6,7 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Timestamp;
 use chorus_wire::attention::content::TurnGrant;
 use chorus_wire::attention::descriptors::{Names, Tool, list_tools};
+use chorus_wire::attention::files::ReadAsset;
 use chorus_wire::attention::tools::{
     CallResult, Claim, Claimed, Defer, ListEvents, React, ReadThread, Resolve, SendMessage,
 };
@@ -158,6 +159,7 @@ fn agree<T: DeserializeOwned>(tool: Tool, schema: &Value) {
 fn schemas_and_types_agree() {
     check::<ListEvents>(Tool::ListEvents);
     check::<ReadThread>(Tool::ReadThread);
+    check::<ReadAsset>(Tool::ReadAsset);
     check::<SendMessage>(Tool::SendMessage);
     check::<React>(Tool::React);
     check::<Claim>(Tool::Claim);

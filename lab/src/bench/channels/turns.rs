@@ -57,6 +57,7 @@ fn candidates(now: i64) -> [Candidate; 4] {
         obligation: n == 1,
         asked: n == 1,
         accepted: false,
+        present: true,
         addressed: n == 1,
         replied_to: n == 2,
         reacted: n == 3,

@@ -61,7 +61,8 @@ impl Audience {
             tokens.push(token(host, &id, "worker")?);
             members.push(id);
         }
-        let body = json!({"title": format!("audience of {agents}"), "members": members});
+        let title = format!("audience of {agents}");
+        let body = json!({"title": title, "members": members, "replies": "line"});
         let room = id_of(&host.ask("POST", "/v1/channels", &body)?)?;
         let text = filled("Can you look at this? ");
         let mentions = members.split_off(1);

@@ -143,7 +143,7 @@ impl Crowds {
     pub(super) fn gather(host: &Host) -> Result<Self, String> {
         let (speaker, token) = person(host, "speaker")?;
         let channel = |members: &[String]| {
-            let body = json!({"title": "crowd", "members": members});
+            let body = json!({"title": "crowd", "members": members, "replies": "line"});
             host.ask("POST", "/v1/channels", &body).and_then(|answer| id_of(&answer))
         };
         let crowd: Vec<String> = (0..9_999).map(|number| format!("crowd{number}")).collect();

@@ -39,7 +39,8 @@ impl House {
         let (id, token) = person(&host, "speaker")?;
         let members: Vec<_> = agents.iter().cloned().chain([id]).collect();
         let channel = |number| {
-            let new = json!({"title": format!("room {number}"), "members": members});
+            let title = format!("room {number}");
+            let new = json!({"title": title, "members": members, "replies": "line"});
             id_of(&host.ask("POST", "/v1/channels", &new)?)
         };
         let channels = (0..channels).map(channel).collect::<Result<_, _>>()?;

@@ -141,7 +141,8 @@ impl Crash {
             self.door.must("POST", "/v1/endpoints", &json!({"member": agent, "url": url}))?;
         }
         for number in 0..CHANNELS {
-            let new = json!({"title": format!("grove {number}"), "members": AGENTS});
+            let title = format!("grove {number}");
+            let new = json!({"title": title, "members": AGENTS, "replies": "line"});
             let made = self.door.must("POST", "/v1/channels", &new)?;
             let id = made["id"].as_str().ok_or("a channel without an id")?;
             // A thousand answers to one person's messages are what is wanted here.

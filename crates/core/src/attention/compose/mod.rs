@@ -6,13 +6,12 @@
 //! there has a window of their own, because what another says does not mean that the first is done.
 //!
 //! Invariants: a fragment comes out exactly once, in the order of its author's fragments, and never later
-//! than the cap after its window opened. What was edited or deleted before comes out edited, or not at all.
+//! than the cap after its window opened, which is reached only while its author types or goes on. What was edited or deleted before comes out edited, or not at all.
 
+mod look;
 mod wait;
 
-pub use wait::{
-    Habit, PACE, PRICE, Piece, SIGNS, Settings, Typing, WEIGHTS, Weights, closes, signs,
-};
+pub use wait::{Habit, Piece, Settings, Typing, closes};
 
 use std::collections::VecDeque;
 
@@ -27,6 +26,8 @@ pub struct Fragment<A, T> {
     pub id: Uid,
     pub author: A,
     pub text: String,
+    /// When its author posted it; none of an edit, which says nothing about how somebody writes.
+    pub posted: Option<Timestamp>,
     /// It is to be shown at once, and what its author said before it with it.
     pub immediate: bool,
     /// It names somebody besides the recipient, so it belongs to no earlier thought.
@@ -70,8 +71,12 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         let author = self.author(&fragment.author);
         // Who has posted has stopped typing.
         author.typing = Typing::Unknown;
-        if let Some(spoke) = author.spoke.replace(now) {
-            author.habit.note(now.since(spoke));
+        if let Some(posted) = fragment.posted
+            && let Some(before) = author.spoke.replace(posted)
+            // The same message is offered again.
+            && posted > before
+        {
+            author.habit.note(posted.since(before));
         }
         if fragment.names_other {
             self.close(&fragment.author);
@@ -135,6 +140,16 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         }
     }
 
+    /// The recipient has answered: what its authors do next says how they write to somebody who answers.
+    pub fn answered(&mut self) {
+        self.authors.iter_mut().for_each(Author::is_answered);
+    }
+
+    /// The same for one author alone.
+    pub fn answered_to(&mut self, author: &A) {
+        self.authors.iter_mut().filter(|a| a.id == *author).for_each(Author::is_answered);
+    }
+
     /// The next turn that is due, oldest first. Ask until there is none.
     pub fn poll(&mut self, now: Timestamp) -> Option<Vec<Fragment<A, T>>> {
         if let Some(turn) = self.ready.pop_front() {
@@ -152,6 +167,12 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
 
     pub fn is_empty(&self) -> bool {
         self.windows.is_empty() && self.ready.is_empty()
+    }
+
+    /// What has not come out.
+    pub fn waiting(&self) -> impl Iterator<Item = &Fragment<A, T>> {
+        let windows = self.windows.iter().flat_map(|w| &w.fragments);
+        windows.chain(self.ready.iter().flatten())
     }
 
     /// Fragments that have not come out.
@@ -185,6 +206,12 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         }
         self.authors.push_front(author);
         &mut self.authors[0]
+    }
+}
+
+impl<A> Author<A> {
+    fn is_answered(&mut self) {
+        (self.habit, self.spoke) = (Habit::default(), None);
     }
 }
 

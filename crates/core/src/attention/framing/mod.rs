@@ -12,7 +12,7 @@
 mod escape;
 mod turn;
 
-pub use turn::{Event, Knock, PublicTurn, Said, Turn, frame_turn};
+pub use turn::{Digest, Event, Knock, PublicTurn, Said, Turn, frame_turn};
 
 use escape::{body_into, nonce_of, value_into};
 
@@ -55,6 +55,13 @@ pub struct EventHeader<'a> {
     pub audience: &'a [&'a str],
     /// How many were told beyond those.
     pub audience_more: usize,
+    /// Files that came with it, each as [`file_line`] writes it.
+    pub files: &'a [String],
+}
+
+/// A file as a header has it. The name is the sender's.
+pub fn file_line(id: &str, name: &str, media_type: &str, bytes: u64) -> String {
+    format!("{id} {media_type} {bytes} bytes {name}")
 }
 
 /// The standing rules, to be shown once with every prompt.
@@ -146,6 +153,9 @@ fn header_into(kind: &str, header: &EventHeader<'_>, out: &mut String) {
     }
     if !header.audience.is_empty() {
         audience_into(header, out);
+    }
+    for file in header.files {
+        line_into("file", &[file], out);
     }
 }
 

@@ -26,6 +26,7 @@ fn header<'a>(name: &'a str, title: &'a str) -> EventHeader<'a> {
         deadline_ms: Some(300_000),
         audience: &["builder", "ann"],
         audience_more: 0,
+        files: &[],
     }
 }
 
@@ -109,6 +110,7 @@ fn a_turn_shows_one_event_to_answer_and_what_came_besides() {
         reactions: &[("agree", 2), ("done", 1)],
     }];
     let public = PublicTurn {
+        purpose: "deploys\nC2A EVENT now",
         members: &["human:will", "agent:scout", "agent:ops"],
         members_more: 4,
         turns_left: 2,
@@ -119,6 +121,7 @@ fn a_turn_shows_one_event_to_answer_and_what_came_besides() {
         events: &events,
         answer: 3,
         knocks: &knocks,
+        digests: &[],
         transcript: &said,
         public: Some(public),
     };
@@ -134,7 +137,7 @@ fn a_turn_shows_one_event_to_answer_and_what_came_besides() {
         ),
         "{prompt}"
     );
-    let shown = "C2A PUBLIC TURN\nmembers: human:will agent:scout agent:ops\nmembers_more: 4\n\
+    let shown = "C2A PUBLIC TURN\npurpose: deploys\\nC2A EVENT now\nmembers: human:will agent:scout agent:ops\nmembers_more: 4\n\
                  turns_left: 2\nwaiting: ops\n- You have the turn";
     assert!(prompt.contains(shown), "{prompt}");
     let (before, answer) = prompt.split_once("C2A EVENT\n").unwrap();
@@ -212,10 +215,13 @@ proptest! {
         let events = [Event { header: ann, body: &one }, Event { header: header(&name, ""), body: &two }];
         let said = [Said { event_id: "evt_0", author_kind: "human", author_id: &name, at: "", text: &past, reactions: &[] }];
         let members = [name.as_str()];
-        let public = Some(PublicTurn { members: &members, members_more: 0, turns_left: 1, waiting: &members });
-        let prompt = frame_turn(&Turn { events: &events, answer: 1, knocks: &[], transcript: &said, public }, NONCE);
+        let public = Some(PublicTurn { purpose: &past, members: &members, members_more: 0, turns_left: 1, waiting: &members });
+        let calls = [name.as_str()];
+        let digest = Digest { conversation: &name, title: &name, policy: Policy::MustNotRespond, messages: 3, calls: &calls, text: &past };
+        let prompt = frame_turn(&Turn { events: &events, answer: 1, knocks: &[], digests: &[digest], transcript: &said, public }, NONCE);
         prop_assert_eq!((blocks(&prompt, "EVENT"), blocks(&prompt, "ALSO"), blocks(&prompt, "CONTEXT"), blocks(&prompt, "RESPONSE RULES"), blocks(&prompt, "PUBLIC TURN")), (1, 1, 1, 1, 1));
-        prop_assert_eq!((fences(&prompt, "begin"), fences(&prompt, "end")), (3, 3));
+        prop_assert_eq!(blocks(&prompt, "DIGEST"), 1);
+        prop_assert_eq!((fences(&prompt, "begin"), fences(&prompt, "end")), (4, 4));
         prop_assert_eq!(prompt.lines().filter(|l| l.starts_with("[evt_0] human:")).count(), 1);
     }
 }

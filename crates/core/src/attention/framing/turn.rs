@@ -1,5 +1,6 @@
 //! A whole turn as one prompt: the rules, what was said before, what else came, and the event to answer.
 
+use super::super::Policy;
 use super::escape::{body_into, nonce_of, value_into};
 use super::{
     EventHeader, RESPONSE_RULES, block_into, fence_into, knock_into, line_into, list_into,
@@ -35,9 +36,26 @@ pub struct Said<'a> {
     pub reactions: &'a [(&'a str, usize)],
 }
 
+/// What happened in a channel that the member follows.
+#[derive(Clone, Copy, Debug)]
+pub struct Digest<'a> {
+    /// `ch_…`
+    pub conversation: &'a str,
+    /// Chosen by members.
+    pub title: &'a str,
+    pub policy: Policy,
+    pub messages: u32,
+    /// Events that name the member or give it work.
+    pub calls: &'a [&'a str],
+    /// It quotes members.
+    pub text: &'a str,
+}
+
 /// The public turn that a prompt is made for (channels spec "How agents participate").
 #[derive(Clone, Copy, Debug)]
 pub struct PublicTurn<'a> {
+    /// What the channel is for; empty where nobody has said so.
+    pub purpose: &'a str,
     /// `kind:id` of who has a seat.
     pub members: &'a [&'a str],
     pub members_more: usize,
@@ -56,6 +74,8 @@ pub struct Turn<'a> {
     pub answer: usize,
     /// Knocks of the same conversation; the only ones of a turn that is about a knock alone.
     pub knocks: &'a [Knock<'a>],
+    /// What happened elsewhere, oldest first.
+    pub digests: &'a [Digest<'a>],
     /// Earlier messages, oldest first.
     pub transcript: &'a [Said<'a>],
     /// The public turn it is, where turns are taken.
@@ -73,6 +93,10 @@ pub fn frame_turn(turn: &Turn<'_>, nonce: &str) -> String {
     let nonce = nonce_of(nonce);
     let mut out = String::with_capacity(4096);
     out.push_str(RESPONSE_RULES);
+    for digest in turn.digests {
+        out.push('\n');
+        digest_into(digest, &nonce, &mut out);
+    }
     if !turn.transcript.is_empty() {
         out.push('\n');
         transcript_into(turn.transcript, &nonce, &mut out);
@@ -109,8 +133,28 @@ fn fragments(turn: &Turn<'_>) -> std::ops::Range<usize> {
     turn.answer - before..turn.answer + 1 + after
 }
 
+fn digest_into(digest: &Digest<'_>, nonce: &str, out: &mut String) {
+    out.push_str("C2A DIGEST\n");
+    match digest.title {
+        "" => line_into("conversation", &["channel ", digest.conversation], out),
+        title => {
+            line_into("conversation", &["channel ", digest.conversation, " (", title, ")"], out);
+        }
+    }
+    line_into("response_policy", &[digest.policy.name()], out);
+    line_into("messages", &[&digest.messages.to_string()], out);
+    if !digest.calls.is_empty() {
+        list_into("calls", digest.calls, out);
+    }
+    out.push_str("MESSAGE\n");
+    fence_into(nonce, out, |out| body_into(digest.text, nonce, out));
+}
+
 fn public_into(public: &PublicTurn<'_>, out: &mut String) {
     out.push_str("C2A PUBLIC TURN\n");
+    if !public.purpose.is_empty() {
+        line_into("purpose", &[public.purpose], out);
+    }
     list_into("members", public.members, out);
     if public.members_more > 0 {
         line_into("members_more", &[&public.members_more.to_string()], out);

@@ -12,6 +12,8 @@ pub(super) struct Evidence {
     pub plea: bool,
     pub request: bool,
     pub imperative: bool,
+    /// "Do it".
+    pub bidding: bool,
     pub assignment: bool,
     pub approval: bool,
     pub approved: bool,
@@ -75,6 +77,10 @@ impl Evidence {
                     Cue::Plea => self.plea = true,
                     Cue::Please => self.request |= sentence.words.len() > 1 && !self.yes,
                     Cue::Ask => self.request |= sentence.words.end > at + length,
+                    Cue::Bidding => {
+                        let ends = sentence.words.end <= at + length + 2;
+                        self.bidding |= ends && !sentence.asks;
+                    }
                     Cue::Imperative => self.imperative |= sentence.words.len() > 1,
                     Cue::Assignment => self.assignment = true,
                     Cue::Approval => self.approval = true,
@@ -155,6 +161,11 @@ impl Evidence {
     /// Whether anything is asked.
     pub(super) fn asks(&self) -> bool {
         self.marked || self.question || self.plea || self.request
+    }
+
+    /// Whether something is to be done.
+    pub(super) fn orders(&self) -> bool {
+        self.imperative || self.bidding
     }
 
     pub(super) fn asks_question(&self) -> bool {

@@ -34,6 +34,8 @@ pub(super) enum Cue {
     Ask,
     /// A verb in the imperative.
     Imperative,
+    /// An order that names no work: "do it".
+    Bidding,
     Assignment,
     /// Consent is wanted.
     Approval,
@@ -121,6 +123,7 @@ const PHRASES: &[(Cue, &[&str])] = &[
         "^review", "^rewrite", "^roll back", "^rollback", "^rotate", "^run", "^save", "^scale", "^schedule", "^search", "^send", "^set", "^share", "^show", "^sort", "^start", "^submit", "^suggest", "^summarise", "^summarize", "^switch", "^sync", "^take", "^tell", "^test", "^track", "^translate", "^trigger",
         "^try", "^turn", "^update", "^upgrade", "^upload", "^use", "^validate", "^verify", "^wait for", "^watch", "^work on", "^write",
     ]),
+    (Cue::Bidding, &["^do it", "^do that", "^do this", "^do so", "^do both", "^do them"]),
     (Cue::Assignment, &[
         "assigned to you", "assigning to you", "assigning this to you", "assigning it to you", "assign this to you", "assign you", "assigning you", "assigned you", "you are assigned", "you're assigned", "you own", "you are the owner", "you're the owner", "you're now the owner", "you are on point", "you're on point",
         "you are responsible", "you're responsible", "you're in charge", "you are in charge", "take over", "taking over from me is you", "take ownership", "please own", "your task", "your job is", "your assignment", "i assign", "handing this over to you", "handing this to you", "handing over to you", "handing it to you", "handing it over to you", "hand this over to you",

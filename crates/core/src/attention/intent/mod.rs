@@ -15,34 +15,104 @@ mod reading;
 use super::Intent;
 use evidence::Evidence;
 pub use leave::asks_to_leave;
-use reading::{Lower, Reading};
+use reading::{Lower, QUESTION_MARKS, Reading};
 
-/// The message before, on the same line of talk.
+/// The message that another is read against.
 #[derive(Clone, Copy, Debug)]
-pub struct Before<'a> {
-    pub text: &'a str,
+pub struct Before {
     pub intent: Intent,
     /// Whether one author said both; one does not answer oneself.
     pub same_author: bool,
+    pub link: Link,
+    /// Whether a person answers. What agents say to each other in passing is to stay a courtesy.
+    pub by_person: bool,
+}
+
+/// How a message is tied to the one that it is read against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// It says that it replies to it.
+    Reply,
+    /// It is what an agent has asked the author, and waits for.
+    Asked {
+        /// Nobody else has spoken since.
+        alone: bool,
+    },
+    /// It was said right before.
+    Previous,
+}
+
+/// A message as it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    pub intent: Intent,
+    /// How it answers the message that it is read against.
+    pub answers: Answers,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// It does not, as far as can be told.
+    No,
+    /// It is tied to the question, and no courtesy.
+    Freely,
+    /// It says yes or no.
+    Plainly,
 }
 
 /// What the message wants.
-pub fn intent(text: &str, before: Option<Before<'_>>) -> Intent {
+pub fn intent(text: &str, before: Option<Before>) -> Intent {
+    read(text, before).intent
+}
+
+/// What the message wants, and whether it is the answer to what it is read against.
+pub fn read(text: &str, before: Option<Before>) -> Read {
     let lower = Lower::of(text);
     let reading = lower.read(lexicon::is_word);
     let evidence = Evidence::gather(&reading);
-    if reading.words.is_empty() {
-        return wordless(&lower, &reading, before);
+    let before = before.filter(|b| !b.same_author);
+    let words = !reading.words.is_empty();
+    let plainly = if words { evidence.yes || evidence.no } else { consents(lower.as_str()) };
+    let answered = if words {
+        answer(&reading, &evidence, before)
+    } else {
+        wordless_answer(lower.as_str(), before)
+    };
+    let by_itself = || match words {
+        true => alone(&lower, &evidence),
+        false => wordless(&lower, &reading),
+    };
+    let intent = answered.unwrap_or_else(by_itself);
+    let answers = match before.filter(|b| b.asks()).map(|b| b.link) {
+        None | Some(Link::Previous) => Answers::No,
+        Some(_) if plainly => Answers::Plainly,
+        Some(Link::Asked { alone: false }) => Answers::No,
+        Some(_) if intent.is_courtesy() || intent == Intent::Status => Answers::No,
+        Some(_) => Answers::Freely,
+    };
+    let Some(before) = before.filter(|b| b.is_tied() && intent == Intent::Social && words) else {
+        return Read { intent, answers };
+    };
+    match () {
+        // An order is one, however kindly it begins: "yes, merge it".
+        () if evidence.orders() => Read { intent: Intent::Request, answers },
+        // Whoever replies to a question answers it, whatever the words: "the blue one", "great".
+        () if before.link == Link::Reply && before.asks() => {
+            let answers = if plainly { Answers::Plainly } else { Answers::Freely };
+            Read { intent: Intent::Statement, answers }
+        }
+        () => Read { intent, answers },
     }
-    if let Some(answer) = answer(&reading, &evidence, before) {
-        return answer;
-    }
+}
+
+/// What a message with words wants by itself.
+fn alone(lower: &Lower, evidence: &Evidence) -> Intent {
     match () {
         () if evidence.cancel => Intent::Cancel,
         () if evidence.assignment => Intent::Assignment,
         () if evidence.approval || evidence.approved => Intent::Approval,
         () if evidence.blocker && !evidence.marked => Intent::Blocker,
-        () if evidence.request => Intent::Request,
+        () if evidence.request || evidence.bidding => Intent::Request,
         () if evidence.asks_question() => Intent::Question,
         () if evidence.is_thanks() => Intent::Thanks,
         () if evidence.is_status(lower.as_str()) => Intent::Status,
@@ -122,38 +192,68 @@ const LETTER: u8 = 1;
 const FIRST: u8 = 2;
 
 /// A message without a word: a question mark, emoji, a bare name, or nothing of its own at all.
-fn wordless(lower: &Lower, reading: &Reading<'_>, before: Option<Before<'_>>) -> Intent {
-    if reading.sentences.iter().any(|s| s.asks) {
-        return Intent::Question;
-    }
-    let text = lower.as_str();
-    let consent = text.contains(['👍', '✅', '👎', '🚀']);
-    match before {
-        Some(b) if b.intent == Intent::Approval && !b.same_author && consent => Intent::Approval,
-        _ if text.trim().is_empty() => Intent::Statement,
-        _ => Intent::Social,
+fn wordless(lower: &Lower, reading: &Reading<'_>) -> Intent {
+    match () {
+        () if reading.sentences.iter().any(|s| s.asks) => Intent::Question,
+        () if lower.as_str().trim().is_empty() => Intent::Statement,
+        () => Intent::Social,
     }
 }
 
+/// Whether signs alone say yes or no.
+fn consents(text: &str) -> bool {
+    text.contains(['👍', '👌', '✅', '👎', '🚀']) && !text.contains(QUESTION_MARKS)
+}
+
+fn wordless_answer(text: &str, before: Option<Before>) -> Option<Intent> {
+    let before = before.filter(|_| consents(text))?;
+    match before.intent {
+        Intent::Approval => Some(Intent::Approval),
+        _ => (before.asks() && before.is_tied()).then_some(Intent::Statement),
+    }
+}
+
+impl Before {
+    /// Whether a person surely answers this message, and not another.
+    fn is_tied(&self) -> bool {
+        self.by_person && self.link != Link::Previous
+    }
+
+    /// Whether it waits for an answer in words.
+    fn asks(&self) -> bool {
+        waits(self.intent)
+    }
+}
+
+/// Whether a message of this intent waits for an answer in words.
+pub fn waits(intent: Intent) -> bool {
+    matches!(intent, Intent::Question | Intent::Approval | Intent::Request)
+}
+
 /// What the message is as an answer to the one before, if it is one.
-fn answer(
-    reading: &Reading<'_>,
-    evidence: &Evidence,
-    before: Option<Before<'_>>,
-) -> Option<Intent> {
-    let before = before.filter(|b| !b.same_author)?;
-    if !(evidence.yes || evidence.no) || evidence.asks() || evidence.thanks {
+fn answer(reading: &Reading<'_>, evidence: &Evidence, before: Option<Before>) -> Option<Intent> {
+    let before = before?;
+    let tied = before.is_tied();
+    // "No, thanks" is an answer where it is surely one to that question.
+    let thanks = evidence.thanks && !tied;
+    if !(evidence.yes || evidence.no) || evidence.asks() || thanks {
         return None;
     }
-    // "ok" and the like take note of what was said; they answer only where consent was wanted.
+    // "ok" and the like take note of what was said; they answer only where consent was wanted, or an answer is due.
     let bare = matches!(
         reading.words[0],
         "ok" | "okay" | "right" | "true" | "indeed" | "exactly" | "fine"
     );
     match before.intent {
         Intent::Approval => Some(Intent::Approval),
-        Intent::Question if evidence.cancel || bare => None,
+        Intent::Question if evidence.cancel || (bare && !tied) => None,
+        Intent::Question if evidence.bidding || (tied && evidence.orders()) => {
+            Some(Intent::Request)
+        }
         Intent::Question => Some(Intent::Statement),
+        _ if tied && before.asks() && !evidence.cancel => {
+            Some(if evidence.orders() { Intent::Request } else { Intent::Statement })
+        }
         _ => None,
     }
 }

@@ -197,7 +197,7 @@ fn is_joint(c: char) -> bool {
 }
 
 /// Latin, full-width, Arabic, double, Greek and Armenian.
-const QUESTION_MARKS: [char; 6] = ['?', '？', '؟', '⁇', '\u{37e}', '՞'];
+pub(super) const QUESTION_MARKS: [char; 6] = ['?', '？', '؟', '⁇', '\u{37e}', '՞'];
 
 fn is_stop(c: char) -> bool {
     matches!(c, '.' | '!' | '\n' | ';' | '…' | '。' | '！' | '।' | '؛' | '۔')

@@ -9,10 +9,13 @@ fn check(want: Intent, texts: &[&str]) {
     }
 }
 
+const PREVIOUS: Before =
+    Before { intent: Intent::Question, same_author: false, link: Link::Previous, by_person: true };
+
 fn check_after(before: (&str, Intent), cases: &[(&str, Intent)]) {
+    let before = Before { intent: before.1, ..PREVIOUS };
     for (text, want) in cases {
-        let before = Before { text: before.0, intent: before.1, same_author: false };
-        assert_eq!(intent(text, Some(before)), *want, "{text:?} after {:?}", before.text);
+        assert_eq!(intent(text, Some(before)), *want, "{text:?} after a {:?}", before.intent);
         let alone = Before { same_author: true, ..before };
         assert_eq!(intent(text, Some(alone)), intent(text, None), "{text:?} after oneself");
     }
@@ -230,6 +233,62 @@ fn an_answer_is_no_courtesy() {
     check_after(statement, &[("yes", Intent::Social), ("ok", Intent::Social)]);
 }
 
+// covers: ATT-360, ATT-362
+#[test]
+fn an_answer_is_read_with_the_question_that_it_is_tied_to() {
+    use Answers::{Freely, No, Plainly};
+    let reply = Before { link: Link::Reply, ..PREVIOUS };
+    let approval = Before { intent: Intent::Approval, ..reply };
+    let request = Before { intent: Intent::Request, ..reply };
+    let statement = Before { intent: Intent::Statement, ..reply };
+    let asked = |alone| Before { link: Link::Asked { alone }, ..PREVIOUS };
+    for (before, text, intent, answers) in [
+        (reply, "yes", Intent::Statement, Plainly),
+        (reply, "no", Intent::Statement, Plainly),
+        (reply, "sure", Intent::Statement, Plainly),
+        (reply, "ok", Intent::Statement, Plainly),
+        (reply, "👍", Intent::Statement, Plainly),
+        (reply, "no, thanks", Intent::Statement, Plainly),
+        (reply, "do it", Intent::Request, Plainly),
+        (reply, "yes, merge it", Intent::Request, Plainly),
+        (reply, "yes, but wait for the tests", Intent::Request, Plainly),
+        (reply, "no, the tests are red", Intent::Statement, Plainly),
+        (reply, "the blue one", Intent::Statement, Freely),
+        (reply, "great", Intent::Statement, Freely),
+        (reply, "why?", Intent::Question, Freely),
+        (reply, "stop", Intent::Cancel, Freely),
+        (reply, "thanks!", Intent::Thanks, No),
+        (reply, "🎉", Intent::Social, No),
+        (approval, "yes", Intent::Approval, Plainly),
+        (approval, "yes, merge it", Intent::Approval, Plainly),
+        (approval, "👍", Intent::Approval, Plainly),
+        (request, "ok", Intent::Statement, Plainly),
+        (statement, "yes, merge it", Intent::Request, No),
+        (statement, "great", Intent::Social, No),
+        (asked(false), "yes", Intent::Statement, Plainly),
+        (asked(false), "yes, merge it", Intent::Request, Plainly),
+        (asked(false), "the lights are green", Intent::Statement, No),
+        (asked(true), "the lights are green", Intent::Statement, Freely),
+        (asked(true), "lol", Intent::Social, No),
+        (PREVIOUS, "yes", Intent::Statement, No),
+    ] {
+        let read = read(text, Some(before));
+        assert_eq!(read, Read { intent, answers }, "{text:?} to {before:?}");
+    }
+    // Two agents' courtesies stay courtesies.
+    let by_agent = Before { by_person: false, ..request };
+    for text in ["ok", "on it", "great", "👍"] {
+        assert!(intent(text, Some(by_agent)).is_courtesy(), "{text:?}");
+    }
+}
+
+// covers: ATT-362
+#[test]
+fn do_it_is_a_request() {
+    check(Intent::Request, &["do it", "@scout do it", "ok, do it now", "just do that please"]);
+    check(Intent::Statement, &["do it twice and the door opens by itself", "I do it every day"]);
+}
+
 #[test]
 fn urgency_is_said_in_words() {
     for text in [
@@ -270,7 +329,7 @@ proptest! {
     #[test]
     fn no_text_at_all_breaks_it(text in any::<String>(), same_author: bool) {
         let read = intent(&text, None);
-        intent(&text, Some(Before { text: &text, intent: read, same_author }));
+        intent(&text, Some(Before { intent: read, same_author, ..PREVIOUS }));
         is_urgent(&text);
     }
 

@@ -8,8 +8,10 @@
 //! two scripts that look alike are too.
 
 mod scan;
+mod unknown;
 
 pub use scan::{Mention, mentions};
+pub use unknown::unknown;
 
 use std::collections::HashMap;
 

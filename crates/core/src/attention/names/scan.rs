@@ -26,6 +26,15 @@ pub fn mentions(text: &str, index: &Index) -> Vec<Mention> {
     if index.is_empty() {
         return Vec::new();
     }
+    scan(text, index, None)
+}
+
+/// Who hears of names that nobody answers to.
+pub(super) type Missed<'a> = &'a mut dyn FnMut(Range<usize>, usize);
+
+/// The same; `missed` hears of each `@name` that nobody in the index answers to: where the name stands without its sign,
+/// and where the prose around it ends.
+pub(super) fn scan(text: &str, index: &Index, mut missed: Option<Missed<'_>>) -> Vec<Mention> {
     let wide = text.contains('＠');
     let mut scan = Scan { text, index, wide, found: Vec::new(), looked_up: 0, opening: true };
     let signed = wide || text.contains('@');
@@ -43,7 +52,7 @@ pub fn mentions(text: &str, index: &Index) -> Vec<Mention> {
         let plain = last.is_none() && scan.opening;
         let start = if plain { scan.plain_names(range.clone()) } else { range.start };
         last = Some(range.end);
-        scan.signed_names(start..range.end);
+        scan.signed_names(start..range.end, &mut missed);
     }
     scan.found
 }
@@ -87,7 +96,7 @@ impl Scan<'_> {
     }
 
     /// `@name` in `range`.
-    fn signed_names(&mut self, range: Range<usize>) {
+    fn signed_names(&mut self, range: Range<usize>, missed: &mut Option<Missed<'_>>) {
         let mut at = range.start;
         // Where the last name ended: a sign right after it belongs to no address.
         let mut after_name = None;
@@ -99,6 +108,11 @@ impl Scan<'_> {
             let next = sign + self.text[sign..].chars().next().map_or(1, char::len_utf8);
             let end = next + run(&self.text[next..range.end]);
             let named = if is_open { self.resolve(next..end, range.end) } else { None };
+            if let Some(missed) = missed.as_mut().filter(|_| is_open && named.is_none())
+                && self.is_unknown(next..end, range.end)
+            {
+                missed(next..end, range.end);
+            }
             if let Some((target, end)) = named {
                 self.found.push(Mention { target, start: sign, end, at_start: self.opening });
             }
@@ -129,6 +143,15 @@ impl Scan<'_> {
             }
         }
         None
+    }
+
+    /// Whether nobody answers to a name that begins as this one does.
+    fn is_unknown(&self, name: Range<usize>, limit: usize) -> bool {
+        if name.is_empty() || self.goes_on(name.end, limit) {
+            return false;
+        }
+        let (folded, ends) = candidates(&self.text[name]);
+        !ends.into_iter().any(|(length, _)| self.index.knows(&folded[..length]))
     }
 
     /// Whether what follows makes the name part of something longer: a package (`@scope/name`) or an

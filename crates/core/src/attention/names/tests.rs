@@ -185,3 +185,58 @@ proptest! {
         valid_handle(&text);
     }
 }
+
+fn missed(text: &str) -> String {
+    unknown(text, &index()).join(" ")
+}
+
+// covers: ATT-365
+#[test]
+fn a_name_that_fits_nobody_is_found() {
+    for (text, want) in [
+        ("@scot can you look?", "scot"),
+        ("hey @Scot, look", "Scot"),
+        ("ask @scot. And @scot too", "scot"),
+        ("@scot's turn (@buildr)", "scot buildr"),
+        ("@everyone @here", "everyone here"),
+        ("@scout-3 please", "scout-3"),
+        ("@scot\nthe build is red", "scot"),
+        ("＠scot", "scot"),
+        ("@Сара привет", "Сара"),
+        // Known names, and those that two bear, are no such.
+        ("@scout @builder @小明请看", ""),
+    ] {
+        assert_eq!(missed(text), want, "{text:?}");
+    }
+    assert_eq!(unknown(&"@x1y ".repeat(100), &index()), ["x1y"]);
+    let many: String = (0..100).map(|n| format!("@name{n} ")).collect();
+    assert_eq!(unknown(&many, &index()).len(), 8);
+}
+
+// covers: ATT-366
+#[test]
+fn what_only_looks_like_a_name_is_not_complained_about() {
+    for text in [
+        "`@scot`",
+        "```\n@scot\n```",
+        "> @scot said",
+        "https://x.y/@scot",
+        "[@scot](https://x.y)",
+        "mail ann@scot or ann+@scot, ann@scot.com",
+        "npm i @angular/core and @types/node, react@latest or @latest",
+        "@Override is missing there",
+        "@Component({selector: 'a'})",
+        "@app.route(\"/\") does it",
+        "@pytest.fixture\ndef house():\n    pass",
+        "@custom\nclass House:",
+        "@one\n@two\nfn main() {}",
+        " * @param name who it is",
+        "@media (min-width: 1em)",
+        "@scot@host.example",
+        "\\@scot",
+        "at 5 @ 6, @7 and @3pm",
+        "@ @@ @- @_",
+    ] {
+        assert_eq!(missed(text), "", "{text:?}");
+    }
+}

@@ -9,7 +9,7 @@ use proptest::sample::select;
 
 use super::{count, decided, decision, member, seq, time};
 use crate::claim::Claim;
-use crate::delivery::{Clock, Delivery, Disposition, Open, Retry, State};
+use crate::delivery::{Before, Clock, Delivery, Disposition, Open, Retry, State, Taken};
 use crate::ids::{SessionKey, ThreadKey, Uid};
 
 fn state() -> impl Strategy<Value = State> {
@@ -40,10 +40,17 @@ fn clock() -> impl Strategy<Value = Clock> {
 fn delivery() -> impl Strategy<Value = Delivery> {
     let counts = (any::<u16>(), any::<u32>(), any::<u8>(), any::<u8>());
     let times = (option::of(time()), option::of(time()), option::of(time()));
-    let callback = (prop_oneof![Just(0), any::<u16>()], any::<[bool; 3]>());
+    let callback = (prop_oneof![Just(0), any::<u16>()], any::<[bool; 4]>());
     let retry =
         (1u8.., time(), time()).prop_map(|(failed, until, epoch)| Retry { failed, until, epoch });
-    (member(), decision(), state(), counts, times, clock(), (callback, option::of(retry))).prop_map(
+    let before = prop_oneof![
+        Just(Before::default()),
+        any::<[u16; 2]>().prop_map(|[fence, connection]| Before { fence, connection }),
+    ];
+    let taken = option::of((time(), time()).prop_map(|(at, life)| Taken { at, life }));
+    let note = option::of("\\PC{0,12}".prop_map(Arc::from));
+    let later = (callback, option::of(retry), before, taken, note);
+    (member(), decision(), state(), counts, times, clock(), later).prop_map(
         |(
             member,
             decision,
@@ -51,12 +58,13 @@ fn delivery() -> impl Strategy<Value = Delivery> {
             (attempt, fence, said, reminders),
             times,
             clock,
-            ((voice, [over, carried, heard]), retry),
+            ((voice, [over, carried, heard, moved_on]), retry, before, taken, note),
         )| Delivery {
             voice,
             over,
             carried,
             heard,
+            moved_on,
             retry,
             member,
             decision,
@@ -69,6 +77,9 @@ fn delivery() -> impl Strategy<Value = Delivery> {
             said,
             reminders,
             clock,
+            before,
+            taken,
+            note,
         },
     )
 }
@@ -76,14 +87,16 @@ fn delivery() -> impl Strategy<Value = Delivery> {
 pub(super) fn opened() -> impl Strategy<Value = Open> {
     let claim = (member(), any::<u32>(), time(), any::<bool>())
         .prop_map(|(holder, fence, expires, accepted)| Claim { holder, fence, expires, accepted });
-    let place = (seq(), any::<u128>(), time(), option::of(count().prop_map(ThreadKey)));
+    let place =
+        (seq(), any::<u128>(), time(), option::of(count().prop_map(ThreadKey)), option::of(seq()));
     let owed = (decided(), vec(delivery(), 0..4), option::of(claim));
     (place, member(), any::<u8>(), owed).prop_map(
-        |((seq, uid, at, thread), author, hop, (attention, deliveries, claim))| Open {
+        |((seq, uid, at, thread, edit_of), author, hop, (attention, deliveries, claim))| Open {
             seq,
             uid: Uid(uid),
             at,
             thread,
+            edit_of,
             author,
             hop,
             attention: Arc::new(attention),

@@ -46,7 +46,7 @@ impl Run<'_> {
                     continue;
                 }
                 self.log_plain(link.key, derived(self.drawn.uid, nth), Change::Left { member })?;
-                self.drop_deliveries(link.key, member);
+                self.drop_deliveries(link.key, member)?;
                 nth += 1;
             }
             for member in wanted {

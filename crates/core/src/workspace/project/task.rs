@@ -1,5 +1,6 @@
 //! Tasks: added, changed, done.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::conversation::derived;
@@ -186,6 +187,22 @@ impl Run<'_> {
         }
         self.must_sit(key)?;
         Ok((key, thread, uid))
+    }
+
+    /// Threads of the project's channels, and those that its tasks were worked on in, are bound to these no more.
+    pub(super) fn release_tasks(&mut self, project: &Project) -> Result<()> {
+        let bound =
+            |task: &Uid| Binding { kind: BindingKind::Task, id: task.show(Prefix::Task).into() };
+        let gone: BTreeSet<_> = project.tasks.keys().map(bound).collect();
+        let worked_on =
+            project.tasks.values().filter_map(|task| task.thread).map(|(key, _, _)| key);
+        let rooms: BTreeSet<_> = project.links.iter().map(|l| l.key).chain(worked_on).collect();
+        let mut nth = 0;
+        for key in rooms {
+            self.load(key)?;
+            nth = self.unbind_all(key, &gone, nth)?;
+        }
+        Ok(())
     }
 
     /// The work of the thread knows that it is bound to the task, and of the one before that it is no more.

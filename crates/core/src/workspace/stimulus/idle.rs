@@ -7,7 +7,7 @@ use super::headline;
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Uid};
 use crate::limits;
-use crate::stimulus::{Stimulus, StimulusKind};
+use crate::stimulus::{Stimulus, StimulusKind, keys};
 use crate::thread::Thread;
 
 impl Run<'_> {
@@ -84,7 +84,7 @@ impl Run<'_> {
             text: text.as_str().into(),
             title: headline(&text),
             targets: owner.into_iter().collect(),
-            dedupe_key: Some("idle".into()),
+            dedupe_key: Some(keys::IDLE.into()),
             ..Stimulus::new(uid, kind, source, salt, self.now)
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::super::{Result, Run};
 use crate::error::{Code, Refusal};
-use crate::ids::{ConversationKey, Timestamp};
+use crate::ids::{ConversationKey, ThreadKey, Timestamp};
 use crate::limits;
 use crate::stimulus::{Rules, Stimulus, StimulusState, queue};
 
@@ -22,7 +22,7 @@ impl Run<'_> {
         new: Stimulus,
     ) -> Result<Arc<Stimulus>> {
         let old = self.about_the_same(key, &new);
-        if !self.has_place(key, &old) {
+        if !self.has_place(key, &old) && !self.goes_past_the_cap(key, &new) {
             let most = self.stimulus_rules(key).pending;
             let why = format!("{most} stimuli of this channel wait already");
             return Err(Refusal::new(Code::RateLimited, why).into());
@@ -89,7 +89,7 @@ impl Run<'_> {
             self.note_fired(key, &ended);
             self.room_mut(key).replace_stimulus(ended);
         }
-        if new.is_root() {
+        if self.thread_to_continue(key, &new).is_none() {
             new.due_at = new.created_at.max(self.opens_at(key));
         }
         self.room_mut(key).put_stimulus(new.clone());
@@ -111,22 +111,57 @@ impl Run<'_> {
         queue::waiting(&self.room(key).stimuli) < most + free
     }
 
+    /// Whether it goes on with an undertaking that is alive, which does so at once, whatever else waits: so many of
+    /// them come to no more than any channel may let wait.
+    fn goes_past_the_cap(&self, key: ConversationKey, new: &Stimulus) -> bool {
+        let room = self.room(key);
+        new.thread.is_none()
+            && self.thread_to_continue(key, new).is_some()
+            && queue::waiting(&room.stimuli) < limits::STIMULI_PENDING
+    }
+
+    /// The thread that it continues: its own, else the live one of its undertaking. None, and it opens a subject.
+    pub(super) fn thread_to_continue(
+        &self,
+        key: ConversationKey,
+        stimulus: &Stimulus,
+    ) -> Option<ThreadKey> {
+        let live = || {
+            let initiative = stimulus.initiative_key.as_deref()?;
+            self.room(key).live_thread_of(initiative).map(|thread| thread.key)
+        };
+        stimulus.thread.map(|(thread, _)| thread).or_else(live)
+    }
+
+    /// Until when it has to wait, if it opens a subject and none may be opened now.
+    pub(super) fn waits_until(&self, key: ConversationKey, of: &Stimulus) -> Option<Timestamp> {
+        let opens = self.thread_to_continue(key, of).is_none();
+        opens.then(|| self.opens_at(key)).filter(|at| *at > self.now)
+    }
+
     fn stimulus_rules(&self, key: ConversationKey) -> Rules {
         self.room(key).conversation.settings.stimuli.unwrap_or_default()
     }
 
-    pub(super) fn opens_at(&self, key: ConversationKey) -> Timestamp {
+    fn opens_at(&self, key: ConversationKey) -> Timestamp {
         let room = self.room(key);
         queue::opens_at(&room.stimuli, self.stimulus_rules(key), room.threads.values(), self.now)
     }
 
-    /// What waits for its turn to open a subject is given its time anew, after something has changed that.
+    /// What waits is given its time anew, after something has changed when a subject may be opened, or whether an
+    /// undertaking is alive.
     pub(in crate::workspace) fn arrange_stimuli(&mut self, key: ConversationKey) {
         let opens_at = self.opens_at(key);
         let pending = self.room(key).stimuli.values();
         let moved = pending
-            .filter(|s| s.state == StimulusState::Pending && s.is_root())
-            .map(|s| Stimulus { due_at: s.created_at.max(opens_at), ..(**s).clone() })
+            .filter(|s| s.state == StimulusState::Pending && s.thread.is_none())
+            .map(|s| {
+                let due_at = match self.thread_to_continue(key, s) {
+                    Some(_) => s.due_at.min(self.now),
+                    None => s.created_at.max(opens_at),
+                };
+                Stimulus { due_at, ..(**s).clone() }
+            })
             .filter(|s| {
                 self.room(key).stimuli.get(&s.uid).is_some_and(|old| old.due_at != s.due_at)
             });

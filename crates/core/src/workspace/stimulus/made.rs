@@ -8,7 +8,7 @@ use super::headline;
 use crate::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Uid};
 use crate::limits;
 use crate::project::{Project, Task};
-use crate::stimulus::{Stimulus, StimulusKind, StimulusState};
+use crate::stimulus::{Stimulus, StimulusKind, StimulusState, keys};
 use crate::thread::ThreadStatus;
 
 /// How far the id of a stimulus is from those of the events that the same command logs.
@@ -59,7 +59,7 @@ impl Run<'_> {
         let made = self.made(StimulusKind::ReviewCompleted, at, thread.uid, &text);
         let seated = |m: &MemberKey| self.room(key).roster.contains_key(m);
         let targets = thread.owner.filter(|owner| *owner != made.source && seated(owner));
-        let dedupe_key = Some("review".into());
+        let dedupe_key = Some(keys::REVIEW.into());
         let made = Stimulus { targets: targets.into_iter().collect(), dedupe_key, ..made };
         match self.enqueue_made(key, made) {
             Ok(()) | Err(Failure::Refused(_)) => Ok(()),

@@ -23,6 +23,58 @@ fn fragments_become_one_turn_after_a_quiet_window_and_the_last_is_answered() {
         .expect(&["7000 reply 2: both", "7000 settle 1 superseded"]);
 }
 
+/// What people see of it: the waits that an agent has by default.
+// covers: ATT-49, ATT-50, ATT-300
+#[test]
+fn pieces_are_one_answer_and_nobody_waits_longer_than_five_seconds() {
+    // The example of the C2A spec, by somebody unknown.
+    let mut sim = Sim::by_default();
+    for (n, text) in ["when someone types", "in", "pieces", "like this", "the agent should wait"]
+        .into_iter()
+        .enumerate()
+    {
+        sim.at(1_500 * n as i64).post(&n.to_string(), text);
+    }
+    sim.at(60_000).expect(&["8000 start 1.1 0 1 2 3 4 for 4"]);
+    // A brisk conversation: a question 3 s after each answer.
+    let mut sim = Sim::by_default();
+    let mut now = 0;
+    for turn in 1..9 {
+        sim.at(now).post(&turn.to_string(), "And is that so in staging?").at(now + 2_500);
+        sim.says(turn, "Yes.");
+        sim.expect(&[
+            &format!("{} start {turn}.1 {turn} for {turn}", now + 2_000),
+            &format!("{} reply {turn}: Yes.", now + 2_500),
+        ]);
+        now += 5_500;
+    }
+    // After edits, as often as somebody makes them; the host withdraws what each one replaces.
+    let mut sim = Sim::by_default();
+    sim.post("0", "run it").says(0, "-");
+    for n in 1..9 {
+        sim.at(n * 500)
+            .cancel(&(n - 1).to_string())
+            .deliver(edit(&n.to_string(), &(n - 1).to_string()));
+    }
+    sim.at(60_000);
+    let lines = sim.lines();
+    assert_eq!(lines.last().unwrap(), "6000 start 1.1 8 for 8", "{lines:?}");
+}
+
+// covers: ATT-302
+#[test]
+fn an_answer_ends_what_was_learned_of_its_askers() {
+    let mut sim = Sim::by_default();
+    for n in 0..6 {
+        sim.at(n * 1_000).post(&n.to_string(), "run it");
+    }
+    let waited = |sim: &mut Sim| sim.turns.due().unwrap().0 - sim.now();
+    let hasty = waited(&mut sim);
+    assert!((4_000..=5_000).contains(&hasty), "{hasty}");
+    sim.at(20_000).says(1, "done").at(21_000).post("again", "run it");
+    assert_eq!(waited(&mut sim), 3_500, "as of somebody unknown");
+}
+
 // covers: ATT-50, ATT-51
 #[test]
 fn the_window_is_capped_and_held_while_the_author_types() {
@@ -137,14 +189,34 @@ fn acknowledgements_and_forbidden_replies_cost_no_turn() {
     ]);
 }
 
-// covers: ATT-63
+// covers: ATT-63, ATT-383
 #[test]
 fn silence_is_no_answer_only_where_an_answer_is_owed() {
-    Sim::new().deliver(may("1")).deliver(message("2")).at(5_000).ends(1, End::Silent).expect(&[
-        "5000 start 1.1 1 2 for 2",
-        "5000 settle 1 ignored",
-        "5000 settle 2 failed: the runtime said nothing",
+    Sim::new()
+        .deliver(may("1"))
+        .deliver(message("2"))
+        .at(5_000)
+        .ends(1, End::Silent)
+        .at(6_000)
+        .ends(2, End::Silent)
+        .expect(&[
+            "5000 start 1.1 1 2 for 2",
+            "5000 settle 1 ignored",
+            "6000 start 2.2 2 for 2 look",
+            "6000 settle 2 failed: the runtime ended without an answer",
+        ]);
+    // What its runtime has put off or ended by itself is not run again.
+    Sim::new().deliver(message("1")).at(5_000).ends(1, End::Disposed).at(100_000).expect(&[
+        "5000 start 1.1 1 for 1",
+        "5000 settle 1 failed: the runtime ended without an answer",
     ]);
+    Sim::new()
+        .deliver(message("1"))
+        .at(5_000)
+        .ends(1, End::Silent)
+        .at(6_000)
+        .says(2, "x")
+        .expect(&["5000 start 1.1 1 for 1", "6000 start 2.2 1 for 1 look", "6000 reply 1: x"]);
     // What presses most is answered, also when something lighter came after it.
     Sim::new().deliver(message("1")).deliver(may("2")).at(5_000).says(1, "x").expect(&[
         "5000 start 1.1 1 2 for 1",

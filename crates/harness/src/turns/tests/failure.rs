@@ -99,7 +99,7 @@ fn a_restart_that_finds_an_earlier_run_to_have_acted_leaves_only_what_is_new() {
 fn what_was_open_when_the_harness_died_waits_for_the_host_and_then_goes_on() {
     let mut sim = Sim::new();
     sim.turns = crate::turns::Turns::new(crate::turns::Rules {
-        compose: Settings { quiet_ms: 0, cap_ms: 0, ..Settings::default() },
+        compose: Settings { quiet_ms: 0, unfinished_ms: 0, cap_ms: 0 },
         knocks: crate::options::Knocks::Hold,
         parallel: 4,
     });

@@ -52,17 +52,67 @@ fn a_turn_is_begun_again_at_most_twice() {
 
 // covers: ATT-55
 #[test]
-fn a_turn_is_begun_again_only_in_its_first_thirty_seconds() {
+fn a_fragment_joins_a_silent_turn_however_long_that_has_run_and_has_a_window_of_its_own() {
     Sim::new()
         .deliver(message("1"))
-        .at(34_999)
-        .expect(&["5000 start 1.1 1 for 1"])
-        .at(35_000)
+        .at(100_000)
         .deliver(message("2"))
-        .expect(&[])
-        .says(1, "x")
-        .at(40_000)
-        .expect(&["35000 reply 1: x", "40000 start 2.1 2 for 2"]);
+        .ends(1, End::Cancelled)
+        .at(102_000)
+        .deliver(message("3"))
+        .at(110_000)
+        .expect(&["5000 start 1.1 1 for 1", "100000 stop 1", "107000 start 2.1 1 2 3 for 3 look"]);
+}
+
+// covers: ATT-303
+#[test]
+fn nothing_joins_a_turn_of_which_something_was_seen() {
+    let next = ["9000 reply 1: x", "11000 start 2.1 2 for 2"];
+    let mut sim = Sim::new();
+    sim.deliver(message("1")).at(5_000).expect(&["5000 start 1.1 1 for 1"]);
+    sim.give(Input::Seen { turn: 1 }).at(6_000).deliver(message("2")).expect(&[]);
+    sim.at(9_000).says(1, "x").at(20_000).expect(&next);
+    // What was to join it finds that it has spoken.
+    let mut sim = Sim::new();
+    sim.deliver(message("1")).at(6_000).deliver(message("2"));
+    sim.expect(&["5000 start 1.1 1 for 1", "6000 stop 1"]);
+    sim.give(Input::Seen { turn: 1 }).at(9_000).says(1, "x").at(20_000).expect(&next);
+}
+
+// covers: ATT-55
+#[test]
+fn what_the_host_has_joined_counts() {
+    let replaced = |sim: &mut Sim, event: &str| {
+        let reason = chorus_core::turn::REPLACED.to_owned();
+        sim.give(Input::Cancelled { event: event.into(), reason });
+    };
+    let mut sim = Sim::new();
+    sim.deliver(message("1")).at(5_000);
+    replaced(&mut sim, "1");
+    sim.ends(1, End::Cancelled).deliver(message("2")).at(10_000);
+    replaced(&mut sim, "2");
+    sim.deliver(message("3")).ends(2, End::Cancelled).at(15_000);
+    sim.deliver(message("4")).at(20_000).says(3, "x").expect(&[
+        "5000 start 1.1 1 for 1",
+        "5000 stop 1",
+        "5000 settle 1 superseded quietly",
+        "10000 start 2.1 2 for 2",
+        "10000 stop 2",
+        "10000 settle 2 superseded quietly",
+        "15000 start 3.1 3 for 3",
+        "20000 reply 3: x",
+        "20000 start 4.1 4 for 4",
+    ]);
+    // The next turn has its own two.
+    sim.deliver(message("5")).expect(&["20000 stop 4"]);
+}
+
+// covers: ATT-55
+#[test]
+fn a_fragment_that_names_somebody_else_does_not_join() {
+    let mut other = message("2");
+    other.target.mentions = vec!["bot".into(), "carol".into()];
+    Sim::new().deliver(message("1")).at(6_000).deliver(other).expect(&["5000 start 1.1 1 for 1"]);
 }
 
 // covers: ATT-48, FAIL-12
@@ -100,6 +150,7 @@ fn an_edit_during_the_turn_begins_it_again_with_the_new_wording() {
     Sim::new()
         .deliver(message("1"))
         .at(36_000)
+        .give(Input::Seen { turn: 1 })
         .deliver(edit("2", "1"))
         .says(1, "x")
         .at(50_000)

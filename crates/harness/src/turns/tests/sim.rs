@@ -1,6 +1,6 @@
 //! A conversation on a clock of its own. Every effect becomes one short line; times are milliseconds.
 
-use chorus_core::attention::compose::{SIGNS, Settings};
+use chorus_core::attention::compose::Settings;
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::conversation::ConversationKind;
 use chorus_core::delivery::Disposition;
@@ -14,13 +14,6 @@ use crate::journal::Step;
 use crate::options::Knocks;
 use crate::runtime::End;
 use crate::turns::{ClaimAnswer, Effect, Input, Rules, Turns};
-
-/// Nobody is taken to go on, so that a window is a twenty-fifth of the quiet time: 5 s, whatever was said.
-static NEVER_GOES_ON: [f32; SIGNS] = {
-    let mut weights = [0.0; SIGNS];
-    weights[0] = -100.0;
-    weights
-};
 
 pub(super) struct Sim {
     pub turns: Turns,
@@ -103,12 +96,28 @@ impl Sim {
     }
 
     pub(super) fn with(knocks: Knocks, parallel: usize) -> Self {
-        let compose =
-            Settings { quiet_ms: 125_000, weights: &NEVER_GOES_ON, ..Settings::default() };
+        // 5 s, whatever was said.
+        let compose = Settings { quiet_ms: 5_000, unfinished_ms: 5_000, cap_ms: 30_000 };
         let rules = Rules { compose, knocks, parallel };
         let mut sim = Self { turns: Turns::new(rules), now: 0, log: Vec::new() };
         sim.give(Input::Linked(true));
         sim
+    }
+
+    /// With the waits that an agent has by default.
+    pub(super) fn by_default() -> Self {
+        let rules = Rules { compose: Settings::default(), knocks: Knocks::Hold, parallel: 4 };
+        let mut sim = Self { turns: Turns::new(rules), now: 0, log: Vec::new() };
+        sim.give(Input::Linked(true));
+        sim
+    }
+
+    /// Alice posts this now.
+    pub(super) fn post(&mut self, event: &str, text: &str) -> &mut Self {
+        let mut delivery = message(event);
+        delivery.content = Some(vec![Part::text(text)]);
+        delivery.timing.created_at = Timestamp(self.now);
+        self.deliver(delivery)
     }
 
     /// Lets time pass, doing what becomes due on the way.
@@ -159,6 +168,14 @@ impl Sim {
         self.give(Input::Ended { turn, end, acted: false })
     }
 
+    pub(super) fn now(&self) -> i64 {
+        self.now
+    }
+
+    pub(super) fn lines(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.log)
+    }
+
     /// The lines since the last look.
     #[track_caller]
     pub(super) fn expect(&mut self, lines: &[&str]) -> &mut Self {
@@ -197,7 +214,7 @@ fn line(effect: Effect) -> Option<String> {
             let anchor = &turn.anchor().unwrap().event_id;
             format!("start {id}.{attempt} {} for {anchor}{knocks}{look}", batch.join(" "))
         }
-        Effect::Stop(turn) => format!("stop {turn}"),
+        Effect::Stop(turn) | Effect::Join(turn) => format!("stop {turn}"),
         Effect::Claim(event) => format!("claim {event}"),
     })
 }

@@ -138,7 +138,10 @@ impl App {
         text: &str,
         extension: &Extension,
     ) -> Result<Content, Refusal> {
-        let mut before: Vec<&str> = extension.earlier.iter().map(|m| &*m.content).collect();
+        // What was delivered before stands here already.
+        let known = extension.earlier.iter().rposition(|m| extension.supersedes.contains(&m.id));
+        let new = extension.earlier.iter().skip(known.map_or(0, |last| last + 1));
+        let mut before: Vec<&str> = new.map(|m| &*m.content).collect();
         before.retain(|text| !text.trim().is_empty());
         if let Some(knock) = &extension.knock {
             return Content::read(Some(knocked(knock)), None);

@@ -1,5 +1,7 @@
 //! One endpoint, served: its session, what it is offered, and the posts under way.
 
+mod joining;
+
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,7 +24,7 @@ use tokio::sync::watch;
 use super::Webhooks;
 use super::health::Health;
 use super::line::{Line, next};
-use super::payload;
+use super::payload::{self, Thought};
 use super::taken;
 use crate::app::App;
 use crate::app::endpoints::Reached;
@@ -101,6 +103,7 @@ impl Lane {
                 taken::flush(&self.app);
                 self.app.close_session(held.by, held.session);
             }
+            self.app.webhooks.runs.forget(self.endpoint.member);
             self.health.waiting(0);
             match end {
                 End::Over => return,
@@ -207,9 +210,7 @@ impl Lane {
                     }
                 }
                 Some(note) = held.queues.notes.recv() => {
-                    if let Some(event) = note.withdraws {
-                        held.lines.values_mut().for_each(|line| line.withdraw(event));
-                    }
+                    self.heard(held, &note);
                 }
                 Some(outgoing) = held.queues.offers.recv(), if held.count < HELD => {
                     self.take(held, outgoing.offer);
@@ -235,10 +236,13 @@ impl Lane {
             return self.note_taken(held.by, &offer, ends);
         }
         offer.retry = offer.retry.filter(|retry| retry.epoch == self.endpoint.epoch);
-        let key = offer.entry.conversation.key;
-        let compose = self.app.webhooks.compose;
-        let now = self.app.now();
-        held.lines.entry(key).or_insert_with(|| Line::new(compose)).push(offer, now);
+        let conversation = &offer.entry.conversation;
+        let (key, compose, now) = (conversation.key, self.app.webhooks.compose, self.app.now());
+        // Who types there from now on is told to it.
+        held.connection.listen(conversation.uid, now);
+        let line = held.lines.entry(key).or_insert_with(|| Line::new(compose));
+        self.add_to_run(line, &offer);
+        line.push(offer, now);
         held.count += 1;
     }
 
@@ -263,7 +267,8 @@ impl Lane {
             true => 1,
             false => self.app.webhooks.concurrency,
         };
-        let Held { lines, posts, caller, .. } = held;
+        let (runs, member) = (&self.app.webhooks.runs, self.endpoint.member);
+        let Held { lines, posts, caller, by, .. } = held;
         lines.values_mut().for_each(|line| line.ripen(now));
         while posts.len() < most {
             // Who has waited longest is first.
@@ -271,8 +276,9 @@ impl Lane {
             let Some((_, key, line)) = due.min_by_key(|(since, key, _)| (*since, **key)) else {
                 break;
             };
+            self.join(*by, line).await;
             let Some(thought) = line.start() else { break };
-            let Some(offer) = thought.last().map(|f| &f.item) else { break };
+            let Some(offer) = thought.newest().map(|f| &f.item) else { break };
             if self.app.is_gone(offer) {
                 line.done();
                 continue;
@@ -283,6 +289,10 @@ impl Lane {
                 continue;
             };
             let id = offer.entry.event.uid.show(Prefix::Event);
+            // Before it goes out: the agent may answer sooner than the post does.
+            if self.app.webhooks.compose.is_some() {
+                runs.begin(member, at(offer));
+            }
             let (app, to, key) = (self.app.clone(), to.clone(), *key);
             let whose = To::Endpoint(self.endpoint.member);
             posts.push(Box::pin(async move {
@@ -293,7 +303,10 @@ impl Lane {
                 (key, outward.post(&to.url, Bytes::from(body), headers, *timeout).await)
             }));
         }
-        lines.retain(|_, line| !line.is_empty());
+        lines.retain(|_, line| {
+            runs.left(member, line.forget(now));
+            !line.is_empty()
+        });
         held.count = held.lines.values().map(Line::len).sum();
     }
 
@@ -310,7 +323,9 @@ impl Lane {
             Answer::Taken => {
                 self.app.metrics.webhook(Posted::Taken);
                 self.health.taken(now);
-                self.accept(held.by, line.done());
+                let thought = line.done();
+                self.accept(held.by, &thought);
+                self.ran(line, thought, now);
             }
             Answer::Refused { status } => {
                 self.app.metrics.webhook(Posted::Refused);
@@ -354,16 +369,14 @@ impl Lane {
     }
 
     /// The agent has them. It answers the newest; what its author said before that is part of the same thought.
-    fn accept(&mut self, by: By, mut thought: payload::Thought) {
-        let newest = thought.pop();
-        for fragment in thought {
+    fn accept(&mut self, by: By, thought: &Thought) {
+        let Some((newest, earlier)) = thought.fragments.split_last() else { return };
+        for fragment in earlier {
             self.note_taken(by, &fragment.item, Some(Disposition::Superseded));
         }
-        if let Some(fragment) = newest {
-            // That it was taken is the acknowledgement.
-            let acks = fragment.item.decision.policy == Policy::AckOnly;
-            self.note_taken(by, &fragment.item, acks.then_some(Disposition::Acknowledged));
-        }
+        // That it was taken is the acknowledgement.
+        let acks = newest.item.decision.policy == Policy::AckOnly;
+        self.note_taken(by, &newest.item, acks.then_some(Disposition::Acknowledged));
     }
 
     fn note_taken(&mut self, by: By, offer: &Offer, ends: Option<Disposition>) {
@@ -380,8 +393,9 @@ impl Lane {
         }
     }
 
-    fn give_up(&self, by: By, thought: payload::Thought) {
-        for fragment in thought {
+    fn give_up(&self, by: By, thought: Thought) {
+        for fragment in thought.fragments {
+            self.app.webhooks.runs.end(self.endpoint.member, at(&fragment.item));
             let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
             self.app.hand(by, Command::GiveUp { event, attempt });
         }

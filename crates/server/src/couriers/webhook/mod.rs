@@ -9,6 +9,7 @@ mod health;
 mod lane;
 mod line;
 pub(crate) mod payload;
+mod runs;
 mod taken;
 
 use std::collections::HashMap;
@@ -28,6 +29,7 @@ use crate::config::webhook::Webhook;
 use crate::outward::{Allowed, Outward, Places};
 pub(crate) use health::{Breaker, Health};
 use lane::Lane;
+use runs::Runs;
 use taken::Taken;
 
 /// How deliveries go out, and how the endpoints are.
@@ -41,6 +43,8 @@ pub(crate) struct Webhooks {
     pub(crate) places: Places,
     /// How long one author's fragments are waited for; none posts each at once.
     pub(crate) compose: Option<compose::Settings>,
+    /// Runs that may still be joined.
+    pub(crate) runs: Runs,
     health: Mutex<HashMap<MemberKey, Arc<Health>>>,
     taken: Taken,
 }
@@ -57,11 +61,11 @@ impl Webhooks {
             loopback: listens.is_loopback(),
             networks: config.allow.iter().map(|network| network.0).collect(),
         };
-        let (quiet, cap) = (config.quiet.ms(), config.quiet_cap.ms());
+        let (quiet, unfinished) = (config.quiet.ms(), config.quiet_unfinished.ms());
         let compose = compose::Settings {
             quiet_ms: quiet,
-            cap_ms: cap.max(quiet),
-            ..compose::Settings::default()
+            unfinished_ms: unfinished.max(quiet),
+            cap_ms: config.quiet_cap.ms().max(unfinished).max(quiet),
         };
         Ok(Self {
             outward: Outward::new(allowed.clone(), roots)?,
@@ -70,6 +74,7 @@ impl Webhooks {
             concurrency: config.concurrency,
             places: Places::new(config.posts),
             compose: (quiet > 0).then_some(compose),
+            runs: Runs::default(),
             health: Mutex::default(),
             taken: Taken::default(),
         })

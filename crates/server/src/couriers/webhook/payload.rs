@@ -3,8 +3,8 @@
 use chorus_core::attention::compose::Fragment;
 use chorus_core::command::Offer;
 use chorus_core::endpoint::Endpoint;
-use chorus_core::event::Change;
-use chorus_core::ids::{MemberKey, Prefix};
+use chorus_core::ids::{MemberKey, Prefix, Uid};
+use chorus_core::limits;
 use chorus_core::member::Directory;
 use chorus_wire::attention::channel::ChannelDelivery;
 use chorus_wire::part::Part;
@@ -17,8 +17,40 @@ use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
 use crate::couriers::frames;
 use crate::view::{id_of, members};
 
-/// What one author has said in one go, the newest last; at least one.
-pub(super) type Thought = Vec<Fragment<MemberKey, Offer>>;
+/// One message on its way to an agent.
+pub(super) type Piece = Fragment<MemberKey, Offer>;
+
+/// What one author has said in one go.
+#[derive(Default)]
+pub(super) struct Thought {
+    /// What was delivered before, in runs that this one takes the place of; oldest first.
+    pub joins: Vec<Piece>,
+    /// What is delivered for the first time, the newest last; at least one.
+    pub fragments: Vec<Piece>,
+    /// The messages that those runs answered.
+    pub replaces: Vec<Uid>,
+}
+
+impl Thought {
+    pub(super) fn of(fragments: Vec<Piece>) -> Self {
+        Self { fragments, ..Self::default() }
+    }
+
+    /// The message that is answered.
+    pub(super) fn newest(&self) -> Option<&Piece> {
+        self.fragments.last()
+    }
+
+    /// All of it, oldest first.
+    pub(super) fn pieces(&self) -> impl DoubleEndedIterator<Item = &Piece> {
+        self.joins.iter().chain(&self.fragments)
+    }
+
+    /// Whether it was delivered again as often as it may be.
+    pub(super) fn is_last(&self) -> bool {
+        self.replaces.len() >= usize::from(limits::RUN_JOINS)
+    }
+}
 
 /// The service that the host is, as agents are told.
 pub(super) const SERVICE: &str = "Chorus";
@@ -30,10 +62,11 @@ const FRAME: usize = 2_048;
 pub(super) fn encode(
     app: &App,
     endpoint: &Endpoint,
-    thought: &[Fragment<MemberKey, Offer>],
+    thought: &Thought,
     turn: Option<ChannelDelivery>,
 ) -> Option<Vec<u8>> {
-    let (newest, earlier) = thought.split_last()?;
+    let newest = thought.newest()?;
+    let earlier = thought.pieces().filter(|piece| piece.id != newest.id);
     let offer = &newest.item;
     let (entry, decision) = (&offer.entry, &offer.decision);
     let (event, conversation) = (&entry.event, &entry.conversation);
@@ -95,7 +128,8 @@ pub(super) fn encode(
             audience_more,
             knock: knock.as_ref().map(|k| Knock { pull_with: k.pull_with.clone().into_owned() }),
             parts: if knock.is_none() { parts(offer) } else { Vec::new() },
-            earlier: earlier.iter().map(|f| message(&f.item, &f.text, &directory)).collect(),
+            earlier: earlier.map(|f| message(&f.item, &f.text, &directory)).collect(),
+            supersedes: thought.replaces.iter().map(|uid| uid.show(Prefix::Event)).collect(),
             turn,
             test: false,
         }),
@@ -108,17 +142,12 @@ pub(super) fn encode(
 
 fn message(offer: &Offer, text: &str, directory: &Directory) -> Message {
     let event = &offer.entry.event;
-    let reacted = match &event.change {
-        Change::Reacted { signal, .. } => Some(format!("(reacted: {})", signal.name())),
-        Change::Unreacted { signal, .. } => Some(format!("(took back: {})", signal.name())),
-        _ => None,
-    };
     Message {
         id: event.uid.show(Prefix::Event),
         sender: members::author_in(directory, &offer.entry.conversation, event.actor)
             .display_name
             .into_owned(),
-        content: reacted.unwrap_or_else(|| text.to_owned()),
+        content: frames::reaction(&event.change).unwrap_or_else(|| text.to_owned()),
     }
 }
 

@@ -1,25 +1,25 @@
 //! What a harness may ask, the same by WebSocket and by POST: a method's name to its use case, and the
 //! use case's answer or refusal to JSON-RPC.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use chorus_core::error::Refusal;
-use chorus_core::ids::Uid;
+use chorus_core::error::{Code, Refusal};
 use chorus_wire::attention::descriptors::{Names, list_tools};
-use chorus_wire::attention::initialize::Glyphs;
+use chorus_wire::attention::initialize::{Capabilities, Glyphs, UtilityCapabilities};
 use chorus_wire::attention::method;
-use chorus_wire::attention::notifications::{Level, LogMessage, Progress, Typing};
+use chorus_wire::attention::notifications::{Cancelled, Level, LogMessage, Progress, Typing};
 use chorus_wire::attention::tools::CallParams;
 use chorus_wire::jsonrpc::{self, ErrorObject, Id, Response};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::under_way::UnderWay;
 use crate::app::App;
+use crate::app::turns::{delivery_of, event_id, event_of};
 use crate::auth::{Caller, disagreement};
-use crate::couriers::stands::Stands;
 use crate::doors::refused::{log, request_id};
 use crate::doors::tools::{self, Asking, Given};
 
@@ -29,31 +29,46 @@ pub(super) struct Context {
     pub caller: Caller,
     pub names: Names,
     pub glyphs: Option<Arc<Glyphs>>,
-    /// Where the events stand that this connection was offered.
-    pub stands: Option<Arc<Stands>>,
-    /// When its runs were last said to live, in milliseconds.
-    pub lived: AtomicI64,
+    /// What was agreed on at `initialize`; none for a single POST.
+    pub can: Option<Capabilities>,
+    /// Its calls under way.
+    pub under_way: UnderWay,
+    /// Which of its runs were said to live a short while ago, by the turn's token, and when, in milliseconds.
+    pub lived: Mutex<HashMap<Option<Box<str>>, i64>>,
 }
 
 /// Signs of life within so long are one: a claim lives for 90 s without any.
 const LIFE_EVERY_MS: i64 = 5_000;
 
 impl Context {
-    /// Its runs show life: a call, progress, a ping.
-    pub(super) fn lives(&self) {
+    /// The run shows life whose turn a call comes with. A call without one, or a ping, says so of the only run that the
+    /// session has under way.
+    pub(super) fn lives(&self, turn: Option<&str>) {
         let now = self.app.now().0;
-        let last = self.lived.load(Ordering::Relaxed);
-        if now.saturating_sub(last) >= LIFE_EVERY_MS {
-            self.lived.store(now, Ordering::Relaxed);
-            self.app.life(self.caller.by);
+        let mut lived = self.lived.lock().unwrap_or_else(PoisonError::into_inner);
+        lived.retain(|_, last| now.saturating_sub(*last) < LIFE_EVERY_MS);
+        let turn: Option<Box<str>> = turn.map(Into::into);
+        if lived.contains_key(&turn) {
+            return;
         }
+        // A token that is good for nothing is refused by the call itself.
+        let Ok(caller) = self.app.in_turn(&self.caller, turn.as_deref()) else { return };
+        lived.insert(turn, now);
+        self.app.life(caller.by);
     }
 
-    /// Where an event stands that was offered on this connection.
-    fn standing(&self, event_id: &str) -> Option<Arc<chorus_core::conversation::Conversation>> {
-        let hex = event_id.strip_prefix("evt_")?;
-        let uid: Uid = hex.parse().ok()?;
-        self.stands.as_ref()?.get(uid).map(|(conversation, _)| conversation)
+    /// Refuses what was not agreed on at `initialize`. A single POST has agreed on nothing.
+    fn must_have(
+        &self,
+        what: &str,
+        has: impl FnOnce(&UtilityCapabilities) -> bool,
+    ) -> Result<(), Refusal> {
+        match &self.can {
+            Some(can) if !has(&can.utilities) => Err(Refusal::invalid(format!(
+                "{what} was not agreed on: state it in initialize, under capabilities.utilities"
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -67,7 +82,7 @@ pub(super) async fn requested(
     match method {
         method::TOOLS_LIST => result(id, &list_tools(context.names)),
         method::PING => {
-            context.lives();
+            context.lives(None);
             result(id, &json!({}))
         }
         method::TOOLS_CALL => match read(context, params) {
@@ -100,41 +115,79 @@ pub(super) async fn requested(
 
 async fn run(context: &Context, call: &CallParams) -> Result<Given, Refusal> {
     // A tool call shows that the run lives.
-    context.lives();
+    context.lives(turn_of(call.arguments.as_deref()).as_deref());
     let Context { app, caller, glyphs, .. } = context;
     let asking = Asking { app, caller, glyphs: glyphs.as_deref() };
     tools::call(&asking, &call.name, call.arguments.as_deref()).await
 }
 
-/// Takes a notification. Nobody waits for an answer; what is wrong with one is in the log.
-pub(super) async fn notified(context: &Context, method: &str, params: Option<&RawValue>) {
-    let done = match method {
-        method::PROGRESS => read(context, params).map(|progress: Progress| {
-            context.lives();
-            let at = progress.event_id.as_deref().and_then(|id| context.standing(id));
-            context.app.progress(&context.caller, at.as_deref(), &progress);
-        }),
-        method::TYPING => match read(context, params) {
-            Ok(typing) => type_on(context, &typing).await,
-            Err(refusal) => Err(refusal),
-        },
-        method::MESSAGE => read(context, params).map(|message| note(context, &message)),
-        // A call that was answered cannot be called back; one that was not is answered soon.
-        method::CANCELLED | method::INITIALIZED => Ok(()),
+/// The turn that a tool is called in, by its token.
+fn turn_of(arguments: Option<&RawValue>) -> Option<String> {
+    #[derive(Deserialize)]
+    struct InTurn {
+        turn: Option<String>,
+    }
+    serde_json::from_str::<InTurn>(arguments?.get()).ok()?.turn
+}
+
+/// Takes a notification. Nobody waits for an answer, but whoever posts it learns whether it was taken.
+pub(super) async fn notified(
+    context: &Context,
+    method: &str,
+    params: Option<&RawValue>,
+) -> Result<(), Refusal> {
+    match method {
+        method::PROGRESS => {
+            context.must_have("progress", |can| can.progress)?;
+            let progress: Progress = read(context, params)?;
+            context.app.progress(&context.caller, &progress).await
+        }
+        method::TYPING => {
+            context.must_have("typing", |can| can.typing)?;
+            type_on(context, &read(context, params)?).await
+        }
+        method::MESSAGE => {
+            context.must_have("logging", |can| can.logging)?;
+            if context.caller.by.turn.is_some() {
+                context.app.hold_turn(context.caller.by).await?;
+            }
+            note(context, &read(context, params)?);
+            Ok(())
+        }
+        method::CANCELLED => {
+            context.must_have("cancellation", |can| can.cancellation)?;
+            cancel(context, &read(context, params)?).await
+        }
+        method::INITIALIZED => Ok(()),
         _ => Err(Refusal::invalid("an unknown notification")),
-    };
-    if let Err(refusal) = done {
-        log(&refusal, &request_id());
+    }
+}
+
+/// The harness wants what it names no more: a delivery, whose run has ended there, or a call of its own, which is not
+/// answered. What a call has done stays done.
+async fn cancel(context: &Context, cancelled: &Cancelled) -> Result<(), Refusal> {
+    let named = cancelled.event_id.as_deref().map(event_id).transpose()?;
+    // The attempt that the request's id names counts, whatever stands beside it.
+    let of = delivery_of(&cancelled.request_id);
+    if let (Some(event), Some((of, _))) = (named, of)
+        && event != of
+    {
+        return Err(Refusal::invalid("requestId and eventId name different events"));
+    }
+    if let Some(event) = named.or_else(|| event_of(&cancelled.request_id)) {
+        let attempt = of.map(|(_, attempt)| attempt);
+        return context.app.cancel_delivery(context.caller.by, event, attempt).await;
+    }
+    match context.under_way.stop(&cancelled.request_id) {
+        true => Ok(()),
+        false => Err(Refusal::new(Code::NotFound, "nothing is under way with this requestId")),
     }
 }
 
 async fn type_on(context: &Context, typing: &Typing) -> Result<(), Refusal> {
     let own = &context.caller.member.id;
     if typing.author.as_deref().is_some_and(|author| author != &**own) {
-        return Err(Refusal::new(
-            chorus_core::error::Code::ClaimMismatch,
-            "the token types for its own member",
-        ));
+        return Err(Refusal::new(Code::ClaimMismatch, "the token types for its own member"));
     }
     context.app.typing(&context.caller, typing).await
 }
@@ -161,8 +214,7 @@ fn read<T: DeserializeOwned>(context: &Context, params: Option<&RawValue>) -> Re
 
 pub(super) fn result<T: Serialize>(id: &Id, value: &T) -> String {
     serde_json::to_string(&Response::result(id, value)).unwrap_or_else(|e| {
-        let refusal =
-            Refusal::new(chorus_core::error::Code::Internal, format!("an answer is no JSON: {e}"));
+        let refusal = Refusal::new(Code::Internal, format!("an answer is no JSON: {e}"));
         refused(id, &refusal)
     })
 }

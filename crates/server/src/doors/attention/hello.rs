@@ -24,7 +24,6 @@ use super::dispatch::{self, Context};
 use super::socket::{Out, json};
 use crate::app::App;
 use crate::auth::Caller;
-use crate::couriers::stands::Stands;
 use crate::doors::refused::request_id;
 
 /// Longest glyph in bytes: an emoji of several parts, or a short name of one.
@@ -85,7 +84,8 @@ async fn begin(
         caller,
         names,
         glyphs: Some(Arc::new(glyphs)),
-        stands: Some(Arc::new(Stands::default())),
+        can: Some(result.capabilities),
+        under_way: Default::default(),
         lived: Default::default(),
     };
     Ok((context, session, result))

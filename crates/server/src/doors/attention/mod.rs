@@ -5,13 +5,14 @@ mod hello;
 mod outbound;
 mod post;
 mod socket;
+mod under_way;
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
 use axum::response::Response;
-use chorus_core::error::Refusal;
+use chorus_core::error::{Code, Refusal};
 use chorus_wire::attention::descriptors::Names;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -37,6 +38,13 @@ pub(super) fn routes() -> Routes {
                 "c2a_call",
                 "One JSON-RPC call of the attention protocol (spec/attention.md).",
             )
+            .refuses(&[
+                Code::ClaimMismatch,
+                Code::Conflict,
+                Code::Forbidden,
+                Code::NotFound,
+                Code::StaleTurn,
+            ])
             .with(|draft| {
                 draft.token();
                 draft.any_body(json!({"type": "object"}));

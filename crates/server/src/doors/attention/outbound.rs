@@ -3,7 +3,7 @@
 //! No I/O in here. Offers made while the session was away come first, then those that come live; at most
 //! [`limits::UNACKED_PER_CONNECTION`] are unacknowledged at any time.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use chorus_core::command::Offer;
@@ -23,8 +23,12 @@ const AGAIN: usize = 1024;
 pub(super) struct Outbound {
     /// What the session was owed when it came, oldest first.
     pub backlog: VecDeque<Offer>,
-    /// The host owes more than was asked for, or offers were dropped.
+    /// Offers were dropped.
     pub behind: bool,
+    /// What the session was owed when it came was not asked for in full: what comes live waits for that.
+    rest: bool,
+    /// Events that are not sent again to a harness that takes none twice, the newest.
+    once: HashSet<Uid>,
     unacknowledged: HashMap<Uid, (u16, Instant, Option<Span>)>,
     /// Events that were offered more than once, and the attempt that was sent last.
     again: HashMap<Uid, u16>,
@@ -33,7 +37,22 @@ pub(super) struct Outbound {
 impl Outbound {
     /// Of a new connection, which has yet to be told what its session is owed.
     pub(super) fn new() -> Self {
-        Self { behind: true, ..Self::default() }
+        Self { rest: true, ..Self::default() }
+    }
+
+    /// Whether what the session was owed when it came has been asked for, so that what comes live is newer.
+    pub(super) fn is_up_to_date(&self) -> bool {
+        !self.rest
+    }
+
+    /// What is owed was asked for; whether there is more of it.
+    pub(super) fn caught_up(&mut self, more: bool) {
+        (self.rest, self.behind) = (more, false);
+    }
+
+    /// Whether the event was sent on this connection before, and is not to be again.
+    pub(super) fn was_sent(&self, event: Uid) -> bool {
+        self.once.contains(&event)
     }
 
     pub(super) fn has_room(&self) -> bool {
@@ -51,14 +70,27 @@ impl Outbound {
         self.again.get(&event).is_some_and(|sent| attempt < *sent)
     }
 
-    /// `span` goes on until it is answered, withdrawn or forgotten.
-    pub(super) fn sent(&mut self, event: Uid, attempt: u16, now: Instant, span: Option<Span>) {
+    /// It was sent.
+    pub(super) fn told(&mut self, event: Uid, attempt: u16) {
         if attempt > 1 {
             if self.again.len() >= AGAIN {
                 self.again.clear();
             }
             self.again.insert(event, attempt);
         }
+    }
+
+    /// It is not to be sent on this connection again.
+    pub(super) fn once(&mut self, event: Uid) {
+        if self.once.len() >= AGAIN {
+            self.once.clear();
+        }
+        self.once.insert(event);
+    }
+
+    /// It was sent, and is to be answered. `span` goes on until it is answered, withdrawn or forgotten.
+    pub(super) fn sent(&mut self, event: Uid, attempt: u16, now: Instant, span: Option<Span>) {
+        self.told(event, attempt);
         self.unacknowledged.insert(event, (attempt, now, span));
     }
 

@@ -29,15 +29,22 @@ pub(super) async fn post(
         Ok(incoming) => incoming,
         Err(error) => return Ok(malformed(&error.response(request_id()))),
     };
-    let context =
-        Context { app, caller, names, glyphs: None, stands: None, lived: Default::default() };
+    let context = Context {
+        app,
+        caller,
+        names,
+        glyphs: None,
+        can: None,
+        under_way: Default::default(),
+        lived: Default::default(),
+    };
     match incoming {
         Incoming::Request { id, method, params } => {
             let text = requested(&context, &id, &method, params).await;
             Ok(text_response(StatusCode::OK, text))
         }
         Incoming::Notification { method, params } => {
-            notified(&context, &method, params).await;
+            notified(&context, &method, params).await?;
             Ok(StatusCode::ACCEPTED.into_response())
         }
         Incoming::Response { id, .. } => {

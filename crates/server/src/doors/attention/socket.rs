@@ -9,10 +9,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use chorus_core::attention::Mode;
 use chorus_core::command::Offer;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
 use chorus_wire::attention::descriptors::Names;
+use chorus_wire::attention::initialize::Capabilities;
 use chorus_wire::attention::notifications::Closing;
 use chorus_wire::attention::{method, shared};
 use chorus_wire::jsonrpc::{ErrorObject, Id, Incoming, Notification, Response};
@@ -30,7 +32,7 @@ use crate::couriers::connections::{
 };
 use crate::couriers::frames;
 use crate::couriers::stands::Stands;
-use crate::doors::refused::{request_id, too_much};
+use crate::doors::refused::{log, request_id, too_much};
 use crate::doors::request;
 use crate::limits::{Bucket, Wait};
 use crate::traces;
@@ -59,11 +61,12 @@ pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: W
             tokio::time::timeout(hello_within, close(&mut out, "initialize did not come")).await;
         return;
     };
-    let (connection, queues) = app.connections.open(session.key, session.member);
+    let can = context.can.unwrap_or_else(Capabilities::all);
+    let (connection, queues) = app.connections.open_with(session.key, session.member, can);
     let by = context.caller.by;
     let run = Run {
         app: app.clone(),
-        stands: context.stands.clone().unwrap_or_default(),
+        stands: Stands::default(),
         context: Arc::new(context),
         connection: connection.clone(),
         queues,
@@ -88,7 +91,8 @@ struct Run {
     /// How much it may still ask for.
     bucket: Bucket,
     calls: Calls,
-    stands: Arc<Stands>,
+    /// Where the events stand that it was offered.
+    stands: Stands,
     heard: Instant,
     out: Out,
 }
@@ -140,7 +144,7 @@ impl Run {
                     }
                 }
                 Some(note) = self.queues.notes.recv() => self.note(note).await?,
-                Some(offer) = self.queues.offers.recv(), if room => self.offer_after_notes(*offer).await?,
+                Some(offer) = self.queues.offers.recv(), if room && self.outbound.is_up_to_date() => self.offer_after_notes(*offer).await?,
                 _ = ping.tick() => self.ping().await?,
                 () = &mut expiry => self.check_token()?,
                 () = connection.token_in_doubt() => self.check_token()?,
@@ -166,7 +170,9 @@ impl Run {
                 let shared = Arc::new(frames::shared(&offer.entry, &directory, id));
                 let span = self.app.traces.offer(&offer);
                 self.offer(Outgoing { shared, offer, span }).await?;
-            } else if let Ok(outgoing) = self.queues.offers.try_recv() {
+            } else if self.outbound.is_up_to_date()
+                && let Ok(outgoing) = self.queues.offers.try_recv()
+            {
                 self.offer_after_notes(*outgoing).await?;
             } else {
                 break;
@@ -175,17 +181,22 @@ impl Run {
         self.within(|out| Box::pin(out.flush())).await
     }
 
-    /// Once nothing is under way: what the session missed while it was away, or too slow.
+    /// Once nothing is under way: what the session missed while it was away, before what comes live, or what it was
+    /// too slow for, after that.
     async fn ask_what_is_owed(&mut self) {
         self.outbound.behind |= self.connection.take_lagging();
-        if !self.outbound.behind || !self.outbound.is_idle() || !self.queues.offers.is_empty() {
+        let due = !self.outbound.is_up_to_date()
+            || (self.outbound.behind && self.queues.offers.is_empty());
+        if !due || !self.outbound.is_idle() {
             return;
         }
-        self.outbound.behind = false;
+        self.outbound.caught_up(false);
         let by = self.context.caller.by;
         match self.app.owed(by, self.connection.session, BACKLOG).await {
-            Ok((offers, more)) => {
-                self.outbound.behind = more;
+            Ok((mut offers, more)) => {
+                offers.retain(|offer| self.shown_as(offer).is_some());
+                // Where nothing can be sent, nothing waits behind it.
+                self.outbound.caught_up(more && !offers.is_empty());
                 self.outbound.backlog.extend::<Vec<Offer>>(offers);
             }
             // The host stops, or the session is gone; the connection ends of itself.
@@ -223,15 +234,27 @@ impl Run {
             Ok(Incoming::Request { id, method, params }) => {
                 let (context, method) = (self.context.clone(), method.into_owned());
                 let params = params.map(RawValue::to_owned);
+                let stopped = context.under_way.begin(&id);
                 self.call(async move {
-                    Some(dispatch::requested(&context, &id, &method, params.as_deref()).await)
+                    let answer = dispatch::requested(&context, &id, &method, params.as_deref());
+                    let text = tokio::select! {
+                        // What is answered already is answered.
+                        biased;
+                        text = answer => Some(text),
+                        Ok(()) = stopped => None,
+                    };
+                    context.under_way.end(&id);
+                    text
                 });
             }
             Ok(Incoming::Notification { method, params }) => {
                 let (context, method) = (self.context.clone(), method.into_owned());
                 let params = params.map(RawValue::to_owned);
                 self.call(async move {
-                    dispatch::notified(&context, &method, params.as_deref()).await;
+                    let taken = dispatch::notified(&context, &method, params.as_deref()).await;
+                    if let Err(refusal) = taken {
+                        log(&refusal, &request_id());
+                    }
                     None
                 });
             }
@@ -301,26 +324,60 @@ impl Run {
         if withdrawn { Ok(()) } else { self.offer(outgoing).await }
     }
 
+    /// How the harness is shown it; none where it cannot be, or takes nothing twice and has it.
+    fn shown_as(&self, offer: &Offer) -> Option<Mode> {
+        let Capabilities { delivery, injection, .. } = self.connection.can;
+        let again = offer.taken || self.outbound.was_sent(offer.entry.event.uid);
+        injection.shows(offer.decision.mode).filter(|_| delivery.redelivery || !again)
+    }
+
+    /// Sends it as it was agreed on at `initialize`: what the harness cannot be shown, or not twice, stays in its
+    /// mailbox, where `chat.list_events` shows it as unsettled.
     async fn offer(&mut self, outgoing: Outgoing) -> Result<(), Ended> {
-        let Outgoing { shared, offer, span } = outgoing;
+        let Outgoing { shared, mut offer, span } = outgoing;
         let event = offer.entry.event.uid;
         if self.outbound.is_stale(event, offer.attempt) || self.app.is_gone(&offer) {
             return Ok(());
         }
+        let Some(mode) = self.shown_as(&offer) else { return Ok(()) };
+        offer.decision.mode = mode;
+        let delivery = self.connection.can.delivery;
+        if !delivery.redelivery {
+            self.outbound.once(event);
+        }
         let channel = self.app.channel_delivery(&self.context.caller, &offer).await;
         let (now, directory) = (self.app.now(), self.app.directory());
         let auth = &self.app.auth;
-        let text = frames::frame(&shared, &offer, channel.as_ref(), &directory, auth, now);
-        let delivery = self.app.traces.delivery(span);
-        self.outbound.sent(event, offer.attempt, Instant::now(), delivery);
+        let frame = if delivery.ack { frames::frame } else { frames::unanswered };
+        let text = frame(&shared, &offer, channel.as_ref(), &directory, auth, now);
         self.connection.listen(offer.entry.conversation.uid, now);
-        self.stands.put(event, offer.entry.conversation, offer.entry.event.seq);
-        self.feed(Message::text(text)).await
+        if delivery.ack {
+            let span = self.app.traces.delivery(span);
+            self.outbound.sent(event, offer.attempt, Instant::now(), span);
+            self.stands.put(event, offer.entry.conversation, offer.entry.event.seq);
+            return self.feed(Message::text(text)).await;
+        }
+        self.outbound.told(event, offer.attempt);
+        self.feed(Message::text(text)).await?;
+        // Nothing more will be heard of it: what was written is taken.
+        let seq = offer.entry.event.seq;
+        let at = EventRef { conversation: offer.entry.conversation.key, seq };
+        let (app, by) = (self.app.clone(), self.context.caller.by);
+        self.call(async move {
+            if let Err(refusal) = app.accept(by, at, offer.attempt).await {
+                log(&refusal, &request_id());
+            }
+            None
+        });
+        Ok(())
     }
 
     async fn note(&mut self, note: Note) -> Result<(), Ended> {
         if let Some(event) = note.withdraws {
             self.outbound.withdrawn(event);
+            if !self.connection.can.utilities.cancellation {
+                return Ok(());
+            }
         }
         self.feed(Message::text(note.text)).await
     }
@@ -374,7 +431,7 @@ async fn close(out: &mut Out, why: &'static str) {
 /// An error that answers no request: JSON-RPC gives it the id null.
 fn unasked(refusal: &Refusal) -> String {
     let request_id = request_id();
-    crate::doors::refused::log(refusal, &request_id);
+    log(refusal, &request_id);
     json(&Response::error(None, ErrorObject::of(refusal, request_id)))
 }
 

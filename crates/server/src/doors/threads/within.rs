@@ -40,6 +40,9 @@ pub(super) async fn confined(
         ) => {
             arguments.entry("channel_id").or_insert_with(here);
         }
+        Some(Tool::ReadAsset) => {
+            arguments.entry("conversation").or_insert_with(here);
+        }
         // A stream has threads of many channels.
         Some(Tool::ListEvents) if !arguments.contains_key("stream") => {
             arguments.entry("conversation").or_insert_with(here);

@@ -325,6 +325,26 @@ async fn inboxes_are_for_who_runs_the_room_and_stand_ins_have_no_tokens() {
     }
 }
 
+// covers: WHK-101
+#[tokio::test]
+async fn what_was_delivered_before_is_not_said_again_with_a_delivery_that_supersedes_it() {
+    let house = House::open().await;
+    let (path, _) = with_inbox(&house, json!({})).await;
+    let mut bot = house.connect(&house.token("bot").await).await;
+    let piece = |id: &str, text: &str| json!({"id": id, "sender": "alice", "content": text});
+    let mut body = minimal(CALLBACK);
+    body["message"] = piece("m2", "The deploy");
+    body["chorus"] = json!({"earlier": [piece("m1", "It is down.")]});
+    deliver(&house, &path, &body).await.ok();
+    assert_eq!(bot.take().await["content"][0]["text"], "It is down.\n\nThe deploy");
+    body["message"] = piece("m4", "and why?");
+    let earlier = [("m1", "It is down."), ("m2", "The deploy"), ("m3", "I mean")];
+    let earlier = earlier.map(|(id, text)| piece(id, text));
+    body["chorus"] = json!({"earlier": earlier, "supersedes": ["m2"]});
+    deliver(&house, &path, &body).await.ok();
+    assert_eq!(bot.take().await["content"][0]["text"], "I mean\n\nand why?");
+}
+
 // covers: WHK-68, WHK-77
 #[tokio::test]
 async fn fragments_parts_and_knocks_become_text_and_the_same_message_comes_once() {

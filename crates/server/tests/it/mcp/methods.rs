@@ -196,12 +196,16 @@ async fn the_address_of_one_channel_is_for_that_channel() {
         let here = made["thread_id"].as_str().unwrap();
         client.call("post_message", chat(here, "x")).await.unwrap();
         client.call("chat.list_events", json!({})).await.unwrap();
+        let files = client.call("chat.read_asset", json!({})).await.unwrap();
+        assert_eq!(files, json!({"assets": []}), "those of the channel");
         for (tool, arguments) in [
             ("create_thread", json!({"title": "x", "channel_id": elsewhere})),
             ("get_thread", json!({"thread_id": there})),
             ("post_message", chat(there, "x")),
             ("chat.read_thread", json!({"conversation": elsewhere})),
             ("chat.read_thread", json!({"eventId": said["event_id"]})),
+            ("chat.read_asset", json!({"conversation": elsewhere})),
+            ("chat.read_asset", json!({"eventId": said["event_id"]})),
             ("chat.claim", json!({"eventId": said["event_id"]})),
             ("chat.react", json!({"inReplyTo": said["event_id"], "signal": "seen"})),
             ("chat.resolve", json!({"threadId": there})),

@@ -6,6 +6,7 @@ mod places;
 mod posts;
 mod retries;
 mod tls;
+mod windows;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

@@ -1,0 +1,88 @@
+//! The rooms in memory, and which of them were handed out to be changed.
+//!
+//! Invariant: a room that may have changed since turns were last arbitrated is noted here, and the room notes the
+//! subjects ([`crate::room::Turns`]). No command has to remember to do either.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Index;
+
+use crate::ids::{ConversationKey, Seq};
+use crate::room::Room;
+
+#[derive(Debug, Default)]
+pub(super) struct Rooms {
+    by_key: HashMap<ConversationKey, Room>,
+    handed_out: BTreeSet<ConversationKey>,
+}
+
+impl Rooms {
+    pub(super) fn get(&self, key: &ConversationKey) -> Option<&Room> {
+        self.by_key.get(key)
+    }
+
+    /// The room, to be changed.
+    pub(super) fn get_mut(&mut self, key: &ConversationKey) -> Option<&mut Room> {
+        let room = self.by_key.get_mut(key)?;
+        self.handed_out.insert(*key);
+        Some(room)
+    }
+
+    /// The room, to take out of it what is to be written: who waits there does not change by that.
+    pub(super) fn get_to_write(&mut self, key: &ConversationKey) -> Option<&mut Room> {
+        self.by_key.get_mut(key)
+    }
+
+    pub(super) fn contains_key(&self, key: &ConversationKey) -> bool {
+        self.by_key.contains_key(key)
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &ConversationKey> {
+        self.by_key.keys()
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &Room> {
+        self.by_key.values()
+    }
+
+    /// All rooms, to be changed.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&ConversationKey, &mut Room)> {
+        self.handed_out.extend(self.by_key.keys().copied());
+        self.by_key.iter_mut()
+    }
+
+    pub(super) fn insert(&mut self, key: ConversationKey, room: Room) {
+        self.handed_out.insert(key);
+        self.by_key.insert(key, room);
+    }
+
+    pub(super) fn remove(&mut self, key: &ConversationKey) -> Option<Room> {
+        self.handed_out.remove(key);
+        self.by_key.remove(key)
+    }
+
+    /// Whether there is a subject that may have changed.
+    pub(super) fn has_changed(&self) -> bool {
+        let mut rooms = self.handed_out.iter().filter_map(|key| self.by_key.get(key));
+        rooms.any(|room| room.turns.has_changed())
+    }
+
+    /// A subject that may have changed; it is not noted any more.
+    pub(super) fn take_changed(&mut self) -> Option<(ConversationKey, Seq)> {
+        while let Some(key) = self.handed_out.first().copied() {
+            let room = self.by_key.get_mut(&key);
+            if let Some(subject) = room.and_then(|room| room.turns.take_changed()) {
+                return Some((key, subject));
+            }
+            self.handed_out.remove(&key);
+        }
+        None
+    }
+}
+
+impl Index<&ConversationKey> for Rooms {
+    type Output = Room;
+
+    fn index(&self, key: &ConversationKey) -> &Room {
+        &self.by_key[key]
+    }
+}

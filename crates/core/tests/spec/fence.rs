@@ -1,0 +1,276 @@
+//! Section 12: nothing is changed in a turn that its caller does not hold any more, whatever the call is.
+
+use std::sync::Arc;
+
+use chorus_core::asset::Media;
+use chorus_core::command::{By, Command, Offer, OpenThread, Outcome, Turn};
+use chorus_core::delivery::Disposition;
+use chorus_core::error::Code;
+use chorus_core::event::Message;
+use chorus_core::ids::{Seq, Uid};
+use chorus_core::limits;
+use chorus_core::reaction::Signal;
+use chorus_core::thread::work::WorkChange;
+use chorus_core::thread::{ThreadKind, ThreadStatus};
+
+use crate::house::{ALICE, House, SCOUT, Say, code};
+use crate::stimuli::idea;
+
+fn message(text: &str) -> Message {
+    Message { text: text.into(), ..Message::default() }
+}
+
+/// Everything a run may ask for that changes something, about an event and a thread.
+fn writing(house: &House, event: Uid, own: Uid, thread: Uid) -> Vec<Command> {
+    let (conversation, reason): (Uid, Arc<str>) = (house.ops, "".into());
+    let session = house.by(SCOUT).session.expect("connected");
+    let say = Say::to(conversation, "it is green").answering(event).0;
+    vec![
+        Command::Post(Box::new(say.clone())),
+        Command::CloseRun(Box::new(say)),
+        Command::EmitOutput { message: message("it is green") },
+        Command::Edit { message: own, content: message("I have found two bugs") },
+        Command::Delete { message: own },
+        Command::React { message: event, signal: Signal::Seen, detail: None, on: true },
+        Command::React { message: event, signal: Signal::Working, detail: None, on: true },
+        Command::OpenThread(Box::new(OpenThread {
+            conversation,
+            root: None,
+            title: "deploys".into(),
+            kind: ThreadKind::Workflow,
+            owner: None,
+            participants: Vec::new(),
+        })),
+        Command::ChangeThread {
+            thread,
+            status: Some(ThreadStatus::Resolved),
+            owner: None,
+            reason,
+            summary: None,
+        },
+        Command::ChangeWork {
+            thread,
+            change: Box::new(WorkChange {
+                topic_kind: Some(Some("ci".into())),
+                ..Default::default()
+            }),
+        },
+        Command::Promote { message: event, note: None },
+        Command::Stimulate(Box::new(idea(house, "shall we look at the queue?"))),
+        Command::KeepAsset {
+            hash: [3; 32],
+            name: "log.txt".into(),
+            media: Media::Text,
+            data: Arc::from(&b"red"[..]),
+            thumbnail: None,
+        },
+        Command::SetCursor { conversation, read: Seq(1) },
+        Command::AckThread { thread, read: Seq(1) },
+        Command::Claim { event },
+        Command::Release { event },
+        Command::Dispose { event, disposition: Disposition::Acknowledged, note: None },
+        Command::Defer { event, until: Some(house.now.plus(60_000)), reason: None },
+        Command::CancelDelivery { event, attempt: None },
+        Command::Leave { conversation, thread: None, member: SCOUT },
+        Command::Life { session },
+        Command::Progress { event: None },
+        Command::Progress { event: Some(event) },
+        Command::MayCall { tool: "chat.react".into(), arguments: "{}".into() },
+    ]
+}
+
+/// An offer to scout that it has taken, with a message of its own and a thread beside it.
+fn taken(house: &mut House) -> (Offer, Uid, Uid) {
+    house.says(ALICE, "@scout can you look at the build?");
+    let offer = house.take(SCOUT);
+    let own = house.reply(&offer, "at it").expect("asked");
+    let opening = Command::OpenThread(Box::new(OpenThread {
+        conversation: house.ops,
+        root: None,
+        title: "build".into(),
+        kind: ThreadKind::Workflow,
+        owner: Some(SCOUT),
+        participants: vec![SCOUT],
+    }));
+    let Ok(Outcome::Thread { thread, .. }) = house.run(house.by(ALICE), opening) else {
+        panic!("a thread")
+    };
+    let event = house.says(ALICE, "@scout can you look at the deploy?");
+    let offers = house.offers(SCOUT);
+    let offer = offers.into_iter().find(|o| o.entry.event.uid == event).expect("offered");
+    house.accept(&offer).expect("an offer");
+    (offer, own, thread.uid)
+}
+
+// covers: ATT-340, ATT-91, ATT-129
+#[test]
+fn nothing_is_changed_in_a_turn_whose_fence_is_not_the_newest() {
+    let mut house = House::new();
+    let (offer, own, thread) = taken(&mut house);
+    let stale = house.in_turn(&offer);
+    // Its session is gone for a minute: the right to answer goes on to the next.
+    house.disconnect(SCOUT);
+    house.connect(SCOUT);
+    house.pass(limits::SESSION_GONE_MS + 1_000);
+    let event = offer.entry.event.uid;
+    let held = house.delivery(event, SCOUT).expect("its own").fence;
+    assert!(held > offer.fence, "{held}");
+    let stale = By { session: house.by(SCOUT).session, ..stale };
+    for command in writing(&house, event, own, thread) {
+        let before = house.fingerprint();
+        let shown = format!("{command:?}");
+        let refused = house.run(stale, command).expect_err(&shown);
+        assert_eq!(refused.code, Code::StaleTurn, "{shown}");
+        assert_eq!(house.fingerprint(), before, "{shown}");
+    }
+    // It may still look.
+    let conversation = house.ops;
+    for question in [
+        Command::Standing { event },
+        Command::Turns { conversation },
+        Command::Waiting { member: Some(SCOUT), limit: 10 },
+        Command::Retrieve { event },
+    ] {
+        house.run(stale, question).expect("reading is not refused");
+    }
+}
+
+// covers: ATT-340
+#[test]
+fn nothing_is_changed_in_a_turn_that_was_withdrawn() {
+    for how in ["edited", "deleted", "done"] {
+        let mut house = House::new();
+        let (offer, own, thread) = taken(&mut house);
+        let (event, stale) = (offer.entry.event.uid, house.in_turn(&offer));
+        match how {
+            "edited" => drop(house.edit(ALICE, event, "never mind, all of you")),
+            "deleted" => drop(house.delete(ALICE, event)),
+            _ => drop(house.react(ALICE, event, Signal::Done)),
+        }
+        assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Superseded), "{how}");
+        for command in writing(&house, event, own, thread) {
+            let before = house.fingerprint();
+            let shown = format!("{how}: {command:?}");
+            let refused = house.run(stale, command).expect_err(&shown);
+            assert_eq!(refused.code, Code::StaleTurn, "{shown}");
+            assert_eq!(house.fingerprint(), before, "{shown}");
+        }
+    }
+}
+
+// covers: ATT-341, ATT-108
+#[test]
+fn what_was_said_before_a_turn_was_taken_back_is_given_again_under_its_key() {
+    let mut house = House::new();
+    let event = house.says(ALICE, "@scout can you look at the build?");
+    let offer = house.take(SCOUT);
+    let say = |house: &House, key| Say::to(house.ops, "green").answering(event).under(key, key);
+    let turn = house.in_turn(&offer);
+    let (sent, _) = house.post_as(turn, say(&house, 1)).expect("asked");
+    let taken_back = turn.turn.map(|turn| Turn { fence: 0, ..turn });
+    let stale = By { turn: taken_back, ..turn };
+    assert_eq!(house.post_as(stale, say(&house, 1)).expect("it was taken"), (sent, true));
+    assert_eq!(code(house.post_as(stale, say(&house, 2))), Code::StaleTurn);
+    let other = Say::to(house.ops, "red").answering(event).under(1, 9);
+    assert_eq!(code(house.post_as(stale, other)), Code::IdempotencyConflict);
+}
+
+// covers: ATT-345
+#[test]
+fn what_a_harness_cancels_moves_on_when_it_was_owed_and_is_ignored_else() {
+    let mut house = House::new();
+    let event = house.says(ALICE, "@scout can you look at the build?");
+    house.take(SCOUT);
+    let cancel = |event| Command::CancelDelivery { event, attempt: None };
+    house.run(house.by(SCOUT), cancel(event)).expect("its own");
+    assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Failed));
+    let moved = house.open(event).expect("listed still").deliveries.len();
+    assert!(moved > 1, "somebody else is asked");
+    let again = house.run(house.by(SCOUT), cancel(event)).expect("again");
+    assert!(matches!(again, Outcome::Disposed { disposition: Disposition::Failed, .. }));
+
+    let nod = house.says(ALICE, "@scout thanks, that was it");
+    if house.delivery(nod, SCOUT).is_some_and(|d| d.attempt > 0) {
+        house.run(house.by(SCOUT), cancel(nod)).expect("its own");
+        assert_eq!(house.disposition(nod, SCOUT), Some(Disposition::Ignored));
+    }
+    let elsewhere = house.says(ALICE, "@reviewer can you look at the docs?");
+    assert_eq!(code(house.run(house.by(SCOUT), cancel(elsewhere))), Code::Conflict);
+}
+
+// covers: ATT-344
+#[test]
+fn progress_without_an_event_is_that_of_the_run_begun_last() {
+    let mut house = House::new();
+    let by = house.by(SCOUT);
+    let progress = |event| Command::Progress { event };
+    assert_eq!(code(house.run(by, progress(None))), Code::Conflict, "nothing is under way");
+    let first = house.says(ALICE, "@scout can you look at the build?");
+    let offer = house.take(SCOUT);
+    let in_turn = house.in_turn(&offer);
+    house.pass(10_000);
+    let say = Say::to(house.pair, "and can you look at the deploy?");
+    let second = house.post(ALICE, say).expect("people may speak");
+    house.take(SCOUT);
+    let mut at = |by, event| match house.run(by, progress(event)) {
+        Ok(Outcome::Working { event, conversation }) => (event, conversation.uid),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(at(by, None).0, second);
+    assert_eq!(at(by, Some(first)).0, first);
+    assert_eq!(at(in_turn, None).0, first, "the turn's own");
+}
+
+// covers: ATT-350
+#[test]
+fn what_is_owed_comes_in_the_order_in_which_it_was_said_over_all_conversations() {
+    let mut house = House::asleep();
+    let mut said = Vec::new();
+    for n in 0..6 {
+        let place = if n % 2 == 0 { house.pair } else { house.ops };
+        let say = Say::to(place, &format!("@scout can you look at build {n}?"));
+        said.push(house.post(ALICE, say).expect("people may speak"));
+        house.pass(1_000);
+    }
+    house.connect(SCOUT);
+    let offered: Vec<Uid> = house.offers(SCOUT).iter().map(|o| o.entry.event.uid).collect();
+    assert_eq!(offered, said);
+}
+
+// covers: ATT-91
+#[test]
+fn nothing_is_changed_in_a_turn_whose_run_has_said_how_it_ended() {
+    use Disposition::{Acknowledged, Failed, Ignored, Responded};
+    for how in [Acknowledged, Responded, Failed, Ignored] {
+        let mut house = House::new();
+        let event = house.says(ALICE, "@scout can you look at the build?");
+        let offer = house.take(SCOUT);
+        let by = house.in_turn(&offer);
+        let dispose = Command::Dispose { event, disposition: how, note: None };
+        house.run(by, dispose.clone()).expect("its own");
+        let before = house.delivery(event, SCOUT).cloned();
+        assert_eq!(code(house.reply(&offer, "one more word")), Code::StaleTurn, "{how:?}");
+        let (signal, detail) = (Signal::Agree, None);
+        let react = Command::React { message: event, signal, detail, on: true };
+        for command in [react, Command::Claim { event }] {
+            assert_eq!(code(house.run(by, command)), Code::StaleTurn, "{how:?}");
+        }
+        house.run(by, dispose).expect("said twice it is said once");
+        assert_eq!(house.delivery(event, SCOUT).cloned(), before);
+    }
+}
+
+// covers: ATT-91
+#[test]
+fn what_is_sent_again_may_be_answered_again() {
+    let mut house = House::new();
+    let pair = house.pair;
+    let event = house.post(ALICE, Say::to(pair, "can you look at the build?")).expect("said");
+    let offer = house.take(SCOUT);
+    let dispose = Command::Dispose { event, disposition: Disposition::Failed, note: None };
+    house.run(house.in_turn(&offer), dispose).expect("its own");
+    let again = Command::Redeliver { event, member: SCOUT };
+    house.run(house.by(ALICE), again).expect("an operator");
+    let offer = house.take(SCOUT);
+    house.reply(&offer, "it is green").expect("a new run");
+}
