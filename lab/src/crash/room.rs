@@ -143,7 +143,9 @@ pub(super) fn told(door: &mut Door, event: &str) -> Result<Directed, String> {
 
 fn line(event: &Value) -> Line {
     let own = |value: &Value| value.as_str().map(str::to_owned);
-    let message = &event["message"];
+    // An event about a message, a reaction say, shows that message as it was posted: it is no line of its own.
+    let posted = event["type"] == "message_posted";
+    let message = if posted { &event["message"] } else { &Value::Null };
     Line {
         event: own(&event["event_id"]).unwrap_or_default(),
         seq: event["seq"].as_u64().unwrap_or_default(),

@@ -17,6 +17,7 @@ use crate::event::EventRef;
 use crate::ids::{MemberKey, Seq, Uid};
 use crate::limits;
 use crate::reaction::Signal;
+use crate::room::turns::is_owed;
 
 /// What becomes of an obligation whose delivery ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,15 +91,13 @@ impl Run<'_> {
         let note = note.or(unsaid.then(|| silence.into()));
         self.remark(at, me, note.clone());
         let mut then = Then::Ends;
-        if delivery.is_obligation() {
-            then = match ended {
-                Disposition::Ignored => {
-                    self.tell_who_asked(at, Signal::Declined)?;
-                    Then::MovesOn
-                }
-                Disposition::Superseded if !self.is_replaced(at, me) => Then::MovesOn,
-                _ => Then::Ends,
-            };
+        // What one of a role was asked is set aside like an obligation: another of the role is asked.
+        if ended == Disposition::Superseded && is_owed(&delivery) && !self.is_replaced(at, me) {
+            then = Then::MovesOn;
+        }
+        if ended == Disposition::Ignored && delivery.is_obligation() {
+            self.tell_who_asked(at, Signal::Declined)?;
+            then = Then::MovesOn;
         }
         if ended.settles() {
             let room = self.room_mut(at.conversation);
@@ -112,8 +111,8 @@ impl Run<'_> {
         }
         let why = match then {
             _ if ended == Disposition::Failed => Some(Unanswered::Failed),
-            Then::MovesOn => Some(Unanswered::SetAside),
-            Then::Ends | Then::Dead => None,
+            Then::MovesOn if delivery.is_obligation() => Some(Unanswered::SetAside),
+            _ => None,
         };
         if let Some(why) = why {
             self.report_unanswered(at, &delivery, why, note.as_deref())?;
@@ -273,7 +272,8 @@ impl Run<'_> {
         let held = open.claim.is_some_and(|c| c.holder == member);
         room.must_store(at.seq);
         self.ws.count_running(member, was_running, false);
-        let lets_go = matches!(disposition, Disposition::Ignored | Disposition::Failed);
+        let lets_go = matches!(disposition, Disposition::Ignored | Disposition::Failed)
+            || then == Then::MovesOn;
         if held && lets_go {
             self.pass_on(at)?;
         } else if held {

@@ -46,6 +46,35 @@ fn a_claim_lives_ninety_seconds_and_is_renewed_by_life() {
     house.claim(SCOUT, event).expect("it was not renewed");
 }
 
+// covers: ATT-87
+#[test]
+fn a_role_question_that_is_set_aside_goes_to_the_next_of_the_role() {
+    let mut house = House::new();
+    let (event, selected) = asked(&mut house);
+    house.take(selected);
+    house.claim(selected, event).expect("selected");
+    house.dispose(selected, event, Disposition::Superseded).expect("its own");
+    let claim = house.open(event).expect("open").claim.expect("somebody else is asked");
+    assert_ne!(claim.holder, selected);
+    assert!(house.delivery(event, claim.holder).is_some_and(|d| d.is_open()));
+
+    // What was asked since, of the same member, takes its place: the answer to that is the answer to both.
+    let mut house = House::new();
+    let (event, selected) = asked(&mut house);
+    house.take(selected);
+    house.claim(selected, event).expect("selected");
+    let handle = match selected {
+        SCOUT => "scout",
+        REVIEWER => "reviewer",
+        _ => "writer",
+    };
+    let newer = house.says(BOB, &format!("@{handle} and can you look at the log?"));
+    house.offers(selected).iter().for_each(|o| drop(house.accept(o)));
+    house.dispose(selected, event, Disposition::Superseded).expect("its own");
+    assert!(house.open(event).expect("open").claim.is_none(), "nobody else is asked");
+    assert!(house.delivery(newer, selected).is_some_and(|d| d.is_obligation() && d.is_open()));
+}
+
 // covers: ATT-86, ATT-95
 #[test]
 fn what_another_has_claimed_is_not_answered() {

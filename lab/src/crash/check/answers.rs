@@ -107,7 +107,7 @@ impl Verdict<'_> {
         (!fine).then(|| format!("{} for {agent} is {how:?} {said} an answer", line.event))
     }
 
-    /// One of the role answers, and nobody beside it.
+    /// One of the role answers, itself or in a turn that answers what came with it, and nobody beside it.
     fn role_unanswered(&self, directed: &Directed, line: &Line) -> Option<String> {
         let event = &directed.event;
         let replies = self.seen.replies(event).len();
@@ -118,9 +118,10 @@ impl Verdict<'_> {
             let mut of = directed.owed.iter().filter(|o| o.disposition.as_deref() == Some(how));
             of.next().map(|owed| owed.member.as_str())
         };
-        let fine = match by("responded") {
-            Some(agent) => replies == 1 || self.answered_later(agent, line),
-            None => by("failed").is_some_and(|agent| self.given_up(agent, event)),
+        let fine = match (by("responded"), by("superseded")) {
+            (Some(agent), _) => replies == 1 || self.answered_later(agent, line),
+            (None, Some(agent)) => replies == 0 && self.answered_later(agent, line),
+            (None, None) => by("failed").is_some_and(|agent| self.given_up(agent, event)),
         };
         (!fine).then(|| format!("{event} asked one of a role: {:?}", directed.owed))
     }

@@ -136,6 +136,10 @@ fn each_harm_is_noticed() {
         room.directed[1].owed[0].disposition = Some("failed".to_owned());
     });
     harmed("asked one of a role", |room| room.directed[2].owed.clear());
+    harmed("asked one of a role", |room| {
+        lines(room).remove(6);
+        room.directed[2].owed[0].disposition = Some("superseded".to_owned());
+    });
     harmed("said something to nobody", |room| lines(room).push(post(8, "scout", "so", None)));
 }
 
