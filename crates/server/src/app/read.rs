@@ -204,19 +204,7 @@ impl App {
         viewer: Option<MemberKey>,
         uid: Uid,
     ) -> Result<Option<Shown>, Refusal> {
-        self.read(move |readers| {
-            let found = readers.entry(uid)?.filter(|stored| is_shown(viewer, stored));
-            let Some(stored) = found else { return Ok(None) };
-            let event = &stored.entry.event;
-            match event.change.about() {
-                Some(seq) => {
-                    let at = EventRef { conversation: event.conversation, seq };
-                    Ok(readers.entry_at(at)?.and_then(posted))
-                }
-                None => Ok(posted(stored)),
-            }
-        })
-        .await
+        Ok(self.message_of(viewer, uid).await?.map(|(shown, _)| shown))
     }
 
     /// The same under the event itself, as whoever owes something for it is to name it.
@@ -225,18 +213,29 @@ impl App {
         viewer: Option<MemberKey>,
         uid: Uid,
     ) -> Result<Option<Shown>, Refusal> {
+        let found = self.message_of(viewer, uid).await?;
+        Ok(found.map(|(shown, about)| match about {
+            Some(event) => shown.under(event),
+            None => shown,
+        }))
+    }
+
+    /// The message of an event, with the event where that is only about it.
+    async fn message_of(
+        &self,
+        viewer: Option<MemberKey>,
+        uid: Uid,
+    ) -> Result<Option<(Shown, Option<Arc<Event>>)>, Refusal> {
         self.read(move |readers| {
             let found = readers.entry(uid)?.filter(|stored| is_shown(viewer, stored));
             let Some(stored) = found else { return Ok(None) };
             let event = stored.entry.event.clone();
-            match event.change.about() {
-                Some(seq) => {
-                    let at = EventRef { conversation: event.conversation, seq };
-                    let message = readers.entry_at(at)?.and_then(posted);
-                    Ok(message.map(|shown| shown.under(event)))
-                }
-                None => Ok(posted(stored)),
-            }
+            let Some(seq) = event.change.about() else {
+                return Ok(posted(stored).map(|shown| (shown, None)));
+            };
+            let at = EventRef { conversation: event.conversation, seq };
+            let message = readers.entry_at(at)?.and_then(posted);
+            Ok(message.map(|shown| (shown, Some(event))))
         })
         .await
     }
