@@ -200,7 +200,7 @@ impl Host {
             None => local_url(addr, tls.is_some()),
         };
 
-        let webhooks = Webhooks::open(&config.settings.webhook, &roots, addr.ip());
+        let webhooks = Webhooks::open(&config.settings.webhook, &roots, (addr.ip(), &url));
         let webhooks = webhooks.map_err(StartError::Outward)?;
         let workspace = store.tenant().uid;
         let workspace_name = store.tenant().name.to_string();

@@ -58,6 +58,7 @@ impl Run<'_> {
         let event = self.recall_event(at)?;
         let now = self.now;
         let carried = self.is_carrier(session);
+        let string_since = self.directory().endpoints.get(&member).map(|endpoint| endpoint.epoch);
         let room = self.room(at.conversation);
         let open = room.open.get(&at.seq);
         let withheld = open
@@ -79,6 +80,9 @@ impl Run<'_> {
         delivery.carried = carried;
         let (decision, attempt, fence) = (delivery.decision, delivery.attempt, delivery.fence);
         let taken = delivery.accepted_at.is_some();
+        // Another string is another agent, which has nothing yet.
+        let reminds = carried
+            && delivery.taken.zip(string_since).is_some_and(|(taken, since)| taken.at >= since);
         let retry = delivery.retry.map(Box::new);
         let has_row = room.open.get(&at.seq).is_some_and(|open| open.stored);
         if attempt > 1 || has_row {
@@ -97,6 +101,7 @@ impl Run<'_> {
             decision,
             attempt,
             taken,
+            reminds,
             fence,
             retry,
             channel,
@@ -170,7 +175,12 @@ impl Run<'_> {
         self.schedule_settled(at, &snapshot);
         for delivery in &snapshot.deliveries {
             let answered = delivery.disposition() == Some(Disposition::Responded);
-            self.tell_remote(at, delivery.member, RemoteNews::Ended { event: at.seq, answered });
+            // Of an answer that was owed the log says that it does not come.
+            let ended_badly =
+                delivery.is_dead() || delivery.disposition() == Some(Disposition::Failed);
+            let failed = ended_badly && !delivery.is_obligation();
+            let news = RemoteNews::Ended { event: at.seq, answered, failed };
+            self.tell_remote(at, delivery.member, news);
         }
         let conversation = at.conversation;
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: snapshot });

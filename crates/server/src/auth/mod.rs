@@ -54,6 +54,8 @@ pub(crate) struct Caller {
     pub session: Option<Uid>,
     /// What the call may be about, when it is made with a turn's token.
     pub turn: Option<Turn>,
+    /// Of the endpoint with whose delivery the token came: it ends with the connection string.
+    pub epoch: Option<Timestamp>,
 }
 
 impl Caller {
@@ -171,6 +173,10 @@ impl Auth {
         if bearer.len() > TOKEN_BYTES {
             return Err(unauthorized("the token is too long"));
         }
+        // Before the turns: it begins like theirs, so that whoever looks for tokens finds both.
+        if bearer.starts_with(callback::BEARER_PREFIX) {
+            return self.verify_bearer(bearer, directory, now);
+        }
         if bearer.starts_with(turn::PREFIX) {
             return self.verify_turn(bearer, directory, now);
         }
@@ -212,6 +218,7 @@ impl Auth {
             expires: claims.expires,
             session: claims.session,
             turn: None,
+            epoch: None,
         })
     }
 
@@ -224,7 +231,9 @@ impl Auth {
     ) -> bool {
         let revoked = caller.jti.as_ref().is_some_and(|jti| directory.revoked.contains_key(jti));
         let present = directory.member(caller.by.member).is_some_and(|m| !m.removed);
-        present && !revoked && now < caller.expires.plus(SKEW_MS)
+        let endpoint = || directory.endpoints.get(&caller.by.member);
+        let reached = caller.epoch.is_none_or(|epoch| endpoint().is_some_and(|e| e.epoch == epoch));
+        present && !revoked && reached && now < caller.expires.plus(SKEW_MS)
     }
 
     fn verify_turn(
@@ -236,6 +245,9 @@ impl Auth {
         let turn = turn::read(bearer, &self.keys, self.workspace).map_err(unauthorized)?;
         if turn.expires <= now {
             return Err(unauthorized("the turn has ended"));
+        }
+        if turn.is_of_old_string(directory) {
+            return Err(unauthorized("the agent has another connection string"));
         }
         let member = directory.member(turn.member).filter(|m| !m.removed);
         let member = member.cloned().ok_or_else(|| Refusal::not_found("member"))?;
@@ -252,6 +264,7 @@ impl Auth {
             expires: turn.expires,
             session: session.map(|s| s.uid),
             turn: Some(turn),
+            epoch: None,
         })
     }
 
@@ -270,6 +283,10 @@ impl Auth {
         }
         if turn.expires <= now {
             return Err(Refusal::new(Code::StaleTurn, "the turn has ended"));
+        }
+        if turn.is_of_old_string(directory) {
+            let why = "the agent has another connection string";
+            return Err(Refusal::new(Code::StaleTurn, why));
         }
         let mut caller = caller.clone();
         caller.by.turn = Some(turn.fenced());

@@ -4,8 +4,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::command;
+use chorus_core::endpoint::RUNTIME;
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
 use chorus_core::limits;
+use chorus_core::member::Directory;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -38,6 +40,16 @@ impl Turn {
     /// When a turn that begins now is over at the latest.
     pub(crate) fn expiry(now: Timestamp) -> Timestamp {
         now.plus(limits::TURN_CAP_MS + SLACK_MS)
+    }
+
+    /// Whether an agent behind a connection string was given it that has another string since, or none.
+    pub(super) fn is_of_old_string(&self, directory: &Directory) -> bool {
+        let session = directory.sessions.get(&self.session);
+        if session.is_none_or(|session| *session.runtime != *RUNTIME) {
+            return false;
+        }
+        let given = self.expires.plus(-(limits::TURN_CAP_MS + SLACK_MS));
+        directory.endpoints.get(&self.member).is_none_or(|endpoint| given < endpoint.epoch)
     }
 
     pub(super) fn fenced(&self) -> command::Turn {

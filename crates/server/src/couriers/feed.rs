@@ -20,7 +20,7 @@ pub(crate) enum Live {
     /// There is something in the log.
     Look,
     /// Something that is not in the log: progress, typing, receipts. `only` is who may see it.
-    Activity { name: &'static str, json: Arc<str>, only: Option<MemberKey> },
+    Activity { name: &'static str, json: Arc<str>, only: Option<Arc<[MemberKey]>> },
 }
 
 #[derive(Default)]
