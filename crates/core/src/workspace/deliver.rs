@@ -58,7 +58,6 @@ impl Run<'_> {
         let event = self.recall_event(at)?;
         let now = self.now;
         let carried = self.is_carrier(session);
-        let string_since = self.directory().endpoints.get(&member).map(|endpoint| endpoint.epoch);
         let room = self.room(at.conversation);
         let open = room.open.get(&at.seq);
         let withheld = open
@@ -80,9 +79,7 @@ impl Run<'_> {
         delivery.carried = carried;
         let (decision, attempt, fence) = (delivery.decision, delivery.attempt, delivery.fence);
         let taken = delivery.accepted_at.is_some();
-        // Another string is another agent, which has nothing yet.
-        let reminds = carried
-            && delivery.taken.zip(string_since).is_some_and(|(taken, since)| taken.at >= since);
+        let run = delivery.taken.filter(|_| carried);
         let retry = delivery.retry.map(Box::new);
         let has_row = room.open.get(&at.seq).is_some_and(|open| open.stored);
         if attempt > 1 || has_row {
@@ -91,6 +88,7 @@ impl Run<'_> {
             room.must_store(at.seq);
         }
         self.ws.count_running(member, was_running, false);
+        let reminds = run.is_some_and(|run| self.is_at_its_string(member, run));
         let entry = self.entry(event)?;
         let channel = self.channel_delivery(at, member).map(Box::new);
         let came_with = self.came_with(at, member);

@@ -21,18 +21,23 @@ async fn open(public_url: Option<&str>) -> House {
     .await
 }
 
+/// It is reached at its address, whatever it says of itself.
+fn at_its_address(house: &mut House) {
+    house.running.url = format!("http://{}", house.running.addr);
+}
+
 // covers: WHK-407
 #[tokio::test]
 async fn no_service_has_this_host_post_to_its_own_machine() {
     for public_url in [None, Some("https://chorus.example.com")] {
-        let house = open(public_url).await;
+        let mut house = open(public_url).await;
+        at_its_address(&mut house);
         let op = house.operator();
         house.post(&op, "/v1/members", json!({"id": "bot", "kind": "agent"})).await.ok();
         let made = house.post(&op, "/v1/inboxes", json!({"agent": "bot"})).await.ok();
         let url = made["url"].as_str().unwrap();
         let path = url[url.find("/inbox/").unwrap()..].to_owned();
-        let own = house.running.url.rsplit(':').next().unwrap().parse().unwrap();
-        for port in [own, 9] {
+        for port in [house.running.addr.port(), 9] {
             for callback in here(port) {
                 let refused = deliver(&house, &path, &minimal(&callback)).await;
                 assert_eq!(refused.refused(422), "ADDRESS_REFUSED", "{callback}");
