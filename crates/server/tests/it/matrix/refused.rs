@@ -94,6 +94,9 @@ async fn bad(world: &mut World, remote: &mut Remote) -> Vec<Bad> {
     ]
 }
 
+/// The secret in the path counts here, and no token is looked at.
+const BY_SECRET: [&str; 3] = ["callback", "deliver_to_inbox", "sign_in"];
+
 /// A member that is not there any more.
 const GONE: u16 = 404;
 
@@ -133,13 +136,13 @@ async fn no_operation_takes_a_token_that_is_good_for_nothing() {
         for (row, asked) in rows.iter().zip(&requests) {
             let nobody = row.cell(Caller::Nobody);
             let expected = match nobody {
-                Cell::Status(401) if !row.asked.contains("/inbox/") && row.name != "sign_in" => {
+                Cell::Status(401) if !BY_SECRET.contains(&row.name.as_str()) => {
                     Cell::Status(*status)
                 }
                 // A token is not looked at.
                 other => other,
             };
-            let (got, _) = answer(world.request(asked, Some(bearer))).await;
+            let (got, _) = answer(world.request(asked, Some(bearer.as_str()))).await;
             if Cell::of(got) != expected {
                 wrong.entry((expected.to_string(), got)).or_default().push(&row.name);
             }

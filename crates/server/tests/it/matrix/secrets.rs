@@ -61,7 +61,7 @@ impl Delivered {
         let request = world.house.request(Method::POST, &self.callback).json(&status);
         let (callback, _) = answer(request).await;
         let asked = format!("POST {} {INITIALIZE}", self.tools);
-        let (tools, _) = answer(world.request(&asked, Some(&self.bearer))).await;
+        let (tools, _) = answer(world.request(&asked, Some(self.bearer.as_str()))).await;
         Used { callback, tools }
     }
 }
