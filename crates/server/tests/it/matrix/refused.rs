@@ -78,7 +78,7 @@ async fn bad(world: &mut World, remote: &mut Remote) -> Vec<Bad> {
     vec![
         ("an expired token", expired, 401),
         ("a revoked token", revoked, 401),
-        ("a removed member's token", of_removed, GONE),
+        ("a removed member's token", of_removed, 401),
         ("a turn's token whose time is over", turn, 401),
         ("a turn's token, given for a token that was revoked", of_revoked, 401),
         ("a token of other keys", strange.operator(), 401),
@@ -96,9 +96,6 @@ async fn bad(world: &mut World, remote: &mut Remote) -> Vec<Bad> {
 
 /// The secret in the path counts here, and no token is looked at.
 const BY_SECRET: [&str; 3] = ["callback", "deliver_to_inbox", "sign_in"];
-
-/// A member that is not there any more.
-const GONE: u16 = 404;
 
 /// Lines of an export that say how far things are rather than what there is.
 const PROGRESS: [&str; 3] = ["{\"header\"", "{\"head\"", "{\"end\""];

@@ -141,6 +141,7 @@ impl World {
             }
             "open" => ("/v1/channels".to_owned(), json!({"title": id, "members": ["ann", "crew"]})),
             "member" => ("/v1/members".to_owned(), json!({"id": id, "kind": "human"})),
+            "agent" => ("/v1/members".to_owned(), json!({"id": id, "kind": "agent"})),
             "token" => ("/v1/tokens".to_owned(), json!({"agent": "crew", "role": "worker"})),
             "role" => ("/v1/roles".to_owned(), json!({"name": id})),
             "project" => {
