@@ -20,8 +20,19 @@ use super::{Bounds, End, Work};
 
 /// After the child has ended, what holds its pipes open longer than this is killed with its group.
 const DRAIN: Duration = Duration::from_millis(500);
-/// Names of the harness's own environment that a runtime must not see.
-const SECRETS: [&str; 2] = ["CHORUS_TOKEN", "CHORUS_KEYS"];
+/// Names of the harness's own environment that a runtime must not see: what opens the host or its database, by Chorus's
+/// names and by those of PostgreSQL's programs.
+const SECRETS: [&str; 9] = [
+    "CHORUS_TOKEN",
+    "CHORUS_KEYS",
+    "CHORUS_DATABASE_URL",
+    "DATABASE_URL",
+    "PGPASSWORD",
+    "PGPASSFILE",
+    "PGSERVICEFILE",
+    "PGSSLKEY",
+    "PGSSLPASSWORD",
+];
 
 /// Runs `line` for one turn. Ends early, as [`End::Cancelled`], when `cancel` is sent to or dropped.
 /// Dropping the future kills the group.
