@@ -80,6 +80,10 @@ pub async fn run(
 }
 
 fn spawn(line: &str, work: &Work) -> std::io::Result<Child> {
+    shell(line, work).spawn()
+}
+
+fn shell(line: &str, work: &Work) -> Command {
     let mut command = Command::new("sh");
     command.arg("-c").arg(line).process_group(0).kill_on_drop(true);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -87,7 +91,7 @@ fn spawn(line: &str, work: &Work) -> std::io::Result<Child> {
         command.env_remove(name);
     }
     command.envs(work.environment.iter().map(|(name, value)| (name, value)));
-    command.spawn()
+    command
 }
 
 /// Writes the prompt beside everything else, since a child may answer before it has read all of it, or
