@@ -541,3 +541,32 @@ async fn nobody_decides_about_what_they_asked_for() {
     }
     house.post(&ann, &path, yes).await.ok();
 }
+
+// covers: OPS-414
+#[tokio::test]
+async fn a_host_that_drains_says_so_to_the_end() {
+    use tokio::io::AsyncWriteExt;
+    let set = |config: &mut chorus_server::Config| config.settings.basics.drain_seconds = 0;
+    let house = House::open_with(tempfile::tempdir().unwrap(), START, set).await;
+    // An answer that is waited for when the time for draining is over.
+    let mut slow = tokio::net::TcpStream::connect(house.running.addr).await.unwrap();
+    let head = format!(
+        "POST /v1/members HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\ncontent-length: 99\r\n\r\n{{",
+        house.operator()
+    );
+    slow.write_all(head.as_bytes()).await.unwrap();
+    let ready = house.url("/readyz");
+    assert_eq!(reqwest::get(&ready).await.unwrap().status().as_u16(), 200);
+    let House { running, .. } = house;
+    let stopping = tokio::spawn(running.stop());
+    let began = Instant::now();
+    // A connection of its own each time, as a load balancer makes.
+    while reqwest::get(&ready).await.unwrap().status().as_u16() != 503 {
+        assert!(began.elapsed() < PATIENCE);
+    }
+    for _ in 0..3 {
+        assert_eq!(reqwest::get(&ready).await.unwrap().text().await.unwrap(), "not ready: draining\n");
+    }
+    drop(slow);
+    stopping.await.unwrap();
+}
