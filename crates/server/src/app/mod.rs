@@ -128,6 +128,8 @@ pub(crate) struct App {
     pub(crate) place: Place,
     /// Held while one is made.
     pub(crate) copying: tokio::sync::Mutex<()>,
+    /// Held while the key that signs tokens is exchanged.
+    pub(crate) rotating: tokio::sync::Mutex<()>,
     pub(crate) budgets: Budgets,
     /// How the flow of talk is read here.
     pub(crate) flow: flow::Settings,

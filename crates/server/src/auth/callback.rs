@@ -14,7 +14,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use super::keys::Keys;
-use super::turn::{self, Turn};
+use super::turn::{self, Stem, Turn};
 use super::{Auth, Caller};
 
 /// How long the callback of a delivery holds (design section 5).
@@ -73,7 +73,7 @@ impl Auth {
         let payload = callback.bytes();
         let mut token = [0; PAYLOAD + MAC];
         token[..PAYLOAD].copy_from_slice(&payload);
-        let mac = mac(&payload, &self.keys, self.workspace).finalize();
+        let mac = mac(&payload, &self.keys.load(), self.workspace).finalize();
         token[PAYLOAD..].copy_from_slice(&mac.into_bytes());
         let mut out = String::with_capacity(prefix.len() + (PAYLOAD + MAC) * 4 / 3 + 4);
         out.push_str(prefix);
@@ -112,7 +112,7 @@ impl Auth {
     fn read_callback(&self, prefix: &str, token: &str) -> Option<Callback> {
         let bytes = BASE64.decode(token.strip_prefix(prefix)?).ok()?;
         let (payload, tag) = bytes.split_at_checked(PAYLOAD)?;
-        mac(payload, &self.keys, self.workspace).verify_slice(tag).ok()?;
+        mac(payload, &self.keys.load(), self.workspace).verify_slice(tag).ok()?;
         Callback::from_bytes(payload)
     }
 }
@@ -153,7 +153,7 @@ impl Callback {
             expires: turn.expires,
             session: session.map(|s| s.uid),
             turn: Some(turn),
-            epoch: Some(self.epoch),
+            stem: turn.stem,
         })
     }
 
@@ -179,6 +179,7 @@ impl Callback {
         let ([VERSION, purpose], rest) = bytes.split_first_chunk()? else { return None };
         let (turn, rest) = rest.split_at_checked(turn::PAYLOAD)?;
         let (attempt, epoch) = rest.split_first_chunk()?;
+        let epoch = Timestamp(i64::from_be_bytes(epoch.try_into().ok()?));
         Some(Self {
             purpose: match purpose {
                 1 => Purpose::Delivery,
@@ -187,9 +188,9 @@ impl Callback {
                 4 => Purpose::Tools,
                 _ => return None,
             },
-            turn: Turn::from_bytes(turn)?,
+            turn: Turn::from_bytes(turn, Stem::Endpoint { epoch })?,
             attempt: u16::from_be_bytes(*attempt),
-            epoch: Timestamp(i64::from_be_bytes(epoch.try_into().ok()?)),
+            epoch,
         })
     }
 }

@@ -61,6 +61,7 @@ mod sqlite;
 mod stimuli;
 mod stimuli_said;
 mod tails;
+mod tokens;
 mod traces;
 mod turns;
 mod turns_pass;

@@ -14,7 +14,7 @@ use chorus_wire::webhook::{
 };
 
 use crate::app::App;
-use crate::auth::Turn;
+use crate::auth::{Stem, Turn};
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
 use crate::couriers::frames;
 use crate::view::{id_of, members};
@@ -80,11 +80,12 @@ pub(super) fn encode(
     let (directory, now) = (app.directory(), app.now());
     let callback = Callback {
         purpose: Purpose::Delivery,
-        turn: frames::turn(offer, now.plus(DELIVERY_MS)),
+        // It ends with the string that it is sent to.
+        turn: frames::turn(offer, Stem::Endpoint { epoch: endpoint.epoch }, now.plus(DELIVERY_MS)),
         attempt: offer.attempt,
         epoch: endpoint.epoch,
     };
-    let bearer = app.auth.write_bearer(callback, Turn::expiry(now));
+    let bearer = app.auth.write_bearer(callback, Turn::expiry(now, callback.turn.expires));
     let attention = event.attention.as_deref();
     let (audience, audience_more) = frames::audience(attention, offer.member, &directory);
     let channel = conversation.uid.show(Prefix::Conversation);
