@@ -86,6 +86,7 @@ impl App {
                 self.show_activity(called, only, &event);
                 if event != (CallbackEvent::Lifecycle { state: Lifecycle::Processing }) {
                     // Where the agent is behind a string of ours, its service follows too.
+                    let event = with_objects(event);
                     self.backs.progress(called.callback.turn.key, Some(event));
                 }
                 Ok(Took::default())
@@ -266,5 +267,22 @@ fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+/// What stood as an object or a list in an event, and was made a text to be cleaned, is one again where it still can be.
+fn with_objects(event: CallbackEvent) -> CallbackEvent {
+    let read = |value: Value| {
+        let read = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+        read.filter(|read: &Value| read.is_object() || read.is_array()).unwrap_or(value)
+    };
+    match event {
+        CallbackEvent::ToolCall { name, args, id } => {
+            CallbackEvent::ToolCall { name, args: args.map(read), id }
+        }
+        CallbackEvent::ToolResult { id, content } => {
+            CallbackEvent::ToolResult { id, content: content.map(read) }
+        }
+        other => other,
     }
 }

@@ -29,7 +29,7 @@ async fn what_an_agent_behind_a_string_does_goes_back_to_the_service() {
         call(&house, &delivery, event.clone()).await.ok();
         let heard = service.take().await;
         assert_eq!(heard["type"], event["type"]);
-        for field in ["status", "name", "id", "content", "message", "code"] {
+        for field in ["status", "name", "args", "id", "content", "message", "code"] {
             assert_eq!(heard.get(field), event.get(field), "{heard}");
         }
     }
@@ -86,14 +86,14 @@ async fn words_that_are_not_known_here_are_tolerated() {
         "sender": {"id": "x", "kind": "workflow", "colour": "red"},
         "attention": {"directedness": "to_the_moon", "policy": "should_sing", "intent": "whim",
             "mode": "telepathy", "priority": "cosmic", "reason": "why not"},
-        "parts": [{"type": "text", "text": "hello?"}, {"type": "hologram", "url": "x"}],
+        "parts": [{"type": "text", "text": "what broke the build?"}, {"type": "hologram", "url": "x"}],
         "weather": {"a": 1},
     });
     deliver(&house, &path, &body).await.ok();
     let told = bot.take().await;
     assert_eq!(told["author"]["kind"], "agent", "what is not known to be a person is none");
     assert_eq!(told["turn"]["hop"], 1);
-    assert_eq!(told["content"][0]["text"], "hello?");
+    assert_eq!(told["content"][0]["text"], "what broke the build?");
     assert!(told["content"][1]["text"].as_str().unwrap().contains("hologram"), "{told}");
     assert_eq!(told["attention"]["policy"], "must_respond");
     // What says less says nothing.

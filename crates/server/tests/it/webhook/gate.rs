@@ -236,7 +236,7 @@ async fn the_tools_of_a_delivery_end_with_the_connection_string() {
     }
     // Nor with the endpoint, or the agent.
     let again = loop {
-        let delivery = moved.take().await;
+        let delivery = moved.take_later(&house).await;
         if delivery.get("message").is_some() {
             break delivery;
         }

@@ -67,7 +67,8 @@ async fn the_examples_of_the_protocol_are_taken_as_they_stand() {
         let read: Value = serde_json::from_str(&example).unwrap();
         if read.get("type").is_some() {
             // Each in a run of its own, which says at most so many messages.
-            house.say(&house.token("ann").await, &room, "@weather now?").await;
+            let asks = format!("@weather what of {events}?");
+            house.say(&house.token("ann").await, &room, &asks).await;
             let delivery = remote.take().await;
             assert_eq!(post(&house, &delivery, &example).await.ok()["accepted"], 1, "{example}");
             let idle = json!({"type": "lifecycle", "state": "idle"});

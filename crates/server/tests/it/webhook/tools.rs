@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Remote, open, reached, text};
-use crate::house::House;
+use crate::house::{House, PATIENCE};
 use crate::mcp::clients::{Client, WIRES};
 
 // covers: WHK-414
@@ -30,8 +30,15 @@ async fn the_tools_that_come_with_a_delivery_are_those_it_may_call() {
         let gives = async |client: &Client, tool: &str| client.call(tool, json!({})).await;
         let roster = gives(&client, "get_roster").await.unwrap();
         assert!(roster["members"].to_string().contains("ann"), "{roster}");
-        let found = client.call("search_messages", json!({"q": "swordfish"})).await.unwrap();
-        assert_eq!(found["hits"].as_array().unwrap().len(), 2, "{found}");
+        // The index is a moment behind.
+        let began = std::time::Instant::now();
+        loop {
+            let found = client.call("search_messages", json!({"q": "swordfish"})).await.unwrap();
+            if found["hits"].as_array().unwrap().len() == 2 {
+                break;
+            }
+            assert!(began.elapsed() < PATIENCE, "{found}");
+        }
         let files = gives(&client, "chat.read_asset").await.unwrap();
         assert_eq!(files["assets"], json!([]));
         let elsewhere = json!({"q": "swordfish", "conversation": room});
