@@ -6,7 +6,6 @@ use std::sync::Arc;
 use chorus_core::command::Command;
 use chorus_core::delivery::Disposition;
 use chorus_core::error::{Code, Refusal};
-use chorus_core::event::EventRef;
 use chorus_core::ids::{MemberKey, Prefix, Seq, Uid};
 use chorus_wire::attention::descriptors::KEY_BYTES;
 use chorus_wire::rest::messages::NewMessage;
@@ -54,22 +53,23 @@ impl App {
             self.webhooks.tried(by.member, self.now());
             return Ok(Took::default());
         }
-        if purpose == Purpose::Delivery {
-            // That it lives is known first: what it says may be its last word.
-            self.life(by);
-            self.may_go_on(called, &event)?;
-        }
         match event {
             // What a turn may still say and how it ended are judged with the command itself, which knows what came
             // before.
             CallbackEvent::Message { content, id } => {
-                if purpose != Purpose::Delivery {
-                    self.audience_of(called).await?;
+                match purpose {
+                    Purpose::Delivery => {
+                        // That it lives is known first: what it says may be its last word.
+                        self.life(by);
+                        self.may_go_on(called)?;
+                    }
+                    _ => drop(self.audience_of(called).await?),
                 }
                 self.say(called, content, id, key).await
             }
             CallbackEvent::Lifecycle { state: Lifecycle::Idle } => {
                 let audience = self.audience_of(called).await;
+                self.may_go_on(called)?;
                 let took = self.rest(called).await?;
                 if let Ok(only) = audience {
                     self.show_activity(called, only, &event);
@@ -83,8 +83,12 @@ impl App {
             event => {
                 let only = self.audience_of(called).await?;
                 let event = self.plain(event);
+                let does = event != (CallbackEvent::Lifecycle { state: Lifecycle::Processing });
+                if does {
+                    self.is_seen(called)?;
+                }
                 self.show_activity(called, only, &event);
-                if event != (CallbackEvent::Lifecycle { state: Lifecycle::Processing }) {
+                if does {
                     // Where the agent is behind a string of ours, its service follows too.
                     let event = with_objects(event);
                     self.backs.progress(called.callback.turn.key, Some(event));
@@ -118,19 +122,23 @@ impl App {
         }
     }
 
-    /// Nothing is taken of a run that its author has added to; what is shown of another keeps anything from joining it.
-    fn may_go_on(&self, called: &Called, event: &CallbackEvent) -> Result<(), Refusal> {
-        let Callback { turn, .. } = called.callback;
-        let (runs, member) = (&self.webhooks.runs, called.caller.by.member);
-        let at = EventRef { conversation: turn.key, seq: turn.seq };
-        match event {
-            CallbackEvent::Lifecycle { state: Lifecycle::Processing }
-            | CallbackEvent::RequestCallback => Ok(()),
-            // A message is seen once it was taken.
-            CallbackEvent::Lifecycle { .. } | CallbackEvent::Message { .. } => {
-                runs.may_go_on(member, at)
+    /// Nothing is taken of a run that its author has added to. A message is seen once it was taken.
+    fn may_go_on(&self, called: &Called) -> Result<(), Refusal> {
+        match called.callback.purpose {
+            Purpose::Delivery => {
+                self.webhooks.runs.may_go_on(called.caller.by.member, called.callback.at())
             }
-            _ => runs.says(member, at),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same of what is shown, which keeps anything from joining the run.
+    fn is_seen(&self, called: &Called) -> Result<(), Refusal> {
+        match called.callback.purpose {
+            Purpose::Delivery => {
+                self.webhooks.runs.says(called.caller.by.member, called.callback.at())
+            }
+            _ => Ok(()),
         }
     }
 

@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::command::{Authority, By};
 use chorus_core::error::{Code, Refusal};
+use chorus_core::event::EventRef;
 use chorus_core::ids::{Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_wire::webhook::TOKEN_PREFIX;
@@ -125,6 +126,11 @@ impl Called {
 }
 
 impl Callback {
+    /// The event that is answered.
+    pub(crate) fn at(&self) -> EventRef {
+        EventRef { conversation: self.turn.key, seq: self.turn.seq }
+    }
+
     /// On whose behalf it speaks, while it holds.
     fn caller(&self, directory: &Directory, now: Timestamp) -> Result<Caller, Refusal> {
         let turn = self.turn;
