@@ -79,6 +79,13 @@ pub(crate) fn cut_off(db: &dyn Db, workspace: i64, member: MemberKey, at: Timest
     db.put(&CUT_OFF, &[workspace.into(), member.0.into(), at.0.into()])
 }
 
+/// Ends all tokens that the member has, those too that are not in the list.
+pub(crate) fn end_all(db: &dyn Db, workspace: i64, member: MemberKey, at: Timestamp) -> Result<()> {
+    let sql = "UPDATE issued SET revoked = 1 WHERE workspace = $1 AND member = $2";
+    db.execute(sql, &[workspace.into(), member.0.into()])?;
+    cut_off(db, workspace, member, at)
+}
+
 fn read(row: &dyn Row) -> Result<Issued> {
     Ok(Issued {
         member: MemberKey(row.int(1)?),

@@ -63,6 +63,7 @@ async fn a_host_without_its_operator_starts_and_the_doctor_makes_it_again() {
     assert_eq!(chorus_store::repair(&place(folder.path()), folder.path()).unwrap(), []);
     let house = House::open_in(folder, START.plus(1_000)).await;
     assert_eq!(house.get(&house.operator(), "/v1/whoami").await.ok()["role"], "operator");
+    assert_eq!(house.get(&op, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
     let audit = house.get(&house.operator(), "/v1/audit?kind=repaired").await.ok();
     assert_eq!(audit["entries"][0]["name"], "operator");
 }
