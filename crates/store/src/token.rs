@@ -14,17 +14,7 @@ use crate::row::{code, maybe_uid};
 pub(crate) static ISSUED: Table = Table::new(
     "issued",
     3,
-    &[
-        "workspace",
-        "member",
-        "jti",
-        "role",
-        "session",
-        "issued_at",
-        "expires_at",
-        "kid",
-        "revoked",
-    ],
+    &["workspace", "member", "jti", "role", "session", "issued_at", "expires_at", "kid", "revoked"],
 );
 
 pub(crate) static CUT_OFF: Table = Table::new("cut_off", 2, &["workspace", "member", "at"]);
