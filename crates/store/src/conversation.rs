@@ -152,6 +152,27 @@ pub(crate) fn visible(
     db.all(&sql, &values, |row| read(row).map(Arc::new))
 }
 
+/// Titles of the channels in use among them.
+pub(crate) fn channel_titles(
+    db: &dyn Db,
+    workspace: i64,
+    viewer: Option<MemberKey>,
+) -> Result<Vec<(Uid, String)>> {
+    let sql = "SELECT uid, title FROM conversation
+        WHERE workspace = $1 AND kind = $2 AND archived = $3
+            AND ($4 < 0 OR visibility = $5 OR conversation IN (
+                SELECT conversation FROM roster WHERE workspace = $1 AND member = $4
+            ))";
+    let values = [
+        workspace.into(),
+        ConversationKind::Channel.code().into(),
+        false.into(),
+        viewer.map_or(-1, |viewer| i64::from(viewer.0)).into(),
+        Visibility::Public.code().into(),
+    ];
+    db.all(sql, &values, |row| Ok((uid(row, 0)?, row.text(1)?.to_owned())))
+}
+
 /// The same, by key and kind.
 pub(crate) fn visible_keys(
     db: &dyn Db,

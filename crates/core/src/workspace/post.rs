@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::failure::is_unseen;
 use super::guard::Verdict;
 use super::inbox::Elsewhere;
 use super::place::Place;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
+use crate::attention::names::looks::is_unseen;
 use crate::attention::{Attention, Directedness, Intent, Rule};
 use crate::command::{Audience, Effect, Outcome, Post};
 use crate::delivery::{Delivery, Open};

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::conversation::derived;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
+use crate::attention::names::looks::is_unseen;
 use crate::attention::{Attention, Directedness, Intent};
 use crate::command::{NewStimulus, Outcome};
 use crate::error::{Code, Refusal};
@@ -404,7 +405,7 @@ pub(super) fn stimulus_timer(conversation: ConversationKey) -> EventRef {
 /// The first line of a text, as a title.
 pub(super) fn headline(text: &str) -> Arc<str> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("stimulus");
-    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    let line: String = line.chars().filter(|c| !c.is_control() && !is_unseen(*c)).collect();
     shortened(&line, HEADLINE_BYTES).trim().into()
 }
 
