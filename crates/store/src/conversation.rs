@@ -152,6 +152,20 @@ pub(crate) fn visible(
     db.all(&sql, &values, |row| read(row).map(Arc::new))
 }
 
+/// The private conversations in which a member has a seat.
+pub(crate) fn private_seats(
+    db: &dyn Db,
+    workspace: i64,
+    member: MemberKey,
+) -> Result<Vec<ConversationKey>> {
+    let sql = "SELECT c.conversation FROM roster r JOIN conversation c
+            ON c.workspace = r.workspace AND c.conversation = r.conversation
+        WHERE r.workspace = $1 AND r.member = $2 AND c.visibility <> $3 ORDER BY c.conversation";
+    let public = Visibility::Public.code();
+    let values = [workspace.into(), member.0.into(), public.into()];
+    db.all(sql, &values, |row| Ok(ConversationKey(row.int(0)?)))
+}
+
 /// Titles of the channels in use among them.
 pub(crate) fn channel_titles(
     db: &dyn Db,
