@@ -4,7 +4,9 @@ use chorus_core::attention::Policy;
 use chorus_core::command::{Command, NewStimulus, Outcome};
 use chorus_core::error::Code;
 use chorus_core::limits;
-use chorus_core::stimulus::StimulusState;
+use chorus_core::packed;
+use chorus_core::schedule::{Act, NewSchedule, Schedule, SchedulePatch, When};
+use chorus_core::stimulus::{Chain, StimulusState};
 use chorus_core::thread::ThreadKind;
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, WRITER, code};
@@ -90,4 +92,48 @@ fn stimuli_of_agents_count_against_what_they_may_say_without_a_person() {
     let asked = ask(ALICE, more, &mut house).expect("a person");
     house.pass(2_000);
     assert_eq!(stimuli(&house)[&asked.uid].state, StimulusState::Dispatched);
+}
+
+// covers: CHN-420
+#[test]
+fn a_schedule_keeps_the_hop_of_its_turn_in_its_row_and_in_its_firings() {
+    let mut house = House::new();
+    house.says(ALICE, "@scout can you look after the build?");
+    let offer = house.take(SCOUT);
+    let new = |source| NewSchedule {
+        when: When::Every(60_000),
+        source,
+        thread: None,
+        text: "how is the build?".into(),
+        title: None,
+        targets: vec![REVIEWER],
+        progress_key: None,
+        initiative_key: None,
+    };
+    let conversation = house.ops;
+    let add = |new| Command::ChangeSchedules { conversation, act: Box::new(Act::Add(new)) };
+    let made = house.run(house.in_turn(&offer), add(new(None))).expect("in its turn");
+    let Outcome::Schedule { schedule, .. } = made else { panic!("{made:?}") };
+    let cause = Some(crate::house::at(&offer.entry.event));
+    assert_eq!(schedule.chain, Some(Chain { cause, hop: 1 }));
+    let made = house.run(house.by(ALICE), add(new(Some(SCOUT)))).expect("a person");
+    let Outcome::Schedule { schedule: hers, .. } = made else { panic!("{made:?}") };
+    assert_eq!(hers.chain, None, "a person has asked");
+    let read = |schedule: &Schedule| packed::read_schedule(&packed::schedule(schedule));
+    for schedule in [&*schedule, &*hers] {
+        assert_eq!(read(schedule), Ok(schedule.clone()));
+    }
+    house.pass(65_000);
+    let room = house.ws.rooms().find(|r| r.conversation.uid == conversation).expect("ops");
+    let fired = room.schedules[&schedule.uid].clone();
+    assert_eq!(read(&fired), Ok(Schedule::clone(&fired)));
+    let fires: Vec<_> =
+        room.stimuli.values().filter(|s| s.dedupe_key == Some(schedule.key())).collect();
+    assert!(!fires.is_empty() && fires.iter().all(|s| s.chain == schedule.chain), "{fires:?}");
+    // A person who changes it has asked for it.
+    let patch = SchedulePatch { text: Some("and now?".into()), ..SchedulePatch::default() };
+    let act = Box::new(Act::Change(schedule.uid, patch));
+    let changed = house.run(house.by(ALICE), Command::ChangeSchedules { conversation, act });
+    let Ok(Outcome::Schedule { schedule, .. }) = changed else { panic!("{changed:?}") };
+    assert_eq!(schedule.chain, None);
 }
