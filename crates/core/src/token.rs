@@ -122,7 +122,11 @@ mod tests {
             (Worker, Agent, Worker, false),
             (Auditor, Agent, Worker, false),
         ] {
-            assert_eq!(may_issue(&by(giver), kind, role).is_ok(), may, "{giver:?} {kind:?} {role:?}");
+            assert_eq!(
+                may_issue(&by(giver), kind, role).is_ok(),
+                may,
+                "{giver:?} {kind:?} {role:?}"
+            );
         }
     }
 
@@ -132,7 +136,9 @@ mod tests {
         let mut directory = Directory::default();
         let (ann, at) = (MemberKey(1), Timestamp(100));
         directory.cut_offs.insert_mut(ann, at);
-        assert!(directory.token_ended(ann, "x", at) && !directory.token_ended(ann, "x", at.plus(1)));
+        assert!(
+            directory.token_ended(ann, "x", at) && !directory.token_ended(ann, "x", at.plus(1))
+        );
         assert!(!directory.token_ended(MemberKey(2), "x", at));
         directory.put_issued(Arc::new(Issued {
             jti: "x".into(),

@@ -14,17 +14,7 @@ use crate::row::{code, maybe_uid};
 pub(crate) static ISSUED: Table = Table::new(
     "issued",
     3,
-    &[
-        "workspace",
-        "member",
-        "jti",
-        "role",
-        "session",
-        "issued_at",
-        "expires_at",
-        "kid",
-        "revoked",
-    ],
+    &["workspace", "member", "jti", "role", "session", "issued_at", "expires_at", "kid", "revoked"],
 );
 
 pub(crate) static CUT_OFF: Table = Table::new("cut_off", 2, &["workspace", "member", "at"]);
@@ -77,6 +67,13 @@ pub(crate) fn remove(db: &dyn Db, workspace: i64, member: MemberKey, jti: &str) 
 /// All tokens that the member had by then have ended.
 pub(crate) fn cut_off(db: &dyn Db, workspace: i64, member: MemberKey, at: Timestamp) -> Result<()> {
     db.put(&CUT_OFF, &[workspace.into(), member.0.into(), at.0.into()])
+}
+
+/// Ends all tokens that the member has, those too that are not in the list.
+pub(crate) fn end_all(db: &dyn Db, workspace: i64, member: MemberKey, at: Timestamp) -> Result<()> {
+    let sql = "UPDATE issued SET revoked = 1 WHERE workspace = $1 AND member = $2";
+    db.execute(sql, &[workspace.into(), member.0.into()])?;
+    cut_off(db, workspace, member, at)
 }
 
 fn read(row: &dyn Row) -> Result<Issued> {

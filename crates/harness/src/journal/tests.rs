@@ -48,7 +48,9 @@ fn what_was_said_to_the_agent_is_read_by_its_owner_alone() {
     let file = folder.join("harness.db");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     let _journal = open(&folder);
-    for (path, mode) in [(folder.clone(), 0o700), (file, 0o600), (folder.join("harness.lock"), 0o600)] {
+    for (path, mode) in
+        [(folder.clone(), 0o700), (file, 0o600), (folder.join("harness.lock"), 0o600)]
+    {
         let found = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
         assert_eq!(found, mode, "{}", path.display());
     }

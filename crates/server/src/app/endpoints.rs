@@ -193,7 +193,12 @@ impl App {
         Ok(Reached { url, signing: signing.transpose()? })
     }
 
-    async fn act_on(&self, caller: &Caller, member: MemberKey, act: endpoint::Act) -> Result<(), Refusal> {
+    async fn act_on(
+        &self,
+        caller: &Caller,
+        member: MemberKey,
+        act: endpoint::Act,
+    ) -> Result<(), Refusal> {
         let command = Command::Endpoint { member, act: Box::new(act) };
         self.change(caller.by, command).await?;
         // What was granted with an earlier string has ended.

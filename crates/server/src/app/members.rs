@@ -145,9 +145,9 @@ impl App {
 /// Whether the caller is to know of the member. Who speaks in an inbox for others elsewhere has its name, which is for
 /// who keeps it and for the agent behind it.
 fn concerns(directory: &Directory, caller: &Caller, member: MemberKey) -> bool {
-    directory.inbox_of_stand_in(member).is_none_or(|inbox| {
-        inbox.agent == caller.by.member || keeps(directory, caller, inbox)
-    })
+    directory
+        .inbox_of_stand_in(member)
+        .is_none_or(|inbox| inbox.agent == caller.by.member || keeps(directory, caller, inbox))
 }
 
 /// Identities as core keeps them: canonical JSON.

@@ -178,10 +178,8 @@ impl App {
         self.note(caller.by, Act::RotateKey, &kid, None).await?;
         self.look_at_tokens();
         let retired = self.auth.retired(now).into_iter();
-        let shown = |old: crate::auth::Retired| RetiredKey {
-            kid: old.kid.to_string(),
-            honoured_until: old.until(),
-        };
+        let shown =
+            |old: crate::auth::Retired| RetiredKey { honoured_until: old.until(), kid: old.kid };
         Ok(RotatedKey { kid: kid.to_string(), retired: retired.map(shown).collect() })
     }
 

@@ -14,10 +14,10 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chorus_core::ids::Timestamp;
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey};
-use chorus_core::ids::Timestamp;
 use jsonwebtoken::{DecodingKey, EncodingKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -54,7 +54,7 @@ pub(crate) struct Keys {
 /// The public half of a key that signs no more, as the folder has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Retired {
-    pub kid: Arc<str>,
+    pub kid: String,
     /// In hexadecimal.
     key: String,
     /// When the last of its tokens ends, in milliseconds since the Unix epoch.
@@ -147,7 +147,8 @@ impl Keys {
             Some(pem) => pem,
             None => {
                 let key = random().map(|bytes| SigningKey::from_bytes(&bytes));
-                let pem = key.and_then(|key| pem(&key)).map_err(|e| failed(&path, e.to_string()))?;
+                let pem =
+                    key.and_then(|key| pem(&key)).map_err(|e| failed(&path, e.to_string()))?;
                 new.push((path.clone(), pem.clone()));
                 pem
             }
@@ -208,7 +209,7 @@ impl Keys {
         let mut retired: Vec<_> =
             self.retired.iter().filter(|old| old.until() > now).cloned().collect();
         retired.push(Retired {
-            kid: self.kid.clone(),
+            kid: self.kid.to_string(),
             key: hex(self.signer.verifying_key().as_bytes()),
             until: until.0,
         });

@@ -210,7 +210,9 @@ impl Auth {
         if claims.retired
             && directory.issued(of, &claims.jti).is_none_or(|t| t.authority != claims.authority)
         {
-            return Err(unauthorized("the token is signed with a key that signs no more, and was not handed out here"));
+            return Err(unauthorized(
+                "the token is signed with a key that signs no more, and was not handed out here",
+            ));
         }
         let session = claims.session.and_then(|uid| directory.session_by_uid(uid));
         if session.is_some_and(|s| s.member != member.key) {
@@ -259,8 +261,7 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Caller, Refusal> {
-        let turn =
-            turn::read(bearer, &self.keys.load(), self.workspace).map_err(unauthorized)?;
+        let turn = turn::read(bearer, &self.keys.load(), self.workspace).map_err(unauthorized)?;
         if turn.expires <= now {
             return Err(unauthorized("the turn has ended"));
         }

@@ -166,9 +166,11 @@ const NO_TOKEN: &str = "this is no token; `chorus token issue` gives one";
 pub(super) fn why_not(error: &jsonwebtoken::errors::Error) -> String {
     use jsonwebtoken::errors::ErrorKind;
     match error.kind() {
-        ErrorKind::InvalidSignature => "the token's signature is not that of the key it names: it was changed, or \
+        ErrorKind::InvalidSignature => {
+            "the token's signature is not that of the key it names: it was changed, or \
                                         signed by somebody else"
-            .to_owned(),
+                .to_owned()
+        }
         ErrorKind::InvalidAudience => "the token is for another service (aud)".to_owned(),
         ErrorKind::InvalidIssuer => "the token is of another issuer (iss)".to_owned(),
         ErrorKind::MissingRequiredClaim(claim) => format!("the token does not say its {claim}"),

@@ -174,7 +174,8 @@ fn with_receiver<T>(
     let decision = &offer.decision;
     let attention = offer.entry.event.attention.as_deref();
     let (audience, audience_more) = audience(attention, offer.member, directory);
-    let came = offer.came_with.as_ref().and_then(|sealed| CameWith::open(granted.auth.vault(), sealed));
+    let came =
+        offer.came_with.as_ref().and_then(|sealed| CameWith::open(granted.auth.vault(), sealed));
     let context = &*offer.entry.conversation.settings.description;
     write(&DeliverFor {
         member: id_of(directory, offer.member),

@@ -42,9 +42,9 @@ pub(super) fn must_be_whole(
         );
         Err(StartError::Lost(why))
     };
-    match std::fs::metadata(data.join("chorus.db")) {
+    match fs::metadata(data.join("chorus.db")) {
         _ if !has_database => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return lost("its database chorus.db is gone");
         }
         Ok(database) if database.len() == 0 => return lost("its database chorus.db is empty"),
@@ -140,7 +140,7 @@ impl App {
         };
         let path = data.join(OPERATOR_FILE);
         let file = |why| StartError::File { path: path.clone(), why };
-        if let Ok(token) = std::fs::read_to_string(&path)
+        if let Ok(token) = fs::read_to_string(&path)
             && self.is_good(token.trim(), &operator)
         {
             return Ok(Some(token.trim().to_owned()));

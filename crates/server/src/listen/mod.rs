@@ -127,7 +127,7 @@ impl Front {
                 _ = ended.recv() => return,
                 accepted = listener.accept() => accepted,
             };
-            let Ok((stream, from)) = accepted else { return drop(ended.recv().await) };
+            let Ok((stream, from)) = accepted else { break };
             let Ok(place) = telling.clone().try_acquire_owned() else { continue };
             let front = front.clone();
             tokio::spawn(async move {
@@ -137,6 +137,7 @@ impl Front {
                 drop(place);
             });
         }
+        ended.recv().await;
     }
 
     async fn complain(&self, error: &io::Error) {

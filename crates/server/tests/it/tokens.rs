@@ -63,6 +63,7 @@ async fn a_host_without_its_operator_starts_and_the_doctor_makes_it_again() {
     assert_eq!(chorus_store::repair(&place(folder.path()), folder.path()).unwrap(), []);
     let house = House::open_in(folder, START.plus(1_000)).await;
     assert_eq!(house.get(&house.operator(), "/v1/whoami").await.ok()["role"], "operator");
+    assert_eq!(house.get(&op, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
     let audit = house.get(&house.operator(), "/v1/audit?kind=repaired").await.ok();
     assert_eq!(audit["entries"][0]["name"], "operator");
 }
@@ -190,7 +191,10 @@ async fn another_key_signs_and_the_old_ones_tokens_are_honoured_until_they_end()
     assert_eq!(part(&new, 0)["kid"], rotated["kid"]);
     assert_eq!(part(&old, 0)["kid"], rotated["retired"][0]["kid"]);
     // Whoever has taken the old key signs with it, and is in no list.
-    let key = jsonwebtoken::EncodingKey::from_ed_pem(&before).unwrap();
+    let pem = String::from_utf8(before).unwrap();
+    let der: String = pem.lines().filter(|line| !line.starts_with('-')).collect();
+    let der = base64::engine::general_purpose::STANDARD.decode(der).unwrap();
+    let key = jsonwebtoken::EncodingKey::from_ed_der(&der);
     let sign = |change: fn(&mut Value)| {
         let mut claims = part(&old, 1);
         change(&mut claims);
@@ -255,8 +259,7 @@ async fn the_operators_token_is_renewed_before_it_ends() {
 async fn a_turn_ends_with_the_token_that_it_was_given_for() {
     let house = House::open().await;
     let room = house.room(&["bot"]).await;
-    let (op, ann, token) =
-        (house.operator(), house.token("ann").await, house.token("bot").await);
+    let (op, ann, token) = (house.operator(), house.token("ann").await, house.token("bot").await);
     let mut bot = house.connect(&token).await;
     house.say(&ann, &room, "@bot are you there?").await;
     let offer = bot.take().await;
@@ -336,7 +339,12 @@ async fn why_a_token_is_refused_is_said_in_words() {
         (format!("{}.{}.", header(json!({"alg": "none"})), parts[1]), "not signed"),
         (format!("{}.{}.{}", header(json!({"alg": "HS256"})), parts[1], parts[2]), "EdDSA"),
         (
-            format!("{}.{}.{}", header(json!({"alg": "RS256"})), BASE64.encode(foreign.to_string()), parts[2]),
+            format!(
+                "{}.{}.{}",
+                header(json!({"alg": "RS256"})),
+                BASE64.encode(foreign.to_string()),
+                parts[2]
+            ),
             "issuer that this host does not trust",
         ),
         (format!("{}.{}.{}", parts[0], BASE64.encode(changed), parts[2]), "signature"),
@@ -382,7 +390,10 @@ async fn who_was_refused_what_and_every_token_is_in_the_audit() {
     let made = json!({"id": "aide", "kind": "agent", "token_role": "worker"});
     house.post(&op, "/v1/members", made).await.ok();
     let issued = house.get(&op, "/v1/audit?kind=token_issued&member=aide").await.ok();
-    assert_eq!((&issued["entries"][0]["by"], issued["entries"].as_array().unwrap().len()), (&json!("operator"), 1));
+    assert_eq!(
+        (&issued["entries"][0]["by"], issued["entries"].as_array().unwrap().len()),
+        (&json!("operator"), 1)
+    );
 
     let link = house.running.operator_link.clone();
     let path = link.strip_prefix(&house.running.url).unwrap().to_owned();
@@ -462,7 +473,9 @@ async fn what_is_done_in_a_dm_is_not_shown_to_an_operator_who_cannot_read_it() {
     // Refusals are kept in the audit log itself.
     let path = format!("/v1/threads/{}", thread.as_str().unwrap());
     house.send(&bot, Method::PATCH, &path, Some(json!({"status": "closed"}))).await;
-    house.send(&bot, Method::PATCH, &format!("/v1/channels/{dm}"), Some(json!({"title": "x"}))).await;
+    house
+        .send(&bot, Method::PATCH, &format!("/v1/channels/{dm}"), Some(json!({"title": "x"})))
+        .await;
     harness.reply(&offer, "yes").await.unwrap();
     house.pass(2_000).await;
     let about = |audit: &Value| {
@@ -480,8 +493,7 @@ async fn what_is_done_in_a_dm_is_not_shown_to_an_operator_who_cannot_read_it() {
 async fn an_auditor_types_nowhere() {
     let house = House::open().await;
     let room = house.room(&["bot"]).await;
-    let (ann, auditor) =
-        (house.token("ann").await, house.token_of("watcher", "auditor").await);
+    let (ann, auditor) = (house.token("ann").await, house.token_of("watcher", "auditor").await);
     let mut tail = crate::live::Tail::of(&house, &ann, &format!("conversation={room}")).await;
     let typing = json!({"conversation": room, "typing": true});
     assert_eq!(house.post(&auditor, "/v1/typing", typing).await.refused(403), "FORBIDDEN");
@@ -493,11 +505,12 @@ async fn an_auditor_types_nowhere() {
 #[tokio::test]
 async fn who_speaks_in_an_inbox_is_shown_to_whom_it_concerns() {
     let house = House::open().await;
-    let (_, id) = crate::inboxes::with_inbox(&house, json!({"name": "the board's own Slack"})).await;
+    let (_, id) =
+        crate::inboxes::with_inbox(&house, json!({"name": "the board's own Slack"})).await;
     let op = house.operator();
     house.post(&op, "/v1/members", json!({"id": "ann", "kind": "human"})).await.ok();
     let (ann, bot) = (house.token("ann").await, house.token("bot").await);
-    let id = id.strip_prefix("ibx_").unwrap_or(&id).to_owned();
+    let id = id.strip_prefix("inb_").unwrap_or(&id).to_owned();
     for (token, shown) in [(&op, true), (&bot, true), (&ann, false)] {
         let all = house.get(token, "/v1/members").await.ok().to_string();
         assert_eq!(all.contains("the board's own Slack"), shown, "{all}");
@@ -536,7 +549,9 @@ async fn nobody_decides_about_what_they_asked_for() {
     let yes = json!({"approved": true});
     assert_eq!(house.post(&chief, &path, yes.clone()).await.refused(403), "INSUFFICIENT_AUTHORITY");
     // It cannot make itself a person who would, either.
-    for token in [json!({"agent": "ann", "role": "worker"}), json!({"agent": "operator", "role": "worker"})] {
+    for token in
+        [json!({"agent": "ann", "role": "worker"}), json!({"agent": "operator", "role": "worker"})]
+    {
         house.post(&chief, "/v1/tokens", token).await.refused(403);
     }
     house.post(&ann, &path, yes).await.ok();
@@ -565,7 +580,10 @@ async fn a_host_that_drains_says_so_to_the_end() {
         assert!(began.elapsed() < PATIENCE);
     }
     for _ in 0..3 {
-        assert_eq!(reqwest::get(&ready).await.unwrap().text().await.unwrap(), "not ready: draining\n");
+        assert_eq!(
+            reqwest::get(&ready).await.unwrap().text().await.unwrap(),
+            "not ready: draining\n"
+        );
     }
     drop(slow);
     stopping.await.unwrap();

@@ -31,7 +31,7 @@ impl Repairs<'_> {
         let (db, workspace) = (self.db, self.workspace);
         let member = Member { removed: false, handle: self.free_handle(), ..gone.clone() };
         directory::put_member(db, workspace, &member)?;
-        token::cut_off(db, workspace, member.key, self.now)?;
+        token::end_all(db, workspace, member.key, self.now)?;
         if lead.is_none() {
             directory::set_lead(db, workspace, Some(member.key))?;
         }

@@ -5,8 +5,8 @@
 
 mod away;
 pub(super) mod copy;
-pub(super) mod keys;
 mod hosts;
+pub(super) mod keys;
 mod recover;
 mod space;
 

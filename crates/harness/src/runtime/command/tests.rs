@@ -51,7 +51,14 @@ async fn the_agents_own_token_is_not_handed_on() {
 fn what_opens_the_database_is_not_handed_on() {
     let command = shell("true", &work(""));
     let handed: Vec<_> = command.as_std().get_envs().collect();
-    for name in ["CHORUS_TOKEN", "CHORUS_KEYS", "CHORUS_DATABASE_URL", "DATABASE_URL", "PGPASSWORD", "PGPASSFILE"] {
+    for name in [
+        "CHORUS_TOKEN",
+        "CHORUS_KEYS",
+        "CHORUS_DATABASE_URL",
+        "DATABASE_URL",
+        "PGPASSWORD",
+        "PGPASSFILE",
+    ] {
         // Taken out, whatever it is where the harness runs.
         assert!(handed.contains(&(name.as_ref(), None)), "{name}: {handed:?}");
     }

@@ -8,9 +8,7 @@ use chorus_wire::rest::members::{Agents, Member, MemberPatch, Members, NewMember
 use chorus_wire::rest::roles::{NewRole, Role, Roles};
 use chorus_wire::rest::sessions::Sessions;
 use chorus_wire::rest::streams::{NewStream, Stream, Streams};
-use chorus_wire::rest::tokens::{
-    ListTokens, NewToken, RevokedTokens, RotatedKey, Token, Tokens,
-};
+use chorus_wire::rest::tokens::{ListTokens, NewToken, RevokedTokens, RotatedKey, Token, Tokens};
 
 use crate::app::App;
 use crate::doors::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
