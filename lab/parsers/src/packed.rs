@@ -1,13 +1,10 @@
 //! What is packed in the database and in the lines of an export.
 
-use std::fmt::Debug;
-
 use chorus_core::conversation::Settings;
 use chorus_core::ids::{Seq, Timestamp};
 use chorus_core::packed::{self as core, Corrupt};
 
-/// The first byte says what is packed. What is read is the same once it was packed again, and its bytes are no more than a
-/// small multiple of what they were.
+/// The first byte says what is packed. What is read is the same once it was packed again.
 pub fn packed(data: &[u8]) {
     let Some((which, data)) = data.split_first() else { return };
     match which % 16 {
@@ -30,7 +27,7 @@ pub fn packed(data: &[u8]) {
     }
 }
 
-/// The body of an event, whose bytes are what its hash is over: the only ones there are for it.
+/// The body of an event, whose bytes are what its hash is over.
 fn event(data: &[u8]) {
     let Some((code, data)) = data.split_first() else { return };
     let Ok(change) = core::read_body(*code, data) else { return };
@@ -48,12 +45,13 @@ fn settings(data: &[u8]) {
     assert_eq!(first, second);
 }
 
-fn again<T: Debug + PartialEq>(
+fn again<T>(
     data: &[u8],
     read: impl Fn(&[u8]) -> Result<T, Corrupt>,
     write: impl Fn(&T) -> Vec<u8>,
 ) {
     let Ok(value) = read(data) else { return };
     let bytes = write(&value);
-    assert_eq!(read(&bytes), Ok(value));
+    // One value has one encoding: the same bytes are the same value.
+    assert_eq!(read(&bytes).map(|value| write(&value)), Ok(bytes));
 }
