@@ -10,6 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use clap::Parser;
+use serde::Deserialize;
 
 use crate::{repo, step};
 
@@ -39,48 +40,65 @@ struct Options {
 pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let options = Options::try_parse_from(args).map_err(|e| e.to_string())?;
     let all = targets()?;
-    if let Some(unknown) = options.targets.iter().find(|name| !all.contains(name)) {
-        return Err(format!("there is no target {unknown}; there are {}", all.join(", ")));
+    let names: Vec<&str> = all.iter().map(|target| &*target.name).collect();
+    if let Some(unknown) = options.targets.iter().find(|name| !names.contains(&&***name)) {
+        return Err(format!("there is no target {unknown}; there are {}", names.join(", ")));
     }
-    let chosen = if options.targets.is_empty() { all } else { options.targets };
+    let chosen =
+        |target: &&Target| options.targets.is_empty() || options.targets.contains(&target.name);
     let program = installed()?;
-    step::run(fuzz(&program, &["build"]), BUILD)?;
     let mut broken = Vec::new();
-    for target in chosen {
-        eprintln!("\n==> {target}");
-        if let Err(why) = one(&program, &target, options.seconds) {
-            eprintln!("{target}: {why}");
-            broken.push(target);
+    for target in all.iter().filter(chosen) {
+        eprintln!("\n==> {}", target.name);
+        step::run(target.command(&program, "build"), BUILD)?;
+        if let Err(why) = target.run(&program, options.seconds) {
+            eprintln!("{}: {why}", target.name);
+            broken.push(&*target.name);
         }
     }
     if broken.is_empty() { Ok(()) } else { Err(format!("found something: {}", broken.join(", "))) }
 }
 
-/// The names of the targets: the folders of seeds.
-fn targets() -> Result<Vec<String>, String> {
-    let folders = fs::read_dir(repo::root().join(SEEDS)).map_err(|e| format!("{SEEDS}: {e}"))?;
-    let names = folders.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    Ok(names)
+/// One program, as its manifest has it.
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    /// Whether it needs the host, which makes every program larger and slower that has it.
+    #[serde(default, rename = "required-features")]
+    features: Vec<String>,
 }
 
-fn one(program: &Path, target: &str, seconds: u64) -> Result<(), String> {
-    let corpus = repo::target_dir().join("fuzz/corpus").join(target);
-    fs::create_dir_all(&corpus).map_err(|e| format!("{}: {e}", corpus.display()))?;
-    let mut command = fuzz(program, &["run"]);
-    command.arg(target).arg(corpus).arg(repo::root().join(SEEDS).join(target)).arg("--");
-    command.args([MEMORY, SLOW, "-print_final_stats=1"]);
-    command.arg(format!("-max_total_time={seconds}"));
-    step::run(command, Duration::from_secs(seconds) + SLACK)
+fn targets() -> Result<Vec<Target>, String> {
+    #[derive(Deserialize)]
+    struct Manifest {
+        bin: Vec<Target>,
+    }
+    let manifest = repo::read(Path::new(PROGRAMS).join("Cargo.toml")).unwrap_or_default();
+    let manifest: Manifest = toml::from_str(&manifest).map_err(|e| format!("{PROGRAMS}: {e}"))?;
+    Ok(manifest.bin)
 }
 
-/// A subcommand of `cargo fuzz`, with what all of them are given.
-fn fuzz(program: &Path, subcommand: &[&str]) -> Command {
-    let mut command = step::command(program, subcommand);
-    command.args(["--fuzz-dir", PROGRAMS, "--sanitizer", "none"]);
-    command.arg("--target-dir").arg(repo::target_dir().join("fuzz"));
-    command
+impl Target {
+    fn run(&self, program: &Path, seconds: u64) -> Result<(), String> {
+        let corpus = repo::target_dir().join("fuzz/corpus").join(&self.name);
+        fs::create_dir_all(&corpus).map_err(|e| format!("{}: {e}", corpus.display()))?;
+        let mut command = self.command(program, "run");
+        command.arg(corpus).arg(repo::root().join(SEEDS).join(&self.name)).arg("--");
+        command.args([MEMORY, SLOW, "-print_final_stats=1"]);
+        command.arg(format!("-max_total_time={seconds}"));
+        step::run(command, Duration::from_secs(seconds) + SLACK)
+    }
+
+    /// A subcommand of `cargo fuzz` for it.
+    fn command(&self, program: &Path, subcommand: &str) -> Command {
+        let mut command = step::command(program, &[subcommand]);
+        command.args(["--fuzz-dir", PROGRAMS, "--sanitizer", "none", "--no-default-features"]);
+        for feature in &self.features {
+            command.args(["--features", feature]);
+        }
+        command.arg("--target-dir").arg(repo::target_dir().join("fuzz")).arg(&self.name);
+        command
+    }
 }
 
 /// `cargo fuzz`, installed once at its version beside the checkout's other caches.

@@ -17,22 +17,25 @@ pub fn jsonrpc(data: &[u8]) {
     match Incoming::parse_bytes(data) {
         Ok(Incoming::Request { id, method, params }) => {
             calls(params);
-            let again = write(&Request::new(&id, &method, params));
+            // What has no params is written with some.
+            let params = params.map_or("{}", RawValue::get);
+            let again = write(&Request::new(&id, &method, raw(params)));
             let Ok(Incoming::Request { id: i, method: m, params: p }) =
                 Incoming::parse_bytes(&again)
             else {
                 panic!("a request that was written again is none");
             };
-            assert_eq!((i, m, p.map(RawValue::get)), (id, method, params.map(RawValue::get)));
+            assert_eq!((i, m, p.map(RawValue::get)), (id, method, Some(params)));
         }
         Ok(Incoming::Notification { method, params }) => {
             calls(params);
-            let again = write(&Notification::new(&method, params));
+            let params = params.map_or("{}", RawValue::get);
+            let again = write(&Notification::new(&method, raw(params)));
             let Ok(Incoming::Notification { method: m, params: p }) = Incoming::parse_bytes(&again)
             else {
                 panic!("a notification that was written again is none");
             };
-            assert_eq!((m, p.map(RawValue::get)), (method, params.map(RawValue::get)));
+            assert_eq!((m, p.map(RawValue::get)), (method, Some(params)));
         }
         Ok(Incoming::Response { id, answer: Err(error) }) => {
             let again = write(&Response::error(id.as_ref(), error.clone()));
@@ -128,6 +131,13 @@ pub fn parts(data: &[u8]) {
         named.extend(id.filter(|id| !named.contains(id)));
     }
     assert_eq!(message.assets(), named);
+}
+
+fn raw(json: &str) -> &RawValue {
+    match serde_json::from_str(json) {
+        Ok(raw) => raw,
+        Err(why) => panic!("what was read as JSON is none: {why}"),
+    }
 }
 
 fn write<T: serde::Serialize>(value: &T) -> Vec<u8> {

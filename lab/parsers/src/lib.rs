@@ -7,14 +7,18 @@
 //! No target reads a clock or the network. Only the keys of [`token`] are drawn at random, once in a process.
 
 mod json;
+#[cfg(feature = "host")]
 mod outside;
 mod packed;
+#[cfg(feature = "host")]
 mod stream;
 mod text;
 
 pub use json::{callback, jsonrpc, parts};
-pub use outside::{connection, import, picture, token};
+#[cfg(feature = "host")]
+pub use outside::{connection, import, picture, redact, token};
 pub use packed::packed;
+#[cfg(feature = "host")]
 pub use stream::ndjson;
 pub use text::{cron, prompt, search};
 
@@ -22,7 +26,8 @@ pub use text::{cron, prompt, search};
 pub type Target = fn(&[u8]);
 
 /// Each target under the name that its seeds and its program have.
-pub const TARGETS: [(&str, Target); 12] = [
+#[cfg(feature = "host")]
+pub const TARGETS: [(&str, Target); 13] = [
     ("callback", callback),
     ("connection", connection),
     ("cron", cron),
@@ -33,6 +38,7 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("parts", parts),
     ("picture", picture),
     ("prompt", prompt),
+    ("redact", redact),
     ("search", search),
     ("token", token),
 ];

@@ -1,9 +1,10 @@
-//! What comes from elsewhere: connection strings, pictures, exports, tokens.
+//! What only the host reads: connection strings, pictures, exports, tokens, secrets in texts.
 
 use std::io::Cursor;
 use std::sync::LazyLock;
 
 use chorus_server::parsers::{self, Kind, Tokens};
+use chorus_server::redact::Redactor;
 use image::{ImageFormat, ImageReader};
 use url::{Host, Url};
 
@@ -45,6 +46,22 @@ pub fn picture(data: &[u8]) {
     assert!((1..=SIDE).contains(&width) && (1..=SIDE).contains(&height), "{width} x {height}");
     // Even noise is no larger than its pixels.
     assert!(small.len() <= (SIDE * SIDE * 3) as usize);
+}
+
+static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| match Redactor::new(&[], &[]) {
+    Ok(redactor) => redactor,
+    Err(why) => panic!("the patterns cannot be used: {why}"),
+});
+
+/// A text without its secrets has none left, and a text without any is not changed.
+pub fn redact(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Some((clean, found)) = REDACTOR.text(text) else {
+        assert_eq!(REDACTOR.clean(text), text);
+        return;
+    };
+    assert!(found > 0 && clean != text);
+    assert_eq!(REDACTOR.text(&clean), None, "something was left: {clean}");
 }
 
 /// The lines of an export: what was read and written again reads the same.

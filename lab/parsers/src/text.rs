@@ -1,14 +1,11 @@
 //! Texts that people write: cron expressions, searches, messages.
 
-use std::sync::LazyLock;
-
 use chorus_core::attention::framing::{EventHeader, frame};
 use chorus_core::attention::{Directedness, Policy, Priority, intent};
 use chorus_core::ids::Timestamp;
 use chorus_core::limits::{CRON_BYTES, QUERY_BYTES, QUERY_TERMS};
 use chorus_core::schedule::cron::Cron;
 use chorus_core::search::{Query, score, snippet, words};
-use chorus_server::redact::Redactor;
 
 /// Three lines: an expression, a time zone, and milliseconds. The next time is after now, and no time lies between.
 pub fn cron(data: &[u8]) {
@@ -57,20 +54,12 @@ fn body_of(lines: &[&str], begin: Option<usize>) -> String {
     inside.join("\n")
 }
 
-static REDACTOR: LazyLock<Option<Redactor>> = LazyLock::new(|| Redactor::new(&[], &[]).ok());
 const NONCE: &str = "n0nce-1";
 
-/// A message, whose first line is everything that its header says of it. Nothing in it forges a line of the prompt, and
-/// what was blacked out stays so.
+/// A message, whose first line is everything that its header says of it. Nothing in it forges a line of the prompt.
 pub fn prompt(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = intent::read(text, None);
-    if let Some(redactor) = &*REDACTOR
-        && let Some((clean, found)) = redactor.text(text)
-    {
-        assert!(found > 0 && clean != text);
-        assert_eq!(redactor.text(&clean), None, "something was left: {clean}");
-    }
     let (name, body) = text.split_once('\n').unwrap_or((text, text));
     let header = EventHeader {
         event_id: name,
