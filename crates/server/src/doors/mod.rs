@@ -3,6 +3,7 @@
 
 mod admin;
 mod attention;
+mod browser;
 mod extract;
 mod guard;
 mod openapi;
@@ -28,6 +29,7 @@ use tokio::sync::watch;
 
 use crate::app::App;
 use crate::listen::seats::Full;
+use browser::Browser;
 pub(crate) use guard::Hosts;
 use openapi::Routes;
 use refused::Refused;
@@ -48,7 +50,7 @@ fn all() -> Routes {
 /// Everything the host answers.
 pub(crate) fn router(app: Arc<App>, hosts: Hosts, stopped: watch::Receiver<bool>) -> Router {
     let mcp = threads::endpoint(app.clone(), stopped);
-    let guard = Arc::new(guard::Guard { hosts, app: app.clone(), drain: app.drain.clone() });
+    let guard = Arc::new(guard::Guard::new(hosts, app.clone()));
     all()
         .router()
         .fallback(unknown_path)
@@ -68,7 +70,7 @@ pub(crate) fn mcp_fixture<S: ServerHandler>(
     handler: impl Fn() -> S + Send + Sync + 'static,
     stopped: watch::Receiver<bool>,
 ) -> Router {
-    let guard = Arc::new(guard::Guard { hosts, app: app.clone(), drain: app.drain.clone() });
+    let guard = Arc::new(guard::Guard::new(hosts, app.clone()));
     let bearer = HeaderValue::from_str(&format!("Bearer {token}")).ok();
     threads::fixture(handler, stopped)
         .layer(middleware::from_fn_with_state(guard, guard::guard))
@@ -84,7 +86,11 @@ pub(crate) fn mcp_fixture<S: ServerHandler>(
 
 /// Answers a connection that found no place, whatever it asks.
 pub(crate) fn no_place(full: Full) -> Router {
-    Router::new().fallback(async move || Refused::no_place(full))
+    Router::new().fallback(async move || {
+        let mut answer = Refused::no_place(full);
+        Browser::default().tell(answer.headers_mut());
+        answer
+    })
 }
 
 async fn unknown_path() -> Refused {
