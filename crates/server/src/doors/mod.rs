@@ -14,6 +14,8 @@ mod tools;
 mod web;
 mod webhook;
 
+pub(crate) use webhook::events as callback_events;
+
 use std::sync::Arc;
 
 use axum::extract::{DefaultBodyLimit, Request};

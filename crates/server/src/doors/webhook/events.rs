@@ -12,7 +12,7 @@ const BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// `wait` is over when the next event has not begun in time, or one that has is not whole: neither single bytes nor white
 /// space keep a POST open.
-pub(super) struct Events<W> {
+pub(crate) struct Events<W> {
     body: BodyDataStream,
     /// Come, and not yet given out.
     held: BytesMut,
@@ -55,13 +55,13 @@ impl Scan {
 }
 
 impl<W: Fn() -> F, F: Future<Output = ()>> Events<W> {
-    pub(super) fn of(body: BodyDataStream, wait: W) -> Self {
+    pub(crate) fn of(body: BodyDataStream, wait: W) -> Self {
         let (held, scan) = Default::default();
         Self { body, held, seen: 0, scan, total: 0, wait, over: false }
     }
 
     /// The next object; none at the end.
-    pub(super) async fn next(&mut self) -> Result<Option<BytesMut>, Refusal> {
+    pub(crate) async fn next(&mut self) -> Result<Option<BytesMut>, Refusal> {
         let late = (self.wait)();
         tokio::pin!(late);
         let mut begun = false;

@@ -2,9 +2,8 @@
 //! agents here.
 
 mod callback;
-mod events;
+pub(crate) mod events;
 mod inbox;
-
 
 use chorus_core::error::Code;
 use serde_json::json;
