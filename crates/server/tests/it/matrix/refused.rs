@@ -98,7 +98,7 @@ async fn bad(world: &mut World, remote: &mut Remote) -> Vec<Bad> {
 const BY_SECRET: [&str; 3] = ["callback", "deliver_to_inbox", "sign_in"];
 
 /// Lines of an export that say how far things are rather than what there is.
-const PROGRESS: [&str; 3] = ["{\"header\"", "{\"head\"", "{\"end\""];
+const PROGRESS: [&str; 4] = ["{\"header\"", "{\"session\"", "{\"head\"", "{\"end\""];
 
 /// What is noted of a delivery a moment after it was made, and of turns when they end.
 const IN_PASSING: [&str; 3] = ["turn_", "delivery_", "session_"];
