@@ -42,6 +42,8 @@ pub const DIGEST_EVENTS: u64 = 10_000;
 pub const DIGEST_TEXT_BYTES: usize = 16 * 1024;
 /// How long a person has to decide what waits for one: a working day away, and back.
 pub const APPROVAL_MS: i64 = 24 * 3_600_000;
+/// Private causes of an agent that are remembered while its sessions run: more rooms than an agent works in.
+pub const TOLD_IN_PRIVATE: usize = 256;
 /// Requests of one agent that wait for a person at once: each is a message kept, and a line to be read.
 pub const APPROVALS_EACH: usize = 100;
 /// What is owed is put off at most this far: longer is not an answer to come, but none.
@@ -199,3 +201,5 @@ pub const CONNECTION_STRING_BYTES: usize = 3 * 1024;
 pub const ENDPOINTS: usize = 10_000;
 /// Longest reason in characters that a report of a failed run shows: a few lines of a log.
 pub const FAILURE_CHARS: usize = 600;
+/// Tokens of one member that have not ended. Who hands out more has lost count, and listing them would help nobody.
+pub const TOKENS_EACH: usize = 1_000;

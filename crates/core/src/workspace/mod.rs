@@ -38,9 +38,11 @@ mod rooms;
 mod run;
 mod schedule;
 mod seat;
+mod show;
 mod stimulus;
 mod thread;
 mod timer;
+mod token;
 mod trim;
 mod turn;
 mod work;
@@ -65,6 +67,7 @@ use defer::Deferral;
 use digest::{Every, digest_timer};
 use hold::Rooms;
 use run::Run;
+use show::Told;
 use stimulus::stimulus_timer;
 use timer::Timers;
 
@@ -103,6 +106,8 @@ pub struct Workspace {
     overdue: BTreeSet<EventRef>,
     /// What waits for a person, and for how long.
     approvals: approval::Rules,
+    /// What agents were told in private.
+    told: Told,
     timers: Timers,
     digests: Every,
     keep: Keep,
@@ -197,6 +202,9 @@ impl Workspace {
         if let Some(before) = run.pass_gate(&command)? {
             return Ok(before);
         }
+        if let Some(held) = run.may_show(&command)? {
+            return Ok(held);
+        }
         let outcome = match command {
             Command::AddMember { .. }
             | Command::ChangeMember { .. }
@@ -205,8 +213,10 @@ impl Workspace {
             | Command::RemoveRole { .. }
             | Command::SetRoleMember { .. }
             | Command::SetLead { .. }
-            | Command::AddStream { .. }
-            | Command::RevokeToken { .. } => run.administer(command),
+            | Command::AddStream { .. } => run.administer(command),
+            Command::IssueToken(asked) => run.issue_token(*asked),
+            Command::RevokeToken { jti, expires } => run.revoke_token(jti, expires),
+            Command::RevokeTokens { member } => run.revoke_tokens(member),
             Command::KeepAsset { hash, name, media, data, thumbnail } => {
                 run.keep_asset(hash, &name, media, data, thumbnail)
             }

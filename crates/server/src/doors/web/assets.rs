@@ -14,6 +14,7 @@ use chorus_core::error::Code;
 use chorus_wire::rest::assets::{Asset, NewAsset};
 use serde_json::json;
 
+use super::sensitive;
 use crate::app::App;
 use crate::doors::extract::{Bearer, Created, Path, Query};
 use crate::doors::openapi::{Doc, Routes};
@@ -21,7 +22,7 @@ use crate::doors::refused::Refused;
 use crate::view;
 
 /// Nothing may be loaded, run, submitted or framed.
-const POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; base-uri 'none'; sandbox; frame-ancestors 'none'";
 
 type Host = State<Arc<App>>;
 
@@ -85,6 +86,7 @@ async fn give(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
+    sensitive::asset(&app, &caller, &id).await?;
     let (asset, data) = app.asset(&caller, &id, false).await?;
     let how = if asset.media.is_image() { "inline" } else { "attachment" };
     let named = format!("{how}; filename*=UTF-8''{}", encoded(&asset.name));
