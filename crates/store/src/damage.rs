@@ -39,8 +39,8 @@ impl Damage {
         match self.lock().get(&key) {
             None => Ok(()),
             Some(what) => Err(Error::Corrupt(format!(
-                "conversation {key}, {what}. Nothing is written there any more; what is whole can be read. `chorus \
-                 doctor` names all that is damaged, and a backup has what was there"
+                "conversation {key}, {what}. It takes no posts any more; what is whole can be read. `chorus doctor` names \
+                 all that is damaged, and a backup has what was there"
             ))),
         }
     }

@@ -1,6 +1,7 @@
 //! Section 14: idempotency, restarts, and offers that are made again.
 
 use chorus_core::error::Code;
+use chorus_core::event::Idempotency;
 use chorus_core::limits;
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, code};
@@ -35,7 +36,11 @@ fn keys_are_forgotten_after_a_day_and_are_of_one_conversation() {
     assert!(other != uid && !duplicate);
     house.now = house.now.plus(limits::IDEMPOTENCY_MS + 1_000);
     // The window moves with what is sent, and the newest are known however old.
-    let later = |n: usize| Say::to(house.ops, "good morning").under(10 + n as u64, 2);
+    let later = |n: usize| {
+        let (mut say, key) = (Say::to(house.ops, "good morning"), (n as u128).to_be_bytes());
+        say.0.idempotency = Some(Idempotency { key, payload: key });
+        say
+    };
     let later: Vec<_> = (0..limits::IDEMPOTENCY_NEWEST).map(later).collect();
     for (n, later) in later.into_iter().enumerate() {
         if n + 1 == limits::IDEMPOTENCY_NEWEST {
@@ -60,7 +65,7 @@ fn a_clock_that_was_set_ahead_and_back_makes_no_retry_a_second_message() {
         if restarts {
             house.restart();
         }
-        let ahead = Say::to(house.ops, "in the future").under(2 + u64::from(restarts), 2);
+        let ahead = Say::to(house.ops, "in the future").under(2 + u8::from(restarts), 2);
         house.post_as(house.by(ALICE), ahead).expect("people may speak");
         assert_eq!(house.post_as(house.by(ALICE), say.clone()), Ok((uid, true)));
         house.now = now;

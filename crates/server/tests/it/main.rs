@@ -16,6 +16,7 @@ mod clock;
 mod connection;
 mod content;
 mod crowd;
+mod damaged;
 mod deliveries;
 mod digests;
 mod ends;
