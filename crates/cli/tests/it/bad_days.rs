@@ -163,7 +163,7 @@ fn a_folder_that_became_read_only_is_named_and_can_be_examined() {
 #[test]
 fn one_byte_of_the_write_ahead_log_ends_no_history_unseen() {
     let mut host = Host::with_room(&[]);
-    let said: Vec<_> = (0..60).map(|n| format!("number {n} {}", "x".repeat(500))).collect();
+    let said: Vec<_> = (0..40).map(|n| format!("number {n} {}", "x".repeat(500))).collect();
     said.iter().for_each(|text| drop(host.post(text)));
     host.kill();
     let log = host.data().join("chorus.db-wal");
