@@ -45,8 +45,8 @@ mod record;
 pub mod writer;
 
 pub mod reader;
-pub mod verify;
 pub mod search;
+pub mod verify;
 
 mod audit;
 pub mod backup;

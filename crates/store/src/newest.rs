@@ -21,7 +21,7 @@ use chorus_core::ids::Uid;
 use sha2::{Digest, Sha256};
 
 use crate::db::{Db, Result};
-use crate::{Place, audit, directory};
+use crate::{Place, Tenant, audit, directory};
 
 /// Its name in a data folder.
 const NAME: &str = "newest";
@@ -113,13 +113,10 @@ pub(crate) fn lost(place: &Place) -> Result<Option<Lost>> {
     // It only reads: the log stays as it is, for whoever looks what can be saved of it.
     let db = place.reader()?;
     let db: &dyn Db = &*db;
-    let found = match has(db, "workspace")? {
-        true => match directory::tenant(db)? {
-            Some(tenant) if tenant.uid != workspace => return Ok(None),
-            Some(tenant) => extent(db, tenant.key)?,
-            None => Extent::default(),
-        },
-        false => Extent::default(),
+    let found = match tenant(db)? {
+        Some(tenant) if tenant.uid != workspace => return Ok(None),
+        Some(tenant) => extent(db, tenant.key)?,
+        None => Extent::default(),
     };
     let less = found.entries < noted.entries || found.blocks < noted.blocks;
     Ok(less.then_some(Lost { noted, found }))
@@ -128,18 +125,18 @@ pub(crate) fn lost(place: &Place) -> Result<Option<Lost>> {
 /// The workspace goes on with what the database has. Turns that were granted in what is lost are void, as after a restore:
 /// their fences would be given out again.
 pub(crate) fn accept(data: &Path, db: &dyn Db) -> Result<()> {
-    if has(db, "workspace")? {
-        db.execute("UPDATE workspace SET epoch = epoch + 1", &[])?;
+    if let Some(tenant) = tenant(db)? {
+        let sql = "UPDATE workspace SET epoch = epoch + 1 WHERE workspace = $1";
+        db.execute(sql, &[tenant.key.into()])?;
     }
     set(data, db)
 }
 
 /// Notes how much the database has, whatever was noted.
 pub(crate) fn set(data: &Path, db: &dyn Db) -> Result<()> {
-    let tenant = if has(db, "workspace")? { directory::tenant(db)? } else { None };
     let failed = |why: io::Error| crate::db::Error::Engine(format!("{NAME}: {why}"));
     let path = data.join(NAME);
-    match tenant {
+    match tenant(db)? {
         Some(tenant) => {
             let mut newest = Newest::new(data, tenant.uid, extent(db, tenant.key)?);
             newest.write().map_err(failed)?;
@@ -186,6 +183,11 @@ pub(crate) fn extent(db: &dyn Db, workspace: i64) -> Result<Extent> {
     let entries = db.one(&sql, &[workspace.into()], |row| row.maybe_int(0))?;
     let blocks = if has(db, "audit")? { audit::head(db, workspace)?.block } else { 0 };
     Ok(Extent { entries: entries.flatten().unwrap_or(0), blocks })
+}
+
+/// None in a database of which nothing is left, not even its tables.
+fn tenant(db: &dyn Db) -> Result<Option<Tenant>> {
+    if has(db, "workspace")? { directory::tenant(db) } else { Ok(None) }
 }
 
 fn has(db: &dyn Db, table: &str) -> Result<bool> {

@@ -107,10 +107,19 @@ impl Options {
 #[derive(Debug)]
 pub enum OpenError {
     Folder(FolderError),
-    Schema { place: Place, why: Mismatch },
+    Schema {
+        place: Place,
+        why: Mismatch,
+    },
     /// The database ends before it should.
-    Lost { place: Place, lost: Lost },
-    Database { place: Place, why: Error },
+    Lost {
+        place: Place,
+        lost: Lost,
+    },
+    Database {
+        place: Place,
+        why: Error,
+    },
 }
 
 impl fmt::Display for OpenError {
@@ -305,7 +314,15 @@ fn revive(
     workspace.set_digests(options.digests);
     workspace.set_keep(options.keep);
     let directory = workspace.directory().clone();
-    let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0, earlier: None, damage: None };
+    let stored = Stored {
+        db,
+        workspace: tenant.key,
+        directory,
+        now,
+        loaded: 0,
+        earlier: None,
+        damage: None,
+    };
     let mut damaged = BTreeSet::new();
     // Where other hosts write, rooms are loaded in this one's turn.
     let alone = db.shared().is_none_or(|hosts| hosts.is_alone());

@@ -61,9 +61,10 @@ impl Walk {
         Ok(match wrong {
             Some(what) => Looked::Damaged(what),
             None if count == limit => Looked::More,
-            None if seq != head.seq || hash != head.hash => {
-                Looked::Damaged(format!("its log ends at event {seq}, and its head at {}", head.seq))
-            }
+            None if seq != head.seq || hash != head.hash => Looked::Damaged(format!(
+                "its log ends at event {seq}, and its head at {}",
+                head.seq
+            )),
             None => Looked::Whole,
         })
     }

@@ -174,13 +174,18 @@ fn one_byte_of_the_write_ahead_log_ends_no_history_unseen() {
     let refused = serve(&host.data());
     assert_eq!(refused.code, 1);
     let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
-    for word in ["ends before it should", "entries", "doctor --repair", host.data().to_str().unwrap()]
+    for word in
+        ["ends before it should", "entries", "doctor --repair", host.data().to_str().unwrap()]
     {
         assert!(message.contains(word), "{word:?} is not in {message:?}");
     }
     let found = doctor(&host.data());
     assert_eq!(found.code, 1);
-    assert!(found.json()["problems"].to_string().contains("ends before it should"), "{}", found.out);
+    assert!(
+        found.json()["problems"].to_string().contains("ends before it should"),
+        "{}",
+        found.out
+    );
 
     let repair = ["doctor", "--repair", "--json"];
     let mended = host.run(&repair).ok().json();

@@ -43,7 +43,15 @@ impl Ground {
 
     fn stored(&self) -> Stored<'_> {
         let directory = self.workspace.directory().clone();
-        Stored { db: &*self.db, workspace: 1, directory, now: self.now, loaded: 0, earlier: None, damage: None }
+        Stored {
+            db: &*self.db,
+            workspace: 1,
+            directory,
+            now: self.now,
+            loaded: 0,
+            earlier: None,
+            damage: None,
+        }
     }
 
     fn run(&mut self, by: u32, command: Command) -> Outcome {

@@ -103,9 +103,7 @@ impl Folder {
     fn has_reserve(&self) -> bool {
         let path = self.path.join(RESERVE_FILE);
         let is_there = |found: std::fs::Metadata| found.len() == RESERVE as u64;
-        if std::fs::metadata(&path).is_ok_and(is_there)
-            || !Self::database_in(&self.path).exists()
-        {
+        if std::fs::metadata(&path).is_ok_and(is_there) || !Self::database_in(&self.path).exists() {
             return true;
         }
         let made = private_file(&path).and_then(|mut file| file.write_all(&vec![0; RESERVE]));

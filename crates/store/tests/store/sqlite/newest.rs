@@ -92,7 +92,10 @@ fn a_log_that_one_byte_cut_short_is_refused_named_and_gone_on_with_knowingly() {
 fn a_log_that_is_gone_or_an_older_database_in_its_place_is_found_too() {
     let (folder, _) = killed_after(20);
     fs::remove_file(folder.path().join("chorus.db-wal")).unwrap();
-    assert!(refused(folder.path()).contains("ends before it should"), "nothing was copied back yet");
+    assert!(
+        refused(folder.path()).contains("ends before it should"),
+        "nothing was copied back yet"
+    );
 
     let folder = tempfile::tempdir().unwrap();
     let ground = Ground::open(folder.path());
