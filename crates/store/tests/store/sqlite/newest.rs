@@ -58,6 +58,10 @@ fn a_log_that_one_byte_cut_short_is_refused_named_and_gone_on_with_knowingly() {
             assert!(why.contains(folder.path().to_str().unwrap()), "{why}");
             assert!(why.contains("doctor --repair"), "{why}");
         }
+        let backup = folder.path().join("backup.db");
+        let taken = chorus_store::backup::take(folder.path(), &backup, Timestamp(1));
+        assert!(taken.unwrap_err().to_string().contains("ends before it should"));
+        assert!(!backup.exists());
         assert_eq!(fs::read(&wal).unwrap(), left, "what can be saved of it is still there");
         let report = doctor(folder.path());
         let named = report.problems.iter().filter(|p| p.what.contains("ends before")).count();
