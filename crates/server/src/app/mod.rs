@@ -128,6 +128,8 @@ pub(crate) struct App {
     pub(crate) place: Place,
     /// Held while one is made.
     pub(crate) copying: tokio::sync::Mutex<()>,
+    /// Held while the key that signs tokens is exchanged.
+    pub(crate) rotating: tokio::sync::Mutex<()>,
     pub(crate) budgets: Budgets,
     /// How the flow of talk is read here.
     pub(crate) flow: flow::Settings,
@@ -203,10 +205,8 @@ impl App {
         let begun = Instant::now();
         let about = retention::about(&command);
         // These say themselves what waits for a person.
-        let holds = matches!(
-            command,
-            Command::Post(_) | Command::CloseRun(_) | Command::MayCall { .. }
-        );
+        let holds =
+            matches!(command, Command::Post(_) | Command::CloseRun(_) | Command::MayCall { .. });
         let readers = self.readers.clone();
         let span = self.traces.command(&command);
         let traced = span.map(|span| (span, self.traces.clone(), self.writer.clone()));

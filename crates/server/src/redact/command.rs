@@ -86,6 +86,8 @@ impl Redactor {
             | Command::SetRoleMember { .. }
             | Command::SetLead { .. }
             | Command::RevokeToken { .. }
+            | Command::RevokeTokens { .. }
+            | Command::IssueToken(_)
             | Command::CloseSession { .. }
             | Command::RemoveSeat { .. }
             | Command::SweepAssets

@@ -127,8 +127,10 @@ impl Run<'_> {
             }
             Command::SetSeat { conversation, member, terms, .. } => match &terms.name {
                 Some(Some(name)) => {
-                    let fields =
-                        vec![("display_name", name.to_string()), ("member", self.called(&[*member]))];
+                    let fields = vec![
+                        ("display_name", name.to_string()),
+                        ("member", self.called(&[*member])),
+                    ];
                     Some(self.said_in(*conversation, "set_seat", fields)?)
                 }
                 _ => None,
