@@ -1,6 +1,5 @@
 //! What a service hears of a run beside its words: what the agent does, and that it cannot.
 
-use reqwest::Method;
 use serde_json::json;
 
 use super::back::says;
@@ -117,8 +116,8 @@ async fn a_reminder_is_taken_and_changes_nothing_and_a_message_keeps_its_words()
     assert_eq!(deliver(&house, &path, &signal).await.ok(), json!({}));
     deliver(&house, &path, &says("m1", "something else?", callback)).await.ok();
     assert!(bot.is_quiet().await);
-    let shown = house.send(&house.operator(), Method::GET, &format!("/v1/inboxes/{id}"), None);
-    assert_eq!(shown.await.ok()["channels"], 1);
+    let shown = house.get(&house.operator(), &format!("/v1/inboxes/{id}")).await.ok();
+    assert_eq!(shown["channels"], 1);
     let other = json!({"kind": "song", "channel": {"id": "C04ABCDEF"}, "event_id": "m1",
         "callback": callback});
     assert_eq!(deliver(&house, &path, &other).await.refused(400), "VALIDATION_ERROR");
