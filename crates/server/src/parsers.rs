@@ -16,7 +16,7 @@ use futures_util::{FutureExt, stream};
 
 use crate::app::assets::picture::thumbnail;
 use crate::auth::callback::{Callback, Purpose};
-use crate::auth::{Auth, Issued, Keys, Turn};
+use crate::auth::{Auth, Issued, Keys, Stem, Turn};
 use crate::doors::callback_lines::Lines;
 use crate::history::read_again;
 use crate::outward::{Allowed, check_url};
@@ -137,6 +137,7 @@ impl Tokens {
             conversation: CHANNEL,
             event: Uid(u128::from(number)),
             member: self.agent,
+            stem: Stem::Endpoint { epoch: NOW },
             session: SessionKey(1),
             key: ConversationKey(1),
             seq: Seq(u64::from(number)),
