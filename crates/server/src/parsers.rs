@@ -143,6 +143,7 @@ impl Tokens {
             seq: Seq(u64::from(number)),
             fence: 1,
             expires: LATER,
+            stem: Stem::Endpoint { epoch: NOW },
         }
     }
 }

@@ -43,7 +43,15 @@ impl Ground {
 
     fn stored(&self) -> Stored<'_> {
         let directory = self.workspace.directory().clone();
-        Stored { db: &*self.db, workspace: 1, directory, now: self.now, loaded: 0, earlier: None }
+        Stored {
+            db: &*self.db,
+            workspace: 1,
+            directory,
+            now: self.now,
+            loaded: 0,
+            earlier: None,
+            damage: None,
+        }
     }
 
     fn run(&mut self, by: u32, command: Command) -> Outcome {
@@ -63,6 +71,7 @@ impl Ground {
             now: self.now,
             loaded: 0,
             earlier: None,
+            damage: None,
         };
         let outcome = self.workspace.execute(&mut facts, by, command, drawn, self.now).unwrap();
         let changes = self.workspace.take_changes();
