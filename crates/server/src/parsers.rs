@@ -137,7 +137,6 @@ impl Tokens {
             conversation: CHANNEL,
             event: Uid(u128::from(number)),
             member: self.agent,
-            stem: Stem::Endpoint { epoch: NOW },
             session: SessionKey(1),
             key: ConversationKey(1),
             seq: Seq(u64::from(number)),
