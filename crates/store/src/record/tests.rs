@@ -132,6 +132,7 @@ impl Ground {
             kind: ThreadKind::Workflow,
             owner: Some(MemberKey(2)),
             participants: vec![MemberKey(3)],
+            idempotency: None,
         };
         let thread = match self.run(1, Command::OpenThread(Box::new(opening))) {
             Outcome::Thread { thread, .. } => thread,
@@ -147,6 +148,7 @@ impl Ground {
                 owner: None,
                 reason,
                 summary: None,
+                note: None,
             },
         );
         let content = Message { text: "@ada what is the hour?".into(), ..Message::default() };
