@@ -18,7 +18,7 @@ use chorus_wire::threads::{
     AckRead, Acked, Cursor, GetThread, Messages, PostMessage, Posted, ReadMessages, SCHEMA_VERSION,
     StatusUpdated, Thread, UpdateThreadStatus,
 };
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
@@ -198,7 +198,7 @@ impl App {
             owner: None,
             reason: args.reason.unwrap_or_default(),
             summary: None,
-            metadata: args.metadata,
+            metadata: Some(args.metadata.unwrap_or_else(nothing)),
         };
         let (thread, _) = self.move_thread(&caller, &args.thread_id, change).await?;
         Ok(StatusUpdated {
@@ -294,6 +294,11 @@ impl News {
             }
         }
     }
+}
+
+/// An empty object.
+fn nothing() -> Box<RawValue> {
+    to_raw_value(&serde_json::Map::new()).unwrap_or_default()
 }
 
 /// What only this protocol asks of a message; gives an event's type.

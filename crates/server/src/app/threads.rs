@@ -28,7 +28,7 @@ pub(super) struct Change {
     pub owner: Option<Option<MemberKey>>,
     pub reason: String,
     pub summary: Option<String>,
-    /// Beside the reason, for programs.
+    /// Beside the reason, for programs. Where it is given, if only an empty object, the thread says so.
     pub metadata: Option<Box<RawValue>>,
 }
 
@@ -137,7 +137,11 @@ impl App {
             return Err(Refusal::invalid(format!("a reason has at most {REASON_BYTES} bytes")));
         }
         let thread = ids::thread(id)?;
-        let note = status.map(|status| note(status, &reason, metadata.as_deref())).transpose()?;
+        // Who gives no reason has nothing to say to those who read the thread.
+        let note = match status.filter(|_| !reason.trim().is_empty() || metadata.is_some()) {
+            Some(status) => Some(note(status, &reason, metadata.as_deref())?),
+            None => None,
+        };
         let (reason, summary) = (reason.into(), summary.map(Into::into));
         let command = Command::ChangeThread { thread, status, owner, reason, summary, note };
         match self.submit(caller.by, command).await? {

@@ -208,7 +208,7 @@ async fn a_thread_is_created_once_under_a_key() {
 async fn the_session_is_the_tokens_and_the_workspace_has_a_name() {
     let house = House::open().await;
     house.room(&["scout", "crew"]).await;
-    let session = "ses_01890000000070008000000000000001";
+    let session = "sess_01890000000070008000000000000001";
     let new = json!({"agent": "scout", "role": "worker", "session": session});
     let issued = house.post(&house.operator(), "/v1/tokens", new).await.ok();
     for wire in WIRES {
@@ -223,7 +223,7 @@ async fn the_session_is_the_tokens_and_the_workspace_has_a_name() {
             scout.call("post_message", post).await.unwrap();
         }
         let mut other = chat(thread, "x");
-        other["sender_session_id"] = json!("ses_01890000000070008000000000000002");
+        other["sender_session_id"] = json!("sess_01890000000070008000000000000002");
         assert_eq!(scout.call("post_message", other).await, Err("CLAIM_MISMATCH".into()));
         let read = crew.call("read_messages", json!({"thread_id": thread})).await.unwrap();
         let messages = read["messages"].as_array().unwrap();
@@ -329,7 +329,8 @@ async fn a_summary_says_in_words_what_happened() {
         "Decided: \"we ship on Monday\" (#2, @crew).".to_owned(),
         "Escalated: \"prod is down\" (#6, @crew).".to_owned(),
         "Open questions: \"who tests?\" (#4, @crew).".to_owned(),
-        format!("Waiting: @crew waits for @scout (#7); @crew waits for @scout (#{seq})."),
+        "@crew waits for @scout (#7)".to_owned(),
+        format!("@crew waits for @scout (#{seq})"),
         "Status: blocked, \"a finding is open\" by @crew.".to_owned(),
     ] {
         assert!(text.contains(&part), "{part}\n{text}");
