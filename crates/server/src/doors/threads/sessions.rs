@@ -118,8 +118,8 @@ impl Sessions {
     pub(super) async fn enter(&self, id: &str, caller: &Caller) -> Option<Busy> {
         let now = self.app.now();
         let ended = {
-            let mut known = self.lock();
-            let session = known.of.get_mut(id)?;
+            let known = self.lock();
+            let session = known.of.get(id)?;
             if session.owner.as_ref() != Some(&Owner::of(caller)) {
                 return None;
             }
@@ -217,11 +217,8 @@ impl Sessions {
 
     fn busy(&self, id: &str) -> Option<Busy> {
         let mut known = self.lock();
-        let (id, session) =
-            known.of.get_key_value(id).map(|(id, _)| id.clone()).and_then(|id| {
-                let session = known.of.get_mut(&id)?;
-                Some((id, session))
-            })?;
+        let id = known.of.get_key_value(id)?.0.clone();
+        let session = known.of.get_mut(&id)?;
         session.busy += 1;
         session.used = self.app.now();
         let notices = session.notices.clone();

@@ -1,7 +1,6 @@
 //! What sessions cost while nothing happens in them, and when they end.
 
 use reqwest::Method;
-use rmcp::model::SubscribeRequestParams;
 use serde_json::json;
 
 use super::clients::Wire;
@@ -111,9 +110,8 @@ async fn what_comes_while_a_session_sleeps_is_told_when_it_wakes() {
     let made = scout.call("create_thread", new).await.unwrap();
     let session = begun(&house, &token).await;
     let uri = format!("chorus://threads/{}", made["thread_id"].as_str().unwrap());
-    let params = serde_json::to_value(SubscribeRequestParams::new(uri.clone())).unwrap();
     let asks =
-        json!({"jsonrpc": "2.0", "id": 3, "method": "resources/subscribe", "params": params});
+        json!({"jsonrpc": "2.0", "id": 3, "method": "resources/subscribe", "params": {"uri": uri}});
     let answer = raw(&house, &token, Some(&session), asks).await;
     assert!(answer.text().await.unwrap().contains("result"));
     house.pass(MINUTE).await;

@@ -120,9 +120,9 @@ impl SessionStore for Sessions {
         'b: 'c,
         Self: 'c,
     {
-        let known = self.lock();
-        let state = known.of.get(id).map(|session| serde_json::from_str(&session.state));
-        let state = state.transpose().map_err(Into::into);
+        let state = self.lock().of.get(id).map(|session| serde_json::from_str(&session.state));
+        let state: Result<Option<SessionState>, SessionStoreError> =
+            state.transpose().map_err(Into::into);
         Box::pin(std::future::ready(state))
     }
 
@@ -133,7 +133,9 @@ impl SessionStore for Sessions {
         'c: 'd,
         Self: 'd,
     {
-        let stored = serde_json::to_string(state).map_err(Into::into).map(|state| {
+        let stored: Result<String, SessionStoreError> =
+            serde_json::to_string(state).map_err(Into::into);
+        let stored = stored.map(|state| {
             let used = self.app.now();
             let mut known = self.lock();
             known.begun += 1;
