@@ -73,7 +73,7 @@ impl Failure {
             }
             // An envelope is plain strings, which always serialize.
             let line = serde_json::to_string(&Envelope { error: body }).unwrap_or_default();
-            println!("{line}");
+            println!("{}", crate::print::escaped(&line));
         } else {
             eprintln!("{self}");
         }

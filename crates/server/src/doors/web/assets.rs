@@ -14,6 +14,7 @@ use chorus_core::error::Code;
 use chorus_wire::rest::assets::{Asset, NewAsset};
 use serde_json::json;
 
+use super::sensitive;
 use crate::app::App;
 use crate::doors::extract::{Bearer, Created, Path, Query};
 use crate::doors::openapi::{Doc, Routes};
@@ -85,6 +86,7 @@ async fn give(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
+    sensitive::asset(&app, &caller, &id).await?;
     let (asset, data) = app.asset(&caller, &id, false).await?;
     let how = if asset.media.is_image() { "inline" } else { "attachment" };
     let named = format!("{how}; filename*=UTF-8''{}", encoded(&asset.name));
@@ -106,10 +108,7 @@ fn served(media: &'static str, disposition: &str, data: Vec<u8>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(media)),
         (header::CONTENT_DISPOSITION, disposition),
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        // Who may see it may change; its bytes never do.
-        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
     (headers, data).into_response()
 }
