@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::attention::Policy;
 use crate::event::{Event, Message, MessageKind};
 use crate::ids::{MemberKey, Seq};
+use crate::thread::ThreadStatus;
 
 pub use json::text_field;
 
@@ -32,8 +33,21 @@ pub const EVENT_TYPES: [&str; 11] = [
 ];
 
 /// The type of what the host says of a change of status, where the thread is not resolved.
-pub const STATUS_CHANGED: &str = "thread_status_changed";
-pub const RESOLVED: &str = "thread_resolved";
+const STATUS_CHANGED: &str = "thread_status_changed";
+const RESOLVED: &str = "thread_resolved";
+
+/// What the type of such an event is.
+pub fn status_type(status: ThreadStatus) -> &'static str {
+    match status {
+        ThreadStatus::Resolved => RESOLVED,
+        _ => STATUS_CHANGED,
+    }
+}
+
+/// What the host itself says in the metadata of one, as canonical JSON.
+pub fn status_metadata(status: ThreadStatus) -> String {
+    format!(r#"{{"event_type":"{}","status":"{}"}}"#, status_type(status), status.name())
+}
 
 pub fn is_registered(event_type: &str) -> bool {
     EVENT_TYPES.contains(&event_type)

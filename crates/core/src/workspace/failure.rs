@@ -159,4 +159,3 @@ fn report(why: Unanswered, reason: Option<&str>) -> String {
     }
     out
 }
-

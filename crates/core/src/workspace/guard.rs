@@ -154,7 +154,8 @@ impl Run<'_> {
             // answer.
             Some(cause)
                 if in_reply_to.is_none()
-                    && (cause.at.conversation != key || (approved.is_some() && !is_open(&cause))) =>
+                    && (cause.at.conversation != key
+                        || (approved.is_some() && !is_open(&cause))) =>
             {
                 let hop = cause.hop.saturating_add(1);
                 Ok(Verdict { cause: Some(cause.at), hop, ..Verdict::default() })

@@ -70,8 +70,7 @@ impl Run<'_> {
         }
         if approved.is_none() && me.is_agent() && !self.directory().is_stand_in(me.key) {
             let cause = verdict.cause;
-            let carried =
-                self.carried_by_send(cause, place.answers, place.key, only.as_ref())?;
+            let carried = self.carried_by_send(cause, place.answers, place.key, only.as_ref())?;
             if self.ws.approvals.all_sends || carried.is_some() {
                 let answered = cause.filter(|_| place.answers == cause);
                 return self.hold(place.key, post, carried.or(cause), answered);

@@ -20,6 +20,7 @@ fn thread(house: &mut House, kind: ThreadKind) -> chorus_core::ids::Uid {
         kind,
         owner: None,
         participants: vec![SCOUT, REVIEWER],
+        idempotency: None,
     };
     match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))).expect("a person") {
         Outcome::Thread { thread, .. } => thread.uid,
@@ -79,10 +80,7 @@ fn stimuli_of_agents_count_against_what_they_may_say_without_a_person() {
     let more = new(&house, 90);
     assert_eq!(code(ask(SCOUT, more, &mut house)), Code::ReplyBudgetSpent);
     // Without a target that is not known before its time; one that names somebody is called off then.
-    let more = NewStimulus {
-        targets: Vec::new(),
-        ..new(&house, 91)
-    };
+    let more = NewStimulus { targets: Vec::new(), ..new(&house, 91) };
     let more = NewStimulus { text: "@writer what do you think?".into(), ..more };
     let asked = ask(SCOUT, more, &mut house).expect("it may be for nobody");
     house.pass(2_000);

@@ -225,11 +225,7 @@ fn note(
             .map_err(|_| Refusal::invalid("metadata is a JSON object"))?,
         None => Map::new(),
     };
-    let event_type = match status {
-        ThreadStatus::Resolved => work::RESOLVED,
-        _ => work::STATUS_CHANGED,
-    };
-    fields.insert("event_type".to_owned(), event_type.into());
+    fields.insert("event_type".to_owned(), work::status_type(status).into());
     fields.insert("status".to_owned(), status.name().into());
     let raw = to_raw_value(&fields).map_err(|e| Refusal::invalid(format!("metadata: {e}")))?;
     let text = match reason.trim() {

@@ -19,7 +19,8 @@ async fn a_direct_conversation_takes_no_channels_name_and_is_never_public() {
         assert_eq!(refused.refused(409), "CONFLICT", "{title}");
         assert!(message.contains("\"room\""), "{message}");
     }
-    let public = json!({"title": "pair", "kind": "dm", "members": ["other"], "visibility": "public"});
+    let public =
+        json!({"title": "pair", "kind": "dm", "members": ["other"], "visibility": "public"});
     assert_eq!(house.post(&bot, "/v1/channels", public).await.refused(400), "VALIDATION_ERROR");
     let pair = house.post(&bot, "/v1/channels", dm("pair")).await.ok();
     let path = format!("/v1/channels/{}", pair["id"].as_str().unwrap());
@@ -73,7 +74,10 @@ async fn a_name_that_looks_like_anothers_is_refused_and_says_whose() {
     let renamed = house.send(&op, Method::PATCH, "/v1/members/bert", Some(rename)).await;
     assert_eq!(renamed.refused(409), "CONFLICT");
     // Scripts that need joiners, pictures, and one's own name in other letters.
-    house.post(&op, "/v1/members", member("sara", "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}")).await.ok();
+    house
+        .post(&op, "/v1/members", member("sara", "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}"))
+        .await
+        .ok();
     let family = json!({"title": "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}"});
     house.post(&op, "/v1/channels", family).await.ok();
     let own = json!({"display_name": "BOT"});

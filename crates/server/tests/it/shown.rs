@@ -120,7 +120,8 @@ async fn who_names_a_public_turn_is_judged_by_that() {
     let event = told.bot.take().await;
     told.bot.reply(&event, "It is.").await.unwrap();
     // Without that it is not known what it speaks of; and others were told nothing.
-    let new = |key: &str| json!({"conversation": told.room, "text": "green", "idempotency_key": key});
+    let new =
+        |key: &str| json!({"conversation": told.room, "text": "green", "idempotency_key": key});
     let answer = told.ask(Method::POST, "/v1/messages", new("k1")).await;
     assert_eq!(answer.refused(403), "APPROVAL_REQUIRED");
     let other = told.house.token("other").await;

@@ -122,8 +122,7 @@ async fn a_schedule_keeps_the_hop_of_the_turn_that_it_was_made_in() {
     let room = room(&house).await;
     let ann = house.token("ann").await;
     let tokens = [house.token("bot").await, house.token("other").await];
-    let (mut bot, mut other) =
-        (house.connect(&tokens[0]).await, house.connect(&tokens[1]).await);
+    let (mut bot, mut other) = (house.connect(&tokens[0]).await, house.connect(&tokens[1]).await);
     house.say(&ann, &room, "@other can you see to it that the build is looked after?").await;
     let event = other.take().await;
     let handed = json!({
