@@ -213,10 +213,7 @@ mod tests {
     #[test]
     fn a_text_has_lines_and_our_own_shades_and_nothing_else_that_a_terminal_obeys() {
         let text = "\u{1b}[1mann\u{1b}[0m\ta\nb\r\u{1b}[2J\u{202e}";
-        assert_eq!(
-            harmless(text, true),
-            "\u{1b}[1mann\u{1b}[0m\ta\nb\\u{d}\\u{1b}[2J\\u{202e}"
-        );
+        assert_eq!(harmless(text, true), "\u{1b}[1mann\u{1b}[0m\ta\nb\\u{d}\\u{1b}[2J\\u{202e}");
         assert!(harmless(text, false).starts_with("\\u{1b}[1m"));
     }
 

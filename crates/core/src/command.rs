@@ -87,6 +87,13 @@ pub enum Command {
         expires: Timestamp,
     },
 
+    /// A token is handed out.
+    IssueToken(Box<crate::token::Asked>),
+    /// All tokens of a member end.
+    RevokeTokens {
+        member: MemberKey,
+    },
+
     /// A connection begins: the session is made, or taken up again by its id.
     OpenSession {
         uid: Option<Uid>,

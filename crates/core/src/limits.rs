@@ -201,3 +201,5 @@ pub const CONNECTION_STRING_BYTES: usize = 3 * 1024;
 pub const ENDPOINTS: usize = 10_000;
 /// Longest reason in characters that a report of a failed run shows: a few lines of a log.
 pub const FAILURE_CHARS: usize = 600;
+/// Tokens of one member that have not ended. Who hands out more has lost count, and listing them would help nobody.
+pub const TOKENS_EACH: usize = 1_000;

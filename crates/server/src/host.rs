@@ -67,9 +67,9 @@ pub struct Running {
     pub addr: SocketAddr,
     /// How it is reached: the public URL, or the address it listens on; no slash at the end.
     pub url: String,
-    /// Signs the operator in, once, for ten minutes.
+    /// Signs the operator in, once, for ten minutes. Empty where the operator was removed.
     pub operator_link: String,
-    /// The operator's token, as the data folder has it.
+    /// The operator's token, as the data folder had it when it started. Empty where the operator was removed.
     pub operator_token: String,
     /// The workspace's public id.
     pub workspace_id: String,
@@ -159,6 +159,20 @@ impl Host {
         let database = database.map_err(StartError::Address)?.map(Arc::new);
         let key_folder = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
         first::must_be_whole(&config.data, &key_folder, database.is_none())?;
+        let tls = match (&config.settings.tls.cert, &config.settings.tls.key) {
+            (Some(cert), Some(key)) => {
+                let files = Files { cert: cert.clone(), key: key.clone() };
+                Some(Tls::open(files).map_err(StartError::Tls)?)
+            }
+            _ => None,
+        };
+        let keys = Keys::read(&key_folder).map_err(StartError::Keys)?;
+        // Taken before anything is made: a port that another program has ends the start, and leaves nothing.
+        let no_port = |why| StartError::Listen { addr: config.listen, why };
+        let listener = TcpListener::bind(config.listen).await.map_err(no_port)?;
+        let addr = listener.local_addr().map_err(no_port)?;
+        let webhooks = Webhooks::open(&config.settings.webhook, &roots, addr.ip());
+        let webhooks = webhooks.map_err(StartError::Outward)?;
         let options = Options {
             may_begin: database.is_none() || !config.data.join(OPERATOR_FILE).exists(),
             database,
@@ -175,33 +189,15 @@ impl Host {
             ..Options::new(&config.data, uid)
         };
         let place = options.place();
-        let store = chorus_store::open(options).map_err(StartError::Store)?;
-        let keys =
-            Keys::open(&key_folder).map_err(StartError::Keys)?.in_epoch(store.tenant().epoch);
-        if !store.agrees_on_keys(&keys.fingerprint()).map_err(StartError::Store)? {
-            return Err(StartError::Lost(first::other_keys(&key_folder)));
-        }
+        let before = first::Before::look(&config.data);
+        let opened = first::open(options, keys, &key_folder);
+        let (store, keys) = opened.inspect_err(|refused| before.put_back(refused))?;
         // What a backup that was interrupted has left. The folder is ours alone now.
         chorus_store::backup::remove(&config.data.join(PARTIAL));
-        let tls = match (&config.settings.tls.cert, &config.settings.tls.key) {
-            (Some(cert), Some(key)) => {
-                let files = Files { cert: cert.clone(), key: key.clone() };
-                Some(Tls::open(files).map_err(StartError::Tls)?)
-            }
-            _ => None,
-        };
-        let listener = TcpListener::bind(config.listen)
-            .await
-            .map_err(|why| StartError::Listen { addr: config.listen, why })?;
-        let addr =
-            listener.local_addr().map_err(|why| StartError::Listen { addr: config.listen, why })?;
         let url = match &config.public_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
             None => local_url(addr, tls.is_some()),
         };
-
-        let webhooks = Webhooks::open(&config.settings.webhook, &roots, addr.ip());
-        let webhooks = webhooks.map_err(StartError::Outward)?;
         let workspace = store.tenant().uid;
         let workspace_name = store.tenant().name.to_string();
         let workspace_id: Arc<str> = workspace.show(Prefix::Workspace).into();
@@ -273,6 +269,7 @@ impl Host {
             place,
             copying: Default::default(),
             creating: Default::default(),
+            rotating: Default::default(),
             budgets: config.settings.budget.budgets(),
             flow: config.settings.attention.settings(),
             summaries: Scribe {
@@ -291,7 +288,17 @@ impl Host {
         let scribe = Scribe { command: digest.command.clone(), timeout: digest.timeout.0 };
         tokio::spawn(app.clone().tell_digests(made, scribe));
         let operator_token = app.first_start(&config.data).await?;
-        let operator_link = app.sign_in_link().map_err(StartError::First)?;
+        let operator_link = match &operator_token {
+            Some(_) => app.sign_in_link().map_err(StartError::First)?,
+            None => {
+                tracing::error!(
+                    "the member 'operator' was removed, and nobody can run this host; stop it, run `chorus \
+                     doctor --repair` on its data folder, and start it again"
+                );
+                String::new()
+            }
+        };
+        let operator_token = operator_token.unwrap_or_default();
 
         let hosts = Hosts::new(addr, config.public_url.as_deref());
         let (stop, stopped) = watch::channel(false);
@@ -302,6 +309,7 @@ impl Host {
         };
         heads::look(&app, &config.data).await;
         tokio::spawn(heads::keep(app.clone(), config.data.clone(), stopped.clone()));
+        tokio::spawn(first::keep_token(app.clone(), config.data.clone(), stopped.clone()));
         tokio::spawn(back::serve(app.clone(), stopped.clone()));
         tokio::spawn(webhook::serve(app.clone(), members_moved, stopped.clone()));
         let every = config.settings.retention.every.ms();

@@ -8,6 +8,8 @@ pub mod config;
 pub mod files;
 pub mod history;
 pub mod host;
+#[doc(hidden)]
+pub mod parsers;
 pub mod redact;
 
 mod app;

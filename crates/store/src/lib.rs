@@ -34,6 +34,7 @@ mod schedule;
 mod stamps;
 mod stimulus;
 mod thread;
+mod token;
 mod turn;
 mod unread;
 

@@ -24,7 +24,7 @@ use crate::schema::{self, Mismatch};
 use crate::sqlite::{Folder, FolderError, Sqlite};
 use crate::stamps::Stamps;
 use crate::writer::{self, Sink, Writer};
-use crate::{Place, Tenant, conversation, directory, endpoint, inbox, project};
+use crate::{Place, Tenant, conversation, directory, endpoint, inbox, project, token};
 
 /// When a commit counts as done, and when its commands are answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,6 +175,7 @@ pub fn open(options: Options) -> Result<Store, OpenError> {
     project::load(&*db, tenant.key, &mut directory).map_err(database)?;
     endpoint::load(&*db, tenant.key, &mut directory).map_err(database)?;
     inbox::load(&*db, tenant.key, &mut directory).map_err(database)?;
+    token::load(&*db, tenant.key, now, &mut directory).map_err(database)?;
     // Where other hosts write, what is claimed or in hand is so by one of them.
     let alone = db.shared().is_none_or(|hosts| hosts.is_alone());
     let repairs = match alone {

@@ -42,6 +42,7 @@ mod show;
 mod stimulus;
 mod thread;
 mod timer;
+mod token;
 mod trim;
 mod turn;
 mod work;
@@ -212,8 +213,10 @@ impl Workspace {
             | Command::RemoveRole { .. }
             | Command::SetRoleMember { .. }
             | Command::SetLead { .. }
-            | Command::AddStream { .. }
-            | Command::RevokeToken { .. } => run.administer(command),
+            | Command::AddStream { .. } => run.administer(command),
+            Command::IssueToken(asked) => run.issue_token(*asked),
+            Command::RevokeToken { jti, expires } => run.revoke_token(jti, expires),
+            Command::RevokeTokens { member } => run.revoke_tokens(member),
             Command::KeepAsset { hash, name, media, data, thumbnail } => {
                 run.keep_asset(hash, &name, media, data, thumbnail)
             }

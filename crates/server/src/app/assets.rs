@@ -1,7 +1,7 @@
 //! Files: brought, put into messages, shown to those who may see them, and let go.
 
 mod incoming;
-mod picture;
+pub(crate) mod picture;
 mod reading;
 
 use std::sync::Arc;

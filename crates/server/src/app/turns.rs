@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use chorus_core::command::{By, Command, Outcome};
+use chorus_core::command::{Authority, By, Command, Outcome};
 use chorus_core::delivery::Disposition;
-use chorus_core::error::Refusal;
+use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
 use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::thread::ThreadStatus;
@@ -209,6 +209,9 @@ impl App {
 
     /// Somebody types: told to the sessions that may be composing a turn from what is said there.
     pub(crate) async fn typing(&self, caller: &Caller, typing: &Typing) -> Result<(), Refusal> {
+        if caller.authority() == Authority::Auditor {
+            return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing"));
+        }
         let uid = ids::conversation(&typing.conversation)?;
         if caller.by.turn.is_some() {
             self.hold_turn(caller.by).await?;

@@ -14,6 +14,8 @@ mod tools;
 mod web;
 mod webhook;
 
+pub(crate) use webhook::lines as callback_lines;
+
 use std::sync::Arc;
 
 use axum::extract::{DefaultBodyLimit, Request};

@@ -88,6 +88,8 @@ impl Redactor {
             | Command::SetRoleMember { .. }
             | Command::SetLead { .. }
             | Command::RevokeToken { .. }
+            | Command::RevokeTokens { .. }
+            | Command::IssueToken(_)
             | Command::CloseSession { .. }
             | Command::KnowSession { .. }
             | Command::RemoveSeat { .. }

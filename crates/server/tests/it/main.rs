@@ -64,6 +64,7 @@ mod stimuli;
 mod stimuli_chain;
 mod stimuli_said;
 mod tails;
+mod tokens;
 mod traces;
 mod turns;
 mod turns_pass;

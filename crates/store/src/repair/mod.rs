@@ -10,6 +10,7 @@
 
 mod deliveries;
 mod digests;
+mod operator;
 mod projections;
 mod queue;
 mod strings;
@@ -55,12 +56,14 @@ pub enum Part {
     Endpoint,
     /// An inbox, or a channel of one.
     Inbox,
+    /// The member that runs the room.
+    Operator,
     /// The index of search, which is of all conversations.
     Search,
 }
 
 impl Part {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Conversation,
         Self::Head,
         Self::Seat,
@@ -75,6 +78,7 @@ impl Part {
         Self::Cursor,
         Self::Endpoint,
         Self::Inbox,
+        Self::Operator,
         Self::Search,
     ];
 
@@ -94,6 +98,7 @@ impl Part {
             Self::Cursor => "cursor",
             Self::Endpoint => "endpoint",
             Self::Inbox => "inbox",
+            Self::Operator => "operator",
             Self::Search => "search",
         }
     }
@@ -160,6 +165,7 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     let repairs = Repairs::new(db, &tenant, everybody, now);
     let mut all = repairs.each(keys, Depth::Log).map_err(database)?;
     all.extend(repairs.strings().map_err(database)?);
+    all.extend(repairs.operator(tenant.lead).map_err(database)?);
     if matches!(place, Place::Postgres(_)) && !all.is_empty() {
         // A host that was only away for a while must know that its rooms are not what they were.
         let sql = "UPDATE turn SET moved = moved + 1 WHERE workspace = $1";

@@ -30,7 +30,7 @@ use crate::db::{Db, Error};
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
 use queue::{Job, Queue};
-use run::{Run, copy};
+use run::{Run, copy, keys};
 
 /// Takes the answer of one command, on the writer's thread; it must not block.
 pub trait Reply: FnOnce(Result<Outcome, Refusal>) + Send + 'static {}
@@ -167,6 +167,19 @@ impl Writer {
     pub fn copy_to(&self, to: PathBuf, reply: impl FnOnce(Result<(), Error>) + Send + 'static) {
         let order = copy::Order { to, reply: Box::new(reply) };
         if let Err((order, why)) = self.shared.queue.ask_copy(order) {
+            (order.reply)(Err(Error::Engine(why)));
+        }
+    }
+
+    /// Asks whether this host may sign with other keys from here on, by their fingerprint: not while other hosts have
+    /// the database too. `reply` is called on the writer's thread.
+    pub fn rekey(
+        &self,
+        fingerprint: &[u8],
+        reply: impl FnOnce(Result<bool, Error>) + Send + 'static,
+    ) {
+        let order = keys::Rekey { fingerprint: fingerprint.to_vec(), reply: Box::new(reply) };
+        if let Err((order, why)) = self.shared.queue.ask_rekey(order) {
             (order.reply)(Err(Error::Engine(why)));
         }
     }

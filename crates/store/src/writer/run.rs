@@ -6,6 +6,7 @@
 mod away;
 pub(super) mod copy;
 mod hosts;
+pub(super) mod keys;
 mod recover;
 mod space;
 
@@ -167,6 +168,9 @@ impl Run {
                     self.outlive(done)?;
                 }
                 Next::Stop => break,
+            }
+            if let Some(order) = self.shared.queue.take_rekey() {
+                self.rekey(order);
             }
             if let Some(order) = self.shared.queue.take_copy() {
                 self.copy(order)?;

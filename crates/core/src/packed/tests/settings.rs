@@ -85,3 +85,12 @@ proptest! {
         prop_assert_eq!(read, it);
     }
 }
+
+#[test]
+fn what_has_a_column_is_not_said_beside_it() {
+    let mut read = Settings::default();
+    for lead_budget_or_keep in [[1, 9], [2, 9], [3, 9]] {
+        assert_eq!(read_later_settings(&lead_budget_or_keep, &mut read), Err(Corrupt));
+    }
+    assert_eq!(read, Settings::default());
+}
