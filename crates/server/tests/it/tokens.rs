@@ -117,7 +117,9 @@ async fn tokens_are_listed_and_never_shown() {
     let new = made["token"].as_str().unwrap();
     let all = house.get(&op, "/v1/tokens").await.ok();
     let tokens = all["tokens"].as_array().unwrap();
-    for (token, member) in [(&*op, "operator"), (&ann, "ann"), (&bot, "bot"), (new, "new")] {
+    for (token, member) in
+        [(op.as_str(), "operator"), (ann.as_str(), "ann"), (bot.as_str(), "bot"), (new, "new")]
+    {
         let id = jti(&house, token).await;
         let found = tokens.iter().find(|t| t["jti"] == id.as_str()).unwrap();
         assert_eq!((&found["member"], &found["revoked"]), (&json!(member), &json!(false)));
