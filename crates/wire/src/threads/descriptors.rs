@@ -12,7 +12,7 @@ use super::{
 
 /// Fields in which callers may state who they are. They must agree with the token, and change nothing.
 const STATED: [(&str, &str); 5] = [
-    ("workspace_id", "Your workspace, its id or its name; may be left out"),
+    ("workspace_id", "Your workspace, as your token has it, or its name; may be left out"),
     ("agent_id", "You, as your token has it; may be left out"),
     ("created_by", "You, as your token has it; may be left out"),
     ("sender_agent_id", "You, as your token has it; may be left out"),
