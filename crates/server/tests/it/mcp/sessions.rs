@@ -106,7 +106,7 @@ async fn what_comes_while_a_session_sleeps_is_told_when_it_wakes() {
     let room = house.room(&["scout", "crew"]).await;
     let (ann, token) = (house.token("ann").await, house.token("crew").await);
     let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
-    let new = json!({"title": "one", "participants": ["crew"]});
+    let new = json!({"title": "one", "type": "workflow", "participants": ["crew"]});
     let made = scout.call("create_thread", new).await.unwrap();
     let session = begun(&house, &token).await;
     let uri = format!("chorus://threads/{}", made["thread_id"].as_str().unwrap());

@@ -214,7 +214,9 @@ async fn the_session_is_the_tokens_and_the_workspace_has_a_name() {
     for wire in WIRES {
         let scout = house.mcp(issued["token"].as_str().unwrap(), wire).await;
         let crew = house.mcp(&house.token("crew").await, wire).await;
-        let thread = &thread(&scout, json!({"workspace_id": workspace(&house).await})).await;
+        let thread =
+            &thread(&scout, json!({"type": "workflow", "workspace_id": workspace(&house).await}))
+                .await;
         for stated in [None, Some(session)] {
             let mut post = chat(thread, "x");
             if let Some(stated) = stated {
