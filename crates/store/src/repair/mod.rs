@@ -65,7 +65,7 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Conversation,
         Self::Head,
         Self::Seat,
