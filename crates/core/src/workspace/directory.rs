@@ -7,7 +7,8 @@ use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{MemberKey, SessionKey, Uid};
 use crate::limits;
-use crate::member::{OPERATOR, Session};
+use crate::member::Session;
+use crate::token::OPERATOR;
 
 impl Run<'_> {
     pub(super) fn administer(&mut self, command: Command) -> Result<Outcome> {
@@ -147,6 +148,35 @@ impl Run<'_> {
             self.ws.changes.sessions.push(session.clone());
         }
         self.take_up(key)?;
+        Ok(Outcome::Session(session))
+    }
+
+    /// As it is written it has never connected, so that nothing is offered to it and nothing waits for it.
+    pub(super) fn know_session(&mut self, uid: Uid) -> Result<Outcome> {
+        let me = self.me()?;
+        if let Some(known) = self.directory().session_by_uid(uid).cloned() {
+            if known.member != me.key {
+                return Err(Refusal::not_found("session").into());
+            }
+            return Ok(Outcome::Session(known));
+        }
+        let key = self.next_session();
+        let session = Session {
+            key,
+            uid,
+            member: me.key,
+            runtime: "".into(),
+            managed: false,
+            resumable: false,
+            connected: false,
+            host: self.ws.host,
+            seen_at: self.now,
+        };
+        self.ws.last_session = key.0;
+        let directory = self.directory_mut();
+        directory.put_session(session);
+        let session = directory.sessions[&key].clone();
+        self.ws.changes.sessions.push(session.clone());
         Ok(Outcome::Session(session))
     }
 

@@ -270,6 +270,16 @@ impl Readers {
         self.read(|db, ws| mark::get(db, ws, key, (member, None)))
     }
 
+    /// A member's cursor in a thread, and how many messages of others are behind it.
+    pub fn unread_in_thread(
+        &self,
+        key: ConversationKey,
+        thread: ThreadKey,
+        member: MemberKey,
+    ) -> Result<(Mark, u32)> {
+        self.read(|db, ws| unread::in_thread(db, ws, key, thread, member))
+    }
+
     /// Every event with a pending row.
     pub fn pending(&self) -> Result<Vec<(ConversationKey, Open)>> {
         self.read(open::all_pending)

@@ -141,6 +141,7 @@ impl Ground {
             kind: ThreadKind::Workflow,
             owner: Some(MemberKey(2)),
             participants: vec![MemberKey(3)],
+            idempotency: None,
         };
         let thread = match self.run(1, Command::OpenThread(Box::new(opening))) {
             Outcome::Thread { thread, .. } => thread,
@@ -156,6 +157,7 @@ impl Ground {
                 owner: None,
                 reason,
                 summary: None,
+                note: None,
             },
         );
         let content = Message { text: "@ada what is the hour?".into(), ..Message::default() };
