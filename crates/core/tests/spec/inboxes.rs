@@ -306,10 +306,7 @@ fn a_run_that_ends_without_words_is_news_too() {
     house.dispose(SCOUT, asked, Disposition::Ignored).unwrap();
     assert_eq!(
         news(&mut house),
-        [
-            RemoteNews::Began(seq),
-            RemoteNews::Ended { event: seq, answered: false, failed: false }
-        ]
+        [RemoteNews::Began(seq), RemoteNews::Ended { event: seq, answered: false, failed: false }]
     );
     // What the agent says elsewhere is no business of the service's. The session that was told it would have to wait for
     // a person with that.

@@ -230,10 +230,8 @@ impl App {
             return;
         }
         let Ok(Value::Object(mut activity)) = serde_json::to_value(event) else { return };
-        activity.insert(
-            "conversation".to_owned(),
-            turn.conversation.show(Prefix::Conversation).into(),
-        );
+        activity
+            .insert("conversation".to_owned(), turn.conversation.show(Prefix::Conversation).into());
         activity.insert("member".to_owned(), called.caller.member.id.to_string().into());
         if called.callback.purpose == Purpose::Delivery {
             activity.insert("event_id".to_owned(), turn.event.show(Prefix::Event).into());

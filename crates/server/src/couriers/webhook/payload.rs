@@ -14,8 +14,8 @@ use chorus_wire::webhook::{
 };
 
 use crate::app::App;
-use crate::auth::{Stem, Turn};
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
+use crate::auth::{Stem, Turn};
 use crate::couriers::frames;
 use crate::view::{id_of, members};
 

@@ -49,9 +49,7 @@ pub(super) async fn post(
         accepted.callback = took.callback.or(accepted.callback);
     }
     if accepted.accepted == 0 {
-        return Err(
-            Refusal::invalid("a callback takes a JSON object, or several").into()
-        );
+        return Err(Refusal::invalid("a callback takes a JSON object, or several").into());
     }
     Ok(Json(accepted))
 }
@@ -60,10 +58,9 @@ pub(super) async fn post(
 fn after(before: u64, refusal: Refusal) -> Refusal {
     match before {
         0 => refusal,
-        before => Refusal {
-            message: format!("after {before} events: {}", refusal.message),
-            ..refusal
-        },
+        before => {
+            Refusal { message: format!("after {before} events: {}", refusal.message), ..refusal }
+        }
     }
 }
 

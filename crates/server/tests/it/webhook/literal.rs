@@ -39,12 +39,17 @@ async fn a_body_is_one_object_over_many_lines_or_several_however_they_are_set() 
     for (body, count) in [
         ("{\n  \"type\": \"status\",\n  \"status\": \"a {brace} and a \\\"quote\\\"\"\n}\n", 1),
         ("{\"type\":\"status\",\"status\":\"a\"}{\"type\":\"status\",\"status\":\"b\"}", 2),
-        ("{\"type\":\"status\",\"status\":\"a\"}\r\n\r\n{\"type\":\"status\",\r\n\"status\":\"b\"}", 2),
+        (
+            "{\"type\":\"status\",\"status\":\"a\"}\r\n\r\n{\"type\":\"status\",\r\n\"status\":\"b\"}",
+            2,
+        ),
         ("\n\t{\"type\":\"tool_call\",\"name\":\"x\",\"args\":{\"a\":[{},\"}\"]}}\n\n", 1),
     ] {
         assert_eq!(post(&house, &delivery, body).await.ok()["accepted"], count, "{body}");
     }
-    for body in ["[{\"type\":\"status\",\"status\":\"a\"}]", "\"status\"", "{\"type\": \"status\"", "}"] {
+    for body in
+        ["[{\"type\":\"status\",\"status\":\"a\"}]", "\"status\"", "{\"type\": \"status\"", "}"]
+    {
         assert_eq!(post(&house, &delivery, body).await.refused(400), "VALIDATION_ERROR", "{body}");
     }
 }
@@ -52,8 +57,8 @@ async fn a_body_is_one_object_over_many_lines_or_several_however_they_are_set() 
 // covers: WHK-406
 #[tokio::test]
 async fn the_examples_of_the_protocol_are_taken_as_they_stand() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/specs/channel-protocol.md");
+    let page =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/specs/channel-protocol.md");
     let Ok(page) = std::fs::read_to_string(page) else {
         eprintln!("skipped: the text of the protocol is not at hand");
         return;
