@@ -133,7 +133,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         // What could not be sent back stands with the inbox.
         Command::Inbox(act) if matches!(**act, crate::inbox::Act::Trouble { .. }) => return None,
         Command::Inbox(_) => (Act::ChangeInbox, Firm),
-        Command::OpenSession { .. } => (Act::OpenSession, Soft),
+        Command::OpenSession { .. } | Command::KnowSession { .. } => (Act::OpenSession, Soft),
         Command::CloseSession { .. } => (Act::CloseSession, Soft),
         Command::CreateConversation { .. } => (Act::CreateConversation, Logged),
         Command::ChangeConversation { .. } => (Act::ChangeConversation, Logged),

@@ -101,6 +101,10 @@ pub enum Command {
         managed: bool,
         resumable: bool,
     },
+    /// A token names a session that never connected: it is known from now on, and is told nothing.
+    KnowSession {
+        uid: Uid,
+    },
     /// The session's connection ended.
     CloseSession {
         session: SessionKey,
@@ -153,6 +157,8 @@ pub enum Command {
         reason: Arc<str>,
         /// What came of it, for the feed.
         summary: Option<Arc<str>>,
+        /// What the thread says of the new status, as a message of kind `system`.
+        note: Option<Message>,
     },
     /// How the work of a thread stands.
     ChangeWork {

@@ -8,6 +8,7 @@ mod first;
 pub(crate) mod heads;
 mod retention;
 mod stop;
+mod verify;
 
 use std::fmt;
 use std::io;
@@ -85,6 +86,7 @@ pub struct Running {
     server: JoinHandle<()>,
     courier: JoinHandle<()>,
     indexer: std::thread::JoinHandle<()>,
+    verifier: verify::Verifier,
     /// Looks at the certificate's files.
     watching: Option<JoinHandle<()>>,
 }
@@ -217,8 +219,7 @@ impl Host {
             .map_err(StartError::Store)?;
         let (search, index) = Search::of(&config.data, workspace);
         let hints = Arc::new(Hints::default());
-        let indexer = indexer::start(hints.clone(), index, readers.clone());
-        let indexer = indexer.map_err(StartError::Thread)?;
+        let indexing = (hints.clone(), index, readers.clone());
         let (digests, made) = mpsc::channel(DIGESTS);
         let (moved, lists) = watch::channel(());
         let backs = Arc::new(Backs::default());
@@ -268,6 +269,7 @@ impl Host {
             data: config.data.clone(),
             place,
             copying: Default::default(),
+            creating: Default::default(),
             rotating: Default::default(),
             budgets: config.settings.budget.budgets(),
             flow: config.settings.attention.settings(),
@@ -306,6 +308,13 @@ impl Host {
             (Some(_), Some(_)) => url.clone(),
             _ => local_url(addr, tls.is_some()),
         };
+        // Before the first answer, so that whoever sees the host up finds it by its folder; and by its local
+        // address, so that a command beside it sends its token over no network. Before anything that can do without
+        // space, where there is little.
+        write_host_file(&config.data, &local)?;
+        let (hints, index, readers) = indexing;
+        let indexer = indexer::start(hints, index, readers.clone()).map_err(StartError::Thread)?;
+        let verifier = verify::Verifier::start(readers.clone()).map_err(StartError::Thread)?;
         heads::look(&app, &config.data).await;
         tokio::spawn(heads::keep(app.clone(), config.data.clone(), stopped.clone()));
         tokio::spawn(first::keep_token(app.clone(), config.data.clone(), stopped.clone()));
@@ -313,9 +322,6 @@ impl Host {
         tokio::spawn(webhook::serve(app.clone(), members_moved, stopped.clone()));
         let every = config.settings.retention.every.ms();
         tokio::spawn(retention::keep(app.clone(), every, stopped.clone()));
-        // Before the first answer, so that whoever sees the host up finds it by its folder; and by its local
-        // address, so that a command beside it sends its token over no network.
-        write_host_file(&config.data, &local)?;
         let watching = tls.clone().map(|tls| tokio::spawn(tls.watch()));
         let seats = Seats::new(&config.settings.limits, app.metrics.clone());
         let connections = seats.all();
@@ -345,6 +351,7 @@ impl Host {
             server,
             courier,
             indexer,
+            verifier,
             watching,
         })
     }

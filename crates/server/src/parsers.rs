@@ -16,7 +16,7 @@ use futures_util::{FutureExt, stream};
 
 use crate::app::assets::picture::thumbnail;
 use crate::auth::callback::{Callback, Purpose};
-use crate::auth::{Auth, Issued, Keys, Turn};
+use crate::auth::{Auth, Issued, Keys, Stem, Turn};
 use crate::doors::callback_lines::Lines;
 use crate::history::read_again;
 use crate::outward::{Allowed, check_url};
@@ -142,6 +142,7 @@ impl Tokens {
             seq: Seq(u64::from(number)),
             fence: 1,
             expires: LATER,
+            stem: Stem::Endpoint { epoch: NOW },
         }
     }
 }

@@ -53,6 +53,12 @@ impl Changes {
         self.rooms.iter().all(|room| room.dirty.erased.is_empty())
     }
 
+    /// Whether something that was said is not to be in any file any more: it was erased, or is too old to be kept.
+    pub fn removes_words(&self) -> bool {
+        let dropped = self.rooms.iter().any(|room| room.dirty.base.is_some());
+        !self.erases_nothing() || dropped || self.sweep.is_some()
+    }
+
     /// Whether anything must be written at all.
     pub fn records_nothing(&self) -> bool {
         !self.changes_directory()

@@ -150,6 +150,35 @@ impl Run<'_> {
         Ok(Outcome::Session(session))
     }
 
+    /// As it is written it has never connected, so that nothing is offered to it and nothing waits for it.
+    pub(super) fn know_session(&mut self, uid: Uid) -> Result<Outcome> {
+        let me = self.me()?;
+        if let Some(known) = self.directory().session_by_uid(uid).cloned() {
+            if known.member != me.key {
+                return Err(Refusal::not_found("session").into());
+            }
+            return Ok(Outcome::Session(known));
+        }
+        let key = self.next_session();
+        let session = Session {
+            key,
+            uid,
+            member: me.key,
+            runtime: "".into(),
+            managed: false,
+            resumable: false,
+            connected: false,
+            host: self.ws.host,
+            seen_at: self.now,
+        };
+        self.ws.last_session = key.0;
+        let directory = self.directory_mut();
+        directory.put_session(session);
+        let session = directory.sessions[&key].clone();
+        self.ws.changes.sessions.push(session.clone());
+        Ok(Outcome::Session(session))
+    }
+
     fn next_session(&self) -> SessionKey {
         SessionKey(self.ws.last_session + 1)
     }

@@ -224,6 +224,7 @@ impl Workspace {
             Command::OpenSession { uid, runtime, managed, resumable } => {
                 run.open_session(uid, &runtime, managed, resumable)
             }
+            Command::KnowSession { uid } => run.know_session(uid),
             Command::CloseSession { session } => run.close_session(session),
             Command::CreateConversation { kind, settings, members } => {
                 run.create_conversation(kind, settings, &members)
@@ -244,8 +245,8 @@ impl Workspace {
                 run.react(message, signal, detail, on)
             }
             Command::OpenThread(opening) => run.open_thread(*opening),
-            Command::ChangeThread { thread, status, owner, reason, summary } => {
-                run.change_thread(thread, status, owner, &reason, summary)
+            Command::ChangeThread { thread, status, owner, reason, summary, note } => {
+                run.change_thread(thread, status, owner, &reason, summary, note)
             }
             Command::ChangeWork { thread, change } => run.change_work(thread, *change),
             Command::Stimulate(new) => run.stimulate(*new),

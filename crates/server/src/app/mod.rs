@@ -71,7 +71,7 @@ use chorus_store::{Clock, Place, Readers, Writer};
 use chorus_wire::attention::descriptors::Tool;
 use tokio::sync::{oneshot, watch};
 
-use crate::auth::{Auth, Caller, SignIn};
+use crate::auth::{Auth, Caller, SignIn, Workspace};
 use crate::config::Pace;
 use crate::couriers::back::Backs;
 use crate::couriers::connections::Connections;
@@ -128,6 +128,8 @@ pub(crate) struct App {
     pub(crate) place: Place,
     /// Held while one is made.
     pub(crate) copying: tokio::sync::Mutex<()>,
+    /// Threads that are created under a key, one after the other.
+    pub(crate) creating: tokio::sync::Mutex<()>,
     /// Held while the key that signs tokens is exchanged.
     pub(crate) rotating: tokio::sync::Mutex<()>,
     pub(crate) budgets: Budgets,
@@ -182,6 +184,11 @@ impl App {
             Some(token) => self.auth.in_turn(caller, token, &self.directory(), self.now()),
             None => Ok(caller.clone()),
         }
+    }
+
+    /// As callers may name it.
+    pub(crate) fn workspace(&self) -> Workspace<'_> {
+        Workspace { id: &self.workspace_id, name: &self.workspace_name }
     }
 
     /// Gives a command to the writer at once, and waits for its answer when polled: commands submitted one

@@ -16,6 +16,7 @@ use chorus_wire::attention::{method, shared, tools};
 use chorus_wire::jsonrpc::{Id, Notification};
 use serde_json::json;
 
+use super::threads::Change;
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
 use crate::couriers::connections::{Note, Typing as Types};
@@ -101,10 +102,14 @@ impl App {
                 })
             }
             (None, Some(thread)) => {
-                let reason = args.note.unwrap_or_default();
-                let status = Some(ThreadStatus::Resolved);
-                let (thread, _) =
-                    self.move_thread(&caller, &thread, status, None, reason, None).await?;
+                let change = Change {
+                    status: Some(ThreadStatus::Resolved),
+                    owner: None,
+                    reason: args.note.unwrap_or_default(),
+                    summary: None,
+                    metadata: None,
+                };
+                let (thread, _) = self.move_thread(&caller, &thread, change).await?;
                 Ok(tools::Resolved {
                     event_id: None,
                     disposition: None,

@@ -33,7 +33,7 @@ use foreign::Foreign;
 pub(crate) use heads::check_heads_signature;
 pub(crate) use keys::{Keys, KeysError, Retired, Rotation, Unkept, write_private};
 pub(crate) use signin::SignIn;
-pub(crate) use stated::{disagreement, without_identity};
+pub(crate) use stated::{Workspace, disagreement, without_identity};
 pub(crate) use token::Issued;
 
 pub(crate) use turn::{Stem, Turn};

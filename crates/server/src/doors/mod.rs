@@ -72,7 +72,7 @@ pub(crate) fn mcp_fixture<S: ServerHandler>(
 ) -> Router {
     let guard = Arc::new(guard::Guard::new(hosts, app.clone()));
     let bearer = HeaderValue::from_str(&format!("Bearer {token}")).ok();
-    threads::fixture(handler, stopped)
+    threads::fixture(app.clone(), handler, stopped)
         .layer(middleware::from_fn_with_state(guard, guard::guard))
         .layer(middleware::map_request(move |mut request: Request| {
             if let Some(bearer) = &bearer {

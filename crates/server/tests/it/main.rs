@@ -17,6 +17,7 @@ mod clock;
 mod connection;
 mod content;
 mod crowd;
+mod damaged;
 mod deliveries;
 mod digests;
 mod ends;

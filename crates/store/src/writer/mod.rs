@@ -26,7 +26,9 @@ use chorus_core::workspace::Workspace;
 
 use crate::audit::AuditHead;
 use crate::clock::Clock;
+use crate::damage::Damage;
 use crate::db::{Db, Error};
+use crate::newest::Newest;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
 use queue::{Job, Queue};
@@ -129,6 +131,11 @@ pub(crate) struct Setup {
     pub(crate) slower_sync: Duration,
     pub(crate) answer_first: bool,
     pub(crate) stamps: Arc<Stamps>,
+    pub(crate) damage: Arc<Damage>,
+    /// None where nothing is noted beside the database.
+    pub(crate) newest: Option<Newest>,
+    /// There is no space to write in: it begins with waiting for some.
+    pub(crate) full: bool,
 }
 
 /// Starts the writer's thread. It ends with [`Writer::stop`], or when a commit fails.
@@ -145,6 +152,10 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
         leads: AtomicBool::new(true),
         host: AtomicU32::new(0),
     });
+    if setup.full {
+        // Before anybody can ask how the writer does.
+        shared.trouble(Some(run::no_space("the data folder cannot be written to")));
+    }
     let its = shared.clone();
     let thread = std::thread::Builder::new().name("writer".to_owned());
     let thread = thread.spawn(|| Run::new(setup, its).run())?;

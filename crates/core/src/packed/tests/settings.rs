@@ -10,7 +10,7 @@ use proptest::sample::select;
 use super::{member, text};
 use crate::conversation::{Keep, Replies, Settings, Terms, Visibility};
 use crate::ids::{MemberKey, StreamKey, Uid};
-use crate::packed::{later_settings, read_later_settings};
+use crate::packed::{Corrupt, later_settings, read_later_settings};
 use crate::turn::Rules;
 
 pub(super) fn settings() -> impl Strategy<Value = Settings> {

@@ -381,6 +381,7 @@ impl Run {
             now,
             loaded: 0,
             earlier: Some(&self.earlier).filter(|_| self.workspace.is_shared()),
+            damage: Some(&self.damage),
         };
         work(&mut self.workspace, &mut facts)
     }
