@@ -361,7 +361,7 @@ fn what_others_wrote_is_printed_escaped() {
     let why = host.run(&["why", posted["event_id"].as_str().unwrap()]).ok().out;
     assert!(why.contains("202e") && !raw(&why), "{why:?}");
     let tail = host.tail();
-    let line = tail.wait(|line| line.contains("202e").then(|| line.to_owned()));
+    let line = tail.wait(|line| line.contains("\\u202e").then(|| line.to_owned()));
     assert!(!raw(&line), "{line:?}");
     let shown: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(shown["message"]["text"], nasty);

@@ -5,6 +5,7 @@
 //! before it is done, from whatever door. What was told in private is remembered for as long as the session runs that
 //! was told it; an act that names a turn is judged by that turn's cause alone.
 
+mod project;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -103,7 +104,7 @@ impl Run<'_> {
             Ok(None) | Err(Failure::Refused(_)) => return Ok(None),
             Err(unavailable) => return Err(unavailable),
         };
-        let sources = match shown.opens {
+        let sources = match shown.judged_by {
             Some(at) => vec![at],
             None => self.private_causes(shown.about)?,
         };

@@ -125,7 +125,9 @@ fn an_act_in_a_turn_is_judged_by_that_turn() {
     house.post(SCOUT, Say::to(house.ops, "it is").answering(event)).expect("its own run");
     let note = Some("nothing to add".into());
     let done = Command::Dispose { event, disposition: Disposition::Responded, note };
-    assert!(!held(house.run(house.by(SCOUT), done)));
+    assert!(!held(house.run(house.by(SCOUT), done.clone())));
+    house.pass(600_000);
+    assert!(!held(house.run(house.by(SCOUT), done)), "how a run ended, said again");
 }
 
 // covers: ATT-421

@@ -88,7 +88,7 @@ impl App {
             pins,
         };
         if let Some(title) = &settings.title {
-            let kind = self.kind(caller, conversation).await?;
+            let kind = self.place(caller, conversation).await?.conversation.kind;
             self.must_not_be_taken(caller, kind, title, Some(conversation)).await?;
         }
         self.submit(caller.by, Command::ChangeConversation { conversation, settings }).await?;

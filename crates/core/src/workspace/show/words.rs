@@ -8,7 +8,6 @@ use crate::conversation::Visibility;
 use crate::event::{EventRef, Message};
 use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use crate::inbox;
-use crate::project::{Asked, Linking};
 use crate::schedule::Act;
 use crate::work::status_metadata;
 
@@ -19,8 +18,9 @@ pub(super) struct Shown {
     pub(super) readers: Readers,
     /// The event that is answered with it, whose run it is of.
     pub(super) about: Option<EventRef>,
-    /// What is shown is not words, but the conversation up to this event.
-    pub(super) opens: Option<EventRef>,
+    /// What it is judged by, whatever else was told: the event that a disposition is about, or the newest of a
+    /// conversation that is opened to all.
+    pub(super) judged_by: Option<EventRef>,
     pub(super) fields: Vec<(&'static str, String)>,
 }
 
@@ -123,8 +123,8 @@ impl Run<'_> {
                     true => Readers::everybody(),
                     false => Readers::of_room(key, None),
                 };
-                let opens = opens.then_some(newest);
-                Some(Shown { opens, ..plain("change_channel", readers, fields) })
+                let judged_by = opens.then_some(newest);
+                Some(Shown { judged_by, ..plain("change_channel", readers, fields) })
             }
             Command::SetSeat { conversation, member, terms, .. } => match &terms.name {
                 Some(Some(name)) => {
@@ -231,70 +231,6 @@ impl Run<'_> {
         Ok(shown)
     }
 
-    fn words_of_project(&mut self, asked: &Asked) -> Result<Option<Shown>> {
-        let mut fields: Vec<(&'static str, String)> = Vec::new();
-        let mut readers = Readers::default();
-        let mut links: Vec<Linking> = Vec::new();
-        let mut put = |name, text: &Option<Arc<str>>| {
-            fields.extend(text.iter().map(|text| (name, text.to_string())));
-        };
-        let tool = match asked {
-            Asked::Create { title, description, members, links: to, kickoff } => {
-                put("title", &Some(title.clone()));
-                put("description", &Some(description.clone()).filter(|text| !text.is_empty()));
-                put("kickoff", kickoff);
-                readers.members.extend(members);
-                links.extend(to);
-                "create_project"
-            }
-            Asked::Change { title, description, .. } => {
-                put("title", title);
-                put("description", description);
-                "change_project"
-            }
-            Asked::SetMember { title, member, .. } => {
-                put("title", title);
-                readers.members.extend(member);
-                "set_project_member"
-            }
-            Asked::Link { link, kickoff, .. } => {
-                put("kickoff", kickoff);
-                links.push(*link);
-                "link_channel"
-            }
-            Asked::AddTask { fields: task, .. } | Asked::ChangeTask { fields: task, .. } => {
-                put("title", &task.title);
-                put("text", &task.text);
-                "set_task"
-            }
-            Asked::Delete { .. }
-            | Asked::RemoveMember { .. }
-            | Asked::Unlink { .. }
-            | Asked::RemoveTask { .. } => return Ok(None),
-        };
-        if fields.is_empty() {
-            return Ok(None);
-        }
-        readers.members.push(self.by.member);
-        for link in links {
-            let key = self.room_by_uid(link.conversation)?;
-            readers.rooms.push(key);
-        }
-        let project = asked.project().and_then(|uid| self.directory().projects.get(&uid));
-        if let Some(project) = project {
-            readers.members.extend(project.members.iter().map(|m| m.member));
-            // A task that is done, and a title, are said in the channels too.
-            readers.rooms.extend(project.links.iter().map(|link| link.key));
-        }
-        if let Some(uid) = asked.project() {
-            fields.push(("project", uid.show(Prefix::Project)));
-        }
-        if let Asked::ChangeTask { task, .. } = asked {
-            fields.push(("task", task.show(Prefix::Task)));
-        }
-        Ok(Some(plain(tool, readers, fields)))
-    }
-
     /// Something about an event, which whoever is shown that reads.
     fn beside(
         &mut self,
@@ -307,11 +243,14 @@ impl Run<'_> {
         Ok(Shown { about: Some(at), ..plain(tool, readers, fields) })
     }
 
-    /// What the caller says of what it owes. That it names its run.
+    /// What the caller says of what it owes. Without a turn's token that names its run, also one that has ended: harnesses
+    /// say by themselves how runs ended.
     fn remark_on(&mut self, uid: Uid, tool: &'static str, note: &Arc<str>) -> Result<Shown> {
         let at = self.event_by_uid(uid, "event")?;
         let at = self.newest_of(at, self.by.member)?;
-        self.beside(at, tool, vec![("event", event(uid)), ("note", note.to_string())])
+        let fields = vec![("event", event(uid)), ("note", note.to_string())];
+        let shown = self.beside(at, tool, fields)?;
+        Ok(Shown { judged_by: self.by.turn.is_none().then_some(at), ..shown })
     }
 
     fn said_in(
@@ -345,8 +284,12 @@ impl Run<'_> {
     }
 }
 
-fn plain(tool: &'static str, readers: Readers, fields: Vec<(&'static str, String)>) -> Shown {
-    Shown { tool, readers, about: None, opens: None, fields }
+pub(super) fn plain(
+    tool: &'static str,
+    readers: Readers,
+    fields: Vec<(&'static str, String)>,
+) -> Shown {
+    Shown { tool, readers, about: None, judged_by: None, fields }
 }
 
 fn event(uid: Uid) -> String {
