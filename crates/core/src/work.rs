@@ -33,12 +33,13 @@ pub enum Verdict {
     Rejected,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Finding {
     /// The message that reported it.
     pub at: Seq,
     pub thread_seq: u64,
     pub id: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
     pub verdict: Verdict,
 }

@@ -8,6 +8,7 @@ pub mod config;
 pub mod files;
 pub mod history;
 pub mod host;
+pub mod logging;
 pub mod redact;
 
 mod app;

@@ -78,7 +78,7 @@ impl Run<'_> {
                 Outcome::Done
             }
             other => {
-                let what = format!("not administration: {other:?}");
+                let what = format!("not administration: {}", other.kind());
                 return Err(Refusal::new(Code::Internal, what).into());
             }
         };

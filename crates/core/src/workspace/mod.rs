@@ -207,9 +207,10 @@ impl Workspace {
             | Command::SetLead { .. }
             | Command::AddStream { .. }
             | Command::RevokeToken { .. } => run.administer(command),
-            Command::KeepAsset { hash, name, media, data, thumbnail } => {
-                run.keep_asset(hash, &name, media, data, thumbnail)
+            Command::KeepAsset { hash, name, media, data } => {
+                run.keep_asset(hash, &name, media, data)
             }
+            Command::KeepThumbnail { hash, thumbnail } => run.keep_thumbnail(hash, thumbnail),
             Command::SweepAssets => run.sweep_assets(),
             Command::OpenSession { uid, runtime, managed, resumable } => {
                 run.open_session(uid, &runtime, managed, resumable)

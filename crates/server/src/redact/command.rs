@@ -89,6 +89,7 @@ impl Redactor {
             | Command::CloseSession { .. }
             | Command::RemoveSeat { .. }
             | Command::SweepAssets
+            | Command::KeepThumbnail { .. }
             | Command::SendBack { .. }
             | Command::SentBack { .. }
             | Command::SweepCallbacks

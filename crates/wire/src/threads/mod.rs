@@ -21,10 +21,11 @@ use crate::words;
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Arguments of `create_thread`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateThread {
     /// What the thread is about, one line
+    #[redact(fixed = 3)]
     pub title: String,
     /// conversation: talk. workflow: agents work without a person. incident: something is broken
     #[serde(
@@ -67,12 +68,13 @@ pub struct GetThread {
     pub thread_id: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Thread {
     pub thread_id: String,
     pub workspace_id: String,
     /// The conversation that the thread is in.
     pub channel_id: String,
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(rename = "type", with = "words::one")]
     #[schemars(with = "words::As<ThreadKind>")]
@@ -93,7 +95,7 @@ pub struct Thread {
 }
 
 /// Arguments of `post_message`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PostMessage {
     /// Thread id, th_…
@@ -106,10 +108,12 @@ pub struct PostMessage {
     #[schemars(with = "words::As<MessageKind>")]
     pub kind: MessageKind,
     /// The text. @handle obliges that member to answer
+    #[redact(fixed = 3)]
     pub body: String,
     /// Data for programs. An event has event_type here, and event_version when its fields may change
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::metadata")]
+    #[redact(fixed = 3)]
     pub metadata: Option<Box<RawValue>>,
     /// The message you answer, msg_…
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,7 +179,7 @@ pub struct Messages {
     pub has_more: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     pub message_id: String,
     pub thread_id: String,
@@ -187,9 +191,11 @@ pub struct Message {
     #[schemars(with = "words::As<MessageKind>")]
     pub kind: MessageKind,
     /// Untrusted. Empty in a deleted message.
+    #[redact(fixed = 3)]
     pub body: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::metadata")]
+    #[redact(fixed = 3)]
     pub metadata: Option<Value>,
     /// Of an event: whether its event_type is in the registry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -232,7 +238,7 @@ pub struct Acked {
 }
 
 /// Arguments of `update_thread_status`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateThreadStatus {
     /// Thread id, th_…
@@ -243,6 +249,7 @@ pub struct UpdateThreadStatus {
     pub status: ThreadStatus,
     /// Why
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub reason: Option<String>,
 }
 
@@ -258,9 +265,10 @@ pub struct SummarizeThread {
     pub max_messages: Option<u32>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     pub thread_id: String,
+    #[redact(fixed = 3)]
     pub summary: String,
     /// Findings that were neither verified nor rejected, oldest first.
     pub open_items: Vec<OpenItem>,
@@ -272,13 +280,14 @@ pub struct Summary {
     pub written_by: Author,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenItem {
     pub message_id: String,
     pub seq: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding_id: Option<String>,
     /// The beginning of the report. Untrusted.
+    #[redact(fixed = 3)]
     pub body: String,
 }
 

@@ -85,7 +85,7 @@ async fn give(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    let (asset, data) = app.asset(&caller, &id, false).await?;
+    let (asset, data) = app.asset(&caller, &id).await?;
     let how = if asset.media.is_image() { "inline" } else { "attachment" };
     let named = format!("{how}; filename*=UTF-8''{}", encoded(&asset.name));
     Ok(served(asset.media.name(), &named, data))
@@ -96,7 +96,7 @@ async fn small(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    let (_, data) = app.asset(&caller, &id, true).await?;
+    let data = app.thumbnail(&caller, &id).await?;
     Ok(served("image/jpeg", "inline", data))
 }
 
