@@ -100,7 +100,8 @@ pub fn filter(level: &str) -> Result<EnvFilter, ParseError> {
         }
         directives.extend(OURS.map(|target| format!("{target}={directive}")));
     }
-    directives.extend(TALKATIVE.map(|library| format!("{library}=warn")));
+    let others = directives[0].clone();
+    directives.extend(TALKATIVE.map(|library| format!("{library}={others}")));
     directives.push(SILENT.to_owned());
     let mut filter = EnvFilter::default();
     for directive in &directives {
@@ -151,7 +152,9 @@ mod tests {
         let one = shown("warn,chorus_server=info");
         assert!(one.iter().any(|d| d == "chorus_server=info"), "{one:?}");
         let none = shown("off");
-        assert!(none.iter().any(|d| d == "off") && none.iter().any(|d| d == "chorus=off"));
+        for expected in ["off", "chorus=off", "hyper=off"] {
+            assert!(none.iter().any(|d| d == expected), "{expected}: {none:?}");
+        }
         assert!(filter("chorus=loud").is_err());
     }
 

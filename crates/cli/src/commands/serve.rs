@@ -10,7 +10,6 @@ use chorus_server::config::redaction::Redaction;
 use chorus_server::config::telemetry::Telemetry;
 use chorus_server::files;
 use chorus_server::logging::{self, Log};
-use chorus_server::redact::Lines;
 use chorus_server::{Address, Config, Host, Place, Running};
 use nix::unistd::getppid;
 use sd_notify::NotifyState;

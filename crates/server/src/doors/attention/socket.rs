@@ -75,6 +75,7 @@ pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: W
         outbound: Outbound::new(),
         bucket: app.limits.bucket(),
         pings: app.limits.ping_bucket(),
+        pinged: false,
         calls: Calls::new(),
         heard: Instant::now(),
         out,
@@ -95,6 +96,8 @@ struct Run {
     bucket: Bucket,
     /// How much it may still send that asks for nothing.
     pings: Bucket,
+    /// A ping of ours is to be answered.
+    pinged: bool,
     calls: Calls,
     /// Where the events stand that it was offered.
     stands: Stands,
@@ -219,7 +222,12 @@ impl Run {
             Message::Binary(bytes) => self.incoming(&bytes),
             Message::Close(_) => Err(Ended(None)),
             // Pings are answered by the socket itself.
-            Message::Ping(_) | Message::Pong(_) => self.asked_for_nothing(),
+            Message::Ping(_) => self.asked_for_nothing(),
+            Message::Pong(_) if self.pinged => {
+                self.pinged = false;
+                Ok(())
+            }
+            Message::Pong(_) => self.asked_for_nothing(),
         }
     }
 
@@ -410,6 +418,7 @@ impl Run {
         }
         self.outbound.forget_old(Instant::now());
         self.check_token()?;
+        self.pinged = true;
         self.feed(Message::Ping(Default::default())).await
     }
 
