@@ -131,24 +131,51 @@ mod tests {
 
     use super::*;
 
-    /// The characters of a text without its spaces, and at which of them a sentence, a line of a list or a heading
-    /// begins for certain. Texts that were copied from pages have lost some marks; none is made up here.
+    /// The characters of a text without its spaces, and at which of them a sentence, a line of a list, an example or a
+    /// heading begins for certain. Texts that were copied from pages have lost some marks; none is made up here. An
+    /// example between fences is one piece, whatever it has in it.
     fn stream(text: &str) -> (Vec<char>, BTreeSet<usize>) {
         let (mut stream, mut begins) = (Vec::new(), BTreeSet::new());
+        let mut is_fenced = false;
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            if line.starts_with("- ") || line.starts_with(char::is_uppercase) {
+            let is_fence = line.starts_with("```");
+            if is_fenced || is_fence {
+                if !is_fenced {
+                    begins.insert(stream.len());
+                }
+                stream.extend(line.chars().filter(|c| !c.is_whitespace()));
+                is_fenced = is_fenced != is_fence;
+                continue;
+            }
+            if begins_something(line) {
                 begins.insert(stream.len());
             }
             for (at, c) in line.char_indices().filter(|(_, c)| !c.is_whitespace()) {
                 stream.push(c);
                 let rest = line[at + c.len_utf8()..].trim_start();
-                let ends = c == '.' && rest.starts_with(char::is_uppercase);
+                let ends =
+                    c == '.' && rest.starts_with(char::is_uppercase) && !is_number(&line[..at]);
                 if ends || (matches!(c, '.' | ':') && rest.starts_with("- ")) {
                     begins.insert(stream.len());
                 }
             }
         }
         (stream, begins)
+    }
+
+    /// What stands before the point of a numbered line or heading.
+    fn is_number(text: &str) -> bool {
+        let number = text.trim_start_matches('#').trim();
+        !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+    }
+
+    fn begins_something(line: &str) -> bool {
+        let heading = line.trim_start_matches('#');
+        line.split_once(". ").is_some_and(|(number, _)| is_number(number))
+            || line.starts_with("- ")
+            || line.starts_with('|')
+            || line.starts_with(char::is_uppercase)
+            || (heading.len() < line.len() && heading.starts_with(' '))
     }
 
     fn print(piece: &[char]) -> String {
@@ -242,6 +269,28 @@ mod tests {
             let mut together = whole.to_vec();
             together.remove(first + 1);
             together[first] = (both, "two");
+            let found = differs(&one(&together), text).unwrap_err();
+            assert!(found.contains("more than a sentence"), "{found}");
+        }
+    }
+
+    #[test]
+    fn an_example_is_one_piece_and_so_is_a_heading() {
+        let text = "Rooms\nInput:\n```json\n{\n\"says\": \"One. Two\"\n}\n```\n## 2. More\nIt ends:\n1. Once\n2. Twice";
+        let whole = [
+            ("Input:", "a"),
+            ("```json{\"says\": \"One. Two\"}```", "b"),
+            ("## 2. More", "c"),
+            ("It ends:", "d"),
+            ("1. Once", "e"),
+            ("2. Twice", "f"),
+        ];
+        assert_eq!(differs(&one(&whole), text), Ok(()));
+        for first in 0..5 {
+            let mut together = whole.to_vec();
+            let next = together.remove(first + 1);
+            let both = format!("{}{}", together[first].0, next.0);
+            together[first].0 = &both;
             let found = differs(&one(&together), text).unwrap_err();
             assert!(found.contains("more than a sentence"), "{found}");
         }

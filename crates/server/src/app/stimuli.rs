@@ -59,6 +59,7 @@ impl App {
         stimulus: &str,
         again: bool,
     ) -> Result<Stimulus, Refusal> {
+        caller.must_not_be_a_turn()?;
         let (conversation, stimulus) = (ids::conversation(id)?, ids::stimulus(stimulus)?);
         self.stimulus_of(caller, Command::SteerStimulus { conversation, stimulus, again }).await
     }

@@ -8,6 +8,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use chorus_core::error::{Code, Refusal};
 
+use super::browser::PAGE_POLICY;
 use super::extract::Path;
 use super::openapi::{Doc, Routes};
 use super::refused::Refused;
@@ -113,13 +114,7 @@ async fn sign_in(
     Ok(page(page::signed_in(&app.public_url, &token)))
 }
 
-/// A page that runs no script and is kept by nobody.
+/// A page that runs no script.
 fn page(html: String) -> Response {
-    let headers = [
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    (headers, Html(html)).into_response()
+    ([(header::CONTENT_SECURITY_POLICY, PAGE_POLICY)], Html(html)).into_response()
 }

@@ -15,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 use chorus_core::error::{Code, Refusal};
 use futures_util::FutureExt;
 
+use super::browser::Browser;
 use super::refused::{Refused, RefusedWith};
 use super::request;
 use crate::app::App;
@@ -25,6 +26,14 @@ pub(super) struct Guard {
     pub hosts: Hosts,
     pub app: Arc<App>,
     pub drain: Arc<Drain>,
+    browser: Browser,
+}
+
+impl Guard {
+    pub(super) fn new(hosts: Hosts, app: Arc<App>) -> Self {
+        let (drain, browser) = (app.drain.clone(), Browser::of(&app.public_url));
+        Self { hosts, app, drain, browser }
+    }
 }
 
 /// The names under which this host answers.
@@ -145,6 +154,7 @@ async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
     if let Some(RefusedWith(code)) = response.extensions().get() {
         app.metrics.refused(*code);
     }
+    guard.browser.tell(response.headers_mut());
     response
 }
 

@@ -3,6 +3,7 @@
 
 mod admin;
 mod attention;
+mod browser;
 mod extract;
 mod guard;
 mod openapi;
@@ -26,6 +27,7 @@ use tokio::sync::watch;
 
 use crate::app::App;
 use crate::listen::seats::Full;
+use browser::Browser;
 pub(crate) use guard::Hosts;
 use openapi::Routes;
 use refused::Refused;
@@ -46,7 +48,7 @@ fn all() -> Routes {
 /// Everything the host answers.
 pub(crate) fn router(app: Arc<App>, hosts: Hosts, stopped: watch::Receiver<bool>) -> Router {
     let mcp = threads::endpoint(app.clone(), stopped);
-    let guard = Arc::new(guard::Guard { hosts, app: app.clone(), drain: app.drain.clone() });
+    let guard = Arc::new(guard::Guard::new(hosts, app.clone()));
     all()
         .router()
         .fallback(unknown_path)
@@ -66,7 +68,7 @@ pub(crate) fn mcp_fixture<S: ServerHandler>(
     handler: impl Fn() -> S + Send + Sync + 'static,
     stopped: watch::Receiver<bool>,
 ) -> Router {
-    let guard = Arc::new(guard::Guard { hosts, app: app.clone(), drain: app.drain.clone() });
+    let guard = Arc::new(guard::Guard::new(hosts, app.clone()));
     let bearer = HeaderValue::from_str(&format!("Bearer {token}")).ok();
     threads::fixture(handler, stopped)
         .layer(middleware::from_fn_with_state(guard, guard::guard))
@@ -82,7 +84,11 @@ pub(crate) fn mcp_fixture<S: ServerHandler>(
 
 /// Answers a connection that found no place, whatever it asks.
 pub(crate) fn no_place(full: Full) -> Router {
-    Router::new().fallback(async move || Refused::no_place(full))
+    Router::new().fallback(async move || {
+        let mut answer = Refused::no_place(full);
+        Browser::default().tell(answer.headers_mut());
+        answer
+    })
 }
 
 async fn unknown_path() -> Refused {

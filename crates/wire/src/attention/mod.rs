@@ -47,4 +47,18 @@ pub mod method {
     pub const WAKE: &str = "session/wake";
     pub const DIGEST: &str = "notifications/digest";
     pub const CLOSING: &str = "notifications/closing";
+
+    /// All that a harness sends; nothing else is looked at.
+    pub const OF_HARNESS: [&str; 10] = [
+        INITIALIZE,
+        TOOLS_LIST,
+        TOOLS_CALL,
+        DISPOSITION,
+        PING,
+        CANCELLED,
+        TYPING,
+        INITIALIZED,
+        PROGRESS,
+        MESSAGE,
+    ];
 }

@@ -106,10 +106,7 @@ fn served(media: &'static str, disposition: &str, data: Vec<u8>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(media)),
         (header::CONTENT_DISPOSITION, disposition),
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        // Who may see it may change; its bytes never do.
-        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
     (headers, data).into_response()
 }

@@ -53,15 +53,13 @@ async fn back_up(State(app): State<Arc<App>>, Bearer(caller): Bearer) -> Result<
     let headers = [
         (header::CONTENT_TYPE, "application/vnd.sqlite3".to_owned()),
         (header::CONTENT_LENGTH, length.to_string()),
-        (header::CACHE_CONTROL, "no-store".to_owned()),
     ];
     Ok((headers, whole(file)).into_response())
 }
 
 async fn export(State(app): State<Arc<App>>, Bearer(caller): Bearer) -> Result<Response, Refused> {
     let pieces = app.export(&caller)?;
-    let headers =
-        [(header::CONTENT_TYPE, "application/x-ndjson"), (header::CACHE_CONTROL, "no-store")];
+    let headers = [(header::CONTENT_TYPE, "application/x-ndjson")];
     let body = stream::unfold(pieces, |mut pieces| async {
         let piece = pieces.recv().await?;
         Some((piece, pieces))

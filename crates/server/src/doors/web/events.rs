@@ -84,8 +84,7 @@ async fn events(
         let chunk = chunk(&mut follower).await?;
         Some((Ok::<_, Infallible>(chunk), follower))
     });
-    let headers =
-        [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+    let headers = [(header::CONTENT_TYPE, "text/event-stream")];
     Ok((headers, Body::from_stream(stream)).into_response())
 }
 

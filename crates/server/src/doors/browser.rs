@@ -1,0 +1,53 @@
+//! What a browser is told with every answer, page and JSON alike: to guess no type, to run and load nothing, to be framed
+//! by nobody, to share it with no other origin, to send no address on, and to keep none of it.
+//!
+//! An answer that states a policy of its own keeps that one: pages have styles, and files are sandboxed.
+
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue, Uri};
+
+/// For answers that are no pages.
+const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
+/// A page may have styles, and no form sends what is on it anywhere.
+pub(super) const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+     frame-ancestors 'none'";
+/// Two years, which is what lists of such hosts ask for. Other hosts of the domain are not ours to speak for.
+const ONLY_HTTPS: &str = "max-age=63072000";
+
+/// The headers of one host's answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Browser {
+    only_https: bool,
+}
+
+impl Browser {
+    /// `public_url` is how the host is reached. A machine's own name says nothing: what else runs under it may have no
+    /// certificate.
+    pub(super) fn of(public_url: &str) -> Self {
+        let url = public_url.parse::<Uri>().ok();
+        let only_https = url.is_some_and(|url| {
+            url.scheme_str() == Some("https") && url.host().is_some_and(|host| host != "localhost")
+        });
+        Self { only_https }
+    }
+
+    pub(super) fn tell(self, headers: &mut HeaderMap) {
+        for (name, value) in [
+            (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (REFERRER_POLICY, "no-referrer"),
+            (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+            (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+            // Almost every answer is what somebody said or may see, and the rest is small.
+            (CACHE_CONTROL, "no-store"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+        if self.only_https {
+            headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(ONLY_HTTPS));
+        }
+    }
+}
