@@ -25,11 +25,11 @@ const NEWS: usize = 16;
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// What is news in one conversation.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(veil::Redact, PartialEq, Eq)]
 enum News {
     Said,
     Began(Seq),
-    Status(Seq, String),
+    Status(Seq, #[redact(fixed = 3)] String),
     /// The agent's run still shows life.
     Alive,
     Ended {

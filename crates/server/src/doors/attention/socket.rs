@@ -4,6 +4,8 @@
 //! Everything is bounded: calls under way, offers unacknowledged, queues, and the time a write may take. A
 //! connection that does not keep up stops being read from, and hurts nobody else.
 
+mod acknowledged;
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,9 +17,9 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
 use chorus_wire::attention::descriptors::Names;
 use chorus_wire::attention::initialize::Capabilities;
+use chorus_wire::attention::method;
 use chorus_wire::attention::notifications::Closing;
-use chorus_wire::attention::{method, shared};
-use chorus_wire::jsonrpc::{ErrorObject, Id, Incoming, Notification, Response};
+use chorus_wire::jsonrpc::{ErrorObject, Incoming, Notification, Response};
 use futures_util::stream::{FuturesUnordered, SplitSink, SplitStream};
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use serde_json::value::RawValue;
@@ -36,9 +38,8 @@ use crate::doors::refused::{log, request_id, too_much};
 use crate::doors::request;
 use crate::limits::{Bucket, Wait};
 use crate::traces;
+use acknowledged::TOO_MANY_PINGS;
 
-/// Why a connection ends that sends only what asks for nothing.
-const TOO_MANY_PINGS: &str = "too many pings, or acknowledgements of what was not offered";
 /// The longest that saying why a connection ends may take.
 const GOODBYE: Duration = Duration::from_secs(5);
 /// Calls of one connection under way; when there are more, it is not read from.
@@ -231,15 +232,6 @@ impl Run {
         }
     }
 
-    /// Counts what asks for nothing and is of no use: there is nobody to refuse it to, so that too much of it ends the
-    /// connection.
-    fn asked_for_nothing(&mut self) -> Result<(), Ended> {
-        self.pings.take(self.app.now()).map_err(|_| {
-            self.app.metrics.refused(Code::RateLimited);
-            Ended(Some(TOO_MANY_PINGS))
-        })
-    }
-
     fn incoming(&mut self, bytes: &[u8]) -> Result<(), Ended> {
         let incoming = Incoming::parse_bytes(bytes);
         // An acknowledgement asks for nothing.
@@ -284,8 +276,7 @@ impl Run {
                 });
             }
             Ok(Incoming::Response { id, answer }) => {
-                let taken = answer.map(drop).map_err(drop);
-                self.acknowledged(id, taken)?;
+                self.acknowledged(id, answer.is_ok())?;
             }
             Err(error) => {
                 let text = json(&error.response(request_id()));
@@ -307,39 +298,6 @@ impl Run {
         self.calls.push(Box::pin(request::scoped(async move {
             traces::within(span.as_ref(), call).await
         })));
-    }
-
-    /// The answer to an offer: the harness has it, or could not take it. What answers nothing that is under way counts.
-    fn acknowledged(&mut self, id: Option<Id>, taken: Result<(), ()>) -> Result<(), Ended> {
-        let (app, by) = (self.app.clone(), self.context.caller.by);
-        let read = id.as_ref().and_then(|id| match id {
-            Id::String(id) => shared::read_delivery_id(id),
-            Id::Number(_) => None,
-        });
-        // It makes room for the next, whatever it is worth.
-        if !read.is_some_and(|(event, attempt)| self.outbound.answered(event, attempt)) {
-            self.asked_for_nothing()?;
-        }
-        let offered = read.and_then(|(event, attempt)| {
-            let (conversation, seq) = self.stands.get(event)?;
-            Some((EventRef { conversation: conversation.key, seq }, attempt))
-        });
-        let Some((event, attempt)) = offered else {
-            let refusal = Refusal::new(Code::Conflict, "nothing was offered under this id");
-            self.call(async move { Some(unasked(&refusal)) });
-            return Ok(());
-        };
-        self.call(async move {
-            let done = match taken {
-                Ok(()) => app.accept(by, event, attempt).await,
-                Err(()) => {
-                    tracing::debug!(attempt, "a harness could not take a delivery");
-                    app.reject(by, event, attempt).await
-                }
-            };
-            done.err().map(|refusal| unasked(&refusal))
-        });
-        Ok(())
     }
 
     /// Sends an offer behind the notes that came before it: what an edit takes back is taken back first. One
