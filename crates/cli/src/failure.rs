@@ -76,7 +76,7 @@ impl Failure {
             // An envelope is plain strings, which always serialize.
             let line = serde_json::to_string(&Envelope { error: body }).unwrap_or_default();
             // Where nobody reads, there is nobody to tell.
-            let _ = writeln!(std::io::stdout(), "{line}");
+            let _ = writeln!(std::io::stdout(), "{}", crate::print::escaped(&line));
         } else {
             let _ = writeln!(std::io::stderr(), "{self}");
         }

@@ -1,8 +1,12 @@
 //! From what a person writes to what the host calls it: channels by title, members by `@handle`.
+//!
+//! A title names a channel and nothing else: direct and thread conversations, which anybody may make and call what it
+//! likes, are named by their ids.
 
 use std::collections::HashMap;
 
 use chorus_client::Client;
+use chorus_core::conversation::ConversationKind;
 use chorus_core::error::Code;
 use chorus_wire::rest::channels::Channel;
 use chorus_wire::rest::projects::{ListTasks, Task};
@@ -25,7 +29,9 @@ pub(crate) async fn channel(client: &Client, name: &str) -> Result<Channel> {
     }
     let title = bare(name);
     let mut found: Vec<Channel> = client.channels().await?.channels;
-    found.retain(|channel| bare(&channel.title) == title);
+    found.retain(|channel| {
+        channel.kind == ConversationKind::Channel && bare(&channel.title) == title
+    });
     if found.iter().any(|channel| !channel.archived) {
         found.retain(|channel| !channel.archived);
     }
@@ -92,11 +98,17 @@ pub(crate) async fn titles(client: &Client) -> Result<HashMap<String, String>> {
     Ok(channels.into_iter().map(|channel| (channel.id.clone(), shown(&channel))).collect())
 }
 
-/// `#title`, or the id of a conversation without one.
+/// `#title` of a channel, the title of another conversation, or the id of one without.
 pub(crate) fn shown(channel: &Channel) -> String {
-    match bare(&channel.title) {
-        "" => channel.id.clone(),
-        title => format!("#{}", line(title)),
+    called(&channel.id, &channel.title, channel.kind)
+}
+
+/// As [`shown`], of what is known of it.
+pub(crate) fn called(id: &str, title: &str, kind: ConversationKind) -> String {
+    match (bare(title), kind) {
+        ("", _) => id.to_owned(),
+        (title, ConversationKind::Channel) => format!("#{}", line(title)),
+        (title, _) => line(title),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Printing: JSON for programs, lines and tables for people.
 //!
-//! Invariant: nothing that somebody else wrote reaches the terminal raw; control characters are shown, not
-//! obeyed.
+//! Invariant: nothing that somebody else wrote reaches the terminal raw; control characters, marks of direction and
+//! letters of no width are shown, not obeyed, in JSON too.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 
+use chorus_core::attention::names::looks::is_unseen;
 use chorus_core::ids::Timestamp;
 use serde::Serialize;
 
@@ -42,12 +43,16 @@ impl Printer {
     /// One line of JSON.
     pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result {
         let json = serde_json::to_string(value).map_err(|e| Failure::here("cannot print", e))?;
-        write(&json)
+        write(&escaped(&json))
     }
 
-    /// A text as it is; an empty one prints nothing.
+    /// A text of lines; an empty one prints nothing. Whatever came into it, nothing but lines, tabs and our own shades
+    /// reaches the terminal raw.
     pub(crate) fn text(&self, text: &str) -> Result {
-        if text.is_empty() { Ok(()) } else { write(text.trim_end_matches('\n')) }
+        if text.is_empty() {
+            return Ok(());
+        }
+        write(&harmless(text.trim_end_matches('\n'), self.colour))
     }
 
     pub(crate) fn shade(&self, shade: Shade, text: &str) -> String {
@@ -75,8 +80,42 @@ fn write(text: &str) -> Result {
     })
 }
 
-/// Somebody's text on one line: line ends shown as ` / `, other control characters escaped, and so are the
-/// marks that reorder what stands around them.
+/// A text in which all is escaped that is no line of ours; shades are let through where there are any.
+fn harmless(text: &str, shaded: bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        let is_shade = || {
+            let code = text[at..].strip_prefix("\u{1b}[").and_then(|rest| rest.split_once('m'));
+            code.is_some_and(|(code, _)| code.bytes().all(|b| b.is_ascii_digit()))
+        };
+        match c {
+            '\n' | '\t' => shown.push(c),
+            '\u{1b}' if shaded && is_shade() => shown.push(c),
+            _ if c.is_control() || is_unseen(c) => shown.extend(c.escape_unicode()),
+            _ => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// JSON in which the same is escaped: what it means stays, since what serde leaves raw of these stands in strings only.
+pub(crate) fn escaped(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_control() || is_unseen(c) {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                shown.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Somebody's text on one line: line ends shown as ` / `, other control characters escaped, and so are letters of no
+/// width and the marks that reorder what stands around them.
 pub(crate) fn line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for (at, part) in text.trim_end().lines().enumerate() {
@@ -84,10 +123,9 @@ pub(crate) fn line(text: &str) -> String {
             shown.push_str(" / ");
         }
         for c in part.chars() {
-            let reorders = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
             match c {
                 '\t' => shown.push(' '),
-                _ if c.is_control() || reorders => shown.extend(c.escape_unicode()),
+                _ if c.is_control() || is_unseen(c) => shown.extend(c.escape_unicode()),
                 _ => shown.push(c),
             }
         }
@@ -162,9 +200,28 @@ pub(crate) fn span(ms: i64) -> String {
 mod tests {
     use super::*;
 
+    // covers: OPS-470
+    #[test]
+    fn json_shows_what_a_terminal_would_obey_and_means_the_same() {
+        let text = "a\u{1b}[2J\u{9b}b\u{7f}\u{202e}c\u{200b}d\u{e0041}\u{feff}\n";
+        let json = escaped(&serde_json::to_string(text).expect("JSON"));
+        assert!(json.chars().all(|c| !c.is_control() && !is_unseen(c)), "{json}");
+        assert_eq!(serde_json::from_str::<String>(&json).expect("JSON"), text);
+    }
+
+    // covers: OPS-470
+    #[test]
+    fn a_text_has_lines_and_our_own_shades_and_nothing_else_that_a_terminal_obeys() {
+        let text = "\u{1b}[1mann\u{1b}[0m\ta\nb\r\u{1b}[2J\u{202e}";
+        assert_eq!(harmless(text, true), "\u{1b}[1mann\u{1b}[0m\ta\nb\\u{d}\\u{1b}[2J\\u{202e}");
+        assert!(harmless(text, false).starts_with("\\u{1b}[1m"));
+    }
+
+    // covers: OPS-470
     #[test]
     fn what_others_wrote_cannot_move_the_cursor() {
         assert_eq!(line("a\u{1b}[2Jb\r\nc\td\u{202e}e\n"), "a\\u{1b}[2Jb / c d\\u{202e}e");
+        assert_eq!(line("in\u{200b}ci\u{feff}dents\u{9b}"), "in\\u{200b}ci\\u{feff}dents\\u{9b}");
         assert_eq!(short("abcdef", 3), "abc…");
         assert_eq!(short("abc", 3), "abc");
     }

@@ -97,6 +97,10 @@ pub fn record(
     if let Some(record) = beside::moderated(by, command, answer, now) {
         return Some((Weight::Soft, record));
     }
+    // It waits for a person, and nothing was done yet.
+    if matches!(answer, Ok(Outcome::Held(_))) {
+        return None;
+    }
     let (act, kept) = kept(command)?;
     let refused = answer.as_ref().err().map(|refusal| refusal.code);
     let weight = match (kept, refused) {

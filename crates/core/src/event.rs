@@ -362,7 +362,7 @@ impl Event {
         self.attention.as_ref().is_none_or(|a| a.is_shown_to(member))
     }
 
-    /// Whether it counts as talk ([`is_talk`]). What the host asks by itself does not.
+    /// Whether it counts as talk ([`is_talk`]). What the host asks by itself, or for a person, does not.
     pub fn is_talk(&self) -> bool {
         let Some(message) = self.change.message() else { return false };
         match &self.attention {
@@ -371,7 +371,8 @@ impl Event {
         }
     }
 
-    /// Whether it is a stimulus that was said: the key of one is its id, and its payload too, which no member can send.
+    /// Whether it is a stimulus that was said and that no agent has asked for: the key of one is its id, and its payload
+    /// too, which no member can send. Of one that an agent has asked for the payload is another.
     fn is_stimulus(&self) -> bool {
         let is_event = self.change.message().is_some_and(|m| m.kind == MessageKind::Event);
         is_event && self.idempotency.is_some_and(|i| i.key == i.payload)

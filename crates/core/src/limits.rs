@@ -42,6 +42,8 @@ pub const DIGEST_EVENTS: u64 = 10_000;
 pub const DIGEST_TEXT_BYTES: usize = 16 * 1024;
 /// How long a person has to decide what waits for one: a working day away, and back.
 pub const APPROVAL_MS: i64 = 24 * 3_600_000;
+/// Private causes of an agent that are remembered while its sessions run: more rooms than an agent works in.
+pub const TOLD_IN_PRIVATE: usize = 256;
 /// Requests of one agent that wait for a person at once: each is a message kept, and a line to be read.
 pub const APPROVALS_EACH: usize = 100;
 /// What is owed is put off at most this far: longer is not an answer to come, but none.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 
 use crate::approval::Approval;
+use crate::attention::names::looks::{Looks, unseen};
 use crate::attention::names::{Index, Target, fold, valid_handle};
 use crate::budget::HOST_HANDLE;
 use crate::endpoint::Endpoint;
@@ -116,6 +117,8 @@ pub struct Directory {
     pub endpoints: RedBlackTreeMapSync<MemberKey, Arc<Endpoint>>,
     pub inboxes: RedBlackTreeMapSync<Uid, Arc<Inbox>>,
     pub names: Arc<Index>,
+    /// What members and roles are shown by, so that nobody is taken for another.
+    pub(crate) looks: Arc<Looks>,
     by_id: Arc<HashMap<Arc<str>, MemberKey>>,
     by_session: HashTrieMapSync<Uid, SessionKey>,
     pub(crate) by_secret: HashTrieMapSync<Hash, Uid>,
@@ -185,6 +188,9 @@ impl Directory {
             return Err(Refusal::new(Code::Conflict, format!("member '{id}' exists already")));
         }
         self.check_free(handle)?;
+        for name in [Some(id), Some(handle), fields.display_name.as_deref()].into_iter().flatten() {
+            self.must_not_resemble(name, None)?;
+        }
         let member = Arc::new(Member {
             key: MemberKey(self.members.len() as u32 + 1),
             id: id.into(),
@@ -215,6 +221,9 @@ impl Directory {
         }
         check_title("display name", fields.display_name.as_deref())?;
         check_title("owner id", fields.owner.as_deref())?;
+        for name in fields.handle.iter().chain(&fields.display_name) {
+            self.must_not_resemble(name, Some(Target::Member(key)))?;
+        }
         if let Some(name) = &fields.display_name {
             new.display_name = name.as_str().into();
         }
@@ -226,12 +235,15 @@ impl Directory {
         }
         Arc::make_mut(&mut self.names).remove(&old.handle, Target::Member(key));
         Arc::make_mut(&mut self.names).insert(&new.handle, Target::Member(key));
+        self.show(&old, false);
+        self.show(&new, true);
         Ok(self.replace_member(new))
     }
 
     pub fn remove_member(&mut self, key: MemberKey) -> Result<Arc<Member>, Refusal> {
         let mut gone = Member::clone(self.present(key)?);
         Arc::make_mut(&mut self.names).remove(&gone.handle, Target::Member(key));
+        self.show(&gone, false);
         gone.removed = true;
         if self.lead == Some(key) {
             self.lead = None;
@@ -242,6 +254,7 @@ impl Directory {
     pub fn add_role(&mut self, name: &str) -> Result<Arc<Role>, Refusal> {
         check_name("role name", name)?;
         self.check_free(name)?;
+        self.must_not_resemble(name, None)?;
         let role = Arc::new(Role {
             key: RoleKey(self.roles.len() as u32 + 1),
             name: name.into(),
@@ -255,6 +268,7 @@ impl Directory {
     pub fn remove_role(&mut self, key: RoleKey) -> Result<Arc<Role>, Refusal> {
         let mut role = Role::clone(self.role(key).ok_or_else(|| Refusal::not_found("role"))?);
         Arc::make_mut(&mut self.names).remove(&role.name, Target::Role(key));
+        Arc::make_mut(&mut self.looks).remove(&role.name, Target::Role(key));
         role.removed = true;
         Ok(self.replace_role(role))
     }
@@ -335,6 +349,7 @@ impl Directory {
         Arc::make_mut(&mut self.by_id).insert(member.id.clone(), member.key);
         if !member.removed {
             Arc::make_mut(&mut self.names).insert(&member.handle, Target::Member(member.key));
+            self.show(&member, true);
         }
         Arc::make_mut(&mut self.members).push(member);
     }
@@ -344,6 +359,7 @@ impl Directory {
         debug_assert_eq!(role.key.0 as usize, self.roles.len() + 1, "role keys are dense");
         if !role.removed {
             Arc::make_mut(&mut self.names).insert(&role.name, Target::Role(role.key));
+            Arc::make_mut(&mut self.looks).insert(&role.name, Target::Role(role.key));
         }
         self.roles.push(role);
     }
@@ -362,6 +378,29 @@ impl Directory {
         let role = Arc::new(role);
         self.roles[role.key.0 as usize - 1] = role.clone();
         role
+    }
+
+    /// What a member is shown by, from now on or no more.
+    fn show(&mut self, member: &Member, on: bool) {
+        let looks = Arc::make_mut(&mut self.looks);
+        let target = Target::Member(member.key);
+        for name in [&member.id, &member.handle, &member.display_name] {
+            match on {
+                true => looks.insert(name, target),
+                false => looks.remove(name, target),
+            }
+        }
+    }
+
+    /// A name that is taken for another's names the wrong one to whoever reads it.
+    pub(crate) fn must_not_resemble(&self, name: &str, of: Option<Target>) -> Result<(), Refusal> {
+        match self.looks.resembled(name, of) {
+            Some(other) => {
+                let why = format!("the name {name:?} looks like {other:?}, which is another's");
+                Err(Refusal::new(Code::Conflict, why))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Two targets of one name would make it name nobody, so the second is refused.
@@ -400,6 +439,10 @@ pub fn check_title(what: &str, text: Option<&str>) -> Result<(), Refusal> {
     }
     if text.trim().is_empty() || text.chars().any(char::is_control) {
         return Err(Refusal::invalid(format!("a {what} is one line and not empty")));
+    }
+    if let Some(c) = unseen(text) {
+        let why = format!("a {what} has no letter that nobody sees, as U+{:04X}", u32::from(c));
+        return Err(Refusal::invalid(why));
     }
     Ok(())
 }

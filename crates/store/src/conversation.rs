@@ -171,6 +171,44 @@ pub(crate) fn visible_keys(
     db.all(sql, &[workspace.into(), public.into(), viewer.0.into()], read)
 }
 
+/// The private conversations in which a member has a seat.
+pub(crate) fn private_seats(
+    db: &dyn Db,
+    workspace: i64,
+    member: MemberKey,
+) -> Result<Vec<ConversationKey>> {
+    let sql = "SELECT c.conversation FROM roster r JOIN conversation c
+            ON c.workspace = r.workspace AND c.conversation = r.conversation
+        WHERE r.workspace = $1 AND r.member = $2 AND c.visibility <> $3 ORDER BY c.conversation";
+    let public = Visibility::Public.code();
+    let values = [workspace.into(), member.0.into(), public.into()];
+    db.all(sql, &values, |row| Ok(ConversationKey(row.int(0)?)))
+}
+
+/// Titles of the channels in use that a member may see; without a viewer, of all.
+pub(crate) fn channel_titles(
+    db: &dyn Db,
+    workspace: i64,
+    viewer: Option<MemberKey>,
+) -> Result<Vec<(Uid, String)>> {
+    let read = |row: &dyn Row| Ok((uid(row, 0)?, row.text(1)?.to_owned()));
+    let all = "SELECT uid, title FROM conversation
+        WHERE workspace = $1 AND kind = $2 AND archived = $3";
+    let (channel, archived) = (ConversationKind::Channel.code(), false);
+    let Some(viewer) = viewer else {
+        return db.all(all, &[workspace.into(), channel.into(), archived.into()], read);
+    };
+    let sql = format!(
+        "{all} AND (visibility = $4 OR conversation IN (
+            SELECT conversation FROM roster WHERE workspace = $1 AND member = $5
+        ))"
+    );
+    let public = Visibility::Public.code();
+    let values =
+        [workspace.into(), channel.into(), archived.into(), public.into(), viewer.0.into()];
+    db.all(&sql, &values, read)
+}
+
 pub(crate) fn head(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Head>> {
     static SQL: OnceLock<String> = OnceLock::new();
     let sql = SQL.get_or_init(|| heads_sql("AND h.conversation = $2"));

@@ -171,6 +171,10 @@ impl Facts for Stored<'_> {
         Ok(inbox::find(self.db, self.workspace, inbox, channel)?)
     }
 
+    fn private_seats(&mut self, member: MemberKey) -> Result<Vec<ConversationKey>, Unavailable> {
+        Ok(conversation::private_seats(self.db, self.workspace, member)?)
+    }
+
     fn lives(&mut self, host: u32) -> Result<bool, Unavailable> {
         match self.db.shared() {
             Some(hosts) => Ok(hosts.hosts()?.contains(&host)),

@@ -10,6 +10,8 @@ use crate::house::House;
 
 const PEOPLE: [&str; 8] = ["alice", "bernd", "chiara", "dmitri", "elif", "farid", "grace", "hugo"];
 const AGENTS: [&str; 6] = ["scout", "smith", "tester", "writer", "ops", "planner"];
+/// Agents, the first ones, that are told things in private: what they say outside a turn may wait for a person.
+const CONFIDED: usize = 2;
 const ROLES: [(&str, [&str; 3]); 2] =
     [("builders", ["smith", "tester", "ops"]), ("thinkers", ["scout", "planner", "writer"])];
 const CHANNELS: usize = 20;
@@ -188,7 +190,7 @@ impl People {
 
     /// Tells an agent in private what it is to carry to a channel.
     pub(crate) async fn confide(&mut self, house: &House) {
-        let pair = self.chance.below(self.pairs.len() as u64) as usize;
+        let pair = self.chance.below(CONFIDED as u64) as usize;
         let room = self.draw_room();
         let (author, conversation) = self.pairs[pair].clone();
         let (number, to) = (self.plan.said.len(), &self.rooms[room]);
@@ -207,6 +209,11 @@ impl People {
 
     pub(crate) fn agents(&self) -> &[(String, String)] {
         &self.agents
+    }
+
+    /// Agents that nobody confides in, by their place among all.
+    pub(crate) fn open_agents(&self) -> std::ops::Range<usize> {
+        CONFIDED..self.agents.len()
     }
 
     pub(crate) fn posted(&self) -> u64 {
@@ -312,7 +319,7 @@ impl People {
         });
         if ephemeral {
             body["visibility"] = json!("ephemeral");
-            body["only"] = json!([agent, another]);
+            body["only"] = json!([AGENTS[chance.below(CONFIDED as u64) as usize], another]);
         } else if chance.below(6) == 0 {
             body["thread"] = json!(self.threads[place]);
         }

@@ -62,7 +62,9 @@ impl Rare {
         let room = people.draw_workflow();
         // More often than the budget goes: what a turn refuses after its fifth message is not said.
         for turn in 0..240 {
-            let agent = turn % people.agents().len();
+            // Of others, what they say without a turn waits for a person.
+            let open = people.open_agents();
+            let agent = open.start + turn % open.len();
             let text = format!("Step {turn} of part {} is behind us.", self.rounds);
             let body = json!({
                 "conversation": people.room(room), "thread": people.thread(room), "text": text,

@@ -62,6 +62,10 @@ pub trait Facts {
     ) -> Result<Option<ConversationKey>, Unavailable> {
         Ok(None)
     }
+    /// The private conversations in which a member has a seat.
+    fn private_seats(&mut self, _member: MemberKey) -> Result<Vec<ConversationKey>, Unavailable> {
+        Ok(Vec::new())
+    }
     /// Whether another host of the same database lives, counted as they came.
     fn lives(&mut self, _host: u32) -> Result<bool, Unavailable> {
         Ok(false)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::stimulus::{flag, get_time, get_uid, put_time, put_uid};
+use super::stimulus::{flag, get_chain, get_time, get_uid, put_chain, put_time, put_uid};
 use super::{Corrupt, Reader, Result, Writer};
 use crate::ids::{MemberKey, ThreadKey, Timestamp};
 use crate::schedule::{Firing, Schedule, When};
@@ -47,13 +47,14 @@ pub fn schedule(s: &Schedule) -> Vec<u8> {
     }
     out.0.extend_from_slice(&s.salt);
     // Of those before, rows that were written first know nothing, and end here.
-    if !earlier.is_empty() {
+    if !earlier.is_empty() || s.chain.is_some() {
         out.number(earlier.len() as u64);
         for firing in earlier {
             out.signed(firing.at.0);
             put_uid(&mut out, Some(firing.stimulus));
             out.code(firing.how);
         }
+        put_chain(&mut out, s.chain);
     }
     out.0
 }
@@ -89,14 +90,19 @@ pub fn read_schedule(bytes: &[u8]) -> Result<Schedule> {
     };
     let salt = r.bytes(16)?.try_into().map_err(|_| Corrupt)?;
     let mut firings = Vec::new();
+    let mut chain = None;
     if !r.0.is_empty() {
         let count = r.count()?;
-        if count == 0 || last.is_none() {
+        if count > 0 && last.is_none() {
             return Err(Corrupt);
         }
         for _ in 0..count {
             let at = Timestamp(r.signed()?);
             firings.push(get_firing(r, at)?);
+        }
+        chain = get_chain(r)?;
+        if count == 0 && chain.is_none() {
+            return Err(Corrupt);
         }
     }
     firings.extend(last);
@@ -110,6 +116,7 @@ pub fn read_schedule(bytes: &[u8]) -> Result<Schedule> {
         text,
         title,
         targets,
+        chain,
         progress_key,
         initiative_key,
         created_at,

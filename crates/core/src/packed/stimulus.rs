@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::{Corrupt, Reader, Result, Writer};
-use crate::ids::{MemberKey, ThreadKey, Timestamp, Uid};
-use crate::stimulus::Stimulus;
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::stimulus::{Chain, Stimulus};
 
 pub fn stimulus(s: &Stimulus) -> Vec<u8> {
     let mut out = Writer::default();
@@ -31,6 +32,7 @@ pub fn stimulus(s: &Stimulus) -> Vec<u8> {
     put_uid(&mut out, s.said);
     put_uid(&mut out, s.by);
     put_time(&mut out, s.ended_at);
+    put_chain(&mut out, s.chain);
     out.0
 }
 
@@ -76,12 +78,36 @@ pub fn read_stimulus(bytes: &[u8]) -> Result<Stimulus> {
         by: get_uid(r)?,
         reason,
         ended_at: get_time(r)?,
+        chain: get_chain(r)?,
     };
     reader.end()?;
     if stimulus.state.is_open() == stimulus.ended_at.is_some() {
         return Err(Corrupt);
     }
     Ok(stimulus)
+}
+
+/// At the end of a row: those that were written before there were chains end here, as those without one do.
+pub(super) fn put_chain(out: &mut Writer, chain: Option<Chain>) {
+    let Some(Chain { cause, hop }) = chain else { return };
+    out.byte(hop);
+    out.option(cause.map(|at| at.conversation.0));
+    out.option(cause.map(|at| at.seq.0));
+}
+
+pub(super) fn get_chain(r: &mut Reader<'_>) -> Result<Option<Chain>> {
+    if r.0.is_empty() {
+        return Ok(None);
+    }
+    let hop = r.byte()?;
+    let cause = match (r.option()?, r.option()?) {
+        (Some(conversation), Some(seq)) => {
+            Some(EventRef { conversation: ConversationKey(conversation), seq: Seq(seq) })
+        }
+        (None, None) => None,
+        _ => return Err(Corrupt),
+    };
+    Ok(Some(Chain { cause, hop }))
 }
 
 pub(super) fn flag(r: &mut Reader<'_>) -> Result<bool> {

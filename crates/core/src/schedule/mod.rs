@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::error::Refusal;
 use crate::ids::{MemberKey, ThreadKey, Timestamp, Uid};
 use crate::limits;
-use crate::stimulus::becomes;
+use crate::stimulus::{Chain, becomes};
 use cron::Cron;
 
 /// When it fires.
@@ -77,6 +77,8 @@ pub struct Schedule {
     pub title: Arc<str>,
     /// Whom it is for.
     pub targets: Vec<MemberKey>,
+    /// That of the turn in which an agent made it, which its firings keep. None: a person has.
+    pub chain: Option<Chain>,
     #[redact(fixed = 3)]
     pub progress_key: Option<Arc<str>>,
     #[redact(fixed = 3)]

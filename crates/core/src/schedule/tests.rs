@@ -114,6 +114,7 @@ fn an_interval_counts_from_when_it_was_made() {
 
 fn blank(salt: u8) -> Schedule {
     Schedule {
+        chain: None,
         uid: Uid(1),
         when: When::Every(60_000),
         source: MemberKey(1),

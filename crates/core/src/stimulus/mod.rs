@@ -12,6 +12,7 @@ mod rules;
 
 use std::sync::Arc;
 
+use crate::event::EventRef;
 use crate::ids::{MemberKey, ThreadKey, Timestamp, Uid};
 pub use recover::{Found, Recovered, becomes};
 pub use rules::{Rules, RulesPatch};
@@ -120,6 +121,15 @@ impl StimulusState {
     }
 }
 
+/// Where what an agent has asked for stands in the chain of what caused what, as its messages do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// What it was asked for in the turn of.
+    pub cause: Option<EventRef>,
+    /// How far from a person it is.
+    pub hop: u8,
+}
+
 /// What is to be said, by whom and to whom.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Stimulus {
@@ -137,6 +147,8 @@ pub struct Stimulus {
     pub targets: Vec<MemberKey>,
     /// Shown to its targets only.
     pub private: bool,
+    /// None: no agent has asked for it, but a person, or the host.
+    pub chain: Option<Chain>,
     #[redact(fixed = 3)]
     pub progress_key: Option<Arc<str>>,
     #[redact(fixed = 3)]
@@ -181,6 +193,7 @@ impl Stimulus {
             title: "".into(),
             targets: Vec::new(),
             private: false,
+            chain: None,
             progress_key: None,
             dedupe_key: None,
             initiative_key: None,

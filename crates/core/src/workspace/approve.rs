@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::{Result, Run};
 use crate::approval::{Approval, Asked, Decided, Source, Standing};
 use crate::command::{Authority, By, Outcome, Post};
-use crate::conversation::Visibility;
 use crate::delivery::Delivery;
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
@@ -13,34 +12,6 @@ use crate::ids::{ConversationKey, MemberKey, Uid};
 use crate::limits;
 
 impl Run<'_> {
-    /// Whether saying it in `to` would show what was said at `source` to somebody who cannot read it there.
-    pub(super) fn widens(
-        &mut self,
-        source: EventRef,
-        to: ConversationKey,
-        only: Option<&Arc<[MemberKey]>>,
-    ) -> Result<bool> {
-        let shown_to = self.recall(source)?.event.only().cloned();
-        let (from, to) = (self.room(source.conversation), self.room(to));
-        let open = from.conversation.settings.visibility == Visibility::Public;
-        if shown_to.is_none() && (open || from.key() == to.key()) {
-            return Ok(false);
-        }
-        let reads_there = |member: &MemberKey| match &shown_to {
-            Some(only) => only.contains(member),
-            None => from.roster.contains_key(member),
-        };
-        let all = match only {
-            Some(only) => only.iter().all(reads_there),
-            None if to.conversation.settings.visibility == Visibility::Public => {
-                let mut members = self.directory().members.iter().filter(|m| !m.removed);
-                members.all(|m| reads_there(&m.key))
-            }
-            None => to.roster.keys().all(reads_there),
-        };
-        Ok(!all)
-    }
-
     /// What became of the same send before, when it had to wait; none when it is new.
     pub(super) fn asked_before(&mut self, post: &Post) -> Result<Option<Outcome>> {
         let Some(idempotency) = post.idempotency else { return Ok(None) };
@@ -73,11 +44,11 @@ impl Run<'_> {
         to: ConversationKey,
         post: Post,
         source: Option<EventRef>,
-        answers: bool,
+        answered: Option<EventRef>,
     ) -> Result<Outcome> {
         let asked = Asked::Send { to, post: Arc::new(post) };
         let approval = self.ask(asked, source)?;
-        if let Some(at) = source.filter(|_| answers) {
+        if let Some(at) = answered {
             self.put_off(at, approval.expires, Delivery::sleep);
         }
         Ok(Outcome::Held(approval))
@@ -85,13 +56,25 @@ impl Run<'_> {
 
     /// Whether the caller may call a sensitive tool with these arguments: a person has agreed to just that.
     pub(super) fn may_call(&mut self, tool: Arc<str>, arguments: Arc<str>) -> Result<Outcome> {
-        let me = self.me()?;
-        if !me.is_agent() {
+        if !self.me()?.is_agent() {
             return Ok(Outcome::Done);
         }
+        let source = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        self.ask_once(tool, arguments, source)
+    }
+
+    /// Asks a person about a call that would carry on what was said at `source`, unless one has agreed to it. The turn it
+    /// is made in is not overdue meanwhile.
+    pub(super) fn ask_once(
+        &mut self,
+        tool: Arc<str>,
+        arguments: Arc<str>,
+        source: Option<EventRef>,
+    ) -> Result<Outcome> {
+        let me = self.by.member;
         let same = |a: &&Arc<Approval>| match &a.asked {
             Asked::Call { tool: t, arguments: x } => {
-                a.member == me.key && *t == tool && *x == arguments
+                a.member == me && *t == tool && *x == arguments
             }
             Asked::Send { .. } => false,
         };
@@ -105,12 +88,12 @@ impl Run<'_> {
                 Standing::Approved | Standing::Expired => {}
             }
         }
-        let source = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
         if let Some(at) = source {
             self.load(at.conversation)?;
         }
         let approval = self.ask(Asked::Call { tool, arguments }, source)?;
-        if let Some(at) = source {
+        let turn = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        if let Some(at) = turn {
             self.put_off(at, approval.expires, Delivery::sleep);
         }
         Ok(Outcome::Held(approval))

@@ -26,9 +26,7 @@ impl Run<'_> {
         if kind == ConversationKind::Channel {
             self.must_govern()?;
         }
-        if kind == ConversationKind::Dm && settings.visibility == Visibility::Public {
-            return Err(Refusal::invalid("a direct conversation is private").into());
-        }
+        check_visibility(kind, settings.visibility)?;
         check_settings(&settings)?;
         for member in members {
             self.must_be_member(*member)?;
@@ -73,7 +71,10 @@ impl Run<'_> {
         text(patch.title, &mut settings.title);
         text(patch.description, &mut settings.description);
         text(patch.purpose, &mut settings.purpose);
-        settings.visibility = patch.visibility.unwrap_or(settings.visibility);
+        if let Some(visibility) = patch.visibility {
+            check_visibility(self.room(key).conversation.kind, visibility)?;
+            settings.visibility = visibility;
+        }
         settings.archived = patch.archived.unwrap_or(settings.archived);
         if let Some(lead) = patch.lead {
             self.check_lead(key, lead)?;
@@ -213,6 +214,14 @@ impl Run<'_> {
 /// running the command again gives the same.
 pub(super) fn derived(uid: Uid, n: usize) -> Uid {
     Uid(uid.0.wrapping_add(1 + n as u128))
+}
+
+/// What was said to some in a direct conversation never becomes everybody's.
+fn check_visibility(kind: ConversationKind, visibility: Visibility) -> Result<(), Refusal> {
+    if kind == ConversationKind::Dm && visibility == Visibility::Public {
+        return Err(Refusal::invalid("a direct conversation is private"));
+    }
+    Ok(())
 }
 
 pub(super) fn check_settings(settings: &Settings) -> Result<(), Refusal> {

@@ -133,6 +133,9 @@ impl Run<'_> {
             seen_at: now,
         };
         self.ws.last_session = self.ws.last_session.max(key.0);
+        if known.is_none() {
+            self.ws.told.began(key);
+        }
         let directory = self.directory_mut();
         directory.put_session(session);
         directory.set_connected(key, true, now);
@@ -215,7 +218,11 @@ impl Run<'_> {
         }
         let resumable = self.directory().sessions.get(&session).is_some_and(|s| s.resumable);
         if !resumable && !holds_work {
+            let member = self.directory().sessions.get(&session).map(|s| s.member);
             self.directory_mut().drop_session(session);
+            if let Some(member) = member {
+                self.ws.told.ended(member, session);
+            }
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::conversation::derived;
 use super::{Result, Run};
+use crate::attention::names::looks::is_unseen;
 use crate::attention::{Attention, Directedness, Intent, Rule};
 use crate::delivery::{Delivery, Disposition, Open};
 use crate::event::{Change, EventRef, Idempotency, Message, MessageKind};
@@ -157,11 +158,4 @@ fn report(why: Unanswered, reason: Option<&str>) -> String {
         }
     }
     out
-}
-
-/// Characters that turn the direction of a line, break it, or have no width.
-pub(super) fn is_unseen(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }

@@ -12,6 +12,7 @@ use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Timestamp};
 use crate::limits;
 use crate::member::Member;
+use crate::stimulus::Chain;
 
 /// What caused a message, as the guard needs it.
 pub(super) struct Cause {
@@ -71,6 +72,22 @@ impl Run<'_> {
         }
     }
 
+    /// Where what an agent asks for here stands in its chain, which is that of the turn it asks in; none where no agent
+    /// asks. What it asks for in a turn that is not its own any more comes too late.
+    pub(super) fn chain_here(&mut self, key: ConversationKey) -> Result<Option<Chain>> {
+        if !self.directory().is_agent(self.by.member) {
+            return Ok(None);
+        }
+        let Some(cause) = self.cause(key, None)? else {
+            return Ok(Some(Chain { cause: None, hop: 1 }));
+        };
+        if cause.turn.is_some() {
+            let delivery = cause.open.as_ref().and_then(|o| o.delivery(self.by.member));
+            check_fence(&cause, delivery, self.by.member)?;
+        }
+        Ok(Some(Chain { cause: Some(cause.at), hop: cause.hop.saturating_add(1) }))
+    }
+
     /// The turn the member has just answered in here: what it says besides belongs to the same chain.
     fn last_turn(&self, member: MemberKey, here: ConversationKey) -> Option<EventRef> {
         let since = self.now.plus(-limits::TURN_QUIET_MS);
@@ -124,13 +141,22 @@ impl Run<'_> {
             return Ok(Verdict { cause: in_reply_to, ..Verdict::default() });
         }
         let now = self.now;
+        let is_open = |cause: &Cause| {
+            let mine = cause.open.as_ref().and_then(|open| open.delivery(sender.key));
+            mine.is_some_and(Delivery::is_open)
+        };
         let cause = match approved.filter(|_| in_reply_to.is_none()) {
             Some(at) => Some(self.cause_at(at)?),
             None => self.cause(key, in_reply_to)?,
         };
         match cause {
-            // Said in passing, in another conversation than the turn's: part of its chain, and no answer.
-            Some(cause) if cause.at.conversation != key && in_reply_to.is_none() => {
+            // Said in passing, in another conversation than the turn's or once that is over: part of its chain, and no
+            // answer.
+            Some(cause)
+                if in_reply_to.is_none()
+                    && (cause.at.conversation != key
+                        || (approved.is_some() && !is_open(&cause))) =>
+            {
                 let hop = cause.hop.saturating_add(1);
                 Ok(Verdict { cause: Some(cause.at), hop, ..Verdict::default() })
             }

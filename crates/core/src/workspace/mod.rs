@@ -38,6 +38,7 @@ mod rooms;
 mod run;
 mod schedule;
 mod seat;
+mod show;
 mod stimulus;
 mod thread;
 mod timer;
@@ -65,6 +66,7 @@ use defer::Deferral;
 use digest::{Every, digest_timer};
 use hold::Rooms;
 use run::Run;
+use show::Told;
 use stimulus::stimulus_timer;
 use timer::Timers;
 
@@ -103,6 +105,8 @@ pub struct Workspace {
     overdue: BTreeSet<EventRef>,
     /// What waits for a person, and for how long.
     approvals: approval::Rules,
+    /// What agents were told in private.
+    told: Told,
     timers: Timers,
     digests: Every,
     keep: Keep,
@@ -196,6 +200,9 @@ impl Workspace {
         let mut run = Run { ws: self, facts, by, drawn, now };
         if let Some(before) = run.pass_gate(&command)? {
             return Ok(before);
+        }
+        if let Some(held) = run.may_show(&command)? {
+            return Ok(held);
         }
         let outcome = match command {
             Command::AddMember { .. }

@@ -68,7 +68,7 @@ impl Run<'_> {
     }
 
     /// Whether an agent may say one more thing here.
-    fn check_budget(
+    pub(super) fn check_budget(
         &self,
         me: &Member,
         key: ConversationKey,

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::failure::is_unseen;
 use super::guard::Verdict;
 use super::inbox::Elsewhere;
 use super::place::Place;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
+use crate::attention::names::looks::is_unseen;
 use crate::attention::{Attention, Directedness, Intent, Rule};
 use crate::command::{Audience, Effect, Outcome, Post};
 use crate::delivery::{Delivery, Open};
@@ -69,15 +69,11 @@ impl Run<'_> {
             self.check_may_talk(&me, &place, verdict.cause)?;
         }
         if approved.is_none() && me.is_agent() && !self.directory().is_stand_in(me.key) {
-            let source = verdict.cause;
-            let all = self.ws.approvals.all_sends;
-            let widens = match source {
-                Some(source) => self.widens(source, place.key, only.as_ref())?,
-                None => false,
-            };
-            if all || widens {
-                let answers = source.is_some() && place.answers == source;
-                return self.hold(place.key, post, source, answers);
+            let cause = verdict.cause;
+            let carried = self.carried_by_send(cause, place.answers, place.key, only.as_ref())?;
+            if self.ws.approvals.all_sends || carried.is_some() {
+                let answered = cause.filter(|_| place.answers == cause);
+                return self.hold(place.key, post, carried.or(cause), answered);
             }
         }
         let thread = match place.opens {

@@ -22,7 +22,7 @@ impl Run<'_> {
             Act::Add(new) => self.new_schedule(key, new)?,
             Act::Change(uid, patch) => {
                 let old = self.schedule_to_change(key, uid)?;
-                self.patched(&old, patch)?
+                self.patched(key, &old, patch)?
             }
             Act::Remove(uid) => {
                 let old = self.schedule_to_change(key, uid)?;
@@ -49,7 +49,9 @@ impl Run<'_> {
             return Err(Refusal::new(Code::RateLimited, why).into());
         }
         let thread = self.thread_here(key, new.thread)?;
+        let chain = self.chain_here(key)?;
         Ok(Schedule {
+            chain,
             uid: self.drawn.uid,
             when: new.when,
             source: new.source.unwrap_or(me),
@@ -94,8 +96,14 @@ impl Run<'_> {
         self.unbind_all(key, &[binding].into(), 0).map(drop)
     }
 
-    fn patched(&self, old: &Schedule, patch: SchedulePatch) -> Result<Schedule> {
+    fn patched(
+        &mut self,
+        key: ConversationKey,
+        old: &Schedule,
+        patch: SchedulePatch,
+    ) -> Result<Schedule> {
         let when = patch.when(&old.when)?;
+        let chain = self.chain_again(key, old.chain)?;
         // A new interval counts from now.
         let created_at = if when.is_some() { self.now } else { old.created_at };
         Ok(Schedule {
@@ -105,6 +113,7 @@ impl Run<'_> {
             targets: patch.targets.unwrap_or_else(|| old.targets.clone()),
             paused: patch.paused.unwrap_or(old.paused),
             created_at,
+            chain,
             ..old.clone()
         })
     }
@@ -152,6 +161,7 @@ impl Run<'_> {
             text: of.text.clone(),
             title: of.title.clone(),
             targets: of.targets.clone(),
+            chain: of.chain,
             progress_key: of.progress_key.clone(),
             dedupe_key: Some(of.key()),
             initiative_key: of.initiative_key.clone(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::conversation::derived;
 use super::{Result, Run};
+use crate::attention::names::Target;
 use crate::command::Outcome;
 use crate::conversation::{Participation, Settings, Terms, TermsPatch};
 use crate::delivery::{Disposition, State};
@@ -78,6 +79,9 @@ impl Run<'_> {
             return Err(Refusal::invalid(why).into());
         }
         check_title("display name", new.name.as_deref())?;
+        if let Some(name) = &new.name {
+            self.directory().must_not_resemble(name, Some(Target::Member(member)))?;
+        }
         if let Some(uid) = new.session.filter(|uid| old.session != Some(*uid)) {
             let session = self.directory().session_by_uid(uid);
             if session.is_none_or(|session| session.member != member) {

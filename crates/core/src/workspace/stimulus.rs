@@ -10,16 +10,20 @@ mod made;
 use std::sync::Arc;
 
 use super::conversation::derived;
+use super::place::Place;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
+use crate::attention::names::looks::is_unseen;
 use crate::attention::{Attention, Directedness, Intent};
 use crate::command::{NewStimulus, Outcome};
 use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef, Idempotency, Message, MessageKind, ThreadOpening};
+use crate::event::{
+    Change, Event, EventRef, Idempotency, Message, MessageKind, ThreadOpening, is_talk,
+};
 use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, ThreadKey, Timestamp, Uid};
 use crate::limits;
 use crate::member::check_title;
-use crate::stimulus::{Stimulus, StimulusKind, StimulusState, keys};
+use crate::stimulus::{Chain, Stimulus, StimulusKind, StimulusState, keys};
 use crate::thread::work::{Report, Spur, WorkChange, check_key, check_words_of};
 use crate::thread::{ThreadKind, ThreadStatus};
 
@@ -38,9 +42,14 @@ impl Run<'_> {
         keys::check_free("progress_key", new.progress_key.as_deref())?;
         keys::check_free("dedupe_key", new.dedupe_key.as_deref())?;
         let thread = self.thread_here(key, new.thread)?;
+        let chain = self.chain_here(key)?;
+        if !new.targets.is_empty() {
+            self.check_budget(&me, key, thread.map(|(thread, _)| thread))?;
+        }
         let (drawn, source) = (self.drawn, new.source.unwrap_or(me.key));
         let stimulus = Stimulus {
             thread,
+            chain,
             title: new.title.unwrap_or_else(|| headline(&new.text)),
             text: new.text,
             targets: new.targets,
@@ -123,6 +132,7 @@ impl Run<'_> {
             (false, _) if state.is_open() => self.cancelled(&old, "it was called off"),
             (true, StimulusState::Cancelled) => {
                 let fresh = Stimulus {
+                    chain: self.chain_again(key, old.chain)?,
                     state: StimulusState::Pending,
                     due_at: self.now,
                     created_at: self.now,
@@ -156,6 +166,17 @@ impl Run<'_> {
     pub(super) fn cancelled(&self, old: &Stimulus, why: &str) -> Stimulus {
         let ended = old.ended(StimulusState::Cancelled, self.now);
         Stimulus { reason: Some(why.into()), ..ended }
+    }
+
+    /// The chain of what is asked for once more: a person begins a new one, and an agent makes none shorter.
+    pub(super) fn chain_again(
+        &mut self,
+        key: ConversationKey,
+        before: Option<Chain>,
+    ) -> Result<Option<Chain>> {
+        let now = self.chain_here(key)?;
+        let further = before.filter(|before| now.is_some_and(|now| before.hop >= now.hop));
+        Ok(further.or(now))
     }
 
     fn stimulus_outcome(&self, key: ConversationKey, stimulus: Arc<Stimulus>) -> Outcome {
@@ -322,16 +343,21 @@ impl Run<'_> {
         only.sort_unstable();
         only.dedup();
         let only: Option<Arc<[MemberKey]>> = stimulus.private.then(|| only.into());
+        let hop = stimulus.chain.map_or(1, |chain| chain.hop);
+        let cause = match stimulus.chain.and_then(|chain| chain.cause) {
+            Some(at) => self.recall_kept(at)?.map(|_| at),
+            None => None,
+        };
         let room = self.room(key);
         // A result that is for nobody is for whoever reads.
         let is_result = stimulus.kind == StimulusKind::ScheduleResult;
         let for_nobody = is_result && stimulus.targets.is_empty();
-        let attention = if stimulus.kind.wakes_nobody() || for_nobody {
+        let mut attention = if stimulus.kind.wakes_nobody() || for_nobody {
             let (intent, rest) = (Intent::Status, Directedness::Ambient);
             Attention { only, ..Attention::plain(intent, rest, Vec::new()) }
         } else {
             let said = Said {
-                hop: 1,
+                hop,
                 mentions: &stimulus.targets,
                 only: only.as_ref(),
                 leave: false,
@@ -350,11 +376,22 @@ impl Run<'_> {
             metadata: Some(metadata.into()),
             ..Message::default()
         };
+        let key_of = stimulus.uid.0.to_be_bytes();
+        let mut payload = key_of;
+        if stimulus.chain.is_some() && me.is_agent() {
+            // An agent has asked for it: it is judged, and counts, as if it were a message.
+            payload = (!stimulus.uid.0).to_be_bytes();
+            if is_talk(&message, &attention) {
+                self.check_budget(&me, key, thread)?;
+            }
+            let place = Place { key, thread, answers: None, opens: None };
+            self.note_spent(&me, &place, cause, &message, &mut attention);
+        }
         let mut draft = self.draft(stimulus.becomes(), Change::Posted(message));
         draft.thread = thread;
-        draft.hop = 1;
-        let key_of = stimulus.uid.0.to_be_bytes();
-        draft.idempotency = Some(Idempotency { key: key_of, payload: key_of });
+        draft.hop = hop;
+        draft.cause = cause;
+        draft.idempotency = Some(Idempotency { key: key_of, payload });
         draft.attention = Some(Arc::new(attention));
         let event = self.room_mut(key).log(draft);
         self.publish(event.clone())?;
@@ -404,7 +441,7 @@ pub(super) fn stimulus_timer(conversation: ConversationKey) -> EventRef {
 /// The first line of a text, as a title.
 pub(super) fn headline(text: &str) -> Arc<str> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("stimulus");
-    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    let line: String = line.chars().filter(|c| !c.is_control() && !is_unseen(*c)).collect();
     shortened(&line, HEADLINE_BYTES).trim().into()
 }
 

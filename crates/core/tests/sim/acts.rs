@@ -98,6 +98,8 @@ impl World {
         let result = self.run(by, Command::Post(Box::new(post)));
         match result {
             Ok(Outcome::Logged { entry, .. }) => Ok(entry.event.uid),
+            // What it was told in the pair, and says elsewhere without a turn.
+            Ok(Outcome::Held(_)) => Err(Refusal::new(Code::ApprovalRequired, "it waits")),
             Ok(other) => panic!("{other:?}"),
             Err(refusal) => {
                 *self.refusals.entry(refusal.code).or_default() += 1;

@@ -8,7 +8,7 @@ use chorus_core::limits;
 use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::rest::approvals::{self as rest, Approvals, Decision, ListApprovals};
 use chorus_wire::{canonical, jsonrpc};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::{App, ids, unexpected};
@@ -45,6 +45,20 @@ impl App {
         }
     }
 
+    /// The same for what a door does that a tool does too; `arguments` are the tool's.
+    pub(crate) async fn may_do(
+        &self,
+        caller: &Caller,
+        tool: Tool,
+        arguments: impl FnOnce() -> Map<String, Value>,
+    ) -> Result<(), Refusal> {
+        if !self.sensitive.contains(&tool) {
+            return Ok(());
+        }
+        let asked = to_raw_value(&arguments()).ok();
+        self.may_call(caller, tool, asked.as_deref()).await
+    }
+
     /// What waits where the caller may see what it is about; an operator sees all.
     pub(crate) async fn approvals(
         &self,
@@ -52,6 +66,8 @@ impl App {
         query: ListApprovals,
     ) -> Result<Approvals, Refusal> {
         caller.must_not_be_a_turn()?;
+        // What was held a moment ago is shown.
+        self.caught_up().await?;
         let (directory, now) = (self.directory().clone(), self.now());
         let mut shown = Vec::new();
         for approval in directory.approvals.values() {

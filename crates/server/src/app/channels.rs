@@ -3,11 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use chorus_core::attention::names::fold;
+use chorus_core::attention::names::looks::look_alike;
 use chorus_core::command::{Command, Outcome, SettingsPatch};
 use chorus_core::conversation::{
     Conversation, ConversationKind, Keep, Replies, Settings, TermsPatch, Visibility,
 };
-use chorus_core::error::Refusal;
+use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Uid;
 use chorus_core::limits;
 use chorus_core::stimulus;
@@ -30,7 +32,7 @@ impl App {
     ) -> Result<Channel, Refusal> {
         caller.must_not_be_a_turn()?;
         let kind = new.kind.unwrap_or(ConversationKind::Channel);
-        let command = {
+        let (settings, members) = {
             let directory = self.directory();
             let stream =
                 new.stream.as_deref().map(|id| streams::key(&directory, id)).transpose()?;
@@ -39,8 +41,10 @@ impl App {
             let agents = seats.into_iter().filter(|member| directory.is_agent(*member)).count();
             let replies = new.replies.unwrap_or(Replies::of_new(kind, agents));
             let settings = Settings { replies, ..settings(kind, &new, stream)? };
-            Command::CreateConversation { kind, settings, members }
+            (settings, members)
         };
+        self.must_not_be_taken(caller, kind, &settings.title, None).await?;
+        let command = Command::CreateConversation { kind, settings, members };
         match self.submit(caller.by, command).await? {
             Outcome::Conversation(conversation) => self.channel_by(caller, conversation.uid).await,
             other => Err(unexpected(&other)),
@@ -83,8 +87,38 @@ impl App {
             proactive: patch.proactive,
             pins,
         };
+        if let Some(title) = &settings.title {
+            let kind = self.kind(caller, conversation).await?;
+            self.must_not_be_taken(caller, kind, title, Some(conversation)).await?;
+        }
         self.submit(caller.by, Command::ChangeConversation { conversation, settings }).await?;
         self.channel_by(caller, conversation).await
+    }
+
+    /// A channel is asked for by its title: another's title may be no look-alike of it, and that of a direct
+    /// conversation not even the same. Only channels that the caller sees count, so that a refusal tells of no other.
+    async fn must_not_be_taken(
+        &self,
+        caller: &Caller,
+        kind: ConversationKind,
+        title: &str,
+        of: Option<Uid>,
+    ) -> Result<(), Refusal> {
+        let is_asked_for = matches!(kind, ConversationKind::Channel | ConversationKind::Dm);
+        if !is_asked_for || (kind != ConversationKind::Channel && title == kind.name()) {
+            return Ok(());
+        }
+        let viewer = caller.viewer();
+        let titles = self.read(move |readers| readers.channel_titles(viewer)).await?;
+        let title = bare(title);
+        let same = |other: &str| kind == ConversationKind::Channel && fold(other) == fold(title);
+        let taken = titles.iter().filter(|(uid, _)| Some(*uid) != of).find(|(_, other)| {
+            let other = bare(other);
+            look_alike(other, title) && !same(other)
+        });
+        let Some((_, other)) = taken else { return Ok(()) };
+        let why = format!("the title {title:?} looks like that of the channel {other:?}");
+        Err(Refusal::new(Code::Conflict, why))
     }
 
     pub(crate) async fn channel(&self, caller: &Caller, id: &str) -> Result<Channel, Refusal> {
@@ -202,6 +236,12 @@ fn terms(put: SeatPut) -> Result<TermsPatch, Refusal> {
         None => None,
     };
     Ok(TermsPatch { name, session })
+}
+
+/// A title as a channel is asked for by it.
+fn bare(title: &str) -> &str {
+    let title = title.trim();
+    title.strip_prefix('#').unwrap_or(title)
 }
 
 fn turns(patch: TurnsPatch) -> RulesPatch {

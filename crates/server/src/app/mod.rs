@@ -211,6 +211,9 @@ impl App {
         let (answer, answered) = oneshot::channel();
         let begun = Instant::now();
         let about = retention::about(&command);
+        // These say themselves what waits for a person.
+        let holds =
+            matches!(command, Command::Post(_) | Command::CloseRun(_) | Command::MayCall { .. });
         let readers = self.readers.clone();
         let span = self.traces.command(&command);
         let traced = span.map(|span| (span, self.traces.clone(), self.writer.clone()));
@@ -237,6 +240,7 @@ impl App {
                 Err(Refusal::new(Code::Unavailable, "the host is stopping; try again"))
             });
             match (result, about) {
+                (Ok(Outcome::Held(approval)), _) if !holds => Err(approvals::waits(&approval)),
                 (Err(refusal), Some(uid)) => Err(retention::explain(readers, uid, refusal).await),
                 (result, _) => result,
             }

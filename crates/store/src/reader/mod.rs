@@ -78,6 +78,11 @@ impl Readers {
         self.read(|db, ws| conversation::visible(db, ws, viewer))
     }
 
+    /// Titles of the channels in use that a member may see.
+    pub fn channel_titles(&self, viewer: Option<MemberKey>) -> Result<Vec<(Uid, String)>> {
+        self.read(|db, ws| conversation::channel_titles(db, ws, viewer))
+    }
+
     /// As [`Readers::conversations`], but only which, and of what kind: cheap for thousands.
     pub fn visible(
         &self,

@@ -12,7 +12,7 @@ pub(super) fn indexed(index: &Index) -> String {
     let count = |n: u32, more: bool| if more { format!("{n}+") } else { n.to_string() };
     let row = |channel: &Indexed| {
         vec![
-            format!("#{}", line(&channel.title)),
+            lookup::called(&channel.id, &channel.title, channel.kind),
             count(channel.unread, channel.more),
             count(channel.mentions, channel.more),
             date(channel.last_at),

@@ -5,8 +5,10 @@
 //! nobody. Only a text's own prose names anybody ([`super::prose`]).
 //!
 //! Folding is by letter, without normalisation: two spellings of one accent are two names, and letters of
-//! two scripts that look alike are too.
+//! two scripts that look alike are too. That nobody is given a name that is taken for another's is seen to
+//! by [`looks`].
 
+pub mod looks;
 mod scan;
 mod unknown;
 

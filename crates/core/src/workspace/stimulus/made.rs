@@ -8,7 +8,7 @@ use super::headline;
 use crate::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Uid};
 use crate::limits;
 use crate::project::{Project, Task};
-use crate::stimulus::{Stimulus, StimulusKind, StimulusState, keys};
+use crate::stimulus::{Chain, Stimulus, StimulusKind, StimulusState, keys};
 use crate::thread::ThreadStatus;
 
 /// How far the id of a stimulus is from those of the events that the same command logs.
@@ -60,7 +60,8 @@ impl Run<'_> {
         let seated = |m: &MemberKey| self.room(key).roster.contains_key(m);
         let targets = thread.owner.filter(|owner| *owner != made.source && seated(owner));
         let dedupe_key = Some(keys::REVIEW.into());
-        let made = Stimulus { targets: targets.into_iter().collect(), dedupe_key, ..made };
+        let (targets, chain) = (targets.into_iter().collect(), self.chain_of_act(key)?);
+        let made = Stimulus { targets, dedupe_key, chain, ..made };
         match self.enqueue_made(key, made) {
             Ok(()) | Err(Failure::Refused(_)) => Ok(()),
             Err(unavailable) => Err(unavailable),
@@ -113,7 +114,8 @@ impl Run<'_> {
         let dedupe_key = Some(task.uid.show(Prefix::Task).into());
         let made = self.made(StimulusKind::TaskCompleted, ThreadKey(0), task.uid, &text);
         let thread = thread.map(|(_, at, uid)| (at, uid));
-        let made = Stimulus { source, thread, targets, dedupe_key, ..made };
+        let chain = self.chain_of_act(key)?;
+        let made = Stimulus { source, thread, targets, dedupe_key, chain, ..made };
         self.enqueue_made(key, made)
     }
 
@@ -147,6 +149,14 @@ impl Run<'_> {
         let live = self.thread(key, Some(at)).is_some_and(|t| t.status != ThreadStatus::Closed)
             && !self.room(key).conversation.settings.archived;
         Ok(live.then_some((key, at, uid)))
+    }
+
+    /// The chain of what an agent has done here. That its turn is over is no reason to lose what it has made.
+    fn chain_of_act(&mut self, key: ConversationKey) -> Result<Option<Chain>> {
+        match self.chain_here(key) {
+            Err(Failure::Refused(_)) => Ok(Some(Chain { cause: None, hop: 1 })),
+            chain => chain,
+        }
     }
 
     /// One that a command makes beside what it does.

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
+use chorus_core::attention::names::looks::is_unseen;
 use chorus_core::attention::{Directedness, Policy};
 use chorus_core::command::{By, Command, Outcome};
 use chorus_core::endpoint::Secret;
@@ -261,6 +262,7 @@ fn title(channel: &Channel) -> Arc<str> {
 
 /// One line without control characters, shortened to so many characters; none when nothing is left.
 fn line(text: &str, most: usize) -> Option<String> {
+    let text: String = text.chars().filter(|c| !is_unseen(*c)).collect();
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let words = words.into_iter().filter(|word| !word.is_empty());
     let line: String = words.collect::<Vec<_>>().join(" ").chars().take(most).collect();

@@ -13,6 +13,7 @@ use chorus_wire::rest::messages::{
 };
 use chorus_wire::words;
 
+use super::sensitive;
 use crate::app::App;
 use crate::doors::extract::{Bearer, Created, Done, Encoded, Json, Path, Query, Reply};
 use crate::doors::openapi::{Doc, Routes};
@@ -138,6 +139,7 @@ async fn messages(
     Bearer(caller): Bearer,
     Query(query): Query<ListMessages>,
 ) -> Result<Encoded<Messages>, Refused> {
+    sensitive::read(&app, &caller, &query).await?;
     Ok(Encoded::new(app.messages_json(&caller, query).await?))
 }
 
@@ -183,7 +185,9 @@ async fn react(
     Json(put): Json<ReactionPut>,
 ) -> Reply<ReactionAnswer> {
     caller.must_not_be_a_turn()?;
-    Ok(Json(app.react(&caller, &id, signal(&name)?, put.eta, true).await?))
+    let signal = signal(&name)?;
+    sensitive::reaction(&app, &caller, &id, signal.name(), put.eta.as_deref(), false).await?;
+    Ok(Json(app.react(&caller, &id, signal, put.eta, true).await?))
 }
 
 async fn unreact(
@@ -192,7 +196,9 @@ async fn unreact(
     Path((id, name)): Path<(String, String)>,
 ) -> Reply<ReactionAnswer> {
     caller.must_not_be_a_turn()?;
-    Ok(Json(app.react(&caller, &id, signal(&name)?, None, false).await?))
+    let signal = signal(&name)?;
+    sensitive::reaction(&app, &caller, &id, signal.name(), None, true).await?;
+    Ok(Json(app.react(&caller, &id, signal, None, false).await?))
 }
 
 /// Somebody types, on a surface that says so over REST.

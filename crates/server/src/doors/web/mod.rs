@@ -15,6 +15,7 @@ mod pauses;
 mod projects;
 mod schedules;
 mod search;
+mod sensitive;
 mod stimuli;
 mod thread_work;
 mod threads;

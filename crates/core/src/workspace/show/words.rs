@@ -1,0 +1,358 @@
+//! The words of each command, and who would read them. Messages are not here: they are held whole.
+
+use std::sync::Arc;
+
+use super::super::{Result, Run};
+use crate::command::Command;
+use crate::conversation::Visibility;
+use crate::event::{EventRef, Message};
+use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
+use crate::inbox;
+use crate::project::{Asked, Linking};
+use crate::schedule::Act;
+
+/// What a command would show.
+pub(super) struct Shown {
+    /// What a person reads that it is asked for.
+    pub(super) tool: &'static str,
+    pub(super) readers: Readers,
+    /// The event that is answered with it, whose run it is of.
+    pub(super) about: Option<EventRef>,
+    /// What is shown is not words, but the conversation up to this event.
+    pub(super) opens: Option<EventRef>,
+    pub(super) fields: Vec<(&'static str, String)>,
+}
+
+/// Who would read it: all of these.
+#[derive(Default)]
+pub(in crate::workspace) struct Readers {
+    pub(super) rooms: Vec<ConversationKey>,
+    /// Of the room these alone.
+    pub(super) only: Option<Arc<[MemberKey]>>,
+    pub(super) members: Vec<MemberKey>,
+    pub(super) everybody: bool,
+}
+
+impl Readers {
+    pub(in crate::workspace) fn of_room(
+        key: ConversationKey,
+        only: Option<Arc<[MemberKey]>>,
+    ) -> Self {
+        Self { rooms: vec![key], only, ..Self::default() }
+    }
+
+    fn everybody() -> Self {
+        Self { everybody: true, ..Self::default() }
+    }
+}
+
+impl Run<'_> {
+    /// The words of a command with their readers; none where it has no words, or keeps them whole by itself.
+    pub(super) fn words_of(&mut self, command: &Command) -> Result<Option<Shown>> {
+        let shown = match command {
+            Command::Edit { message, content } => {
+                let at = self.event_by_uid(*message, "message")?;
+                let fields = vec![("message", event(*message)), ("text", content.text.to_string())];
+                let mut shown = self.beside(at, "edit_message", fields)?;
+                shown.fields.extend(more(content));
+                shown.about = None;
+                Some(shown)
+            }
+            Command::React { message, signal, detail: Some(detail), on: true } => {
+                let at = self.event_by_uid(*message, "message")?;
+                let fields = vec![
+                    ("detail", detail.to_string()),
+                    ("event", event(*message)),
+                    ("signal", signal.name().to_owned()),
+                ];
+                Some(self.beside(at, "chat.react", fields)?)
+            }
+            Command::Promote { message, note: Some(note) } => {
+                let at = self.event_by_uid(*message, "message")?;
+                let fields = vec![("message", event(*message)), ("note", note.to_string())];
+                let mut shown = self.beside(at, "promote", fields)?;
+                shown.about = None;
+                Some(shown)
+            }
+            Command::Defer { event: uid, reason: Some(note), .. } => {
+                Some(self.remark_on(*uid, "chat.defer", note)?)
+            }
+            Command::Resolve { event: uid, note: Some(note) } => {
+                Some(self.remark_on(*uid, "chat.resolve", note)?)
+            }
+            Command::Dispose { event: uid, note: Some(note), .. } => {
+                Some(self.remark_on(*uid, "events.dispose", note)?)
+            }
+            Command::CreateConversation { kind, settings, members } => {
+                let mut readers = Readers { members: members.clone(), ..Readers::default() };
+                readers.members.push(self.by.member);
+                readers.everybody = settings.visibility == Visibility::Public;
+                let mut fields = vec![
+                    ("kind", kind.name().to_owned()),
+                    ("members", self.called(members)),
+                    ("title", settings.title.to_string()),
+                ];
+                fields.extend(filled("description", &settings.description));
+                fields.extend(filled("purpose", &settings.purpose));
+                // What nobody named is called by its kind.
+                let silent = &*settings.title == kind.name() && fields.len() == 3;
+                (!silent).then(|| plain("create_channel", readers, fields))
+            }
+            Command::ChangeConversation { conversation, settings } => {
+                let key = self.room_by_uid(*conversation)?;
+                let room = self.room(key);
+                let opens = settings.visibility == Some(Visibility::Public)
+                    && room.conversation.settings.visibility != Visibility::Public;
+                let newest = EventRef { conversation: key, seq: room.head.seq };
+                let texts = [
+                    ("description", &settings.description),
+                    ("purpose", &settings.purpose),
+                    ("title", &settings.title),
+                ];
+                let mut fields: Vec<_> =
+                    texts.iter().filter_map(|(n, t)| Some((*n, (*t).clone()?))).collect();
+                if opens {
+                    fields.push(("visibility", "public".to_owned()));
+                }
+                if fields.is_empty() {
+                    return Ok(None);
+                }
+                fields.push(("channel", conversation.show(Prefix::Conversation)));
+                let readers = match opens {
+                    true => Readers::everybody(),
+                    false => Readers::of_room(key, None),
+                };
+                let opens = opens.then_some(newest);
+                Some(Shown { opens, ..plain("change_channel", readers, fields) })
+            }
+            Command::SetSeat { conversation, member, terms, .. } => match &terms.name {
+                Some(Some(name)) => {
+                    let fields = vec![
+                        ("display_name", name.to_string()),
+                        ("member", self.called(&[*member])),
+                    ];
+                    Some(self.said_in(*conversation, "set_seat", fields)?)
+                }
+                _ => None,
+            },
+            Command::OpenThread(opening) => {
+                // One of its own is called as its conversation is, which was asked for before.
+                let key = self.room_by_uid(opening.conversation)?;
+                if *self.room(key).conversation.settings.title == *opening.title {
+                    return Ok(None);
+                }
+                let fields = vec![("title", opening.title.clone())];
+                Some(self.said_in(opening.conversation, "create_thread", fields)?)
+            }
+            Command::ChangeThread { thread, reason, summary, .. } => {
+                let mut fields = filled("reason", reason);
+                fields.extend(summary.iter().map(|text| ("summary", text.to_string())));
+                self.said_of(*thread, "update_thread_status", fields)?
+            }
+            Command::ChangeWork { thread, change } => {
+                let texts = [&change.initiative_key, &change.topic_kind].into_iter().flatten();
+                let mut fields: Vec<_> =
+                    texts.flatten().map(|text| ("about", text.to_string())).collect();
+                fields.extend(change.progress.iter().map(|p| ("progress", p.text.to_string())));
+                self.said_of(*thread, "change_thread_work", fields)?
+            }
+            Command::Stimulate(new) => {
+                let mut fields = vec![("text", new.text.to_string())];
+                fields.extend(new.title.iter().map(|title| ("title", title.to_string())));
+                fields.push(("targets", self.called(&new.targets)));
+                let mut shown =
+                    self.said_in(new.conversation, "create_channel_stimulus", fields)?;
+                if new.private {
+                    let targets = new.targets.iter().copied().chain(new.source);
+                    shown.readers.only = Some(targets.chain([self.by.member]).collect());
+                }
+                Some(shown)
+            }
+            Command::ChangeSchedules { conversation, act } => match &**act {
+                Act::Add(new) => {
+                    let mut fields = vec![("text", new.text.to_string())];
+                    fields.extend(new.title.iter().map(|title| ("title", title.to_string())));
+                    fields.push(("targets", self.called(&new.targets)));
+                    Some(self.said_in(*conversation, "create_schedule", fields)?)
+                }
+                Act::Change(schedule, patch) => {
+                    let texts = [("text", &patch.text), ("title", &patch.title)];
+                    let mut fields: Vec<_> = texts
+                        .iter()
+                        .filter_map(|(n, t)| Some((*n, t.as_ref()?.to_string())))
+                        .collect();
+                    if fields.is_empty() {
+                        return Ok(None);
+                    }
+                    fields.push(("schedule", schedule.show(Prefix::Schedule)));
+                    Some(self.said_in(*conversation, "change_schedule", fields)?)
+                }
+                Act::Remove(_) => None,
+            },
+            Command::Project(asked) => self.words_of_project(asked)?,
+            Command::AddMember { id, fields, .. } => {
+                let name = fields.display_name.clone().unwrap_or_default();
+                let fields = vec![("display_name", name), ("id", id.clone())];
+                Some(plain("add_member", Readers::everybody(), fields))
+            }
+            Command::ChangeMember { member, fields } => {
+                let texts = [("display_name", &fields.display_name), ("handle", &fields.handle)];
+                let mut words: Vec<_> =
+                    texts.iter().filter_map(|(n, t)| Some((*n, (*t).clone()?))).collect();
+                if words.is_empty() {
+                    return Ok(None);
+                }
+                words.push(("id", self.called(&[*member])));
+                Some(plain("change_member", Readers::everybody(), words))
+            }
+            Command::AddRole { name } => {
+                Some(plain("add_role", Readers::everybody(), vec![("name", name.clone())]))
+            }
+            Command::AddStream { name, .. } => {
+                Some(plain("add_stream", Readers::everybody(), vec![("name", name.clone())]))
+            }
+            Command::Inbox(act) => {
+                let name = match &**act {
+                    inbox::Act::Add { name, .. } => name.as_ref(),
+                    inbox::Act::Change { patch, .. } => patch.name.as_ref(),
+                    _ => None,
+                };
+                let fields = name.map(|name| vec![("name", name.to_string())]);
+                fields.map(|fields| plain("inbox", Readers::everybody(), fields))
+            }
+            _ => None,
+        };
+        Ok(shown)
+    }
+
+    fn words_of_project(&mut self, asked: &Asked) -> Result<Option<Shown>> {
+        let mut fields: Vec<(&'static str, String)> = Vec::new();
+        let mut readers = Readers::default();
+        let mut links: Vec<Linking> = Vec::new();
+        let mut put = |name, text: &Option<Arc<str>>| {
+            fields.extend(text.iter().map(|text| (name, text.to_string())));
+        };
+        let tool = match asked {
+            Asked::Create { title, description, members, links: to, kickoff } => {
+                put("title", &Some(title.clone()));
+                put("description", &Some(description.clone()).filter(|text| !text.is_empty()));
+                put("kickoff", kickoff);
+                readers.members.extend(members);
+                links.extend(to);
+                "create_project"
+            }
+            Asked::Change { title, description, .. } => {
+                put("title", title);
+                put("description", description);
+                "change_project"
+            }
+            Asked::SetMember { title, member, .. } => {
+                put("title", title);
+                readers.members.extend(member);
+                "set_project_member"
+            }
+            Asked::Link { link, kickoff, .. } => {
+                put("kickoff", kickoff);
+                links.push(*link);
+                "link_channel"
+            }
+            Asked::AddTask { fields: task, .. } | Asked::ChangeTask { fields: task, .. } => {
+                put("title", &task.title);
+                put("text", &task.text);
+                "set_task"
+            }
+            Asked::Delete { .. }
+            | Asked::RemoveMember { .. }
+            | Asked::Unlink { .. }
+            | Asked::RemoveTask { .. } => return Ok(None),
+        };
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        readers.members.push(self.by.member);
+        for link in links {
+            let key = self.room_by_uid(link.conversation)?;
+            readers.rooms.push(key);
+        }
+        let project = asked.project().and_then(|uid| self.directory().projects.get(&uid));
+        if let Some(project) = project {
+            readers.members.extend(project.members.iter().map(|m| m.member));
+            // A task that is done, and a title, are said in the channels too.
+            readers.rooms.extend(project.links.iter().map(|link| link.key));
+        }
+        if let Some(uid) = asked.project() {
+            fields.push(("project", uid.show(Prefix::Project)));
+        }
+        if let Asked::ChangeTask { task, .. } = asked {
+            fields.push(("task", task.show(Prefix::Task)));
+        }
+        Ok(Some(plain(tool, readers, fields)))
+    }
+
+    /// Something about an event, which whoever is shown that reads.
+    fn beside(
+        &mut self,
+        at: EventRef,
+        tool: &'static str,
+        fields: Vec<(&'static str, String)>,
+    ) -> Result<Shown> {
+        let only = self.recall(at)?.event.only().cloned();
+        let readers = Readers::of_room(at.conversation, only);
+        Ok(Shown { about: Some(at), ..plain(tool, readers, fields) })
+    }
+
+    /// What the caller says of what it owes. That it names its run.
+    fn remark_on(&mut self, uid: Uid, tool: &'static str, note: &Arc<str>) -> Result<Shown> {
+        let at = self.event_by_uid(uid, "event")?;
+        let at = self.newest_of(at, self.by.member)?;
+        self.beside(at, tool, vec![("event", event(uid)), ("note", note.to_string())])
+    }
+
+    fn said_in(
+        &mut self,
+        conversation: Uid,
+        tool: &'static str,
+        mut fields: Vec<(&'static str, String)>,
+    ) -> Result<Shown> {
+        let key = self.room_by_uid(conversation)?;
+        fields.push(("channel", conversation.show(Prefix::Conversation)));
+        Ok(plain(tool, Readers::of_room(key, None), fields))
+    }
+
+    fn said_of(
+        &mut self,
+        thread: Uid,
+        tool: &'static str,
+        mut fields: Vec<(&'static str, String)>,
+    ) -> Result<Option<Shown>> {
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        let (key, _) = self.thread_by_uid(thread)?;
+        fields.push(("thread", thread.show(Prefix::Thread)));
+        Ok(Some(plain(tool, Readers::of_room(key, None), fields)))
+    }
+
+    fn called(&self, members: &[MemberKey]) -> String {
+        let id = |m: &MemberKey| self.directory().member(*m).map(|m| m.id.to_string());
+        members.iter().filter_map(id).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn plain(tool: &'static str, readers: Readers, fields: Vec<(&'static str, String)>) -> Shown {
+    Shown { tool, readers, about: None, opens: None, fields }
+}
+
+fn event(uid: Uid) -> String {
+    uid.show(Prefix::Event)
+}
+
+fn filled(name: &'static str, text: &str) -> Vec<(&'static str, String)> {
+    if text.is_empty() { Vec::new() } else { vec![(name, text.to_owned())] }
+}
+
+/// The rest of a message that is edited.
+fn more(content: &Message) -> impl Iterator<Item = (&'static str, String)> {
+    let parts = content.parts.iter().map(|json| ("content", json.to_string()));
+    parts.chain(content.metadata.iter().map(|json| ("metadata", json.to_string())))
+}

@@ -1,0 +1,156 @@
+//! What an agent was told in private, and writes elsewhere.
+
+use chorus_core::approval::Asked;
+use chorus_core::command::{By, Command, OpenThread, Outcome, SettingsPatch};
+use chorus_core::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::delivery::Disposition;
+use chorus_core::error::{Code, Refusal};
+use chorus_core::event::Message;
+use chorus_core::ids::Uid;
+use chorus_core::schedule::{Act, NewSchedule, When};
+
+use crate::house::{ALICE, BOB, House, SCOUT, Say, code};
+use crate::stimuli::idea;
+
+/// Alice has told scout something in private, and scout has answered. Before that it has spoken in `ops`.
+fn told() -> (House, Uid) {
+    let mut house = House::new();
+    let before = house.says(SCOUT, "good morning");
+    house.post(ALICE, Say::to(house.pair, "the merger is off, is that clear?")).expect("her room");
+    let offer = house.take(SCOUT);
+    house.reply(&offer, "it is").expect("in its place");
+    (house, before)
+}
+
+fn held(ran: Result<Outcome, Refusal>) -> bool {
+    matches!(ran, Ok(Outcome::Held(_)))
+}
+
+fn run(house: &mut House, by: By, command: Command) -> Result<Outcome, Refusal> {
+    house.run(by, command)
+}
+
+fn acts(house: &House, before: Uid) -> Vec<Command> {
+    let secret = || "the merger is off".to_owned();
+    let schedule = NewSchedule {
+        when: When::Every(3_600_000),
+        source: None,
+        thread: None,
+        text: secret().into(),
+        title: None,
+        targets: Vec::new(),
+        progress_key: None,
+        initiative_key: None,
+    };
+    vec![
+        Command::Edit {
+            message: before,
+            content: Message { text: secret().into(), ..Message::default() },
+        },
+        Command::OpenThread(Box::new(OpenThread {
+            conversation: house.ops,
+            root: None,
+            title: secret(),
+            kind: Default::default(),
+            owner: None,
+            participants: Vec::new(),
+        })),
+        Command::CreateConversation {
+            kind: ConversationKind::Dm,
+            settings: Settings {
+                title: secret().into(),
+                visibility: Visibility::Private,
+                ..Settings::default()
+            },
+            members: vec![BOB],
+        },
+        Command::Stimulate(Box::new(idea(house, "the merger is off"))),
+        Command::ChangeSchedules { conversation: house.ops, act: Box::new(Act::Add(schedule)) },
+    ]
+}
+
+// covers: ATT-420, ATT-421
+#[test]
+fn what_was_told_in_private_waits_whatever_it_is_written_into() {
+    let (mut house, before) = told();
+    let by = house.by(SCOUT);
+    for act in acts(&house, before) {
+        let logged = house.log.events.len();
+        assert!(held(run(&mut house, by, act.clone())), "{act:?}");
+        assert_eq!(house.log.events.len(), logged, "nothing is written yet: {act:?}");
+        // A plain token is the member's, whose connected session was told it.
+        assert!(held(run(&mut house, By { session: None, ..by }, act)));
+    }
+    let approvals = house.ws.directory().approvals.size();
+    assert_eq!(approvals, 5, "the same call is the same request");
+    assert!(held(house.run(by, Command::Post(Box::new(Say::to(house.ops, "off").0)))));
+    // What everybody there could read anyway does not wait.
+    house.post(SCOUT, Say::to(house.pair, "and the press?")).expect("where it was told");
+}
+
+// covers: ATT-420
+#[test]
+fn what_a_person_has_agreed_to_is_done_when_it_is_asked_for_again() {
+    let (mut house, before) = told();
+    let by = house.by(SCOUT);
+    let act = acts(&house, before).remove(0);
+    let Ok(Outcome::Held(approval)) = house.run(by, act.clone()) else { panic!("it waits") };
+    assert!(matches!(&approval.asked, Asked::Call { tool, arguments }
+        if &**tool == "edit_message" && arguments.contains("\"text\":\"the merger is off\"")));
+    let decide = Command::DecideApproval { approval: approval.uid, approved: true, reason: None };
+    house.run(house.by(ALICE), decide).expect("who told it");
+    assert!(matches!(house.run(by, act), Ok(Outcome::Logged { .. })));
+    let other = Command::Edit {
+        message: before,
+        content: Message { text: "the merger is on".into(), ..Message::default() },
+    };
+    assert!(held(house.run(by, other)), "just that");
+}
+
+// covers: ATT-421
+#[test]
+fn an_act_in_a_turn_is_judged_by_that_turn() {
+    let (mut house, before) = told();
+    house.says(ALICE, "@scout is the build green?");
+    let offer = house.take(SCOUT);
+    let in_turn = house.in_turn(&offer);
+    for act in acts(&house, before) {
+        if !matches!(act, Command::CreateConversation { .. }) {
+            assert!(!held(house.run(in_turn, act.clone())), "{act:?}");
+        }
+    }
+    // Which turn that is may be said by what is answered.
+    let event = offer.entry.event.uid;
+    house.post(SCOUT, Say::to(house.ops, "it is").answering(event)).expect("its own run");
+    let note = Some("nothing to add".into());
+    let done = Command::Dispose { event, disposition: Disposition::Responded, note };
+    assert!(!held(house.run(house.by(SCOUT), done)));
+}
+
+// covers: ATT-421
+#[test]
+fn it_is_forgotten_with_the_session_and_not_before() {
+    let (mut house, _) = told();
+    house.pass(3_600_000);
+    let say = |house: &House| Command::Post(Box::new(Say::to(house.ops, "off").0));
+    assert!(held(house.run(house.by(SCOUT), say(&house))), "an hour later too");
+    house.disconnect(SCOUT);
+    house.connect(SCOUT);
+    assert!(!held(house.run(house.by(SCOUT), say(&house))), "another session was told nothing");
+}
+
+// covers: ATT-420
+#[test]
+fn a_private_conversation_is_opened_to_all_by_a_person_only() {
+    let mut house = House::new();
+    let narrow = house.conversation("narrow", ConversationKind::Channel, vec![ALICE, SCOUT]);
+    let settings =
+        || SettingsPatch { visibility: Some(Visibility::Public), ..SettingsPatch::default() };
+    let change = |settings| Command::ChangeConversation { conversation: narrow, settings };
+    let boss = chorus_core::command::Authority::Orchestrator;
+    let by = By { authority: boss, ..house.by(SCOUT) };
+    assert!(held(house.run(by, change(settings()))));
+    house.run(house.by(ALICE), change(settings())).expect("a person");
+    let pair = Command::ChangeConversation { conversation: house.pair, settings: settings() };
+    assert_eq!(code(house.run(house.by(ALICE), pair)), Code::ValidationError);
+}

@@ -1,0 +1,136 @@
+//! Stimuli of agents, judged as their messages are.
+
+use chorus_core::attention::Policy;
+use chorus_core::command::{Command, NewStimulus, Outcome};
+use chorus_core::error::Code;
+use chorus_core::limits;
+use chorus_core::packed;
+use chorus_core::schedule::{Act, NewSchedule, Schedule, SchedulePatch, When};
+use chorus_core::stimulus::{Chain, StimulusState};
+use chorus_core::thread::ThreadKind;
+
+use crate::house::{ALICE, House, REVIEWER, SCOUT, WRITER, code};
+use crate::stimuli::{ask, idea, said, stimuli};
+
+fn thread(house: &mut House, kind: ThreadKind) -> chorus_core::ids::Uid {
+    let opening = chorus_core::command::OpenThread {
+        conversation: house.ops,
+        root: None,
+        title: "talk".into(),
+        kind,
+        owner: None,
+        participants: vec![SCOUT, REVIEWER],
+    };
+    match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))).expect("a person") {
+        Outcome::Thread { thread, .. } => thread.uid,
+        other => panic!("{other:?}"),
+    }
+}
+
+// covers: CHN-420
+#[test]
+fn a_stimulus_is_one_hop_further_than_the_turn_that_it_was_asked_for_in() {
+    let mut house = House::new();
+    let thread = thread(&mut house, ThreadKind::Workflow);
+    let pair = [SCOUT, REVIEWER];
+    let new = |house: &House, n: usize| NewStimulus {
+        thread: Some(thread),
+        targets: vec![pair[(n + 1) % 2]],
+        ..idea(house, &format!("what do you think of part {n}?"))
+    };
+    let first = new(&house, 0);
+    ask(SCOUT, first, &mut house).expect("nobody has spoken yet");
+    for n in 1..40 {
+        house.pass(2_000);
+        let mut offers = house.offers(pair[n % 2]);
+        let Some(offer) = offers.pop() else { break };
+        house.accept(&offer).expect("offered");
+        let command = Command::Stimulate(Box::new(new(&house, n)));
+        house.run(house.in_turn(&offer), command).expect("in its turn");
+    }
+    let all = said(&house);
+    let hops: Vec<u8> = all.iter().map(|event| event.hop).collect();
+    let counted: Vec<u8> = (1..=hops.len() as u8).collect();
+    assert_eq!(hops, counted);
+    assert_eq!(hops.len(), usize::from(limits::HOP_END), "the last wakes nobody");
+    assert!(all.iter().skip(1).all(|event| event.cause.is_some()));
+    let told = |hop: u8| &all[usize::from(hop) - 1].attention.as_ref().expect("decided").told;
+    assert!(told(1).iter().any(|t| t.decision.policy == Policy::MustRespond));
+    let late = told(limits::HOP_NO_OBLIGATION);
+    assert!(late.iter().all(|t| t.decision.policy != Policy::MustRespond), "{late:?}");
+}
+
+// covers: CHN-421
+#[test]
+fn stimuli_of_agents_count_against_what_they_may_say_without_a_person() {
+    let mut house = House::new();
+    let thread = thread(&mut house, ThreadKind::Conversation);
+    let new = |house: &House, n: usize| NewStimulus {
+        thread: Some(thread),
+        targets: vec![WRITER],
+        ..idea(house, &format!("what do you think of part {n}?"))
+    };
+    for n in 0..limits::NO_HUMAN_TALK as usize {
+        let asked = new(&house, n);
+        ask(SCOUT, asked, &mut house).expect("within the budget");
+        house.pass(2_000);
+    }
+    assert_eq!(said(&house).len(), limits::NO_HUMAN_TALK as usize);
+    let more = new(&house, 90);
+    assert_eq!(code(ask(SCOUT, more, &mut house)), Code::ReplyBudgetSpent);
+    // Without a target that is not known before its time; one that names somebody is called off then.
+    let more = NewStimulus { targets: Vec::new(), ..new(&house, 91) };
+    let more = NewStimulus { text: "@writer what do you think?".into(), ..more };
+    let asked = ask(SCOUT, more, &mut house).expect("it may be for nobody");
+    house.pass(2_000);
+    assert_eq!(stimuli(&house)[&asked.uid].state, StimulusState::Cancelled);
+    // What a person asks for is not an agent's.
+    let more = new(&house, 92);
+    let asked = ask(ALICE, more, &mut house).expect("a person");
+    house.pass(2_000);
+    assert_eq!(stimuli(&house)[&asked.uid].state, StimulusState::Dispatched);
+}
+
+// covers: CHN-420
+#[test]
+fn a_schedule_keeps_the_hop_of_its_turn_in_its_row_and_in_its_firings() {
+    let mut house = House::new();
+    house.says(ALICE, "@scout can you look after the build?");
+    let offer = house.take(SCOUT);
+    let new = |source| NewSchedule {
+        when: When::Every(60_000),
+        source,
+        thread: None,
+        text: "how is the build?".into(),
+        title: None,
+        targets: vec![REVIEWER],
+        progress_key: None,
+        initiative_key: None,
+    };
+    let conversation = house.ops;
+    let add = |new| Command::ChangeSchedules { conversation, act: Box::new(Act::Add(new)) };
+    let made = house.run(house.in_turn(&offer), add(new(None))).expect("in its turn");
+    let Outcome::Schedule { schedule, .. } = made else { panic!("{made:?}") };
+    let cause = Some(crate::house::at(&offer.entry.event));
+    assert_eq!(schedule.chain, Some(Chain { cause, hop: 1 }));
+    let made = house.run(house.by(ALICE), add(new(Some(SCOUT)))).expect("a person");
+    let Outcome::Schedule { schedule: hers, .. } = made else { panic!("{made:?}") };
+    assert_eq!(hers.chain, None, "a person has asked");
+    let read = |schedule: &Schedule| packed::read_schedule(&packed::schedule(schedule));
+    for schedule in [&*schedule, &*hers] {
+        assert_eq!(read(schedule), Ok(schedule.clone()));
+    }
+    house.pass(65_000);
+    let room = house.ws.rooms().find(|r| r.conversation.uid == conversation).expect("ops");
+    let fired = room.schedules[&schedule.uid].clone();
+    assert_eq!(read(&fired), Ok(Schedule::clone(&fired)));
+    let fires: Vec<_> =
+        room.stimuli.values().filter(|s| s.dedupe_key == Some(schedule.key())).collect();
+    assert!(!fires.is_empty() && fires.iter().all(|s| s.chain == schedule.chain), "{fires:?}");
+    // A person who changes it has asked for it.
+    let patch = SchedulePatch { text: Some("and now?".into()), ..SchedulePatch::default() };
+    let act = Box::new(Act::Change(schedule.uid, patch));
+    let changed = house.run(house.by(ALICE), Command::ChangeSchedules { conversation, act });
+    let Ok(Outcome::Schedule { schedule, .. }) = changed else { panic!("{changed:?}") };
+    assert_eq!(schedule.chain, None);
+}

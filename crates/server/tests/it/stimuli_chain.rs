@@ -1,0 +1,144 @@
+//! Stimuli and schedules of agents, judged as their messages are: by hops, and by what may be said without a person.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+/// What is due is claimed, and a moment later said.
+async fn pass(house: &House) {
+    house.pass(1_000).await;
+    house.pass(1_000).await;
+}
+
+async fn stimulus(house: &House, token: &str, room: &str, made: &Value) -> Value {
+    let id = made["id"].as_str().unwrap();
+    house.get(token, &format!("/v1/channels/{room}/stimuli/{id}")).await.ok()
+}
+
+async fn why(house: &House, event: &Value) -> Value {
+    let path = format!("/v1/events/{}/attention", event.as_str().unwrap());
+    house.get(&house.operator(), &path).await.ok()
+}
+
+/// A channel of ann, bot and other that answers on its line.
+async fn room(house: &House) -> String {
+    let room = house.room(&["bot", "other"]).await;
+    let path = format!("/v1/channels/{room}");
+    let patch = Some(json!({"replies": "line"}));
+    house.send(&house.operator(), Method::PATCH, &path, patch).await.ok();
+    room
+}
+
+async fn thread(house: &House, token: &str, room: &str, kind: &str) -> String {
+    let new = json!({
+        "conversation": room, "title": "talk", "type": kind, "participants": ["bot", "other"],
+    });
+    let thread = house.post(token, "/v1/threads", new).await.ok();
+    thread["id"].as_str().unwrap().to_owned()
+}
+
+// covers: CHN-420
+#[tokio::test]
+async fn two_agents_that_wake_each_other_by_stimuli_come_to_an_end() {
+    let house = House::open().await;
+    let room = room(&house).await;
+    let ann = house.token("ann").await;
+    let thread = thread(&house, &ann, &room, "workflow").await;
+    let names = ["bot", "other"];
+    let tokens = [house.token("bot").await, house.token("other").await];
+    let mut agents = [house.connect(&tokens[0]).await, house.connect(&tokens[1]).await];
+    let (mut turn, mut hops, mut owed) = (Value::Null, Vec::new(), 0);
+    for n in 0..40 {
+        let (me, next) = (n % 2, (n + 1) % 2);
+        let mut args = json!({
+            "channel_id": room, "kind": "agent_idea", "scope": "thread", "thread": thread,
+            "text": format!("@{} what do you think of part {n}?", names[next]),
+            "targets": [names[next]],
+        });
+        if turn.is_string() {
+            args["turn"] = turn;
+        }
+        let made = agents[me].tool("create_channel_stimulus", args).await.unwrap();
+        pass(&house).await;
+        let said = stimulus(&house, &ann, &room, &made).await;
+        let shown = why(&house, &said["event_id"]).await;
+        hops.push(shown["hop"].as_u64().unwrap());
+        let told = shown["told"].as_array().unwrap();
+        owed += told.iter().filter(|t| t["policy"] == "must_respond").count();
+        if agents[next].is_quiet().await {
+            break;
+        }
+        turn = agents[next].take().await["turn"]["token"].clone();
+    }
+    let counted: Vec<u64> = (1..=hops.len() as u64).collect();
+    assert_eq!(hops, counted, "each is one further from a person than what woke it");
+    assert!(hops.len() <= 12 && owed <= 5, "{hops:?}, {owed} owed");
+}
+
+// covers: CHN-421
+#[tokio::test]
+async fn stimuli_of_agents_are_within_what_may_be_said_without_a_person() {
+    let house = House::open().await;
+    let room = room(&house).await;
+    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+    let thread = thread(&house, &ann, &room, "conversation").await;
+    let path = format!("/v1/channels/{room}/stimuli");
+    let new = |n: usize| {
+        json!({
+            "kind": "agent_idea", "scope": "thread", "thread": thread,
+            "text": format!("what do you think of part {n}?"), "targets": ["other"],
+        })
+    };
+    let mut said = 0;
+    for n in 0..20 {
+        let made = house.post(&bot, &path, new(n)).await;
+        if made.status == 429 {
+            assert_eq!(made.refused(429), "REPLY_BUDGET_SPENT");
+            break;
+        }
+        pass(&house).await;
+        assert_eq!(stimulus(&house, &ann, &room, &made.ok()).await["state"], "dispatched");
+        said += 1;
+    }
+    assert_eq!(said, 8, "as many as messages");
+    let thread = thread.as_str();
+    house.post(&ann, &format!("/v1/threads/{thread}/continue"), json!({})).await.ok();
+    let made = house.post(&bot, &path, new(99)).await.ok();
+    pass(&house).await;
+    assert_eq!(stimulus(&house, &ann, &room, &made).await["state"], "dispatched");
+    // What a person asks for is no talk of agents.
+    for n in 0..10 {
+        let made = house.post(&ann, &path, new(100 + n)).await.ok();
+        pass(&house).await;
+        assert_eq!(stimulus(&house, &ann, &room, &made).await["state"], "dispatched");
+    }
+}
+
+// covers: CHN-420
+#[tokio::test]
+async fn a_schedule_keeps_the_hop_of_the_turn_that_it_was_made_in() {
+    let house = House::open().await;
+    let room = room(&house).await;
+    let ann = house.token("ann").await;
+    let tokens = [house.token("bot").await, house.token("other").await];
+    let (mut bot, mut other) = (house.connect(&tokens[0]).await, house.connect(&tokens[1]).await);
+    house.say(&ann, &room, "@other can you see to it that the build is looked after?").await;
+    let event = other.take().await;
+    let handed = json!({
+        "conversation": room, "text": "@bot can you look after the build?",
+        "in_reply_to": event["eventId"], "idempotency_key": "k1",
+    });
+    house.post(&tokens[1], "/v1/messages", handed).await.ok();
+    bot.take().await;
+    // Its run is under way: what it asks for now is of that turn, two hops from ann.
+    let new = json!({"text": "how is the build?", "every_ms": 3_600_000, "targets": ["other"]});
+    house.post(&tokens[0], &format!("/v1/channels/{room}/schedules"), new).await.ok();
+    house.pass(3_600_000).await;
+    pass(&house).await;
+    let all = house.get(&ann, &format!("/v1/channels/{room}/stimuli")).await.ok();
+    let mut said = all["stimuli"].as_array().unwrap().iter();
+    let said = said.find(|s| s["kind"] == "schedule_fire").unwrap();
+    assert_eq!(said["state"], "dispatched", "{all}");
+    assert_eq!(why(&house, &said["event_id"]).await["hop"], 2);
+}
