@@ -20,7 +20,7 @@ const CUTS: u64 = 12;
 /// Posts under way at a time.
 const CALLERS: usize = 16;
 
-// covers: ATT-101
+// covers: ATT-101, OPS-441
 #[test]
 fn what_was_answered_survives_the_power() {
     for seed in 1..=4 {

@@ -3,22 +3,25 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::{repo, step};
+use crate::{fuzz, repo, step};
 
 /// What it takes beyond the time that it is to go on: scenes end, and the rooms are judged.
 const VERDICT: Duration = Duration::from_secs(4 * 60);
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What to run: `referee`, which drives a host and looks whether it keeps to the spec.
-    #[arg(value_parser = ["referee"])]
+    /// What to run: `referee`, which drives a host and looks whether it keeps to the spec, or `fuzz`, which feeds parsers.
+    #[arg(value_parser = ["referee", "fuzz"])]
     name: String,
-    /// What that program takes: `--minutes N --seed S --chorus PATH --only SCENE`.
+    /// What that program takes: `--minutes N --seed S --chorus PATH --only SCENE`, or `--seconds N [TARGET…]`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<String>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), String> {
+    if options.name == "fuzz" {
+        return fuzz::run(&options.args);
+    }
     let another = options.args.iter().any(|arg| arg.split('=').next() == Some("--chorus"));
     // Another binary is tried as it is.
     let packages: &[&str] = if another { &["chorus-lab"] } else { &["chorus", "chorus-lab"] };

@@ -7,6 +7,7 @@
 mod bench;
 mod clients;
 mod contract;
+mod fuzz;
 mod lab;
 mod pages;
 mod postgres;
@@ -50,7 +51,7 @@ enum Task {
     Pages,
     /// Builds in release and measures; one JSON object per line on standard output.
     Bench(bench::Options),
-    /// Builds in release and tries what was built: `referee`.
+    /// Builds in release and tries what was built: `referee`, `fuzz`.
     Lab(lab::Options),
 }
 

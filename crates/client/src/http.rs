@@ -127,7 +127,7 @@ impl Client {
         body(answer).await.map(|_| ())
     }
 
-    async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T> {
+    pub(crate) async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T> {
         let bytes = body(self.exchange(request).await?).await?;
         serde_json::from_slice(&bytes)
             .map_err(|e| Error::Protocol(format!("{e}, in: {}", excerpt(&bytes))))

@@ -124,7 +124,8 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::SetRoleMember { .. } => (Act::SetRoleMember, Firm),
         Command::SetLead { .. } => (Act::SetLead, Firm),
         Command::AddStream { .. } => (Act::AddStream, Firm),
-        Command::RevokeToken { .. } => (Act::RevokeToken, Firm),
+        Command::RevokeToken { .. } | Command::RevokeTokens { .. } => (Act::RevokeToken, Firm),
+        Command::IssueToken(_) => (Act::IssueToken, Firm),
         Command::KeepAsset { .. } => (Act::KeepAsset, Firm),
         Command::Project(asked) => (asked.act(), Firm),
         Command::Endpoint { .. } => (Act::ChangeEndpoint, Firm),
@@ -132,7 +133,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         // What could not be sent back stands with the inbox.
         Command::Inbox(act) if matches!(**act, crate::inbox::Act::Trouble { .. }) => return None,
         Command::Inbox(_) => (Act::ChangeInbox, Firm),
-        Command::OpenSession { .. } => (Act::OpenSession, Soft),
+        Command::OpenSession { .. } | Command::KnowSession { .. } => (Act::OpenSession, Soft),
         Command::CloseSession { .. } => (Act::CloseSession, Soft),
         Command::CreateConversation { .. } => (Act::CreateConversation, Logged),
         Command::ChangeConversation { .. } => (Act::ChangeConversation, Logged),
@@ -156,7 +157,9 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         Command::Trim { .. } => (Act::Trim, Firm),
         Command::BreakTurn { .. } => (Act::BreakTurn, Firm),
         Command::ChangeSchedules { .. } => (Act::ChangeSchedules, Firm),
-        Command::Note(note) if note.act == Act::CallTool => (note.act, Soft),
+        Command::Note(note) if note.act == Act::CallTool || note.refused.is_some() => {
+            (note.act, Soft)
+        }
         Command::Note(note) => (note.act, Firm),
         // In the conversation's log, with who was told and why; a refused send changed nothing.
         Command::Post(_)
@@ -201,6 +204,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
 }
 
 fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
+    let issued;
     let mut name = None;
     match command {
         Command::AddMember { id, .. } => name = Some(&**id),
@@ -214,6 +218,12 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
         Command::SetLead { member } => record.member = *member,
         Command::AddStream { name: stream, .. } => name = Some(stream),
         Command::RevokeToken { jti, .. } => name = Some(jti),
+        Command::RevokeTokens { member } => record.member = Some(*member),
+        Command::IssueToken(asked) => {
+            record.member = Some(asked.member);
+            issued = format!("{}:{}", asked.authority.name(), asked.jti);
+            name = Some(&issued);
+        }
         Command::ChangeConversation { conversation, .. } | Command::Trim { conversation, .. } => {
             record.subject = Some(*conversation)
         }

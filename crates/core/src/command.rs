@@ -92,12 +92,23 @@ pub enum Command {
         expires: Timestamp,
     },
 
+    /// A token is handed out.
+    IssueToken(Box<crate::token::Asked>),
+    /// All tokens of a member end.
+    RevokeTokens {
+        member: MemberKey,
+    },
+
     /// A connection begins: the session is made, or taken up again by its id.
     OpenSession {
         uid: Option<Uid>,
         runtime: String,
         managed: bool,
         resumable: bool,
+    },
+    /// A token names a session that never connected: it is known from now on, and is told nothing.
+    KnowSession {
+        uid: Uid,
     },
     /// The session's connection ended.
     CloseSession {
@@ -151,6 +162,8 @@ pub enum Command {
         reason: Arc<str>,
         /// What came of it, for the feed.
         summary: Option<Arc<str>>,
+        /// What the thread says of the new status, as a message of kind `system`.
+        note: Option<Message>,
     },
     /// How the work of a thread stands.
     ChangeWork {

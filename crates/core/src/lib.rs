@@ -36,6 +36,7 @@ pub mod inbox;
 pub mod project;
 pub mod schedule;
 pub mod stimulus;
+pub mod token;
 
 pub mod room;
 pub mod workspace;

@@ -76,6 +76,9 @@ pub const RECENT_SPEAKERS: usize = 32;
 pub const MENTIONS_PER_MESSAGE: usize = 1_000;
 /// How long an idempotency key is remembered (threads spec section 7).
 pub const IDEMPOTENCY_MS: i64 = 24 * 3_600_000;
+/// The newest entries of a conversation's log whose keys are known however old they are by the clock: one that is set ahead
+/// by days and back again makes no retry a second message. As many as are read at once when a room is loaded.
+pub const IDEMPOTENCY_NEWEST: usize = 1_000;
 /// Idempotency keys remembered a conversation; past it the oldest are forgotten early. A million keys are
 /// about 80 MB, and ten of a second's worth of the fastest room.
 pub const IDEMPOTENCY_KEYS: usize = 1_000_000;
@@ -201,3 +204,5 @@ pub const CONNECTION_STRING_BYTES: usize = 3 * 1024;
 pub const ENDPOINTS: usize = 10_000;
 /// Longest reason in characters that a report of a failed run shows: a few lines of a log.
 pub const FAILURE_CHARS: usize = 600;
+/// Tokens of one member that have not ended. Who hands out more has lost count, and listing them would help nobody.
+pub const TOKENS_EACH: usize = 1_000;

@@ -1,18 +1,24 @@
-//! What a thread's events say of the work in it: findings that were reported, verified and rejected, and what else
-//! was done (threads spec sections 3.6 and 4).
+//! What a thread's events say of the work in it: findings that were reported, verified and rejected, decisions,
+//! questions, who waits for whom, and what else was done (threads spec sections 3.6 and 4).
 //!
 //! Deterministic: it counts and quotes what was said, and infers nothing. A finding is named by its
-//! `metadata.finding_id`, else by the message that reported it, which its verdict replies to.
+//! `metadata.finding_id`, else by the message that reported it, which its verdict replies to; a question by its
+//! `metadata.question_id` in the same way.
 
-use std::fmt::Write;
+mod json;
+mod words;
+
 use std::sync::Arc;
 
-use crate::event::{Change, Event, MessageKind};
-use crate::ids::Seq;
+use crate::attention::Policy;
+use crate::event::{Event, Message, MessageKind};
+use crate::ids::{MemberKey, Seq};
 use crate::thread::ThreadStatus;
 
+pub use json::text_field;
+
 /// Types of events that have a meaning here. Others are taken as they are.
-pub const EVENT_TYPES: [&str; 7] = [
+pub const EVENT_TYPES: [&str; 11] = [
     "finding_reported",
     "fix_pushed",
     "re_review_requested",
@@ -20,7 +26,28 @@ pub const EVENT_TYPES: [&str; 7] = [
     "finding_rejected",
     "thread_escalated",
     "thread_resolved",
+    "thread_status_changed",
+    "decision_made",
+    "question_asked",
+    "question_answered",
 ];
+
+/// The type of what the host says of a change of status, where the thread is not resolved.
+const STATUS_CHANGED: &str = "thread_status_changed";
+const RESOLVED: &str = "thread_resolved";
+
+/// What the type of such an event is.
+pub fn status_type(status: ThreadStatus) -> &'static str {
+    match status {
+        ThreadStatus::Resolved => RESOLVED,
+        _ => STATUS_CHANGED,
+    }
+}
+
+/// What the host itself says in the metadata of one, as canonical JSON.
+pub fn status_metadata(status: ThreadStatus) -> String {
+    format!(r#"{{"event_type":"{}","status":"{}"}}"#, status_type(status), status.name())
+}
 
 pub fn is_registered(event_type: &str) -> bool {
     EVENT_TYPES.contains(&event_type)
@@ -42,6 +69,34 @@ pub struct Finding {
     #[redact(fixed = 3)]
     pub text: Arc<str>,
     pub verdict: Verdict,
+    /// Who reported it first.
+    pub by: MemberKey,
+    /// Who gave the verdict.
+    pub settled_by: Option<MemberKey>,
+}
+
+/// Something that was said, by whom and where in the thread.
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
+struct Said {
+    at: Seq,
+    thread_seq: u64,
+    by: MemberKey,
+    #[redact(fixed = 3)] text: Arc<str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Question {
+    id: Option<Arc<str>>,
+    said: Said,
+}
+
+/// Somebody asked a member, who has not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wait {
+    at: Seq,
+    thread_seq: u64,
+    by: MemberKey,
+    of: MemberKey,
 }
 
 /// The work of a thread, event by event.
@@ -49,49 +104,116 @@ pub struct Finding {
 pub struct Work {
     pub findings: Vec<Finding>,
     pub messages: usize,
+    decisions: Vec<Said>,
+    questions: Vec<Question>,
+    waits: Vec<Wait>,
+    /// The newest request of each member.
+    reviews_asked: Vec<Said>,
+    escalations: Vec<Said>,
+    /// What the host said of the last change of status.
+    status: Option<Said>,
     fixes: usize,
     reviews: usize,
-    escalations: usize,
     others: usize,
 }
 
 impl Work {
-    /// Takes the next event of the thread, in order. What was erased says nothing any more.
-    pub fn take(&mut self, event: &Event) {
-        let Change::Posted(message) = &event.change else { return };
+    /// Passes over the next message of the thread: it counts, and may answer.
+    pub fn pass(&mut self, event: &Event) {
         self.messages += 1;
-        let metadata = message.metadata.as_deref().filter(|_| message.kind == MessageKind::Event);
-        let Some(metadata) = metadata else { return };
-        let id = text_field(metadata, "finding_id");
-        match text_field(metadata, "event_type").unwrap_or_default() {
-            "finding_reported" => {
-                // Reported again it is open again.
-                self.findings.retain(|f| id.is_none() || f.id.as_deref() != id);
-                self.findings.push(Finding {
-                    at: event.seq,
-                    thread_seq: event.thread_seq,
-                    id: id.map(Into::into),
-                    text: message.text.clone(),
-                    verdict: Verdict::Open,
-                });
+        self.note_answers(event);
+    }
+
+    /// Takes the next message of the thread, in order, with what it says now. What was erased or deleted says nothing any
+    /// more.
+    pub fn take(&mut self, event: &Event, message: &Message) {
+        self.pass(event);
+        self.note_asked(event);
+        let Some(metadata) = message.metadata.as_deref() else { return };
+        let event_type = text_field(metadata, "event_type").unwrap_or_default();
+        let said = || Said {
+            at: event.seq,
+            thread_seq: event.thread_seq,
+            by: event.actor,
+            text: message.text.clone(),
+        };
+        match message.kind {
+            MessageKind::Chat => {}
+            MessageKind::System => {
+                if matches!(event_type, STATUS_CHANGED | RESOLVED) {
+                    self.status = Some(said());
+                }
             }
-            "finding_verified" => self.settle(id, event.reply_to, Verdict::Verified),
-            "finding_rejected" => self.settle(id, event.reply_to, Verdict::Rejected),
+            MessageKind::Event => self.take_typed(event_type, event, metadata, said()),
+        }
+    }
+
+    fn take_typed(&mut self, event_type: &str, event: &Event, metadata: &str, said: Said) {
+        let finding = text_field(metadata, "finding_id");
+        let question = text_field(metadata, "question_id");
+        match event_type {
+            "finding_reported" => self.report(finding, said),
+            "finding_verified" => self.settle(finding, event, Verdict::Verified),
+            "finding_rejected" => self.settle(finding, event, Verdict::Rejected),
             "fix_pushed" => self.fixes += 1,
-            "re_review_requested" => self.reviews += 1,
-            "thread_escalated" => self.escalations += 1,
+            "re_review_requested" => {
+                self.reviews += 1;
+                self.reviews_asked.retain(|before| before.by != said.by);
+                self.reviews_asked.push(said);
+            }
+            "thread_escalated" => self.escalations.push(said),
+            "decision_made" => self.decisions.push(said),
+            "question_asked" => {
+                self.questions.retain(|q| question.is_none() || q.id.as_deref() != question);
+                self.questions.push(Question { id: question.map(Into::into), said });
+            }
+            "question_answered" => self.questions.retain(|q| match question {
+                Some(id) => q.id.as_deref() != Some(id),
+                None => Some(q.said.at) != event.reply_to,
+            }),
             _ => self.others += 1,
         }
     }
 
-    fn settle(&mut self, id: Option<&str>, reply_to: Option<Seq>, verdict: Verdict) {
+    /// Reported again it is open again, and stays its first reporter's: nobody takes over what another found.
+    fn report(&mut self, id: Option<&str>, said: Said) {
+        let known = self.findings.iter().position(|f| id.is_some() && f.id.as_deref() == id);
+        let by = known.map_or(said.by, |known| self.findings.remove(known).by);
+        self.findings.push(Finding {
+            at: said.at,
+            thread_seq: said.thread_seq,
+            id: id.map(Into::into),
+            text: said.text,
+            verdict: Verdict::Open,
+            by,
+            settled_by: None,
+        });
+    }
+
+    fn settle(&mut self, id: Option<&str>, event: &Event, verdict: Verdict) {
         let found = self.findings.iter_mut().find(|f| match id {
             Some(id) => f.id.as_deref() == Some(id),
-            None => Some(f.at) == reply_to,
+            None => Some(f.at) == event.reply_to,
         });
         if let Some(finding) = found {
             finding.verdict = verdict;
+            finding.settled_by = Some(event.actor);
         }
+    }
+
+    fn note_answers(&mut self, event: &Event) {
+        let cause = event.cause.filter(|c| c.conversation == event.conversation).map(|c| c.seq);
+        self.waits.retain(|wait| {
+            let answers = [event.reply_to, cause].contains(&Some(wait.at));
+            !(answers && wait.of == event.actor)
+        });
+    }
+
+    fn note_asked(&mut self, event: &Event) {
+        let Some(attention) = &event.attention else { return };
+        let asked = attention.told.iter().filter(|t| t.decision.policy == Policy::MustRespond);
+        let (at, thread_seq, by) = (event.seq, event.thread_seq, event.actor);
+        self.waits.extend(asked.map(|told| Wait { at, thread_seq, by, of: told.member }));
     }
 
     /// Findings that were neither verified nor rejected.
@@ -99,109 +221,11 @@ impl Work {
         self.findings.iter().filter(|f| f.verdict == Verdict::Open)
     }
 
-    /// All of it in a few sentences.
-    pub fn summary(&self, status: ThreadStatus) -> String {
-        let with = |verdict| self.findings.iter().filter(|f| f.verdict == verdict).count();
-        let mut text = match self.findings.len() {
-            0 => "No findings reported.".to_owned(),
-            n => format!(
-                "{n} {} reported: {} open, {} verified, {} rejected.",
-                plural(n, "finding"),
-                with(Verdict::Open),
-                with(Verdict::Verified),
-                with(Verdict::Rejected),
-            ),
-        };
-        let counts = [
-            (self.fixes, "fix", " pushed"),
-            (self.reviews, "re-review", " requested"),
-            (self.escalations, "escalation", ""),
-            (self.others, "other event", ""),
-        ];
-        for (n, what, done) in counts.into_iter().filter(|(n, ..)| *n > 0) {
-            // Writing into a string does not fail.
-            let _ = write!(text, " {n} {}{done}.", plural(n, what));
-        }
-        let n = self.messages;
-        let _ = write!(text, " {n} {} in all. Status: {}.", plural(n, "message"), status.name());
-        text
-    }
-}
-
-fn plural(n: usize, word: &str) -> String {
-    match (n, word) {
-        (1, _) => word.to_owned(),
-        (_, "fix") => "fixes".to_owned(),
-        _ => format!("{word}s"),
-    }
-}
-
-/// A text of canonical JSON's outermost object, as it stands there: the same text has one form.
-pub fn text_field<'a>(json: &'a str, name: &str) -> Option<&'a str> {
-    let mut rest = json.strip_prefix('{')?;
-    loop {
-        let (key, after) = quoted(rest)?;
-        let value = after.strip_prefix(':')?;
-        if key == name {
-            return quoted(value).map(|(text, _)| text);
-        }
-        rest = past(value)?.strip_prefix(',')?;
-    }
-}
-
-/// What stands in quotes at the beginning, and what follows it.
-fn quoted(json: &str) -> Option<(&str, &str)> {
-    let inner = json.strip_prefix('"')?;
-    let mut escaped = false;
-    for (at, byte) in inner.bytes().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return Some((inner.get(..at)?, inner.get(at + 1..)?)),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// What follows the value at the beginning.
-fn past(json: &str) -> Option<&str> {
-    let (mut rest, mut depth) = (json, 0_usize);
-    loop {
-        match rest.bytes().next()? {
-            b'"' => rest = quoted(rest)?.1,
-            b',' | b'}' | b']' if depth == 0 => return Some(rest),
-            byte => {
-                match byte {
-                    b'{' | b'[' => depth += 1,
-                    b'}' | b']' => depth -= 1,
-                    _ => {}
-                }
-                // Outside of quotes there is only ASCII.
-                rest = rest.get(1..)?;
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_field_is_found_among_others_and_nowhere_deeper() {
-        let json = r#"{"a":{"event_type":"no","x":["}",{}]},"b":[1,2],"event_type":"fix_pushed","n":null,"q":"a\"b,","z":-1}"#;
-        for (name, expect) in [
-            ("event_type", Some("fix_pushed")),
-            ("q", Some("a\\\"b,")),
-            ("a", None),
-            ("n", None),
-            ("x", None),
-        ] {
-            assert_eq!(text_field(json, name), expect, "{name}");
-        }
-        for bad in ["", "{", "{}", "[]", r#"{"a""#, r#"{"a":"#, r#"{"a":1"#, r#"{"é":"ü","#] {
-            assert_eq!(text_field(bad, "event_type"), None, "{bad}");
-        }
+    /// Findings that keep this member from closing the thread: those that are open, and those of others whose verdict is
+    /// its own.
+    pub fn disputed(&self, closes: MemberKey) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |f| {
+            f.verdict == Verdict::Open || (f.by != closes && f.settled_by == Some(closes))
+        })
     }
 }

@@ -8,6 +8,7 @@ mod first;
 pub(crate) mod heads;
 mod retention;
 mod stop;
+mod verify;
 
 use std::fmt;
 use std::io;
@@ -71,9 +72,9 @@ pub struct Running {
     pub addr: SocketAddr,
     /// How it is reached: the public URL, or the address it listens on; no slash at the end.
     pub url: String,
-    /// Signs the operator in, once, for ten minutes.
+    /// Signs the operator in, once, for ten minutes. Empty where the operator was removed.
     pub operator_link: String,
-    /// The operator's token, as the data folder has it.
+    /// The operator's token, as the data folder had it when it started. Empty where the operator was removed.
     pub operator_token: String,
     /// The workspace's public id.
     pub workspace_id: String,
@@ -89,6 +90,7 @@ pub struct Running {
     server: JoinHandle<()>,
     courier: JoinHandle<()>,
     indexer: std::thread::JoinHandle<()>,
+    verifier: verify::Verifier,
     /// Looks at the certificate's files.
     watching: Option<JoinHandle<()>>,
 }
@@ -163,6 +165,20 @@ impl Host {
         let database = database.map_err(StartError::Address)?.map(Arc::new);
         let key_folder = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
         first::must_be_whole(&config.data, &key_folder, database.is_none())?;
+        let tls = match (&config.settings.tls.cert, &config.settings.tls.key) {
+            (Some(cert), Some(key)) => {
+                let files = Files { cert: cert.clone(), key: key.clone() };
+                Some(Tls::open(files).map_err(StartError::Tls)?)
+            }
+            _ => None,
+        };
+        let keys = Keys::read(&key_folder).map_err(StartError::Keys)?;
+        // Taken before anything is made: a port that another program has ends the start, and leaves nothing.
+        let no_port = |why| StartError::Listen { addr: config.listen, why };
+        let listener = TcpListener::bind(config.listen).await.map_err(no_port)?;
+        let addr = listener.local_addr().map_err(no_port)?;
+        let webhooks = Webhooks::open(&config.settings.webhook, &roots, addr.ip());
+        let webhooks = webhooks.map_err(StartError::Outward)?;
         let options = Options {
             may_begin: database.is_none() || !config.data.join(OPERATOR_FILE).exists(),
             database,
@@ -179,33 +195,15 @@ impl Host {
             ..Options::new(&config.data, uid)
         };
         let place = options.place();
-        let store = chorus_store::open(options).map_err(StartError::Store)?;
-        let keys =
-            Keys::open(&key_folder).map_err(StartError::Keys)?.in_epoch(store.tenant().epoch);
-        if !store.agrees_on_keys(&keys.fingerprint()).map_err(StartError::Store)? {
-            return Err(StartError::Lost(first::other_keys(&key_folder)));
-        }
+        let before = first::Before::look(&config.data);
+        let opened = first::open(options, keys, &key_folder);
+        let (store, keys) = opened.inspect_err(|refused| before.put_back(refused))?;
         // What a backup that was interrupted has left. The folder is ours alone now.
         chorus_store::backup::remove(&config.data.join(PARTIAL));
-        let tls = match (&config.settings.tls.cert, &config.settings.tls.key) {
-            (Some(cert), Some(key)) => {
-                let files = Files { cert: cert.clone(), key: key.clone() };
-                Some(Tls::open(files).map_err(StartError::Tls)?)
-            }
-            _ => None,
-        };
-        let listener = TcpListener::bind(config.listen)
-            .await
-            .map_err(|why| StartError::Listen { addr: config.listen, why })?;
-        let addr =
-            listener.local_addr().map_err(|why| StartError::Listen { addr: config.listen, why })?;
         let url = match &config.public_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
             None => local_url(addr, tls.is_some()),
         };
-
-        let webhooks = Webhooks::open(&config.settings.webhook, &roots, addr.ip());
-        let webhooks = webhooks.map_err(StartError::Outward)?;
         let workspace = store.tenant().uid;
         let workspace_name = store.tenant().name.to_string();
         let workspace_id: Arc<str> = workspace.show(Prefix::Workspace).into();
@@ -232,8 +230,7 @@ impl Host {
         let (thumbnails, wanted) = Thumbnails::new();
         let (search, index) = Search::of(&config.data, workspace);
         let hints = Arc::new(Hints::default());
-        let indexer = indexer::start(hints.clone(), index, readers.clone());
-        let indexer = indexer.map_err(StartError::Thread)?;
+        let indexing = (hints.clone(), index, readers.clone());
         let (digests, made) = mpsc::channel(DIGESTS);
         let (moved, lists) = watch::channel(());
         let backs = Arc::new(Backs::default());
@@ -283,6 +280,8 @@ impl Host {
             data: config.data.clone(),
             place,
             copying: Default::default(),
+            creating: Default::default(),
+            rotating: Default::default(),
             budgets: config.settings.budget.budgets(),
             flow: config.settings.attention.settings(),
             summaries: Scribe::new(
@@ -304,7 +303,17 @@ impl Host {
         let scribe = Scribe::new(digest.command.clone(), digest.timeout.0);
         tokio::spawn(app.clone().tell_digests(made, scribe));
         let operator_token = app.first_start(&config.data).await?;
-        let operator_link = app.sign_in_link().map_err(StartError::First)?;
+        let operator_link = match &operator_token {
+            Some(_) => app.sign_in_link().map_err(StartError::First)?,
+            None => {
+                tracing::error!(
+                    "the member 'operator' was removed, and nobody can run this host; stop it, run `chorus \
+                     doctor --repair` on its data folder, and start it again"
+                );
+                String::new()
+            }
+        };
+        let operator_token = operator_token.unwrap_or_default();
 
         let hosts = Hosts::new(addr, config.public_url.as_deref());
         let (stop, stopped) = watch::channel(false);
@@ -313,16 +322,21 @@ impl Host {
             (Some(_), Some(_)) => url.clone(),
             _ => local_url(addr, tls.is_some()),
         };
+        // Before the first answer, so that whoever sees the host up finds it by its folder; and by its local
+        // address, so that a command beside it sends its token over no network. Before anything that can do without
+        // space, where there is little.
+        write_host_file(&config.data, &local)?;
+        let (hints, index, readers) = indexing;
+        let indexer = indexer::start(hints, index, readers.clone()).map_err(StartError::Thread)?;
+        let verifier = verify::Verifier::start(readers.clone()).map_err(StartError::Thread)?;
         heads::look(&app, &config.data).await;
         tokio::spawn(heads::keep(app.clone(), config.data.clone(), stopped.clone()));
+        tokio::spawn(first::keep_token(app.clone(), config.data.clone(), stopped.clone()));
         tokio::spawn(back::serve(app.clone(), stopped.clone()));
         tokio::spawn(app.clone().make_thumbnails(wanted, stopped.clone()));
         tokio::spawn(webhook::serve(app.clone(), members_moved, stopped.clone()));
         let every = config.settings.retention.every.ms();
         tokio::spawn(retention::keep(app.clone(), every, stopped.clone()));
-        // Before the first answer, so that whoever sees the host up finds it by its folder; and by its local
-        // address, so that a command beside it sends its token over no network.
-        write_host_file(&config.data, &local)?;
         let watching = tls.clone().map(|tls| tokio::spawn(tls.watch()));
         let seats = Seats::new(&config.settings.limits, app.metrics.clone());
         let connections = seats.all();
@@ -352,6 +366,7 @@ impl Host {
             server,
             courier,
             indexer,
+            verifier,
             watching,
         })
     }

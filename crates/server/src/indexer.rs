@@ -27,6 +27,8 @@ const FAR_BEHIND: u64 = 2_000;
 const LONGEST_REST: Duration = Duration::from_millis(500);
 /// How long it is waited before a place that failed is looked at again; doubled each time it fails once more.
 const AGAIN: Duration = Duration::from_secs(1);
+/// When what was taken out is tried to be scrubbed again, after a search was in the way.
+const SCRUB_AGAIN: Duration = Duration::from_millis(250);
 const LATEST_AGAIN: Duration = Duration::from_secs(60);
 
 /// What there is to look at.
@@ -44,6 +46,8 @@ struct Given {
     everywhere: bool,
     /// The index was found damaged.
     damaged: bool,
+    /// Its files are still to be emptied of what was taken out.
+    scrub: bool,
     forget: Vec<(EventRef, oneshot::Sender<()>)>,
     /// Hints there have been.
     count: u64,
@@ -115,7 +119,8 @@ impl Hints {
     /// Waits until there is something to do.
     fn wait(&self) -> MutexGuard<'_, Given> {
         let idle = |given: &mut Given| {
-            !given.stop && !given.everywhere && given.rooms.is_empty() && given.forget.is_empty()
+            let nothing = given.rooms.is_empty() && given.forget.is_empty();
+            !given.stop && !given.everywhere && !given.scrub && nothing
         };
         self.wake.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner)
     }
@@ -155,11 +160,13 @@ impl Indexer {
         loop {
             let mut given = self.hints.wait();
             if given.stop {
-                return;
+                drop(given);
+                return self.finish();
             }
             let (count, everywhere) = (given.count, std::mem::take(&mut given.everywhere));
             let forget = std::mem::take(&mut given.forget);
             let damaged = std::mem::take(&mut given.damaged);
+            given.scrub = false;
             self.waiting.extend(given.rooms.drain());
             drop(given);
             if damaged {
@@ -167,12 +174,19 @@ impl Indexer {
             }
             let looked = self.look(everywhere, forget);
             match looked {
-                Ok(()) if self.waiting.is_empty() => {
+                // Somebody searches just now, and the log beside the index cannot be emptied.
+                Ok(false) => {
+                    self.hints.rest(SCRUB_AGAIN, false);
+                    let mut given = self.hints.lock();
+                    given.rooms.extend(self.waiting.iter());
+                    given.scrub = true;
+                }
+                Ok(true) if self.waiting.is_empty() => {
                     self.again = AGAIN;
                     self.hints.done.send_replace(count);
                 }
                 // Something more urgent came; what waits is gone on with after it.
-                Ok(()) => self.hints.lock().rooms.extend(self.waiting.iter()),
+                Ok(true) => self.hints.lock().rooms.extend(self.waiting.iter()),
                 Err(why) => {
                     tracing::warn!(%why, "the index of search cannot be kept now");
                     self.hints.rest(self.again, false);
@@ -184,11 +198,19 @@ impl Indexer {
         }
     }
 
+    /// What the logs have dropped leaves the index with the host.
+    fn finish(&mut self) {
+        if let Err(why) = self.index.finish(&self.readers) {
+            tracing::warn!(%why, "the index of search is tidied at the next start");
+        }
+    }
+
+    /// False when something that was taken out is still in the files.
     fn look(
         &mut self,
         everywhere: bool,
         forget: Vec<(EventRef, oneshot::Sender<()>)>,
-    ) -> Result<(), chorus_store::db::Error> {
+    ) -> Result<bool, chorus_store::db::Error> {
         for (at, gone) in forget {
             self.index.forget(at)?;
             let _ = gone.send(());
@@ -212,7 +234,7 @@ impl Indexer {
             }
             let given = self.hints.lock();
             if given.stop || !given.forget.is_empty() {
-                return Ok(());
+                return Ok(true);
             }
             let (worked, hinted) = (began.elapsed(), given.count - before);
             drop(given);
@@ -220,6 +242,6 @@ impl Indexer {
                 self.hints.rest((worked * REST).min(LONGEST_REST), true);
             }
         }
-        Ok(())
+        self.index.scrub()
     }
 }

@@ -9,6 +9,8 @@ pub mod files;
 pub mod history;
 pub mod host;
 pub mod logging;
+#[doc(hidden)]
+pub mod parsers;
 pub mod redact;
 
 mod app;

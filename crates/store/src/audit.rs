@@ -6,12 +6,12 @@
 use chorus_core::audit::Record;
 use chorus_core::delivery::Open;
 use chorus_core::event::{EventRef, Hash};
-use chorus_core::ids::{ConversationKey, Prefix, Timestamp};
+use chorus_core::ids::{ConversationKey, Prefix, Seq, Timestamp};
 use chorus_core::packed;
 use sha2::{Digest, Sha256};
 
 use crate::db::{Db, Result, Row, Table};
-use crate::event;
+use crate::{event, thread};
 
 pub(crate) static AUDIT: Table =
     Table::new("audit", 2, &["workspace", "block", "at", "hash", "packed"]);
@@ -103,8 +103,15 @@ pub(crate) fn read(
                 if place < from {
                     continue;
                 }
-                if let Some(uid) = record.subject.filter(|_| record.act.prefix() == Prefix::Event) {
-                    record.event = event::find(db, workspace, uid)?;
+                // Whose conversation it is of decides who is shown it.
+                match (record.subject, record.act.prefix()) {
+                    (Some(uid), Prefix::Event) => record.event = event::find(db, workspace, uid)?,
+                    (Some(uid), Prefix::Thread) => {
+                        let found = thread::by_uid(db, workspace, uid)?;
+                        let of = |(conversation, _)| EventRef { conversation, seq: Seq(0) };
+                        record.event = found.map(of);
+                    }
+                    _ => {}
                 }
                 if wanted(&record) {
                     found.push((place, record));

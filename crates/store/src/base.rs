@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use chorus_core::event::Hash;
 use chorus_core::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::packed;
 use chorus_core::room::Base;
@@ -35,6 +36,16 @@ pub(crate) fn get(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<O
         let base = packed::read_base(seq, row.array(3)?, at, row.blob(5)?);
         base.map_err(|_| Error::corrupt(format!("the base of conversation {key} cannot be read")))
     })
+}
+
+/// Where a log begins, and the hash that its first event follows from.
+pub(crate) fn end(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Option<(Seq, Hash)>> {
+    let key = [workspace.into(), key.0.into()];
+    db.get(&BASE, &key, |row| Ok((Seq(row.int(2)?), row.array(3)?)))
 }
 
 /// The time up to which something was dropped, in whichever conversation that is latest.

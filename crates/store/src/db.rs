@@ -272,8 +272,8 @@ pub trait Db: Send {
     /// Makes the files as if what was erased had never been in them; between batches. False when a reader is
     /// in the way, and it must be tried again.
     fn scrub(&self) -> Result<bool>;
-    /// Work between batches; `idle` says that nothing was asked lately.
-    fn housekeep(&self, idle: bool) -> Result<()>;
+    /// Work between batches; `idle` says that nothing was asked lately. True when the write-ahead log was copied back.
+    fn housekeep(&self, idle: bool) -> Result<bool>;
     /// What the engine itself finds wrong with its files.
     fn check_file(&self) -> Result<Vec<String>>;
     /// Copies the whole database into a new file, a few pages at a time; what this connection commits

@@ -38,7 +38,7 @@ pub(crate) static EVENT: Table = Table::new(
 );
 
 /// Idempotency keys read at a time while a room is loaded.
-const PAGE: usize = 1_000;
+const PAGE: usize = limits::IDEMPOTENCY_NEWEST;
 
 pub(crate) fn append(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
     let body = packed::body(&event.change);
@@ -302,7 +302,7 @@ pub(crate) fn oldest(
     db.one(sql, &[workspace.into(), key.0.into()], |row| Ok(Timestamp(row.int(0)?)))
 }
 
-/// The idempotency keys of the window before `now`, oldest first.
+/// The idempotency keys of the window before `now` and of the newest entries whatever their time, oldest first.
 pub(crate) fn sent(
     db: &dyn Db,
     workspace: i64,
@@ -316,6 +316,7 @@ pub(crate) fn sent(
     let mut found = Vec::new();
     let mut before = i64::MAX;
     loop {
+        let newest = before == i64::MAX;
         let (room, page) = (key.0.into(), (PAGE as u64).into());
         let values = [workspace.into(), room, before.into(), after.0.into(), page];
         let page = db.all(sql, &values, |row| {
@@ -324,7 +325,7 @@ pub(crate) fn sent(
         })?;
         let ended = page.len() < PAGE || page.last().is_none_or(|(_, at, _)| *at < from);
         before = page.last().map_or(0, |(seq, ..)| seq.0 as i64);
-        let keyed = page.into_iter().filter(|(_, at, _)| *at >= from);
+        let keyed = page.into_iter().filter(|(_, at, _)| newest || *at >= from);
         found.extend(keyed.filter_map(|(seq, at, idem)| Some((at, idem?.key, seq))));
         if ended || found.len() >= limits::IDEMPOTENCY_KEYS {
             found.reverse();

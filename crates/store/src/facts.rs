@@ -16,6 +16,7 @@ use chorus_core::limits;
 use chorus_core::member::Directory;
 use chorus_core::room::{Base, Parts, Room, TAIL};
 
+use crate::damage::Damage;
 use crate::db::{Db, Error};
 use crate::{
     asset, base, conversation, digest, event, gone, inbox, mark, message, open, schedule, stimulus,
@@ -32,6 +33,8 @@ pub(crate) struct Stored<'a> {
     pub(crate) loaded: usize,
     /// Where hosts share the database: rooms as they were before others changed them.
     pub(crate) earlier: Option<&'a RefCell<Earlier>>,
+    /// Conversations that are not loaded, because their logs are damaged.
+    pub(crate) damage: Option<&'a Damage>,
 }
 
 /// Rooms that another host has changed since they were loaded: most of what there is to know of one is still right.
@@ -57,6 +60,7 @@ impl Earlier {
 impl Stored<'_> {
     /// The room as the database has it, with what it owes open again.
     pub(crate) fn load(&self, key: ConversationKey) -> Result<Option<Room>, Error> {
+        self.damage.map_or(Ok(()), |damage| damage.check(key))?;
         let (db, workspace) = (self.db, self.workspace);
         let Some(conversation) = conversation::get(db, workspace, key)? else { return Ok(None) };
         let head = conversation::head(db, workspace, key)?;

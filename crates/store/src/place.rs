@@ -36,7 +36,11 @@ impl Place {
     pub(crate) fn reader(&self) -> Result<Box<dyn Db>> {
         Ok(match self {
             Self::Folder { data, vfs } => {
-                Box::new(Sqlite::reader(&Folder::database_in(data), vfs.as_deref())?)
+                let file = Folder::database_in(data);
+                match is_at_rest(&file) && Folder::is_read_only(data) {
+                    true => Box::new(Sqlite::immutable(&file)?),
+                    false => Box::new(Sqlite::reader(&file, vfs.as_deref())?),
+                }
             }
             Self::Postgres(address) => Box::new(Postgres::reader(address)?),
         })
@@ -49,6 +53,13 @@ impl Place {
             Self::Postgres(address) => Ok(Box::new(Postgres::examiner(address)?)),
         }
     }
+}
+
+/// Whether all of a database is in its one file: it has no write-ahead log, or an empty one.
+fn is_at_rest(file: &Path) -> bool {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).map_or(true, |log| log.len() == 0)
 }
 
 impl fmt::Display for Place {

@@ -9,7 +9,7 @@ use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 use crate::db::{Db, Result};
 use crate::{
     approval, asset, base, conversation, digest, directory, endpoint, event, gone, inbox, mark,
-    message, open, project, schedule, shared, stimulus, thread, turn,
+    message, open, project, schedule, shared, stimulus, thread, token, turn,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
@@ -132,6 +132,15 @@ fn record_directory(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()
     record_approvals(db, workspace, changes)?;
     record_projects(db, workspace, changes)?;
     record_endpoints(db, workspace, changes)?;
+    for (member, jti, issued) in &changes.issued {
+        match issued {
+            Some(issued) => token::put(db, workspace, issued)?,
+            None => token::remove(db, workspace, *member, jti)?,
+        }
+    }
+    for (member, at) in &changes.cut_offs {
+        token::cut_off(db, workspace, *member, *at)?;
+    }
     for (jti, expires) in &changes.revoked {
         directory::put_revoked(db, workspace, jti, *expires)?;
     }

@@ -15,8 +15,10 @@ use chorus_core::member::Directory;
 use chorus_core::workspace::Workspace;
 
 use crate::clock::{Clock, SystemClock};
+use crate::damage::Damage;
 use crate::db::{Db, Error};
 use crate::facts::Stored;
+use crate::newest::{self, Lost, Newest};
 use crate::postgres::{Address, Postgres};
 use crate::reader::Readers;
 use crate::repair::{self, Repair};
@@ -24,7 +26,7 @@ use crate::schema::{self, Mismatch};
 use crate::sqlite::{Folder, FolderError, Sqlite};
 use crate::stamps::Stamps;
 use crate::writer::{self, Sink, Writer};
-use crate::{Place, Tenant, conversation, directory, endpoint, inbox, project};
+use crate::{Place, Tenant, conversation, directory, endpoint, inbox, project, token};
 
 /// When a commit counts as done, and when its commands are answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,8 +107,19 @@ impl Options {
 #[derive(Debug)]
 pub enum OpenError {
     Folder(FolderError),
-    Schema { place: Place, why: Mismatch },
-    Database { place: Place, why: Error },
+    Schema {
+        place: Place,
+        why: Mismatch,
+    },
+    /// The database ends before it should.
+    Lost {
+        place: Place,
+        lost: Lost,
+    },
+    Database {
+        place: Place,
+        why: Error,
+    },
 }
 
 impl fmt::Display for OpenError {
@@ -115,6 +128,11 @@ impl fmt::Display for OpenError {
             Self::Folder(error) => error.fmt(f),
             Self::Schema { place, why } => write!(f, "{place}: {why}"),
             Self::Database { place, why } => write!(f, "{place}: {why}"),
+            Self::Lost { place, lost } => write!(
+                f,
+                "{place}: {lost}. Keep a copy of the folder as it is. Then restore a backup into another folder, or \
+                 go on with what is there: chorus doctor --repair --data {place}"
+            ),
         }
     }
 }
@@ -129,6 +147,8 @@ pub struct Store {
     tenant: Tenant,
     directory: Directory,
     repairs: Vec<Repair>,
+    /// The disk has no space, and nothing can be written.
+    full: bool,
 }
 
 /// Opens the folder, brings its schema up to date, makes the workspace when it is empty, and mends what a host needs
@@ -141,9 +161,23 @@ pub fn open(options: Options) -> Result<Store, OpenError> {
         let migrated = schema::migrate(db, place.schema(), now);
         migrated.map_err(|why| OpenError::Schema { place: place.clone(), why })
     };
+    let mut full = false;
     let db: Box<dyn Db> = match &options.database {
         None => {
             let file = folder.database().map_err(OpenError::Folder)?;
+            full = !folder.has_space();
+            if full {
+                folder.free_reserve();
+                tracing::error!(%place, "there is no space left; commands are refused until there is");
+            }
+            // What cannot be made beside the database for want of space is not always said to be that.
+            let database = |why| match why {
+                Error::Engine(why) if full => database(Error::Full(why)),
+                why => database(why),
+            };
+            if let Some(lost) = newest::lost(&place).map_err(database)? {
+                return Err(OpenError::Lost { place, lost });
+            }
             let db = Sqlite::writer(&file, options.vfs.as_deref(), options.sync);
             let db = db.map_err(database)?;
             migrate(&db)?;
@@ -175,13 +209,14 @@ pub fn open(options: Options) -> Result<Store, OpenError> {
     project::load(&*db, tenant.key, &mut directory).map_err(database)?;
     endpoint::load(&*db, tenant.key, &mut directory).map_err(database)?;
     inbox::load(&*db, tenant.key, &mut directory).map_err(database)?;
+    token::load(&*db, tenant.key, now, &mut directory).map_err(database)?;
     // Where other hosts write, what is claimed or in hand is so by one of them.
     let alone = db.shared().is_none_or(|hosts| hosts.is_alone());
     let repairs = match alone {
         true => repair::at_start(&*db, &tenant, &directory, now).map_err(database)?,
         false => Vec::new(),
     };
-    Ok(Store { options, folder, db, tenant, directory, repairs })
+    Ok(Store { options, folder, db, tenant, directory, repairs, full })
 }
 
 impl Store {
@@ -222,14 +257,27 @@ impl Store {
         clock: Arc<dyn Clock>,
         sink: Box<dyn Sink>,
     ) -> Result<(Writer, Readers), OpenError> {
-        let Self { options, folder, db, tenant, directory, repairs: _ } = self;
+        let Self { options, folder, db, tenant, directory, repairs: _, full } = self;
         let place = options.place();
         let why = |why| OpenError::Database { place: place.clone(), why };
         let stamps = Arc::new(Stamps::default());
-        let readers = Readers::new(place.clone(), tenant.key, stamps.clone());
+        let damage = Arc::new(Damage::default());
+        let readers = Readers::new(place.clone(), tenant.key, stamps.clone(), damage.clone());
         let (workspace, damaged) =
             revive(&*db, &tenant, directory, &options, clock.now()).map_err(why)?;
         let audit = crate::audit::head(&*db, tenant.key).map_err(why)?;
+        let newest = match (&options.database, options.sync) {
+            (Some(_), _) => None,
+            // It could be ahead of what is on the disk.
+            (None, Sync::DangerousNormal) => {
+                newest::forget(&options.data);
+                None
+            }
+            (None, _) => {
+                let extent = newest::extent(&*db, tenant.key).map_err(why)?;
+                Some(Newest::new(&options.data, tenant.uid, extent))
+            }
+        };
         let setup = writer::Setup {
             folder,
             db,
@@ -243,6 +291,9 @@ impl Store {
             slower_sync: options.slower_sync,
             answer_first: options.sync == Sync::DangerousAnswerFirst,
             stamps,
+            damage,
+            newest,
+            full,
         };
         Ok((writer::start(setup).map_err(|error| why(Error::Engine(error.to_string())))?, readers))
     }
@@ -264,7 +315,15 @@ fn revive(
     workspace.set_digests(options.digests);
     workspace.set_keep(options.keep);
     let directory = workspace.directory().clone();
-    let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0, earlier: None };
+    let stored = Stored {
+        db,
+        workspace: tenant.key,
+        directory,
+        now,
+        loaded: 0,
+        earlier: None,
+        damage: None,
+    };
     let mut damaged = BTreeSet::new();
     // Where other hosts write, rooms are loaded in this one's turn.
     let alone = db.shared().is_none_or(|hosts| hosts.is_alone());

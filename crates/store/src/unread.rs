@@ -7,12 +7,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use chorus_core::attention::Directedness;
+use chorus_core::command::Mark;
 use chorus_core::conversation::Conversation;
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp};
 use chorus_core::packed;
 
 use crate::conversation::{self, CONVERSATION};
 use crate::db::{Db, Result};
+use crate::{event, mark};
 
 /// Entries of a log, from its end, that are counted: more is a number nobody reads.
 const COUNTED: u64 = 200;
@@ -64,6 +66,31 @@ pub(crate) fn of_member(db: &dyn Db, workspace: i64, member: MemberKey) -> Resul
     Ok(seats)
 }
 
+/// Messages of others in a thread behind a member's cursor there that are shown to all and not deleted; at most
+/// [`COUNTED`] of them.
+pub(crate) fn in_thread(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    thread: ThreadKey,
+    member: MemberKey,
+) -> Result<(Mark, u32)> {
+    let mark = mark::get(db, workspace, key, (member, Some(thread)))?;
+    let behind = event::in_thread(db, workspace, key, thread, mark.read.0)?;
+    let sql = format!(
+        "SELECT e.seq FROM event e
+        LEFT JOIN message s ON s.workspace = e.workspace
+            AND s.conversation = e.conversation AND s.seq = e.seq
+        WHERE e.workspace = $1 AND e.conversation = $2 AND e.thread = $3 AND e.seq > $4
+            AND e.kind = 5 AND e.tseq > 0 AND e.actor <> $5 AND s.deleted_at IS NULL
+        LIMIT {COUNTED}"
+    );
+    let values =
+        [workspace.into(), key.0.into(), thread.0.into(), behind.0.into(), member.0.into()];
+    let found: Vec<u64> = db.all(&sql, &values, |row| row.int(0))?;
+    Ok((mark, found.len() as u32))
+}
+
 /// The seats of a member with their conversations, heads and cursors.
 const FROM: &str = "FROM roster r
     JOIN conversation c ON c.workspace = r.workspace AND c.conversation = r.conversation
@@ -86,8 +113,11 @@ fn counts(
                     THEN COALESCE(m.read, 0) ELSE h.seq - {COUNTED} END
             LEFT JOIN message s ON s.workspace = e.workspace
                 AND s.conversation = e.conversation AND s.seq = e.seq
+            LEFT JOIN thread_mark t ON t.workspace = e.workspace AND t.member = r.member
+                AND t.conversation = e.conversation AND t.thread = e.thread
             WHERE r.workspace = $1 AND r.member = $2 AND h.seq > COALESCE(m.read, 0)
-                AND e.kind = 5 AND e.actor <> $2 AND s.deleted_at IS NULL"
+                AND e.kind = 5 AND e.actor <> $2 AND s.deleted_at IS NULL
+                AND (e.tseq = 0 OR e.tseq > COALESCE(t.read, 0))"
         )
     });
     let mut counts: HashMap<ConversationKey, (u32, u32)> = HashMap::new();

@@ -9,7 +9,7 @@ use super::metadata::Metadata;
 use crate::repo;
 
 /// Each crate and the crates of the workspace it may use outside its tests.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("chorus-core", &[]),
     ("chorus-wire", &["chorus-core"]),
     ("chorus-store", &["chorus-core"]),
@@ -31,6 +31,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ),
     ("chorus-clients", &[]),
     ("chorus-cluster", &[]),
+    ("chorus-parsers", &["chorus-core", "chorus-wire", "chorus-server"]),
     ("chorus-rooms", &["chorus-core"]),
     ("chorus-statements", &[]),
     // It starts the PostgreSQL that tests share; that crate is a page of the standard library.
@@ -56,6 +57,7 @@ const ROOMS: [(&str, &[&str]); 4] = [
             "chorus-server",
             "chorus",
             "chorus-lab",
+            "chorus-parsers",
             "xtask",
         ],
     ),

@@ -186,6 +186,12 @@ fn greet(print: &Printer, running: &Running, data: &std::path::Path) -> Result {
             "pid": std::process::id(),
         }));
     }
+    if link.is_empty() {
+        return print.text(&format!(
+            "Chorus is at {url} - its member 'operator' was removed, and nobody can run it: stop it, run `chorus \
+             doctor --repair`, and start it again"
+        ));
+    }
     print.text(&format!("Chorus is at {url} - sign in once, within ten minutes: {link}"))
 }
 

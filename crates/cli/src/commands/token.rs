@@ -11,6 +11,7 @@ use super::Context;
 use crate::args::{span, word};
 use crate::failure::Result;
 use crate::lookup;
+use crate::print::{date, line, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -29,11 +30,23 @@ pub(crate) enum Args {
         #[arg(long, default_value = "24h", value_parser = span)]
         ttl: Duration,
     },
-    /// End a token now
-    Revoke {
-        /// The token's `jti`
-        jti: String,
+    /// Tokens that have not expired: whose, with which role, and until when; never the tokens themselves
+    List {
+        /// Only this member's
+        #[arg(long, value_name = "ID")]
+        member: Option<String>,
     },
+    /// End a token now, or all that a member has
+    Revoke {
+        /// The token's `jti`, as `token list` shows it
+        #[arg(required_unless_present = "member", conflicts_with = "member")]
+        jti: Option<String>,
+        /// All tokens of this member, those of other issuers too
+        #[arg(long, value_name = "ID")]
+        member: Option<String>,
+    },
+    /// Sign tokens with a new key; listed tokens of the old one are honoured until they end
+    Rotate,
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
@@ -45,9 +58,44 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             let token = client.issue_token(&new).await?;
             context.print.show(&token, |token| token.token.clone())
         }
-        Args::Revoke { jti } => {
+        Args::List { member } => {
+            let member = member.as_deref().map(lookup::member);
+            let tokens = client.tokens(member).await?;
+            context.print.show(&tokens, |tokens| {
+                let rows = tokens.tokens.iter().map(|token| {
+                    vec![
+                        line(&token.jti),
+                        line(&token.member),
+                        token.role.name().to_owned(),
+                        date(token.issued_at),
+                        if token.revoked { "revoked".to_owned() } else { date(token.expires_at) },
+                        line(&token.kid),
+                    ]
+                });
+                let rows: Vec<_> = rows.collect();
+                table(&["TOKEN", "MEMBER", "ROLE", "ISSUED", "ENDS", "KEY"], &rows)
+            })
+        }
+        Args::Revoke { member: Some(member), .. } => {
+            let revoked = client.revoke_tokens(lookup::member(&member)).await?;
+            context.print.show(&revoked, |revoked| {
+                format!("revoked {} token(s) of {}", revoked.revoked, revoked.member)
+            })
+        }
+        Args::Revoke { jti, .. } => {
+            let jti = jti.unwrap_or_default();
             client.revoke_token(&jti).await?;
             context.print.show(&json!({ "revoked": jti }), |_| format!("revoked {jti}"))
+        }
+        Args::Rotate => {
+            let rotated = client.rotate_key().await?;
+            context.print.show(&rotated, |rotated| {
+                let old = rotated.retired.iter().map(|old| {
+                    format!("\n{} is honoured until {}", line(&old.kid), date(old.honoured_until))
+                });
+                let old: String = old.collect();
+                format!("tokens are signed with {} from here on{old}", line(&rotated.kid))
+            })
         }
     }
 }

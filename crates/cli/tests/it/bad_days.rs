@@ -27,6 +27,14 @@ impl SmallDisk {
         );
         None
     }
+
+    /// A file of all the space that is left.
+    fn fill(&self) -> PathBuf {
+        let filler = self.0.join("filler");
+        let mut file = fs::File::create(&filler).unwrap();
+        while file.write_all(&[7; 4_096]).is_ok() {}
+        filler
+    }
 }
 
 impl Drop for SmallDisk {
@@ -68,10 +76,7 @@ fn a_full_disk_refuses_posts_until_there_is_space_and_loses_none() {
     let mut answered = vec!["@scout first?".to_owned()];
     host.post(&answered[0]);
     // Everything that is left, and then one by one until the host finds no space itself.
-    let filler = disk.0.join("filler");
-    let mut file = fs::File::create(&filler).unwrap();
-    while file.write_all(&[7; 4_096]).is_ok() {}
-    drop(file);
+    let filler = disk.fill();
     let refusal = (0..2_000).find_map(|n| {
         let text = format!("number {n} {}", "x".repeat(2_000));
         let ran = host.run(&["post", "#ops", &text, "--as", "alice", "--json"]);
@@ -100,6 +105,97 @@ fn a_full_disk_refuses_posts_until_there_is_space_and_loses_none() {
     assert_eq!(texts(&host, "#ops"), answered);
     host.run(&["doctor"]).ok();
     drop(host);
+}
+
+// covers: OPS-446
+#[test]
+fn a_host_that_starts_on_a_full_disk_serves_what_it_has_and_goes_on_when_there_is_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = SmallDisk::mount(&folder.path().join("disk"), "size=24m") else { return };
+    let mut host = Host::with_room_in(disk.0.join("data"), &["scout"]);
+    let mut said = vec!["@scout first?".to_owned()];
+    let first = host.post(&said[0])["event_id"].as_str().unwrap().to_owned();
+    for was_killed in [false, true] {
+        match was_killed {
+            true => host.kill(),
+            false => host.stop(),
+        }
+        let filler = disk.fill();
+        host.serve();
+        let not_ready = ready(&host);
+        assert!(not_ready.starts_with("HTTP/1.1 503") && not_ready.contains("full"), "{not_ready}");
+        // A command beside it finds it, and is answered.
+        assert_eq!(texts(&host, "#ops"), said);
+        assert_eq!(host.json(&["why", &first])["event_id"], first.as_str());
+        let ran = host.run(&["post", "#ops", "now?", "--as", "alice", "--json"]);
+        assert_eq!(ran.json()["error"]["code"], "UNAVAILABLE", "{}", ran.out);
+
+        fs::remove_file(&filler).unwrap();
+        until("space again", || ready(&host).starts_with("HTTP/1.1 200").then_some(()));
+        said.push(format!("and on it goes, {was_killed}"));
+        host.post(said.last().unwrap());
+        assert_eq!(texts(&host, "#ops"), said);
+        host.run(&["doctor"]).ok();
+    }
+    drop(host);
+}
+
+// covers: OPS-446
+#[test]
+fn a_folder_that_became_read_only_is_named_and_can_be_examined() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = SmallDisk::mount(&folder.path().join("disk"), "size=24m") else { return };
+    let mut host = Host::with_room_in(disk.0.join("data"), &[]);
+    host.post("hello");
+    host.stop();
+    let mut remount = Command::new("mount");
+    assert!(remount.args(["-o", "remount,ro"]).arg(&disk.0).status().unwrap().success());
+    let ran = serve(&host.data());
+    assert_eq!(ran.code, 1);
+    let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("Read-only") && message.contains("disk/data"), "{message}");
+    let report = doctor(&host.data());
+    assert_eq!((report.code, &report.json()["ok"]), (0, &Value::Bool(true)), "{}", report.out);
+    drop(host);
+}
+
+// covers: OPS-440
+#[test]
+fn one_byte_of_the_write_ahead_log_ends_no_history_unseen() {
+    let mut host = Host::with_room(&[]);
+    let said: Vec<_> = (0..40).map(|n| format!("number {n} {}", "x".repeat(500))).collect();
+    said.iter().for_each(|text| drop(host.post(text)));
+    host.kill();
+    let log = host.data().join("chorus.db-wal");
+    let mut bytes = fs::read(&log).unwrap();
+    let middle = bytes.len() * 3 / 4;
+    bytes[middle] ^= 1;
+    fs::write(&log, &bytes).unwrap();
+    let refused = serve(&host.data());
+    assert_eq!(refused.code, 1);
+    let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
+    for word in
+        ["ends before it should", "entries", "doctor --repair", host.data().to_str().unwrap()]
+    {
+        assert!(message.contains(word), "{word:?} is not in {message:?}");
+    }
+    let found = doctor(&host.data());
+    assert_eq!(found.code, 1);
+    assert!(
+        found.json()["problems"].to_string().contains("ends before it should"),
+        "{}",
+        found.out
+    );
+
+    let repair = ["doctor", "--repair", "--json"];
+    let mended = host.run(&repair).ok().json();
+    assert_eq!(mended["repaired"][0]["part"], "log_end", "{mended}");
+    host.serve();
+    let left = texts(&host, "#ops");
+    assert!(!left.is_empty() && left.len() < said.len(), "{}", left.len());
+    assert_eq!(left[..], said[..left.len()], "what is there is what was said first");
+    host.post("and on it goes");
+    host.run(&["doctor"]).ok();
 }
 
 // covers: OPS-42

@@ -4,9 +4,10 @@ use chorus_wire::rest::members::{Agents, Member, MemberPatch, Members, NewMember
 use chorus_wire::rest::roles::{NewRole, Role, Roles};
 use chorus_wire::rest::sessions::Sessions;
 use chorus_wire::rest::streams::{NewStream, Stream, Streams};
-use chorus_wire::rest::tokens::{NewToken, Token};
+use chorus_wire::rest::tokens::{ListTokens, NewToken, RevokedTokens, RotatedKey, Token, Tokens};
 use reqwest::Method;
 
+use crate::http::with_query;
 use crate::{Client, Result};
 
 impl Client {
@@ -89,6 +90,23 @@ impl Client {
     /// `POST /v1/tokens`
     pub async fn issue_token(&self, token: &NewToken) -> Result<Token> {
         self.send(Method::POST, self.path("v1/tokens"), token).await
+    }
+
+    /// `GET /v1/tokens`
+    pub async fn tokens(&self, member: Option<&str>) -> Result<Tokens> {
+        let query = ListTokens { member: member.map(str::to_owned) };
+        self.get(with_query(self.path("v1/tokens"), &query)).await
+    }
+
+    /// `DELETE /v1/members/{id}/tokens`
+    pub async fn revoke_tokens(&self, member: &str) -> Result<RevokedTokens> {
+        let url = self.url(&["v1", "members", member, "tokens"]);
+        self.json(self.request(Method::DELETE, url)).await
+    }
+
+    /// `POST /v1/tokens/rotate`
+    pub async fn rotate_key(&self) -> Result<RotatedKey> {
+        self.json(self.request(Method::POST, self.path("v1/tokens/rotate"))).await
     }
 
     /// `DELETE /v1/tokens/{jti}`

@@ -63,10 +63,14 @@ pub enum Act {
     /// What an endpoint would not take is a dead letter.
     GiveUp,
     ChangeInbox,
+    /// The link that `serve` prints was used.
+    SignIn,
+    /// The host signs tokens with another key from here on.
+    RotateKey,
 }
 
 impl Act {
-    pub const ALL: [Self; 52] = [
+    pub const ALL: [Self; 54] = [
         Self::AddMember,
         Self::ChangeMember,
         Self::RemoveMember,
@@ -119,6 +123,8 @@ impl Act {
         Self::ChangeEndpoint,
         Self::GiveUp,
         Self::ChangeInbox,
+        Self::SignIn,
+        Self::RotateKey,
     ];
 
     pub fn name(self) -> &'static str {
@@ -175,6 +181,8 @@ impl Act {
             Self::ChangeEndpoint => "endpoint_changed",
             Self::GiveUp => "delivery_given_up",
             Self::ChangeInbox => "inbox_changed",
+            Self::SignIn => "signed_in",
+            Self::RotateKey => "signing_key_rotated",
         }
     }
 

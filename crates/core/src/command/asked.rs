@@ -97,4 +97,5 @@ pub struct OpenThread {
     pub kind: ThreadKind,
     pub owner: Option<MemberKey>,
     pub participants: Vec<MemberKey>,
+    pub idempotency: Option<crate::event::Idempotency>,
 }

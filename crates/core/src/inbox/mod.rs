@@ -202,6 +202,11 @@ impl Directory {
         self.stand_ins.contains_key(&member)
     }
 
+    /// The inbox in which a member speaks for others elsewhere.
+    pub fn inbox_of_stand_in(&self, member: MemberKey) -> Option<&Arc<Inbox>> {
+        self.inboxes.get(self.stand_ins.get(&member)?)
+    }
+
     /// An inbox as it is from now on; none when it is gone.
     pub fn set_inbox(&mut self, uid: Uid, inbox: Option<Arc<Inbox>>) {
         if let Some(old) = self.inboxes.get(&uid).cloned() {

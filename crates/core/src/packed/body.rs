@@ -198,13 +198,12 @@ pub(super) fn get_settings(reader: &mut Reader<'_>) -> Result<Settings> {
         },
         ..Settings::default()
     };
-    get_tagged(reader, &mut settings)?;
+    get_tagged(reader, &mut settings, 0)?;
     Ok(settings)
 }
 
-/// Tagged settings end the body they stand in.
-fn get_tagged(reader: &mut Reader<'_>, settings: &mut Settings) -> Result<()> {
-    let mut last = 0;
+/// Tagged settings end the body they stand in. All tags are above `last`.
+fn get_tagged(reader: &mut Reader<'_>, settings: &mut Settings, mut last: u8) -> Result<()> {
     while !reader.0.is_empty() {
         let tag = reader.byte()?;
         if tag <= last {
@@ -295,9 +294,9 @@ pub fn later_settings(settings: &Settings) -> Vec<u8> {
     out.0
 }
 
-/// Adds what [`later_settings`] made to settings.
+/// Adds what [`later_settings`] made to settings. What has a column is not said here a second time.
 pub fn read_later_settings(bytes: &[u8], settings: &mut Settings) -> Result<()> {
-    get_tagged(&mut Reader(bytes), settings)
+    get_tagged(&mut Reader(bytes), settings, KEEP)
 }
 
 fn put_opening(out: &mut Writer, opening: &ThreadOpening) {

@@ -204,6 +204,8 @@ coded!(Act {
     Deduplicate = 63,
     ChangeEndpoint = 64,
     GiveUp = 65,
+    SignIn = 66,
+    RotateKey = 67,
 });
 coded!(Code {
     AddressRefused = 1,

@@ -139,8 +139,10 @@ impl Sent {
     }
 
     pub fn put(&mut self, key: [u8; 16], seq: Seq, at: Timestamp) {
-        while self.order.front().is_some_and(|(t, _)| at.since(*t) > limits::IDEMPOTENCY_MS)
-            || self.order.len() >= limits::IDEMPOTENCY_KEYS
+        let is_old = |(t, _): &(Timestamp, _)| at.since(*t) > limits::IDEMPOTENCY_MS;
+        while self.order.len() >= limits::IDEMPOTENCY_KEYS
+            || self.order.len() >= limits::IDEMPOTENCY_NEWEST
+                && self.order.front().is_some_and(is_old)
         {
             let Some((_, old)) = self.order.pop_front() else { break };
             self.by_key.remove(&old);

@@ -151,6 +151,10 @@ impl Run<'_> {
             let why = "a person approves; an agent does not";
             return Err(Refusal::new(Code::InsufficientAuthority, why).into());
         }
+        if approval.member == me.key {
+            let why = "nobody decides about what they asked for themselves";
+            return Err(Refusal::new(Code::InsufficientAuthority, why).into());
+        }
         if reason.as_ref().is_some_and(|r| r.len() > limits::DESCRIPTION_BYTES) {
             let most = limits::DESCRIPTION_BYTES;
             return Err(Refusal::invalid(format!("a reason has at most {most} bytes")).into());

@@ -12,6 +12,8 @@ use crate::inbox::Inbox;
 use crate::member::{Member, Role, Session, Stream};
 use crate::project::{Project, Task};
 use crate::room::{Dirty, Head};
+use crate::token::Issued;
+
 /// What a batch of commands changed and causes.
 #[derive(Debug, Default)]
 pub struct Changes {
@@ -22,6 +24,10 @@ pub struct Changes {
     /// The lead, when it changed.
     pub lead: Option<Option<MemberKey>>,
     pub revoked: Vec<(Arc<str>, Timestamp)>,
+    /// Tokens as they were handed out, by whose they are and their id; none for what has expired.
+    pub issued: Vec<(MemberKey, Arc<str>, Option<Arc<Issued>>)>,
+    /// Members all of whose tokens were ended, and when.
+    pub cut_offs: Vec<(MemberKey, Timestamp)>,
     /// What waits for a person, as it is now; none for what can be forgotten.
     pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
     /// Projects as they are now; none for those that are gone.
@@ -50,6 +56,12 @@ impl Changes {
         self.rooms.iter().all(|room| room.dirty.erased.is_empty())
     }
 
+    /// Whether something that was said is not to be in any file any more: it was erased, or is too old to be kept.
+    pub fn removes_words(&self) -> bool {
+        let dropped = self.rooms.iter().any(|room| room.dirty.base.is_some());
+        !self.erases_nothing() || dropped || self.sweep.is_some()
+    }
+
     /// Whether anything must be written at all.
     pub fn records_nothing(&self) -> bool {
         !self.changes_directory()
@@ -68,6 +80,8 @@ impl Changes {
             && self.streams.is_empty()
             && self.lead.is_none()
             && self.revoked.is_empty()
+            && self.issued.is_empty()
+            && self.cut_offs.is_empty()
             && self.approvals.is_empty()
             && self.projects.is_empty()
             && self.tasks.is_empty()

@@ -1,4 +1,4 @@
-//! Administration of members, roles, streams and tokens; sessions that come and go.
+//! Administration of members, roles and streams; sessions that come and go.
 
 use super::{Failure, Result, Run};
 use crate::command::{Authority, Command, Outcome};
@@ -7,7 +7,7 @@ use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{MemberKey, SessionKey, Uid};
 use crate::limits;
-use crate::member::Session;
+use crate::member::{OPERATOR, Session};
 
 impl Run<'_> {
     pub(super) fn administer(&mut self, command: Command) -> Result<Outcome> {
@@ -28,6 +28,11 @@ impl Run<'_> {
                     return Err(Refusal::new(Code::Conflict, "you cannot remove yourself").into());
                 }
                 self.must_be_member(member)?;
+                if self.directory().member(member).is_some_and(|m| *m.id == *OPERATOR) {
+                    let why = "the member 'operator' stays: without it nobody could run this host; revoke \
+                               its tokens instead";
+                    return Err(Refusal::new(Code::Conflict, why).into());
+                }
                 self.leave_inboxes(member)?;
                 self.leave_projects(member)?;
                 let was_lead = self.directory().lead == Some(member);
@@ -36,6 +41,7 @@ impl Run<'_> {
                     self.ws.changes.lead = Some(None);
                 }
                 self.ws.changes.members.push(member.clone());
+                self.end_tokens(member.key);
                 if self.directory().endpoints.contains_key(&member.key) {
                     self.put_endpoint(member.key, None);
                 }
@@ -70,12 +76,6 @@ impl Run<'_> {
                 let stream = self.directory_mut().add_stream(uid, &name, owner)?;
                 self.ws.changes.streams.push(stream.clone());
                 Outcome::Stream(stream)
-            }
-            Command::RevokeToken { jti, expires } => {
-                let jti: std::sync::Arc<str> = jti.into();
-                self.directory_mut().revoked.insert_mut(jti.clone(), expires);
-                self.ws.changes.revoked.push((jti, expires));
-                Outcome::Done
             }
             other => {
                 let what = format!("not administration: {}", other.kind());
@@ -147,6 +147,35 @@ impl Run<'_> {
             self.ws.changes.sessions.push(session.clone());
         }
         self.take_up(key)?;
+        Ok(Outcome::Session(session))
+    }
+
+    /// As it is written it has never connected, so that nothing is offered to it and nothing waits for it.
+    pub(super) fn know_session(&mut self, uid: Uid) -> Result<Outcome> {
+        let me = self.me()?;
+        if let Some(known) = self.directory().session_by_uid(uid).cloned() {
+            if known.member != me.key {
+                return Err(Refusal::not_found("session").into());
+            }
+            return Ok(Outcome::Session(known));
+        }
+        let key = self.next_session();
+        let session = Session {
+            key,
+            uid,
+            member: me.key,
+            runtime: "".into(),
+            managed: false,
+            resumable: false,
+            connected: false,
+            host: self.ws.host,
+            seen_at: self.now,
+        };
+        self.ws.last_session = key.0;
+        let directory = self.directory_mut();
+        directory.put_session(session);
+        let session = directory.sessions[&key].clone();
+        self.ws.changes.sessions.push(session.clone());
         Ok(Outcome::Session(session))
     }
 

@@ -52,7 +52,8 @@ impl Workspace {
         let before = std::mem::replace(&mut self.directory, Arc::new(directory));
         self.directory_changed = true;
         let now = &self.directory;
-        let revoked = now.revoked.keys().any(|jti| !before.revoked.contains_key(jti));
+        let revoked = now.revoked.keys().any(|jti| !before.revoked.contains_key(jti))
+            || now.cut_offs.iter().any(|(of, at)| before.cut_offs.get(of) != Some(at));
         let was_there = |key| before.member(key).is_some_and(|member| !member.removed);
         if revoked || now.members.iter().any(|member| member.removed && was_there(member.key)) {
             self.changes.effects.push(Effect::ShutOut);

@@ -42,6 +42,7 @@ mod show;
 mod stimulus;
 mod thread;
 mod timer;
+mod token;
 mod trim;
 mod turn;
 mod work;
@@ -212,8 +213,10 @@ impl Workspace {
             | Command::RemoveRole { .. }
             | Command::SetRoleMember { .. }
             | Command::SetLead { .. }
-            | Command::AddStream { .. }
-            | Command::RevokeToken { .. } => run.administer(command),
+            | Command::AddStream { .. } => run.administer(command),
+            Command::IssueToken(asked) => run.issue_token(*asked),
+            Command::RevokeToken { jti, expires } => run.revoke_token(jti, expires),
+            Command::RevokeTokens { member } => run.revoke_tokens(member),
             Command::KeepAsset { hash, name, media, data } => {
                 run.keep_asset(hash, &name, media, data)
             }
@@ -222,6 +225,7 @@ impl Workspace {
             Command::OpenSession { uid, runtime, managed, resumable } => {
                 run.open_session(uid, &runtime, managed, resumable)
             }
+            Command::KnowSession { uid } => run.know_session(uid),
             Command::CloseSession { session } => run.close_session(session),
             Command::CreateConversation { kind, settings, members } => {
                 run.create_conversation(kind, settings, &members)
@@ -242,8 +246,8 @@ impl Workspace {
                 run.react(message, signal, detail, on)
             }
             Command::OpenThread(opening) => run.open_thread(*opening),
-            Command::ChangeThread { thread, status, owner, reason, summary } => {
-                run.change_thread(thread, status, owner, &reason, summary)
+            Command::ChangeThread { thread, status, owner, reason, summary, note } => {
+                run.change_thread(thread, status, owner, &reason, summary, note)
             }
             Command::ChangeWork { thread, change } => run.change_work(thread, *change),
             Command::Stimulate(new) => run.stimulate(*new),

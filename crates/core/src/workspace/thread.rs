@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::conversation::derived;
+use super::post::check_message;
 use super::{Result, Run, is_running};
+use crate::attention::{Attention, Directedness, Intent};
 use crate::command::{Authority, OpenThread, Outcome};
 use crate::delivery::Disposition;
 use crate::error::{Code, Refusal};
-use crate::event::{Change, EventRef, Promotion, ThreadOpening};
+use crate::event::{Change, Event, EventRef, Idempotency, Message, Promotion, ThreadOpening};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use crate::limits;
 use crate::member::check_title;
@@ -27,6 +29,9 @@ impl Run<'_> {
         let key = self.room_by_uid(opening.conversation)?;
         self.must_sit(key)?;
         check_title("title", Some(&opening.title))?;
+        if let Some(thread) = self.opened_before(key, opening.idempotency)? {
+            return self.thread_outcome(key, thread);
+        }
         let root = match opening.root {
             Some(uid) => Some(self.event_by_uid(uid, "message")?),
             None => None,
@@ -70,8 +75,30 @@ impl Run<'_> {
             owner: opening.owner,
             participants,
         });
-        let event = self.log_plain(key, self.drawn.uid, change)?;
+        let mut draft = self.draft(self.drawn.uid, change);
+        draft.idempotency = opening.idempotency;
+        let event = self.room_mut(key).log(draft);
+        self.publish(event.clone())?;
         self.thread_outcome(key, ThreadKey(event.seq.0))
+    }
+
+    /// The thread that was opened under the same key; another payload is a conflict.
+    fn opened_before(
+        &mut self,
+        key: ConversationKey,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Option<ThreadKey>> {
+        let Some(idempotency) = idempotency else { return Ok(None) };
+        let Some(seq) = self.room(key).sent.get(&idempotency.key) else { return Ok(None) };
+        let event = self.recall(EventRef { conversation: key, seq })?.event;
+        if event.idempotency.is_none_or(|before| before.payload != idempotency.payload) {
+            return Err(Refusal::new(
+                Code::IdempotencyConflict,
+                "another thread was created under this idempotency key",
+            )
+            .into());
+        }
+        Ok(Some(ThreadKey(seq.0)))
     }
 
     /// Opens the canonical thread of a message that is answered. It has no title: what it is about is what its
@@ -105,6 +132,7 @@ impl Run<'_> {
         owner: Option<Option<MemberKey>>,
         reason: &Arc<str>,
         summary: Option<Arc<str>>,
+        note: Option<Message>,
     ) -> Result<Outcome> {
         let (key, thread_key) = self.thread_by_uid(uid)?;
         self.must_sit(key)?;
@@ -114,6 +142,13 @@ impl Run<'_> {
         let status = status.filter(|s| *s != thread.status);
         if let Some(status) = status {
             self.check_transition(thread.status, status)?;
+            if thread.status == ThreadStatus::Blocked {
+                self.must_be_own_block(key, thread_key)?;
+            }
+        }
+        let note = note.filter(|_| status.is_some());
+        if let Some(note) = &note {
+            check_message(note)?;
         }
         if status == Some(ThreadStatus::Closed) && self.by.authority < Authority::Orchestrator {
             self.must_have_no_open_finding(key, thread_key)?;
@@ -132,9 +167,17 @@ impl Run<'_> {
             .extend(status.map(|status| Change::ThreadStatus { status, reason: reason.clone() }));
         changes.extend(owner.map(|owner| Change::ThreadOwner { owner }));
         changes.extend(summary.map(|text| Change::Promoted(Promotion::Result { text })));
+        // Last, so that whoever waits for it finds the status as it is now.
+        changes.extend(note.map(Change::Posted));
         for (n, change) in changes.into_iter().enumerate() {
             let mut draft = self.draft(nth(self.drawn.uid, n), change);
             draft.thread = Some(thread_key);
+            if matches!(draft.change, Change::Posted(_)) {
+                // It is told to nobody; who reads the thread sees it.
+                let rest = Directedness::Ambient;
+                let nobody = Attention::plain(Intent::Statement, rest, Vec::new());
+                draft.attention = Some(Arc::new(nobody));
+            }
             let event = self.room_mut(key).log(draft);
             if matches!(event.change, Change::Promoted(_)) {
                 self.note_result(key, thread_key, event.uid)?;
@@ -197,13 +240,37 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The thread's own log says so: what is deleted or erased is reported no more. Closing is rare, and reads no
-    /// more than the thread.
-    fn must_have_no_open_finding(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
-        if !self.open_findings(key, thread)?.unwrap_or_default().is_empty() {
+    /// A worker lifts the block that it set itself, and no other.
+    fn must_be_own_block(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
+        if self.by.authority >= Authority::Orchestrator {
+            return Ok(());
+        }
+        let mut set_by = None;
+        self.each_of_thread(key, thread, &mut |event| {
+            if matches!(event.change, Change::ThreadStatus { status: ThreadStatus::Blocked, .. }) {
+                set_by = Some(event.actor);
+            }
+        })?;
+        if set_by != Some(self.by.member) {
             return Err(Refusal::new(
                 Code::InsufficientAuthority,
-                "a finding was neither verified nor rejected; an operator or orchestrator closes the thread",
+                "another has blocked the thread; it lifts the block, or an operator or orchestrator does",
+            )
+            .into());
+        }
+        Ok(())
+    }
+
+    /// The thread's own log says so: what is deleted or erased is reported no more. Closing is rare, and reads no
+    /// more than the thread. Nobody closes a thread by its own verdict on what another found.
+    fn must_have_no_open_finding(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
+        let work = self.work_of(key, thread)?;
+        let disputed = work.disputed(self.by.member).map(|finding| finding.at).collect();
+        if !self.still_there(key, disputed)?.is_empty() {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "a finding is open, or only you have settled what another reported; an operator or orchestrator \
+                 closes the thread",
             )
             .into());
         }
@@ -216,10 +283,35 @@ impl Run<'_> {
         key: ConversationKey,
         thread: ThreadKey,
     ) -> Result<Option<Vec<Seq>>> {
-        let (mut work, mut after) = (Work::default(), Seq(thread.0));
+        let work = self.work_of(key, thread)?;
+        if work.findings.is_empty() {
+            return Ok(None);
+        }
+        let open = work.open().map(|finding| finding.at).collect();
+        self.still_there(key, open).map(Some)
+    }
+
+    fn work_of(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<Work> {
+        let mut work = Work::default();
+        self.each_of_thread(key, thread, &mut |event| {
+            if let Change::Posted(message) = &event.change {
+                work.take(event, message);
+            }
+        })?;
+        Ok(work)
+    }
+
+    /// Reads the thread's log, with what is not written yet.
+    fn each_of_thread(
+        &mut self,
+        key: ConversationKey,
+        thread: ThreadKey,
+        each: &mut dyn FnMut(&Event),
+    ) -> Result<()> {
+        let mut after = Seq(thread.0);
         loop {
             let page = self.facts.thread_log(key, thread, after, PAGE)?;
-            page.iter().for_each(|event| work.take(event));
+            page.iter().for_each(|event| each(event));
             match page.last() {
                 Some(last) => after = last.seq,
                 None => break,
@@ -227,18 +319,19 @@ impl Run<'_> {
         }
         let unwritten = self.room(key).unwritten().iter();
         let later = unwritten.filter(|e| e.thread == Some(thread) && e.seq > after);
-        later.for_each(|event| work.take(event));
-        if work.findings.is_empty() {
-            return Ok(None);
-        }
-        let mut open: Vec<_> = work.open().map(|finding| finding.at).collect();
-        for seq in open.clone() {
+        later.for_each(|event| each(event));
+        Ok(())
+    }
+
+    /// Those of the messages that were not deleted.
+    fn still_there(&mut self, key: ConversationKey, mut messages: Vec<Seq>) -> Result<Vec<Seq>> {
+        for seq in messages.clone() {
             let found = self.recall(EventRef { conversation: key, seq })?;
             if found.message.deleted_at.is_some() {
-                open.retain(|of| *of != seq);
+                messages.retain(|of| *of != seq);
             }
         }
-        Ok(Some(open))
+        Ok(messages)
     }
 
     pub(super) fn thread_outcome(

@@ -107,6 +107,7 @@ fn thread(house: &mut House, owner: Option<MemberKey>, participants: Vec<MemberK
         kind: ThreadKind::Workflow,
         owner,
         participants,
+        idempotency: None,
     };
     match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))).expect("a thread") {
         Outcome::Thread { thread, .. } => thread.uid,

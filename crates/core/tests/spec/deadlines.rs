@@ -95,6 +95,7 @@ fn open_thread(house: &mut House) -> Uid {
         kind: ThreadKind::Conversation,
         owner: Some(REVIEWER),
         participants: Vec::new(),
+        idempotency: None,
     };
     match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))) {
         Ok(Outcome::Thread { thread, .. }) => thread.uid,

@@ -40,6 +40,7 @@ fn writing(house: &House, event: Uid, own: Uid, thread: Uid) -> Vec<Command> {
             kind: ThreadKind::Workflow,
             owner: None,
             participants: Vec::new(),
+            idempotency: None,
         })),
         Command::ChangeThread {
             thread,
@@ -47,6 +48,7 @@ fn writing(house: &House, event: Uid, own: Uid, thread: Uid) -> Vec<Command> {
             owner: None,
             reason,
             summary: None,
+            note: None,
         },
         Command::ChangeWork {
             thread,
@@ -90,6 +92,7 @@ fn taken(house: &mut House) -> (Offer, Uid, Uid) {
         kind: ThreadKind::Workflow,
         owner: Some(SCOUT),
         participants: vec![SCOUT],
+        idempotency: None,
     }));
     let Ok(Outcome::Thread { thread, .. }) = house.run(house.by(ALICE), opening) else {
         panic!("a thread")

@@ -19,6 +19,7 @@ fn thread(house: &mut House) -> Uid {
         kind: ThreadKind::Conversation,
         owner: Some(SCOUT),
         participants: vec![REVIEWER],
+        idempotency: None,
     };
     match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))) {
         Ok(Outcome::Thread { thread, .. }) => thread.uid,

@@ -54,6 +54,7 @@ fn thread(house: &mut House, kind: ThreadKind) -> Line {
         kind,
         owner: None,
         participants: vec![SCOUT, REVIEWER],
+        idempotency: None,
     };
     match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))) {
         Ok(Outcome::Thread { thread, .. }) => {
@@ -259,12 +260,24 @@ fn a_person_a_status_and_a_setting_let_a_line_go_on_and_an_agent_does_not() {
         ("a status", |h, l| {
             let (status, reason) = (Some(ThreadStatus::Blocked), "waits".into());
             let thread = l.thread.expect("a thread");
-            let change =
-                Command::ChangeThread { thread, status, owner: None, reason, summary: None };
+            let change = Command::ChangeThread {
+                thread,
+                status,
+                owner: None,
+                reason,
+                summary: None,
+                note: None,
+            };
             h.run(h.by(SCOUT), change).expect("agents set a status");
             let (status, reason) = (Some(ThreadStatus::Active), "".into());
-            let change =
-                Command::ChangeThread { thread, status, owner: None, reason, summary: None };
+            let change = Command::ChangeThread {
+                thread,
+                status,
+                owner: None,
+                reason,
+                summary: None,
+                note: None,
+            };
             h.run(h.by(SCOUT), change).expect("agents set a status");
         }),
         ("the command", |h, l| assert!(go_on(h, BOB, l).expect("a person"))),

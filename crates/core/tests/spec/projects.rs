@@ -96,6 +96,7 @@ pub(crate) fn open_thread(house: &mut House, conversation: Uid, owner: MemberKey
         kind: ThreadKind::Workflow,
         owner: Some(owner),
         participants: vec![],
+        idempotency: None,
     };
     match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))).unwrap() {
         Outcome::Thread { thread, .. } => thread.uid,

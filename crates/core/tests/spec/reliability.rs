@@ -1,6 +1,7 @@
 //! Section 14: idempotency, restarts, and offers that are made again.
 
 use chorus_core::error::Code;
+use chorus_core::event::Idempotency;
 use chorus_core::limits;
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, code};
@@ -34,11 +35,42 @@ fn keys_are_forgotten_after_a_day_and_are_of_one_conversation() {
     let (other, duplicate) = house.post_as(house.by(ALICE), elsewhere).expect("people may speak");
     assert!(other != uid && !duplicate);
     house.now = house.now.plus(limits::IDEMPOTENCY_MS + 1_000);
-    // The window moves with what is sent.
-    let later = Say::to(house.ops, "good morning").under(2, 2);
-    house.post_as(house.by(ALICE), later).expect("people may speak");
+    // The window moves with what is sent, and the newest are known however old.
+    let later = |n: usize| {
+        let (mut say, key) = (Say::to(house.ops, "good morning"), (n as u128).to_be_bytes());
+        say.0.idempotency = Some(Idempotency { key, payload: key });
+        say
+    };
+    let later: Vec<_> = (0..limits::IDEMPOTENCY_NEWEST).map(later).collect();
+    for (n, later) in later.into_iter().enumerate() {
+        if n + 1 == limits::IDEMPOTENCY_NEWEST {
+            let again = house.post_as(house.by(ALICE), say.clone());
+            assert_eq!(again, Ok((uid, true)), "one of the newest");
+        }
+        house.post_as(house.by(ALICE), later).expect("people may speak");
+    }
     let (new, duplicate) = house.post_as(house.by(ALICE), say).expect("people may speak");
     assert!(new != uid && !duplicate);
+}
+
+// covers: ATT-109, OPS-447
+#[test]
+fn a_clock_that_was_set_ahead_and_back_makes_no_retry_a_second_message() {
+    let mut house = House::new();
+    let say = Say::to(house.ops, "hello").under(1, 1);
+    let (uid, _) = house.post_as(house.by(ALICE), say.clone()).expect("people may speak");
+    for restarts in [false, true] {
+        let now = house.now;
+        house.now = now.plus(3 * limits::IDEMPOTENCY_MS);
+        if restarts {
+            house.restart();
+        }
+        let ahead = Say::to(house.ops, "in the future").under(2 + u8::from(restarts), 2);
+        house.post_as(house.by(ALICE), ahead).expect("people may speak");
+        assert_eq!(house.post_as(house.by(ALICE), say.clone()), Ok((uid, true)));
+        house.now = now;
+        assert_eq!(house.post_as(house.by(ALICE), say.clone()), Ok((uid, true)));
+    }
 }
 
 // covers: ATT-102, ATT-101

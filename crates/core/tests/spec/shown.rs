@@ -54,6 +54,7 @@ fn acts(house: &House, before: Uid) -> Vec<Command> {
             kind: Default::default(),
             owner: None,
             participants: Vec::new(),
+            idempotency: None,
         })),
         Command::CreateConversation {
             kind: ConversationKind::Dm,

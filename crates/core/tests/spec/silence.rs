@@ -29,6 +29,7 @@ fn thread(house: &mut House, kind: ThreadKind, owner: Option<MemberKey>) -> Uid 
         kind,
         owner,
         participants: Vec::new(),
+        idempotency: None,
     };
     match house.run(house.by(BOB), Command::OpenThread(Box::new(opening))).unwrap() {
         Outcome::Thread { thread, .. } => thread.uid,
@@ -48,7 +49,8 @@ fn waiting(house: &House) -> Vec<Arc<Stimulus>> {
 
 fn set_status(house: &mut House, thread: Uid, status: ThreadStatus) {
     let (status, reason) = (Some(status), "".into());
-    let change = Command::ChangeThread { thread, status, owner: None, reason, summary: None };
+    let change =
+        Command::ChangeThread { thread, status, owner: None, reason, summary: None, note: None };
     house.run(house.by(ALICE), change).unwrap();
 }
 

@@ -85,7 +85,8 @@ pub(crate) fn said(house: &House) -> Vec<Arc<Event>> {
 
 fn end(house: &mut House, thread: Uid) {
     let (status, reason) = (Some(ThreadStatus::Resolved), "done".into());
-    let change = Command::ChangeThread { thread, status, owner: None, reason, summary: None };
+    let change =
+        Command::ChangeThread { thread, status, owner: None, reason, summary: None, note: None };
     house.run(house.by(ALICE), change).unwrap();
 }
 
@@ -273,6 +274,7 @@ fn thread(house: &mut House, owner: MemberKey) -> Uid {
         kind: ThreadKind::Workflow,
         owner: Some(owner),
         participants: vec![SCOUT],
+        idempotency: None,
     };
     match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))).unwrap() {
         Outcome::Thread { thread, .. } => thread.uid,
@@ -319,7 +321,8 @@ fn what_happens_in_threads_makes_its_stimuli() {
     );
     let (status, reason) = (Some(ThreadStatus::Resolved), "".into());
     let summary = Some("all is well".into());
-    let done = Command::ChangeThread { thread: review, status, owner: None, reason, summary };
+    let done =
+        Command::ChangeThread { thread: review, status, owner: None, reason, summary, note: None };
     house.run(house.by(ALICE), done).unwrap();
     assert_eq!(kinds(&house, StimulusState::Dispatched).last(), Some(&StimulusKind::ResultSummary));
     for agent in [SCOUT, REVIEWER] {
@@ -334,8 +337,14 @@ fn bad_stimuli_change_nothing() {
     let pair = house.pair;
     let closed = thread(&mut house, REVIEWER);
     let (status, reason) = (Some(ThreadStatus::Closed), "".into());
-    let close =
-        Command::ChangeThread { thread: closed, status, owner: None, reason, summary: None };
+    let close = Command::ChangeThread {
+        thread: closed,
+        status,
+        owner: None,
+        reason,
+        summary: None,
+        note: None,
+    };
     house.run(house.by(ALICE), close).unwrap();
     let stranger = house.add_member("stranger", chorus_core::member::MemberKind::Agent);
     let base = idea(&house, "hello");

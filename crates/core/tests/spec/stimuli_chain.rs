@@ -20,6 +20,7 @@ fn thread(house: &mut House, kind: ThreadKind) -> chorus_core::ids::Uid {
         kind,
         owner: None,
         participants: vec![SCOUT, REVIEWER],
+        idempotency: None,
     };
     match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))).expect("a person") {
         Outcome::Thread { thread, .. } => thread.uid,

@@ -24,6 +24,7 @@ fn thread(house: &mut House, root: Option<Uid>) -> Uid {
         kind: ThreadKind::Conversation,
         owner: None,
         participants: vec![SCOUT],
+        idempotency: None,
     };
     given(house.run(house.by(ALICE), Command::OpenThread(Box::new(opening)))).uid
 }
@@ -56,7 +57,7 @@ fn close(house: &mut House, thread: Uid, to: ThreadStatus) -> Result<Outcome, Re
     let (status, reason) = (Some(to), "so".into());
     house.run(
         house.by(ALICE),
-        Command::ChangeThread { thread, status, owner: None, reason, summary: None },
+        Command::ChangeThread { thread, status, owner: None, reason, summary: None, note: None },
     )
 }
 
@@ -194,6 +195,7 @@ fn what_came_of_a_thread_is_said_when_something_has() {
         owner: None,
         reason: "".into(),
         summary: Some(text.into()),
+        note: None,
     };
     let alice = house.by(ALICE);
     let before = house.fingerprint();

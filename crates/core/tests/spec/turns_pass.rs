@@ -251,6 +251,7 @@ fn agents_do_not_talk_for_ever_in_events() {
         kind: chorus_core::thread::ThreadKind::Incident,
         owner: None,
         participants: vec![SCOUT, REVIEWER],
+        idempotency: None,
     };
     let opened = house.run(house.by(ALICE), Command::OpenThread(Box::new(opening)));
     let Ok(chorus_core::command::Outcome::Thread { thread, .. }) = opened else {

@@ -24,7 +24,8 @@ fn thread_of(house: &House, uid: Uid) -> Uid {
 
 fn close(house: &mut House, by: chorus_core::command::By, thread: Uid) {
     let (status, reason) = (Some(ThreadStatus::Closed), "done".into());
-    let close = Command::ChangeThread { thread, status, owner: None, reason, summary: None };
+    let close =
+        Command::ChangeThread { thread, status, owner: None, reason, summary: None, note: None };
     house.run(by, close).expect("it may be closed");
 }
 
@@ -110,6 +111,7 @@ fn who_closes_the_thread_it_was_asked_in_has_done_it() {
         kind: ThreadKind::Workflow,
         owner: Some(SCOUT),
         participants: vec![SCOUT],
+        idempotency: None,
     };
     let Ok(Outcome::Thread { thread, .. }) =
         house.run(house.by(ALICE), Command::OpenThread(Box::new(opening)))

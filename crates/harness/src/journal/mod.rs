@@ -9,7 +9,8 @@ mod outbox;
 mod schema;
 mod step;
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use chorus_core::delivery::Disposition;
@@ -91,19 +92,18 @@ impl Journal {
     /// Opens the journal in `folder`, making both where they are missing.
     pub fn open(folder: &Path, now: Timestamp) -> Result<Self, Error> {
         let in_folder = |e| Error::Folder(folder.to_owned(), e);
-        std::fs::create_dir_all(folder).map_err(in_folder)?;
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(folder.join("harness.lock"))
-            .map_err(in_folder)?;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(in_folder)?;
+        let lock = private(&folder.join("harness.lock")).map_err(in_folder)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::InUse(folder.to_owned())),
             Err(TryLockError::Error(e)) => return Err(in_folder(e)),
         }
-        let db = Connection::open(folder.join("harness.db"))?;
+        // The files that SQLite makes beside this one get its mode.
+        let file = folder.join("harness.db");
+        private(&file).map_err(in_folder)?;
+        let db = Connection::open(file)?;
         schema::prepare(&db)?;
         let mut journal = Self { db, _lock: lock };
         journal.prune(now)?;
@@ -212,6 +212,15 @@ impl Journal {
 }
 
 const COLUMNS: &str = "event, state, delivery, fence, knock, attempts, disposition";
+
+/// Opens a file for its owner alone, making it where it is missing: it has what was said to the agent.
+fn private(path: &Path) -> std::io::Result<File> {
+    let mut open = OpenOptions::new();
+    let file = open.create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    // One of an earlier version could be read by others.
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(file)
+}
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let state = match row.get::<_, i64>(1)? {

@@ -37,6 +37,25 @@ fn a_second_harness_on_one_folder_is_refused_until_the_first_is_gone() {
     open(folder.path());
 }
 
+// covers: OPS-420
+#[test]
+fn what_was_said_to_the_agent_is_read_by_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("agent");
+    drop(open(&folder));
+    // One of an earlier version, which others can read.
+    let file = folder.join("harness.db");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let _journal = open(&folder);
+    for (path, mode) in
+        [(folder.clone(), 0o700), (file, 0o600), (folder.join("harness.lock"), 0o600)]
+    {
+        let found = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(found, mode, "{}", path.display());
+    }
+}
+
 // covers: ATT-105, FAIL-9
 #[test]
 fn an_event_is_new_once_and_known_across_restarts() {

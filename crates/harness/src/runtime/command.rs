@@ -20,8 +20,19 @@ use super::{Bounds, End, Work};
 
 /// After the child has ended, what holds its pipes open longer than this is killed with its group.
 const DRAIN: Duration = Duration::from_millis(500);
-/// Names of the harness's own environment that a runtime must not see.
-const SECRETS: [&str; 2] = ["CHORUS_TOKEN", "CHORUS_KEYS"];
+/// Names of the harness's own environment that a runtime must not see: what opens the host or its database, by Chorus's
+/// names and by those of PostgreSQL's programs.
+const SECRETS: [&str; 9] = [
+    "CHORUS_TOKEN",
+    "CHORUS_KEYS",
+    "CHORUS_DATABASE_URL",
+    "DATABASE_URL",
+    "PGPASSWORD",
+    "PGPASSFILE",
+    "PGSERVICEFILE",
+    "PGSSLKEY",
+    "PGSSLPASSWORD",
+];
 
 /// Runs `line` for one turn. Ends early, as [`End::Cancelled`], when `cancel` is sent to or dropped.
 /// Dropping the future kills the group.
@@ -69,6 +80,10 @@ pub async fn run(
 }
 
 fn spawn(line: &str, work: &Work) -> std::io::Result<Child> {
+    shell(line, work).spawn()
+}
+
+fn shell(line: &str, work: &Work) -> Command {
     let mut command = Command::new("sh");
     command.arg("-c").arg(line).process_group(0).kill_on_drop(true);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -76,7 +91,7 @@ fn spawn(line: &str, work: &Work) -> std::io::Result<Child> {
         command.env_remove(name);
     }
     command.envs(work.environment.iter().map(|(name, value)| (name, value)));
-    command.spawn()
+    command
 }
 
 /// Writes the prompt beside everything else, since a child may answer before it has read all of it, or

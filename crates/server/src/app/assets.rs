@@ -2,7 +2,7 @@
 
 mod coming;
 mod incoming;
-mod picture;
+pub(crate) mod picture;
 mod reading;
 mod thumbnails;
 

@@ -1,10 +1,10 @@
 //! Reading the audit: what the audit log has and what the conversations' logs have, in one order; and the signed
 //! ends of all chains.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use chorus_core::audit::{Act, Note, Record};
-use chorus_core::command::{Authority, Command};
+use chorus_core::command::{Authority, By, Command};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Timestamp, Uid};
 use chorus_store::{AuditPlace, Trace};
@@ -16,6 +16,8 @@ use crate::view;
 
 const PAGE: u32 = 100;
 const LONGEST_PAGE: u32 = 1_000;
+/// Characters of a name that are kept of what was refused.
+const NAME_CHARS: usize = 64;
 
 /// One entry of either log.
 pub(crate) enum Found {
@@ -72,10 +74,21 @@ impl App {
                 let visible = readers.conversations(viewer)?;
                 let uids: HashMap<ConversationKey, Uid> =
                     readers.conversations(None)?.iter().map(|c| (c.key, c.uid)).collect();
-                let visible: std::collections::HashSet<_> = visible.iter().map(|c| c.key).collect();
+                let visible: HashSet<_> = visible.iter().map(|c| c.key).collect();
+                let hidden: HashSet<Uid> = uids
+                    .iter()
+                    .filter(|(key, _)| !visible.contains(*key))
+                    .map(|(_, uid)| *uid)
+                    .collect();
+                // That something was done in a conversation is of that conversation, like what was said there.
+                let shown = |record: &Record| {
+                    let of_hidden = record.subject.is_some_and(|uid| hidden.contains(&uid));
+                    !of_hidden && record.event.is_none_or(|e| visible.contains(&e.conversation))
+                };
                 let here = home.as_ref().map(|home| (home.key, home.uid));
                 let records = readers.audit(from.audit, since, limit + 1, &|record| {
                     is_kind(record.act.name())
+                        && shown(record)
                         && member.is_none_or(|m| record.by == m || record.member == Some(m))
                         && here.is_none_or(|(key, uid)| {
                             record.event.is_some_and(|e| e.conversation == key)
@@ -140,18 +153,44 @@ impl App {
         self.hand(caller.by, Command::Note(note));
     }
 
-    /// Keeps that a token was issued, before anybody has it.
-    pub(super) async fn note_token(
+    /// Keeps that something was done that is no command of the room.
+    pub(crate) async fn note(
+        &self,
+        by: By,
+        act: Act,
+        name: &str,
+        member: Option<MemberKey>,
+    ) -> Result<(), Refusal> {
+        let note = Note { act, name: name.into(), member, refused: None, took_ms: None };
+        self.submit(by, Command::Note(note)).await.map(drop)
+    }
+
+    /// Only who runs the room may do this. A refusal is kept: core, which keeps all others, is not asked then.
+    pub(super) fn may_govern(&self, caller: &Caller, act: Act, name: &str) -> Result<(), Refusal> {
+        self.keep_refusal(caller, act, name, caller.must_govern())
+    }
+
+    /// The same for what only an operator may do.
+    pub(super) fn may_operate(&self, caller: &Caller, act: Act, name: &str) -> Result<(), Refusal> {
+        self.keep_refusal(caller, act, name, caller.must_operate())
+    }
+
+    /// Keeps who was refused what, and with which code.
+    pub(super) fn keep_refusal(
         &self,
         caller: &Caller,
-        member: MemberKey,
-        role: Authority,
-        jti: &str,
+        act: Act,
+        name: &str,
+        may: Result<(), Refusal>,
     ) -> Result<(), Refusal> {
-        let name = format!("{}:{jti}", role.name()).into();
-        let note =
-            Note { act: Act::IssueToken, name, member: Some(member), refused: None, took_ms: None };
-        self.submit(caller.by, Command::Note(note)).await.map(drop)
+        if let Err(refusal) = &may {
+            // What was to be named is no longer than a name is, whatever was sent.
+            let name: String = name.chars().take(NAME_CHARS).collect();
+            let (name, refused) = (name.into(), Some(refusal.code));
+            let note = Note { act, name, member: None, refused, took_ms: None };
+            self.hand(caller.by, Command::Note(note));
+        }
+        may
     }
 }
 

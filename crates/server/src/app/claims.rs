@@ -11,7 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
-use crate::couriers::frames;
+use crate::couriers::frames::{self, Granted};
 use crate::view;
 
 /// Claims shown at once; more are open only when something is wrong.
@@ -34,7 +34,8 @@ impl App {
         let directory = self.directory();
         let mut shown =
             view::deliveries::claim(&directory, entry.event.uid, entry.conversation.uid, &claim);
-        shown.turn_token = Some(frames::grant(&offer, &self.auth, self.now()).token.into_owned());
+        let granted = Granted::to(caller, &self.auth, self.now());
+        shown.turn_token = Some(frames::grant(&offer, granted).token.into_owned());
         Ok(shown)
     }
 
@@ -54,7 +55,8 @@ impl App {
         let channel = self.channel_delivery(&caller, &offer).await;
         let (directory, now) = (self.directory(), self.now());
         let shared = frames::shared(&offer.entry, &directory, &self.workspace_id);
-        let params = frames::params(&shared, &offer, channel.as_ref(), &directory, &self.auth, now);
+        let granted = Granted::to(&caller, &self.auth, now);
+        let params = frames::params(&shared, &offer, channel.as_ref(), &directory, granted);
         let event = RawValue::from_string(params)
             .map_err(|e| Refusal::new(Code::Internal, format!("an event is no JSON: {e}")))?;
         Ok(Held::Claimed(Box::new(tools::Claimed {
@@ -62,7 +64,7 @@ impl App {
             holder: view::id(&directory, claim.holder),
             fence: claim.fence,
             expires_at: claim.expires,
-            turn: frames::grant(&offer, &self.auth, now),
+            turn: frames::grant(&offer, granted),
             event,
         })))
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Bytes;
+use chorus_core::audit::Act;
 use chorus_core::command::Command;
-use chorus_core::endpoint::{self, Act, Secret};
+use chorus_core::endpoint::{self, Secret};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Seq, SessionKey};
 use chorus_core::member::{Directory, MemberKind};
@@ -19,7 +20,7 @@ use url::Url;
 
 use super::{App, Draw, ids};
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
-use crate::auth::{Caller, Turn, Vault};
+use crate::auth::{Caller, Stem, Turn, Vault};
 use crate::couriers::webhook::{Breaker, payload};
 use crate::outward::{self, Answer, To};
 use crate::view::id_of;
@@ -45,14 +46,14 @@ impl App {
         caller: &Caller,
         new: NewEndpoint,
     ) -> Result<Added, Refusal> {
-        caller.must_govern()?;
+        self.may_govern(caller, Act::ChangeEndpoint, &new.member)?;
         let url = self.connection_string(&new.url)?;
         let signing = Signing::of(&self.draw, new.sign, new.signing_secret.as_deref())?;
         for channel in &new.channels {
             self.place(caller, ids::conversation(channel)?).await?;
         }
         let member = self.agent(caller, &new.member, new.display_name).await?;
-        let act = Act::Add { url, signing: signing.sealed(self.auth.vault())? };
+        let act = endpoint::Act::Add { url, signing: signing.sealed(self.auth.vault())? };
         self.act_on(caller, member, act).await?;
         for channel in &new.channels {
             self.seat(caller, channel, &new.member, SeatPut::default()).await?;
@@ -67,12 +68,12 @@ impl App {
         member: &str,
         new: RotateEndpoint,
     ) -> Result<Added, Refusal> {
-        caller.must_govern()?;
+        self.may_govern(caller, Act::ChangeEndpoint, member)?;
         let url = self.connection_string(&new.url)?;
         let signing = Signing::of(&self.draw, new.sign, new.signing_secret.as_deref())?;
         let found = ids::member(&self.directory(), member)?.key;
         let signing_key = signing.sealed(self.auth.vault())?;
-        self.act_on(caller, found, Act::Rotate { url, signing: signing_key }).await?;
+        self.act_on(caller, found, endpoint::Act::Rotate { url, signing: signing_key }).await?;
         let endpoint = self.endpoint(caller, member)?;
         Ok(Added { endpoint, signing_secret: signing.shown() })
     }
@@ -83,10 +84,11 @@ impl App {
         member: &str,
         patch: EndpointPatch,
     ) -> Result<Endpoint, Refusal> {
+        self.may_govern(caller, Act::ChangeEndpoint, member)?;
         let found = ids::member(&self.directory(), member)?.key;
         match patch.paused {
-            Some(true) => self.act_on(caller, found, Act::Pause).await?,
-            Some(false) => self.act_on(caller, found, Act::Resume).await?,
+            Some(true) => self.act_on(caller, found, endpoint::Act::Pause).await?,
+            Some(false) => self.act_on(caller, found, endpoint::Act::Resume).await?,
             None => {}
         }
         self.endpoint(caller, member)
@@ -98,8 +100,9 @@ impl App {
         caller: &Caller,
         member: &str,
     ) -> Result<(), Refusal> {
+        self.may_govern(caller, Act::ChangeEndpoint, member)?;
         let found = ids::member(&self.directory(), member)?.key;
-        self.act_on(caller, found, Act::Remove).await
+        self.act_on(caller, found, endpoint::Act::Remove).await
     }
 
     /// One POST that only tries the connection.
@@ -108,7 +111,7 @@ impl App {
         caller: &Caller,
         member: &str,
     ) -> Result<Tested, Refusal> {
-        caller.must_govern()?;
+        self.may_govern(caller, Act::ChangeEndpoint, member)?;
         let endpoint = endpoint_of(&self.directory(), member)?;
         let reached = self.reached(&endpoint)?;
         let uid = self.draw.uid(self.now())?;
@@ -123,6 +126,7 @@ impl App {
                 seq: Seq(0),
                 fence: 0,
                 expires: self.now().plus(DELIVERY_MS),
+                stem: Stem::Endpoint { epoch: endpoint.epoch },
             },
             attempt: 1,
             epoch: endpoint.epoch,
@@ -189,10 +193,17 @@ impl App {
         Ok(Reached { url, signing: signing.transpose()? })
     }
 
-    async fn act_on(&self, caller: &Caller, member: MemberKey, act: Act) -> Result<(), Refusal> {
-        caller.must_govern()?;
+    async fn act_on(
+        &self,
+        caller: &Caller,
+        member: MemberKey,
+        act: endpoint::Act,
+    ) -> Result<(), Refusal> {
         let command = Command::Endpoint { member, act: Box::new(act) };
-        self.change(caller.by, command).await.map(drop)
+        self.change(caller.by, command).await?;
+        // What was granted with an earlier string has ended.
+        self.look_at_tokens();
+        Ok(())
     }
 
     fn connection_string(&self, url: &str) -> Result<Secret, Refusal> {

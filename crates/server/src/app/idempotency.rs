@@ -1,19 +1,20 @@
 //! What makes two sends one: the same key of the same sender in the same place, with the same payload (threads
 //! spec section 7).
 
+use std::collections::BTreeSet;
+
 use chorus_core::command::{Audience, Post};
 use chorus_core::error::Refusal;
 use chorus_core::event::{Idempotency, MessageKind};
 use chorus_wire::attention::descriptors::KEY_BYTES;
+use chorus_wire::threads::CreateThread;
 use sha2::{Digest, Sha256};
 
 use crate::auth::Caller;
 
 /// Two sends are one when place, sender, key and payload are the same.
 pub(super) fn idempotency(key: &str, caller: &Caller, post: &Post) -> Result<Idempotency, Refusal> {
-    if key.is_empty() || key.len() > KEY_BYTES {
-        return Err(Refusal::invalid(format!("an idempotency key has 1 to {KEY_BYTES} bytes")));
-    }
+    check_key(key)?;
     let mut place = Hasher::default();
     place.put(&post.thread.unwrap_or(post.conversation).0.to_be_bytes());
     place.put(&caller.by.member.0.to_be_bytes());
@@ -42,6 +43,37 @@ pub(super) fn idempotency(key: &str, caller: &Caller, post: &Post) -> Result<Ide
         }
     }
     Ok(Idempotency { key: place.end(), payload: payload.end() })
+}
+
+/// Two threads are one when place, creator, key and payload are the same. Participants are named in any order.
+pub(super) fn of_thread(
+    key: &str,
+    caller: &Caller,
+    args: &CreateThread,
+) -> Result<Idempotency, Refusal> {
+    check_key(key)?;
+    let mut place = Hasher::default();
+    place.put(b"create_thread");
+    place.put_option(args.channel_id.as_deref().map(str::as_bytes));
+    place.put(&caller.by.member.0.to_be_bytes());
+    place.put(key.as_bytes());
+
+    let mut payload = Hasher::default();
+    payload.put(args.title.as_bytes());
+    payload.put(args.kind.unwrap_or_default().name().as_bytes());
+    payload.put_option(args.root_message_id.as_deref().map(str::as_bytes));
+    let participants: BTreeSet<_> = args.participants.iter().collect();
+    for participant in participants {
+        payload.put(participant.as_bytes());
+    }
+    Ok(Idempotency { key: place.end(), payload: payload.end() })
+}
+
+fn check_key(key: &str) -> Result<(), Refusal> {
+    if key.is_empty() || key.len() > KEY_BYTES {
+        return Err(Refusal::invalid(format!("an idempotency key has 1 to {KEY_BYTES} bytes")));
+    }
+    Ok(())
 }
 
 /// SHA-256 over fields with their lengths, so that they cannot run into each other; the first 16 bytes.

@@ -138,7 +138,7 @@ fn hash(secret: &str) -> Hash {
 }
 
 /// Whether the caller may look at an inbox: as core says for changing it, and who audits may too.
-fn keeps(directory: &Directory, caller: &Caller, inbox: &inbox::Inbox) -> bool {
+pub(super) fn keeps(directory: &Directory, caller: &Caller, inbox: &inbox::Inbox) -> bool {
     let owner = directory.member(inbox.agent).and_then(|agent| agent.owner.clone());
     caller.sees_all() || owner.is_some_and(|owner| owner == caller.member.id)
 }

@@ -1,14 +1,16 @@
 //! Members: made, changed, removed, listed; and who the caller is.
 
+use chorus_core::audit::Act;
 use chorus_core::command::{Command, Outcome};
 use chorus_core::error::Refusal;
-use chorus_core::ids::Prefix;
+use chorus_core::ids::{MemberKey, Prefix};
 use chorus_core::limits;
-use chorus_core::member::MemberFields;
+use chorus_core::member::{Directory, MemberFields};
 use chorus_wire::rest::members::{
     Agent, Agents, Identity, Member, MemberPatch, Members, NewMember, TurnScope, Whoami,
 };
 
+use super::inboxes::keeps;
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
 use crate::view;
@@ -22,9 +24,9 @@ impl App {
         caller: &Caller,
         new: NewMember,
     ) -> Result<Member, Refusal> {
-        caller.must_govern()?;
+        self.may_govern(caller, Act::AddMember, &new.id)?;
         if let Some(role) = new.token_role {
-            self.may_issue(caller, new.kind, role)?;
+            self.may_give(caller, new.kind, role, &new.id)?;
         }
         let command = Command::AddMember {
             id: new.id,
@@ -40,7 +42,8 @@ impl App {
             Outcome::Member(member) => {
                 let mut shown = view::members::member(&self.directory(), &member);
                 if let Some(role) = new.token_role {
-                    shown.token = Some(self.sign(&member, role, None, None)?.token);
+                    let token = self.hand_out(caller.by, &member, role, None, None).await?;
+                    shown.token = Some(token.token);
                 }
                 Ok(shown)
             }
@@ -54,7 +57,7 @@ impl App {
         id: &str,
         patch: MemberPatch,
     ) -> Result<Member, Refusal> {
-        caller.must_govern()?;
+        self.may_govern(caller, Act::ChangeMember, id)?;
         let member = ids::member(&self.directory(), id)?.key;
         let fields = MemberFields {
             handle: patch.handle,
@@ -74,28 +77,28 @@ impl App {
     }
 
     pub(crate) async fn remove_member(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
-        caller.must_govern()?;
+        self.may_govern(caller, Act::RemoveMember, id)?;
         let member = ids::member(&self.directory(), id)?.key;
         self.change(caller.by, Command::RemoveMember { member }).await?;
-        for connection in self.connections.all() {
-            if connection.member == member {
-                connection.look_at_token();
-            }
-        }
-        self.feed.look_everywhere();
+        self.look_at_tokens();
         Ok(())
     }
 
     pub(crate) fn member(&self, caller: &Caller, id: &str) -> Result<Member, Refusal> {
         caller.must_not_be_a_turn()?;
         let directory = self.directory();
-        Ok(view::members::member(&directory, ids::member(&directory, id)?))
+        let found = ids::member(&directory, id)?;
+        if !concerns(&directory, caller, found.key) {
+            return Err(Refusal::not_found("member"));
+        }
+        Ok(view::members::member(&directory, found))
     }
 
     pub(crate) fn members(&self, caller: &Caller) -> Result<Members, Refusal> {
         caller.must_not_be_a_turn()?;
         let directory = self.directory();
         let present = directory.members.iter().filter(|m| !m.removed);
+        let present = present.filter(|m| concerns(&directory, caller, m.key));
         Ok(Members { members: present.map(|m| view::members::member(&directory, m)).collect() })
     }
 
@@ -105,6 +108,7 @@ impl App {
         let waiting = self.waiting_counts().await?;
         let directory = self.directory();
         let agents = directory.members.iter().filter(|m| !m.removed && m.is_agent());
+        let agents = agents.filter(|m| concerns(&directory, caller, m.key));
         let show = |member: &std::sync::Arc<chorus_core::member::Member>| {
             // What was and is gone is in `/v1/sessions`.
             let live = directory.connected(member.key).iter();
@@ -136,6 +140,14 @@ impl App {
             }),
         }
     }
+}
+
+/// Whether the caller is to know of the member. Who speaks in an inbox for others elsewhere has its name, which is for
+/// who keeps it and for the agent behind it.
+fn concerns(directory: &Directory, caller: &Caller, member: MemberKey) -> bool {
+    directory
+        .inbox_of_stand_in(member)
+        .is_none_or(|inbox| inbox.agent == caller.by.member || keeps(directory, caller, inbox))
 }
 
 /// Identities as core keeps them: canonical JSON.

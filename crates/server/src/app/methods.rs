@@ -1,24 +1,24 @@
 //! The methods of the threads protocol (`spec/threads.md`): the same threads, messages and cursors as everywhere,
 //! in that protocol's fields. A message's seq is its place in its thread.
 
+mod create;
 mod summarize;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::command::{Authority, Command};
+use chorus_core::command::{Authority, Command, Outcome};
 use chorus_core::conversation::Conversation;
 use chorus_core::error::{Code, Refusal};
-use chorus_core::event::MessageKind;
+use chorus_core::event::{EventRef, MessageKind};
 use chorus_core::ids::{Prefix, Seq, Uid};
 use chorus_core::{thread, work};
-use chorus_wire::rest::threads::NewThread;
 use chorus_wire::threads::descriptors::MAX_WAIT_SECONDS;
 use chorus_wire::threads::{
-    AckRead, Acked, CreateThread, Created, GetThread, Messages, PostMessage, Posted, ReadMessages,
-    SCHEMA_VERSION, StatusUpdated, Thread, UpdateThreadStatus,
+    AckRead, Acked, Cursor, GetThread, Messages, PostMessage, Posted, ReadMessages, SCHEMA_VERSION,
+    StatusUpdated, Thread, UpdateThreadStatus,
 };
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
@@ -26,48 +26,21 @@ use tokio::time::Instant;
 use super::messages::limit;
 use super::read::{Page, Range};
 use super::send::Letter;
-use super::threads::thread_at_home;
-use super::{App, ids};
+use super::threads::{Change, thread_at_home};
+use super::{App, ids, unexpected};
 use crate::auth::Caller;
 use crate::couriers::feed::Live;
 use crate::view::messages::message_id;
 use crate::view::{id, threads as view};
 
 impl App {
-    pub(crate) async fn create_thread(
-        &self,
-        caller: &Caller,
-        args: CreateThread,
-    ) -> Result<Created, Refusal> {
-        if args.title.trim().is_empty() {
-            return Err(Refusal::invalid("title is empty: say in a line what the thread is about"));
-        }
-        if args.root_message_id.is_some() && args.channel_id.is_none() {
-            return Err(Refusal::invalid("root_message_id goes with the channel_id it is in"));
-        }
-        let new = NewThread {
-            conversation: args.channel_id,
-            root: args.root_message_id,
-            title: Some(args.title),
-            kind: args.kind,
-            participants: args.participants,
-            owner: None,
-        };
-        let thread = self.open_thread(caller, new).await?;
-        Ok(Created {
-            thread_id: thread.id,
-            status: thread.status,
-            created_at: thread.created_at,
-            channel_id: thread.conversation,
-        })
-    }
-
     pub(crate) async fn get_thread(
         &self,
         caller: &Caller,
         args: GetThread,
     ) -> Result<Thread, Refusal> {
         let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
+        let cursor = self.thread_cursor(caller, &conversation, &thread).await?;
         let directory = self.directory();
         Ok(Thread {
             thread_id: thread.uid.show(Prefix::Thread),
@@ -80,6 +53,30 @@ impl App {
             last_seq: thread.last_seq,
             created_at: thread.created_at,
             updated_at: thread.updated_at,
+            cursor: Some(cursor),
+        })
+    }
+
+    async fn thread_cursor(
+        &self,
+        caller: &Caller,
+        conversation: &Conversation,
+        thread: &thread::Thread,
+    ) -> Result<Cursor, Refusal> {
+        let (key, of, member) = (conversation.key, thread.key, caller.by.member);
+        let (mark, unread, acked) = self
+            .read(move |readers| {
+                let (mark, unread) = readers.unread_in_thread(key, of, member)?;
+                let at = readers.seq_in_thread(key, of, mark.read.0)?;
+                let acked = readers.uid_of(EventRef { conversation: key, seq: at })?;
+                Ok((mark, unread, acked))
+            })
+            .await?;
+        Ok(Cursor {
+            agent_id: id(&self.directory(), member),
+            last_read_seq: mark.read.0,
+            last_acked_message_id: acked.filter(|_| mark.read.0 > 0).map(message_id),
+            unread,
         })
     }
 
@@ -89,6 +86,7 @@ impl App {
         args: PostMessage,
     ) -> Result<Posted, Refusal> {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
+        let caller = self.in_own_session(caller).await?;
         let event_type = check_message(&caller, &args)?;
         let home = self.home(ids::thread(&args.thread_id)?).await?;
         let letter = Letter::to_thread(home.show(Prefix::Conversation), args);
@@ -150,14 +148,21 @@ impl App {
         limit: usize,
     ) -> Result<Messages, Refusal> {
         let (key, of, seq) = (conversation.key, thread.key, since.unwrap_or(0));
-        let start = self.read(move |readers| readers.seq_in_thread(key, of, seq)).await?;
-        let range = Range::After(start);
-        let Page { mut shown, more } =
-            self.page(caller.viewer(), conversation, Some(of), range, limit).await?;
-        if since.is_none() {
-            let root = self.root(key, of).await?;
-            shown.splice(0..0, root);
-        }
+        let root = match since {
+            None => self.root(key, of).await?,
+            Some(_) => None,
+        };
+        let left = limit - usize::from(root.is_some());
+        let Page { mut shown, more } = match left {
+            // There is room for the root alone.
+            0 => Page { shown: Vec::new(), more: thread.last_seq > 0 },
+            left => {
+                let start = self.read(move |readers| readers.seq_in_thread(key, of, seq)).await?;
+                let range = Range::After(start);
+                self.page(caller.viewer(), conversation, Some(of), range, left).await?
+            }
+        };
+        shown.splice(0..0, root);
         let directory = self.directory();
         let show = |shown| view::message(&directory, thread.uid, shown);
         let messages: Vec<_> = shown.iter().map(show).collect();
@@ -171,18 +176,13 @@ impl App {
         let read = Seq(args.last_read_seq);
         self.submit(caller.by, Command::AckThread { thread: uid, read }).await?;
         let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
-        let key = conversation.key;
-        let acked = self
-            .read(move |readers| {
-                let at = readers.seq_in_thread(key, thread.key, read.0)?;
-                readers.uid_of(chorus_core::event::EventRef { conversation: key, seq: at })
-            })
-            .await?;
+        let cursor = self.thread_cursor(caller, &conversation, &thread).await?;
         Ok(Acked {
             ok: true,
             updated_at: self.now(),
-            last_read_seq: read.0,
-            last_acked_message_id: acked.filter(|_| read.0 > 0).map(message_id),
+            last_read_seq: cursor.last_read_seq,
+            last_acked_message_id: cursor.last_acked_message_id,
+            unread: cursor.unread,
         })
     }
 
@@ -192,15 +192,32 @@ impl App {
         args: UpdateThreadStatus,
     ) -> Result<StatusUpdated, Refusal> {
         caller.must_not_be_a_turn()?;
-        let reason = args.reason.unwrap_or_default();
-        let (thread, _) = self
-            .move_thread(caller, &args.thread_id, Some(args.status), None, reason, None)
-            .await?;
+        let caller = self.in_own_session(caller.clone()).await?;
+        let change = Change {
+            status: Some(args.status),
+            owner: None,
+            reason: args.reason.unwrap_or_default(),
+            summary: None,
+            metadata: Some(args.metadata.unwrap_or_else(nothing)),
+        };
+        let (thread, _) = self.move_thread(&caller, &args.thread_id, change).await?;
         Ok(StatusUpdated {
             thread_id: thread.uid.show(Prefix::Thread),
             status: thread.status,
             updated_at: thread.updated_at,
         })
+    }
+
+    /// The session that the token names is what it is said in, whether or not it ever connected.
+    async fn in_own_session(&self, mut caller: Caller) -> Result<Caller, Refusal> {
+        let Some(uid) = caller.session.filter(|_| caller.by.session.is_none()) else {
+            return Ok(caller);
+        };
+        match self.change(caller.by, Command::KnowSession { uid }).await? {
+            Outcome::Session(session) => caller.by.session = Some(session.key),
+            other => return Err(unexpected(&other)),
+        }
+        Ok(caller)
     }
 
     /// A conversation that the caller may see, by its public id.
@@ -277,6 +294,11 @@ impl News {
             }
         }
     }
+}
+
+/// An empty object.
+fn nothing() -> Box<RawValue> {
+    to_raw_value(&serde_json::Map::new()).unwrap_or_default()
 }
 
 /// What only this protocol asks of a message; gives an event's type.

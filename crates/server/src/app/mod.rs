@@ -73,7 +73,7 @@ use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::code;
 use tokio::sync::{oneshot, watch};
 
-use crate::auth::{Auth, Caller, SignIn};
+use crate::auth::{Auth, Caller, SignIn, Workspace};
 use crate::config::Pace;
 use crate::couriers::back::Backs;
 use crate::couriers::channel_count::ChannelCount;
@@ -131,6 +131,10 @@ pub(crate) struct App {
     pub(crate) place: Place,
     /// Held while one is made.
     pub(crate) copying: tokio::sync::Mutex<()>,
+    /// Threads that are created under a key, one after the other.
+    pub(crate) creating: tokio::sync::Mutex<()>,
+    /// Held while the key that signs tokens is exchanged.
+    pub(crate) rotating: tokio::sync::Mutex<()>,
     pub(crate) budgets: Budgets,
     /// How the flow of talk is read here.
     pub(crate) flow: flow::Settings,
@@ -189,6 +193,11 @@ impl App {
             Some(token) => self.auth.in_turn(caller, token, &self.directory(), self.now()),
             None => Ok(caller.clone()),
         }
+    }
+
+    /// As callers may name it.
+    pub(crate) fn workspace(&self) -> Workspace<'_> {
+        Workspace { id: &self.workspace_id, name: &self.workspace_name }
     }
 
     /// Gives a command to the writer at once, and waits for its answer when polled: commands submitted one

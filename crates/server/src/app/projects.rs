@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use chorus_core::audit::Act;
 use chorus_core::command::{Authority, Command, Outcome};
 use chorus_core::error::Refusal;
 use chorus_core::ids::{Prefix, Uid};
@@ -26,7 +27,7 @@ impl App {
         caller: &Caller,
         new: NewProject,
     ) -> Result<Project, Refusal> {
-        caller.must_govern()?;
+        self.may_govern(caller, Act::CreateProject, &new.title)?;
         let links = new.channels.iter().map(|link| {
             let conversation = ids::conversation(&link.channel)?;
             Ok(Linking { conversation, default: link.default, mirror: link.mirror_members })

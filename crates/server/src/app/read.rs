@@ -155,11 +155,25 @@ impl App {
             };
             let line = thread.map_or(Line::Messages, Line::Thread);
             let asked = chorus_store::Page { conversation: key, line, start, limit };
-            let (entries, more, _) = visible(readers, viewer, asked)?;
+            let (entries, mut more, _) = visible(readers, viewer, asked)?;
             let mut shown: Vec<_> = entries.into_iter().filter_map(posted).collect();
-            let from_start = !more && !matches!(range, Range::After(Seq(1..)));
-            if let Some(root) = thread.filter(|_| from_start).map(|t| root(readers, key, t)) {
-                shown.splice(0..0, root?);
+            // Read forwards a thread begins with its root; read backwards the root comes last, on the page that has room
+            // for it.
+            let forwards = range == Range::After(Seq(0));
+            let from_start = forwards || (!more && !matches!(range, Range::After(_)));
+            let root = match thread.filter(|_| from_start) {
+                Some(thread) => root(readers, key, thread)?,
+                None => None,
+            };
+            if let Some(root) = root {
+                let is_full = shown.len() >= limit;
+                if is_full && forwards {
+                    shown.truncate(limit - 1);
+                }
+                more |= is_full;
+                if forwards || !is_full {
+                    shown.insert(0, root);
+                }
             }
             Ok(Page { shown, more })
         })

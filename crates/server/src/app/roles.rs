@@ -1,5 +1,6 @@
 //! Roles: named groups of members.
 
+use chorus_core::audit::Act;
 use chorus_core::command::{Command, Outcome};
 use chorus_core::error::Refusal;
 use chorus_wire::rest::roles::{NewRole, Role, Roles};
@@ -17,12 +18,12 @@ impl App {
     }
 
     pub(crate) async fn add_role(&self, caller: &Caller, new: NewRole) -> Result<Role, Refusal> {
-        caller.must_govern()?;
+        self.may_govern(caller, Act::AddRole, &new.name)?;
         self.role(caller, Command::AddRole { name: new.name }).await
     }
 
     pub(crate) async fn remove_role(&self, caller: &Caller, name: &str) -> Result<(), Refusal> {
-        caller.must_govern()?;
+        self.may_govern(caller, Act::RemoveRole, name)?;
         let role = ids::role(&self.directory(), name)?.key;
         self.role(caller, Command::RemoveRole { role }).await.map(drop)
     }
@@ -35,7 +36,7 @@ impl App {
         member: &str,
         on: bool,
     ) -> Result<Role, Refusal> {
-        caller.must_govern()?;
+        self.may_govern(caller, Act::SetRoleMember, name)?;
         let (role, member) = {
             let directory = self.directory();
             (ids::role(&directory, name)?.key, ids::member(&directory, member)?.key)

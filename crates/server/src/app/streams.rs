@@ -1,5 +1,6 @@
 //! Streams: named lines of work with an owner.
 
+use chorus_core::audit::Act;
 use chorus_core::command::{Command, Outcome};
 use chorus_core::error::Refusal;
 use chorus_core::ids::{Prefix, StreamKey, Uid};
@@ -23,7 +24,7 @@ impl App {
         caller: &Caller,
         new: NewStream,
     ) -> Result<Stream, Refusal> {
-        caller.must_govern()?;
+        self.may_govern(caller, Act::AddStream, &new.name)?;
         let owner = {
             let directory = self.directory();
             let owner = new.owner.as_deref().map(|id| ids::member(&directory, id)).transpose()?;

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use chorus_core::command::{Command, OpenThread, Outcome};
 use chorus_core::conversation::{Conversation, ConversationKind, Settings, Visibility};
 use chorus_core::error::Refusal;
-use chorus_core::event::EventRef;
+use chorus_core::event::{EventRef, Idempotency, Message, MessageKind};
 use chorus_core::ids::{MemberKey, Seq, Uid};
 use chorus_core::thread::{self, ThreadStatus};
+use chorus_core::work;
 use chorus_store::Readers;
+use chorus_wire::canonical;
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch, Threads};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
@@ -18,6 +22,16 @@ use crate::view::conversations;
 /// Longest reason of a change of status, in bytes.
 const REASON_BYTES: usize = 1024;
 
+/// What is to be different about a thread.
+pub(super) struct Change {
+    pub status: Option<ThreadStatus>,
+    pub owner: Option<Option<MemberKey>>,
+    pub reason: String,
+    pub summary: Option<String>,
+    /// Beside the reason, for programs. Where it is given, if only an empty object, the thread says so.
+    pub metadata: Option<Box<RawValue>>,
+}
+
 impl App {
     /// `POST /v1/threads`. Without a conversation a new one is made, which only its participants see.
     pub(crate) async fn open_thread(
@@ -25,6 +39,17 @@ impl App {
         caller: &Caller,
         new: NewThread,
     ) -> Result<Thread, Refusal> {
+        let thread = self.open_thread_once(caller, new, None).await?;
+        self.show_thread(&thread.0, &thread.1).await
+    }
+
+    /// As [`App::open_thread`], under a key of its creator where there is one.
+    pub(super) async fn open_thread_once(
+        &self,
+        caller: &Caller,
+        new: NewThread,
+        idempotency: Option<Idempotency>,
+    ) -> Result<(Arc<Conversation>, Arc<thread::Thread>), Refusal> {
         caller.must_not_be_a_turn()?;
         let title = match new.title.as_deref().map(str::trim) {
             None | Some("") => "thread",
@@ -46,11 +71,10 @@ impl App {
             kind: new.kind.unwrap_or_default(),
             owner,
             participants,
+            idempotency,
         };
         match self.submit(caller.by, Command::OpenThread(Box::new(opening))).await? {
-            Outcome::Thread { conversation, thread } => {
-                self.show_thread(&conversation, &thread).await
-            }
+            Outcome::Thread { conversation, thread } => Ok((conversation, thread)),
             other => Err(unexpected(&other)),
         }
     }
@@ -91,9 +115,14 @@ impl App {
             Some(None) => Some(None),
             None => None,
         };
-        let reason = patch.reason.unwrap_or_default();
-        let (thread, conversation) =
-            self.move_thread(caller, id, patch.status, owner, reason, patch.summary).await?;
+        let change = Change {
+            status: patch.status,
+            owner,
+            reason: patch.reason.unwrap_or_default(),
+            summary: patch.summary,
+            metadata: None,
+        };
+        let (thread, conversation) = self.move_thread(caller, id, change).await?;
         self.show_thread(&conversation, &thread).await
     }
 
@@ -101,17 +130,20 @@ impl App {
         &self,
         caller: &Caller,
         id: &str,
-        status: Option<ThreadStatus>,
-        owner: Option<Option<MemberKey>>,
-        reason: String,
-        summary: Option<String>,
+        change: Change,
     ) -> Result<(Arc<thread::Thread>, Arc<Conversation>), Refusal> {
+        let Change { status, owner, reason, summary, metadata } = change;
         if reason.len() > REASON_BYTES {
             return Err(Refusal::invalid(format!("a reason has at most {REASON_BYTES} bytes")));
         }
         let thread = ids::thread(id)?;
+        // Who gives no reason has nothing to say to those who read the thread.
+        let note = match status.filter(|_| !reason.trim().is_empty() || metadata.is_some()) {
+            Some(status) => Some(note(status, &reason, metadata.as_deref())?),
+            None => None,
+        };
         let (reason, summary) = (reason.into(), summary.map(Into::into));
-        let command = Command::ChangeThread { thread, status, owner, reason, summary };
+        let command = Command::ChangeThread { thread, status, owner, reason, summary, note };
         match self.submit(caller.by, command).await? {
             Outcome::Thread { conversation, thread } => Ok((thread, conversation)),
             other => Err(unexpected(&other)),
@@ -180,6 +212,32 @@ impl App {
         let directory = self.directory();
         Ok(conversations::thread(&directory, &self.budgets, conversation, thread, root))
     }
+}
+
+/// What the thread says of its new status, to whoever reads or waits for its messages.
+fn note(
+    status: ThreadStatus,
+    reason: &str,
+    metadata: Option<&RawValue>,
+) -> Result<Message, Refusal> {
+    let mut fields: Map<String, Value> = match metadata {
+        Some(raw) => serde_json::from_str(raw.get())
+            .map_err(|_| Refusal::invalid("metadata is a JSON object"))?,
+        None => Map::new(),
+    };
+    fields.insert("event_type".to_owned(), work::status_type(status).into());
+    fields.insert("status".to_owned(), status.name().into());
+    let raw = to_raw_value(&fields).map_err(|e| Refusal::invalid(format!("metadata: {e}")))?;
+    let text = match reason.trim() {
+        "" => format!("The thread is {}.", status.name()),
+        reason => reason.to_owned(),
+    };
+    Ok(Message {
+        kind: MessageKind::System,
+        text: text.into(),
+        metadata: Some(canonical::metadata(&raw)?.into()),
+        ..Message::default()
+    })
 }
 
 /// A thread by its public id, with the conversation it is in.

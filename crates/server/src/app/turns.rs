@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use chorus_core::command::{By, Command, Outcome};
+use chorus_core::command::{Authority, By, Command, Outcome};
 use chorus_core::delivery::Disposition;
-use chorus_core::error::Refusal;
+use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
 use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::thread::ThreadStatus;
@@ -16,6 +16,7 @@ use chorus_wire::attention::{method, shared, tools};
 use chorus_wire::jsonrpc::{Id, Notification};
 use serde_json::json;
 
+use super::threads::Change;
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
 use crate::couriers::connections::{Note, Typing as Types};
@@ -101,10 +102,14 @@ impl App {
                 })
             }
             (None, Some(thread)) => {
-                let reason = args.note.unwrap_or_default();
-                let status = Some(ThreadStatus::Resolved);
-                let (thread, _) =
-                    self.move_thread(&caller, &thread, status, None, reason, None).await?;
+                let change = Change {
+                    status: Some(ThreadStatus::Resolved),
+                    owner: None,
+                    reason: args.note.unwrap_or_default(),
+                    summary: None,
+                    metadata: None,
+                };
+                let (thread, _) = self.move_thread(&caller, &thread, change).await?;
                 Ok(tools::Resolved {
                     event_id: None,
                     disposition: None,
@@ -204,6 +209,9 @@ impl App {
 
     /// Somebody types: told to the sessions that may be composing a turn from what is said there.
     pub(crate) async fn typing(&self, caller: &Caller, typing: &Typing) -> Result<(), Refusal> {
+        if caller.authority() == Authority::Auditor {
+            return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing"));
+        }
         let uid = ids::conversation(&typing.conversation)?;
         if caller.by.turn.is_some() {
             self.hold_turn(caller.by).await?;

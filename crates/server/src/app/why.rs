@@ -2,7 +2,7 @@
 //! data").
 
 use chorus_core::command::{Command, Outcome};
-use chorus_core::error::Refusal;
+use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
 use chorus_core::ids::Prefix;
 use chorus_wire::rest::attention::Why;
@@ -28,9 +28,12 @@ impl App {
         let (conversation, event) = (found.entry.conversation, found.entry.event);
         let head = self.place(caller, conversation.uid).await.map_err(|_| unknown())?.head;
         let at = EventRef { conversation: event.conversation, seq: event.seq };
-        let standing = match self.submit(caller.by, Command::Standing { event: uid }).await? {
-            Outcome::Standing(open) => open.map(|open| *open),
-            other => return Err(unexpected(&other)),
+        let standing = match self.submit(caller.by, Command::Standing { event: uid }).await {
+            Ok(Outcome::Standing(open)) => open.map(|open| *open),
+            Ok(other) => return Err(unexpected(&other)),
+            // The writer does nothing now; what was written says how it stood.
+            Err(refusal) if refusal.code == Code::Unavailable => None,
+            Err(refusal) => return Err(refusal),
         };
         let cause = event.cause;
         let (stored, cause, newest) = self

@@ -40,6 +40,11 @@ impl Cache {
         known.insert(key, claims);
     }
 
+    /// Every token is checked again.
+    pub(super) fn clear(&self) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     pub(super) fn forget(&self, key: &Key) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(key);
     }

@@ -13,7 +13,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use super::keys::Keys;
-use super::turn::{self, Turn};
+use super::turn::{self, Stem, Turn};
 use super::{Auth, Caller};
 
 /// How long the callback of a delivery holds (design section 5).
@@ -57,7 +57,7 @@ impl Auth {
         let payload = callback.bytes();
         let mut token = [0; PAYLOAD + MAC];
         token[..PAYLOAD].copy_from_slice(&payload);
-        let mac = mac(&payload, &self.keys, self.workspace).finalize();
+        let mac = mac(&payload, &self.keys.load(), self.workspace).finalize();
         token[PAYLOAD..].copy_from_slice(&mac.into_bytes());
         let mut out = String::with_capacity(TOKEN_PREFIX.len() + (PAYLOAD + MAC) * 4 / 3 + 4);
         out.push_str(TOKEN_PREFIX);
@@ -104,6 +104,7 @@ impl Auth {
             expires: turn.expires,
             session: session.map(|s| s.uid),
             turn: Some(turn),
+            stem: turn.stem,
         };
         Ok(Called { callback, caller })
     }
@@ -111,7 +112,7 @@ impl Auth {
     fn read_callback(&self, token: &str) -> Option<Callback> {
         let bytes = BASE64.decode(token.strip_prefix(TOKEN_PREFIX)?).ok()?;
         let (payload, tag) = bytes.split_at_checked(PAYLOAD)?;
-        mac(payload, &self.keys, self.workspace).verify_slice(tag).ok()?;
+        mac(payload, &self.keys.load(), self.workspace).verify_slice(tag).ok()?;
         Callback::from_bytes(payload)
     }
 }
@@ -138,6 +139,7 @@ impl Callback {
         let ([VERSION, purpose], rest) = bytes.split_first_chunk()? else { return None };
         let (turn, rest) = rest.split_at_checked(turn::PAYLOAD)?;
         let (attempt, epoch) = rest.split_first_chunk()?;
+        let epoch = Timestamp(i64::from_be_bytes(epoch.try_into().ok()?));
         Some(Self {
             purpose: match purpose {
                 1 => Purpose::Delivery,
@@ -145,9 +147,9 @@ impl Callback {
                 3 => Purpose::Test,
                 _ => return None,
             },
-            turn: Turn::from_bytes(turn)?,
+            turn: Turn::from_bytes(turn, Stem::Endpoint { epoch })?,
             attempt: u16::from_be_bytes(*attempt),
-            epoch: Timestamp(i64::from_be_bytes(epoch.try_into().ok()?)),
+            epoch,
         })
     }
 }

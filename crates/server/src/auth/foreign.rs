@@ -11,20 +11,18 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::command::Authority;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Timestamp;
+use chorus_core::member::OPERATOR;
 use jsonwebtoken::{Algorithm, Validation};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::jwks::Published;
-use super::token::Claims;
+use super::token::{self, Claims};
 use super::{SKEW_MS, unauthorized};
 use crate::app::tokens::LONGEST_TTL_S;
 use crate::config::issuers::{self, Issuer};
 use crate::config::kind::Kind;
-
-/// The member that only the host's own tokens speak for, unless the settings name it.
-const OPERATOR: &str = "operator";
 
 /// The issuers of the settings, with the keys they publish.
 #[derive(Default)]
@@ -79,8 +77,10 @@ impl Trusted {
         workspace: &str,
         now: Timestamp,
     ) -> Result<Claims, Refusal> {
-        let header = jsonwebtoken::decode_header(token)
-            .map_err(|e| unauthorized(format!("the token is not valid here: {e}")))?;
+        let header = jsonwebtoken::decode_header(token).map_err(|e| {
+            let none = unsigned(token);
+            unauthorized(if none { token::UNSIGNED.to_owned() } else { token::why_not(&e) })
+        })?;
         if !self.settings.algorithms.iter().any(|allowed| algorithm(*allowed) == header.alg) {
             let allowed = self.settings.algorithms.show();
             let why = format!("tokens of this issuer are signed with one of {allowed}");
@@ -97,7 +97,7 @@ impl Trusted {
         validation.set_audience(&[&self.settings.audience]);
         validation.set_issuer(&[&self.settings.issuer]);
         let claims = jsonwebtoken::decode::<Map<String, Value>>(token, &key, &validation)
-            .map_err(|e| unauthorized(format!("the token is not valid here: {e}")))?
+            .map_err(|e| unauthorized(token::why_not(&e)))?
             .claims;
         self.judge(&claims, token, workspace, now)
     }
@@ -150,7 +150,9 @@ impl Trusted {
             authority: self.role(claims)?,
             session: None,
             jti: jti.into(),
+            issued: time("iat").unwrap_or_default(),
             expires: expires.min(latest),
+            retired: false,
             verify_again: Some(now.plus(self.trusted_for_ms())),
         })
     }
@@ -169,6 +171,13 @@ impl Trusted {
         }
         Ok(role)
     }
+}
+
+/// Whether a token's header says that nobody has signed it.
+fn unsigned(token: &str) -> bool {
+    let header = token.split('.').next().and_then(|header| BASE64.decode(header).ok());
+    let header: Option<Map<String, Value>> = header.and_then(|h| serde_json::from_slice(&h).ok());
+    header.is_some_and(|h| h.get("alg").and_then(Value::as_str) == Some("none"))
 }
 
 fn algorithm(allowed: issuers::Algorithm) -> Algorithm {

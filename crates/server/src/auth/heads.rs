@@ -23,13 +23,13 @@ impl Auth {
     /// The heads as a JSON Web Signature.
     pub(crate) fn sign_heads(&self, heads: &Heads) -> Result<String, Refusal> {
         let payload = Payload { aud: AUDIENCE.into(), heads: Cow::Borrowed(heads) };
-        jsonwebtoken::encode(&Header::new(Algorithm::EdDSA), &payload, &self.keys.signing)
+        jsonwebtoken::encode(&Header::new(Algorithm::EdDSA), &payload, &self.keys.load().signing)
             .map_err(|e| Refusal::new(Code::Internal, format!("the heads are not signed: {e}")))
     }
 
     /// The key with which a signature of this host is checked.
     pub(crate) fn public_key(&self) -> [u8; 32] {
-        self.keys.signer().verifying_key().to_bytes()
+        self.keys.load().signer().verifying_key().to_bytes()
     }
 }
 

@@ -2,6 +2,9 @@
 //!
 //! Both are files of mode 0600 in the keys folder, made at the first start. Whoever reads them can speak as
 //! anybody, so they are never logged and never leave the folder.
+//!
+//! The key that signs can be exchanged for another. The public half of the old one is kept beside it until the last
+//! token that it has signed has ended; the old key itself is gone.
 
 use std::fmt;
 use std::fs;
@@ -9,11 +12,14 @@ use std::io;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use chorus_core::ids::Timestamp;
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey};
 use jsonwebtoken::{DecodingKey, EncodingKey};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Why the keys cannot be had.
@@ -34,47 +40,182 @@ impl std::error::Error for KeysError {}
 pub(crate) struct Keys {
     pub(super) signing: EncodingKey,
     pub(super) verifying: DecodingKey,
+    /// What tokens call the key that signs them.
+    pub(super) kid: Arc<str>,
+    /// Keys that have signed before, and until when their tokens are looked at.
+    pub(super) retired: Vec<Retired>,
+    folder: PathBuf,
     pub(super) turn: [u8; 32],
     /// What secrets of others are kept under: the same in every life of the workspace.
     pub(super) data: [u8; 32],
     signer: SigningKey,
 }
 
+/// The public half of a key that signs no more, as the folder has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Retired {
+    pub kid: String,
+    /// In hexadecimal.
+    key: String,
+    /// When the last of its tokens ends, in milliseconds since the Unix epoch.
+    until: i64,
+}
+
+/// Keys that were read, and those that were drawn and are not in their folder yet.
+pub(crate) struct Unkept {
+    keys: Keys,
+    new: Vec<(PathBuf, Vec<u8>)>,
+}
+
+/// Keys of which one is to take the place of another.
+pub(crate) struct Rotation {
+    keys: Keys,
+    retired: Vec<u8>,
+    signing: Vec<u8>,
+}
+
+impl Retired {
+    pub(super) fn verifying(&self) -> Option<DecodingKey> {
+        let pairs = self.key.as_bytes().chunks_exact(2);
+        let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let key: Vec<u8> = pairs.map(byte).collect::<Option<_>>()?;
+        Some(DecodingKey::from_ed_der(&key))
+    }
+
+    pub(crate) fn until(&self) -> Timestamp {
+        Timestamp(self.until)
+    }
+}
+
+impl Unkept {
+    /// As [`Keys::in_epoch`].
+    pub(crate) fn in_epoch(self, epoch: u64) -> Self {
+        Self { keys: self.keys.in_epoch(epoch), ..self }
+    }
+
+    pub(crate) fn fingerprint(&self) -> [u8; 32] {
+        self.keys.fingerprint()
+    }
+
+    /// Writes what is new. Until then nothing was made.
+    pub(crate) fn keep(self) -> Result<Keys, KeysError> {
+        let folder = &self.keys.folder;
+        let failed = |path: &Path, e: io::Error| failed(path, e.to_string());
+        if !self.new.is_empty() {
+            let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(|e| failed(folder, e))?;
+        }
+        for (path, bytes) in &self.new {
+            write_private(path, bytes).map_err(|e| failed(path, e))?;
+        }
+        Ok(self.keys)
+    }
+}
+
+impl Rotation {
+    pub(crate) fn fingerprint(&self) -> [u8; 32] {
+        self.keys.fingerprint()
+    }
+
+    /// The old key's public half first: a token is never without the key that it was signed with.
+    pub(crate) fn keep(self) -> io::Result<Keys> {
+        write_private(&self.keys.folder.join(RETIRED), &self.retired)?;
+        write_private(&self.keys.folder.join(SIGNING), &self.signing)?;
+        Ok(self.keys)
+    }
+}
+
+const SIGNING: &str = "signing.pem";
+const TURN: &str = "turn.key";
+/// The public halves of keys that sign no more; not there before the first was exchanged.
+const RETIRED: &str = "retired.json";
+
 impl Keys {
     /// The files of the folder.
-    pub(crate) const FILES: [&str; 2] = ["signing.pem", "turn.key"];
+    pub(crate) const FILES: [&str; 2] = [SIGNING, TURN];
 
     /// Reads the keys of a folder, and makes those that are not there.
     pub(crate) fn open(folder: &Path) -> Result<Self, KeysError> {
-        let failed = |path: &Path, why: String| KeysError { path: path.to_owned(), why };
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(|e| failed(folder, e.to_string()))?;
-        let path = folder.join("signing.pem");
-        let pem = read_or_make(&path, || {
-            let key = SigningKey::from_bytes(&random()?);
-            let pem = key.to_pkcs8_pem(LineEnding::LF).map_err(io::Error::other)?;
-            Ok(pem.as_bytes().to_vec())
-        })
-        .map_err(|e| failed(&path, e.to_string()))?;
+        Self::read(folder)?.keep()
+    }
+
+    /// Reads the keys of a folder, and draws those that are not there, which are in no folder yet.
+    pub(crate) fn read(folder: &Path) -> Result<Unkept, KeysError> {
+        let mut new = Vec::new();
+        let path = folder.join(SIGNING);
+        let pem = match there(&path)? {
+            Some(pem) => pem,
+            None => {
+                let key = random().map(|bytes| SigningKey::from_bytes(&bytes));
+                let pem =
+                    key.and_then(|key| pem(&key)).map_err(|e| failed(&path, e.to_string()))?;
+                new.push((path.clone(), pem.clone()));
+                pem
+            }
+        };
         let pem = String::from_utf8(pem).map_err(|e| failed(&path, e.to_string()))?;
         let key = SigningKey::from_pkcs8_pem(&pem).map_err(|e| failed(&path, e.to_string()))?;
-        let der = key.to_pkcs8_der().map_err(|e| failed(&path, e.to_string()))?;
 
-        let path = folder.join("turn.key");
-        let bytes = read_or_make(&path, || Ok(random()?.to_vec()))
-            .map_err(|e| failed(&path, e.to_string()))?;
+        let path = folder.join(TURN);
+        let bytes = match there(&path)? {
+            Some(bytes) => bytes,
+            None => {
+                let bytes = random().map_err(|e| failed(&path, e.to_string()))?.to_vec();
+                new.push((path.clone(), bytes.clone()));
+                bytes
+            }
+        };
         let turn = <[u8; 32]>::try_from(bytes.as_slice())
             .map_err(|_| failed(&path, "it does not hold 32 bytes".to_owned()))?;
+
+        let path = folder.join(RETIRED);
+        let retired = match there(&path)? {
+            Some(json) => {
+                serde_json::from_slice(&json).map_err(|e| failed(&path, e.to_string()))?
+            }
+            None => Vec::new(),
+        };
+        let keys = Self::of(key, turn, turn, retired, folder)?;
+        Ok(Unkept { keys, new })
+    }
+
+    fn of(
+        signer: SigningKey,
+        turn: [u8; 32],
+        data: [u8; 32],
+        retired: Vec<Retired>,
+        folder: &Path,
+    ) -> Result<Self, KeysError> {
+        let der = signer.to_pkcs8_der().map_err(|e| failed(folder, e.to_string()))?;
+        let public = signer.verifying_key();
         Ok(Self {
             signing: EncodingKey::from_ed_der(der.as_bytes()),
-            verifying: DecodingKey::from_ed_der(key.verifying_key().as_bytes()),
+            verifying: DecodingKey::from_ed_der(public.as_bytes()),
+            kid: hex(&Sha256::digest(public.as_bytes())[..8]).into(),
+            retired,
+            folder: folder.to_owned(),
             turn,
-            data: turn,
-            signer: key,
+            data,
+            signer,
         })
+    }
+
+    /// With another key that signs. Tokens of the present one are looked at until `until`.
+    pub(crate) fn rotated(&self, until: Timestamp, now: Timestamp) -> Result<Rotation, KeysError> {
+        let path = self.folder.join(SIGNING);
+        let why = |e: io::Error| failed(&path, e.to_string());
+        let signer = SigningKey::from_bytes(&random().map_err(why)?);
+        let signing = pem(&signer).map_err(why)?;
+        let mut retired: Vec<_> =
+            self.retired.iter().filter(|old| old.until() > now).cloned().collect();
+        retired.push(Retired {
+            kid: self.kid.to_string(),
+            key: hex(self.signer.verifying_key().as_bytes()),
+            until: until.0,
+        });
+        let json = serde_json::to_vec(&retired).map_err(|e| failed(&path, e.to_string()))?;
+        let keys = Self::of(signer, self.turn, self.data, retired, &self.folder)?;
+        Ok(Rotation { keys, retired: json, signing })
     }
 
     /// Signs what others are to verify without this host.
@@ -110,15 +251,26 @@ fn random() -> io::Result<[u8; 32]> {
     Ok(bytes)
 }
 
-fn read_or_make(path: &Path, make: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
+fn failed(path: &Path, why: String) -> KeysError {
+    KeysError { path: path.to_owned(), why }
+}
+
+/// What stands in a file, if it is there.
+fn there(path: &Path) -> Result<Option<Vec<u8>>, KeysError> {
     match fs::read(path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            let bytes = make()?;
-            write_private(path, &bytes)?;
-            Ok(bytes)
-        }
-        other => other,
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(failed(path, e.to_string())),
     }
+}
+
+fn pem(key: &SigningKey) -> io::Result<Vec<u8>> {
+    let pem = key.to_pkcs8_pem(LineEnding::LF).map_err(io::Error::other)?;
+    Ok(pem.as_bytes().to_vec())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes a file that only its owner can read, whole or not at all, and on the disk before it returns.

@@ -19,6 +19,8 @@ mod vault;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
+
 use chorus_core::command::{Authority, By};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
@@ -29,12 +31,12 @@ use crate::config::issuers::Issuer;
 use cache::Cache;
 use foreign::Foreign;
 pub(crate) use heads::check_heads_signature;
-pub(crate) use keys::{Keys, KeysError, write_private};
+pub(crate) use keys::{Keys, KeysError, Retired, Rotation, Unkept, write_private};
 pub(crate) use signin::SignIn;
-pub(crate) use stated::{disagreement, without_identity};
+pub(crate) use stated::{Workspace, disagreement, without_identity};
 pub(crate) use token::Issued;
 
-pub(crate) use turn::Turn;
+pub(crate) use turn::{Stem, Turn};
 pub(crate) use vault::Vault;
 
 /// Clocks of two machines differ; a token is honoured this long after its end.
@@ -54,6 +56,8 @@ pub(crate) struct Caller {
     pub session: Option<Uid>,
     /// What the call may be about, when it is made with a turn's token.
     pub turn: Option<Turn>,
+    /// What turns that are granted to it end with.
+    pub stem: Stem,
 }
 
 impl Caller {
@@ -113,7 +117,8 @@ impl Caller {
 pub(crate) struct Auth {
     workspace: Uid,
     workspace_id: String,
-    keys: Keys,
+    /// Exchanged when the key that signs is rotated.
+    keys: ArcSwap<Keys>,
     cache: Cache,
     foreign: Foreign,
     vault: Vault,
@@ -124,6 +129,7 @@ impl Auth {
         let workspace_id = workspace.show(Prefix::Workspace);
         let vault = Vault::of(&keys.data, workspace);
         let (cache, foreign) = Default::default();
+        let keys = ArcSwap::from_pointee(keys);
         Self { workspace, workspace_id, keys, cache, foreign, vault }
     }
 
@@ -178,7 +184,9 @@ impl Auth {
         let claims = match self.cache.get(&key) {
             Some(claims) => claims,
             None => {
-                let claims = Arc::new(token::decode(bearer, &self.keys, &self.workspace_id)?);
+                let keys = self.keys.load();
+                let claims = token::decode(bearer, &keys, &self.workspace_id, now)?;
+                let claims = Arc::new(claims);
                 self.cache.put(key, claims.clone(), now);
                 claims
             }
@@ -187,11 +195,21 @@ impl Auth {
             self.cache.forget(&key);
             return Err(unauthorized("the token has expired; ask the operator for a new one"));
         }
-        if directory.revoked.contains_key(&claims.jti) {
+        let member = present(directory, &claims.agent);
+        let of = member.as_ref().map_or(MemberKey(0), |member| member.key);
+        if directory.token_ended(of, &claims.jti, claims.issued) {
             self.cache.forget(&key);
             return Err(unauthorized("the token was revoked; ask the operator for a new one"));
         }
-        let member = present(directory, &claims.agent)?;
+        let member = member?;
+        // Who has taken an old key can sign with it, and cannot put anything into the list.
+        if claims.retired
+            && directory.issued(of, &claims.jti).is_none_or(|t| t.authority != claims.authority)
+        {
+            return Err(unauthorized(
+                "the token is signed with a key that signs no more, and was not handed out here",
+            ));
+        }
         let session = claims.session.and_then(|uid| directory.session_by_uid(uid));
         if session.is_some_and(|s| s.member != member.key) {
             return Err(Refusal::new(
@@ -212,6 +230,7 @@ impl Auth {
             expires: claims.expires,
             session: claims.session,
             turn: None,
+            stem: Stem::of_token(&claims.jti, claims.issued),
         })
     }
 
@@ -222,7 +241,12 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> bool {
-        let revoked = caller.jti.as_ref().is_some_and(|jti| directory.revoked.contains_key(jti));
+        let revoked = match (&caller.jti, caller.stem) {
+            (Some(jti), Stem::Token { issued, .. }) => {
+                directory.token_ended(caller.by.member, jti, issued)
+            }
+            (_, stem) => stem.ended(caller.by.member, directory).is_some(),
+        };
         let present = directory.member(caller.by.member).is_some_and(|m| !m.removed);
         present && !revoked && now < caller.expires.plus(SKEW_MS)
     }
@@ -233,9 +257,12 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Caller, Refusal> {
-        let turn = turn::read(bearer, &self.keys, self.workspace).map_err(unauthorized)?;
+        let turn = turn::read(bearer, &self.keys.load(), self.workspace).map_err(unauthorized)?;
         if turn.expires <= now {
             return Err(unauthorized("the turn has ended"));
+        }
+        if let Some(why) = turn.stem.ended(turn.member, directory) {
+            return Err(unauthorized(why));
         }
         let member = directory.member(turn.member).filter(|m| !m.removed);
         let member = member.cloned().ok_or_else(|| Refusal::not_found("member"))?;
@@ -252,6 +279,7 @@ impl Auth {
             expires: turn.expires,
             session: session.map(|s| s.uid),
             turn: Some(turn),
+            stem: turn.stem,
         })
     }
 
@@ -263,13 +291,16 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Caller, Refusal> {
-        let turn = turn::read(token, &self.keys, self.workspace)
+        let turn = turn::read(token, &self.keys.load(), self.workspace)
             .map_err(|why| Refusal::invalid(format!("turn: {why}")))?;
         if turn.member != caller.by.member {
             return Err(Refusal::new(Code::ClaimMismatch, "this turn is another member's"));
         }
         if turn.expires <= now {
             return Err(Refusal::new(Code::StaleTurn, "the turn has ended"));
+        }
+        if let Some(why) = turn.stem.ended(turn.member, directory) {
+            return Err(Refusal::new(Code::StaleTurn, why));
         }
         let mut caller = caller.clone();
         caller.by.turn = Some(turn.fenced());
@@ -286,17 +317,40 @@ impl Auth {
 
     /// What exports are signed with.
     pub(crate) fn signing(&self) -> crate::history::Signing {
-        crate::history::Signing::with(&self.keys)
+        crate::history::Signing::with(&self.keys.load())
     }
 
     /// The token with which a runtime speaks in one turn.
     pub(crate) fn grant(&self, turn: &Turn) -> String {
-        turn::write(turn, &self.keys, self.workspace)
+        turn::write(turn, &self.keys.load(), self.workspace)
     }
 
     /// A signed token. The caller has checked that whoever asks may issue it.
     pub(crate) fn issue(&self, issued: &Issued<'_>) -> Result<String, Refusal> {
-        token::encode(issued, &self.keys, &self.workspace_id)
+        token::encode(issued, &self.keys.load(), &self.workspace_id)
+    }
+
+    /// What the key is called that signs tokens now.
+    pub(crate) fn kid(&self) -> Arc<str> {
+        self.keys.load().kid.clone()
+    }
+
+    /// Keys that sign no more and whose tokens are still looked at.
+    pub(crate) fn retired(&self, now: Timestamp) -> Vec<Retired> {
+        let keys = self.keys.load();
+        keys.retired.iter().filter(|old| old.until() > now).cloned().collect()
+    }
+
+    /// Another key to sign with, which is not used yet. Tokens of the present one end at `until` at the latest.
+    pub(crate) fn rotation(&self, until: Timestamp, now: Timestamp) -> Result<Rotation, KeysError> {
+        self.keys.load().rotated(until, now)
+    }
+
+    /// Signs with it from here on, once it is on the disk.
+    pub(crate) fn rotate(&self, rotation: Rotation) -> std::io::Result<()> {
+        self.keys.store(Arc::new(rotation.keep()?));
+        self.cache.clear();
+        Ok(())
     }
 }
 

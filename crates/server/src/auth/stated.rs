@@ -21,8 +21,19 @@ const MEMBER: [&str; 8] = [
 const WORKSPACE: [&str; 2] = ["workspace_id", "workspaceId"];
 const SESSION: [&str; 3] = ["session_id", "sessionId", "sender_session_id"];
 
+/// The workspace that a payload may state: by its id, or by its name, as people write it into settings.
+#[derive(Clone, Copy)]
+pub(crate) struct Workspace<'a> {
+    pub id: &'a str,
+    pub name: &'a str,
+}
+
 /// The refusal of a payload that was not understood, when it states another identity than the token's.
-pub(crate) fn disagreement(caller: &Caller, workspace: &str, payload: &str) -> Option<Refusal> {
+pub(crate) fn disagreement(
+    caller: &Caller,
+    workspace: Workspace<'_>,
+    payload: &str,
+) -> Option<Refusal> {
     let Ok(Value::Object(fields)) = serde_json::from_str(payload) else { return None };
     differs(caller, workspace, &fields)
 }
@@ -31,7 +42,7 @@ pub(crate) fn disagreement(caller: &Caller, workspace: &str, payload: &str) -> O
 /// no object is left as it is: whoever reads it says so.
 pub(crate) fn without_identity(
     caller: &Caller,
-    workspace: &str,
+    workspace: Workspace<'_>,
     arguments: Option<&RawValue>,
 ) -> Result<Option<Box<RawValue>>, Refusal> {
     let Some(Ok(mut fields)) = arguments.map(|raw| serde_json::from_str(raw.get())) else {
@@ -53,20 +64,25 @@ pub(crate) fn without_identity(
     to_raw_value(&fields).map(Some).map_err(|e| Refusal::invalid(format!("the arguments: {e}")))
 }
 
-fn differs(caller: &Caller, workspace: &str, fields: &Map<String, Value>) -> Option<Refusal> {
-    let states_other = |names: &[&str], own: Option<&str>| {
-        let stated = names.iter().filter_map(|name| fields.get(*name)).filter_map(Value::as_str);
-        stated.into_iter().any(|text| Some(text) != own)
+fn differs(
+    caller: &Caller,
+    workspace: Workspace<'_>,
+    fields: &Map<String, Value>,
+) -> Option<Refusal> {
+    let states_other = |names: &[&str], own: &[Option<&str>]| {
+        let mut stated =
+            names.iter().filter_map(|name| fields.get(*name)).filter_map(Value::as_str);
+        stated.any(|text| !own.contains(&Some(text)))
     };
-    if states_other(&WORKSPACE, Some(workspace)) {
+    if states_other(&WORKSPACE, &[Some(workspace.id), Some(workspace.name)]) {
         return Some(Refusal::new(
             Code::OutOfScopeWorkspace,
             "the payload names another workspace than the token",
         ));
     }
     let session = caller.session.map(|s| s.show(Prefix::Session));
-    let other = states_other(&MEMBER, Some(&caller.member.id))
-        || states_other(&SESSION, session.as_deref());
+    let other = states_other(&MEMBER, &[Some(&caller.member.id)])
+        || states_other(&SESSION, &[session.as_deref()]);
     other.then(|| {
         Refusal::new(Code::ClaimMismatch, "the payload states another identity than the token")
     })

@@ -96,6 +96,7 @@ fn a_turn_speaks_for_its_member_and_nobody_elses() {
         seq: Seq(5),
         fence: 6,
         expires: NOW.plus(1000),
+        stem: Stem::of_token("0f", NOW),
     };
     let bearer = auth.grant(&turn);
     let caller = auth.verify(&bearer, &directory, NOW).unwrap();

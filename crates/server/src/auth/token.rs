@@ -5,15 +5,19 @@
 
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::command::Authority;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{Prefix, Timestamp, Uid};
 use jsonwebtoken::{Algorithm, Header, Validation};
 use serde::{Deserialize, Serialize};
 
-use super::keys::Keys;
+use super::keys::{Keys, Retired};
 
 const AUDIENCE: &str = "chorus";
+const UNKNOWN_KEY: &str = "the token is signed with a key that this host does not sign with, or not any more; ask \
+                           the operator for a new one";
 
 /// What a verified token says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +26,11 @@ pub(super) struct Claims {
     pub authority: Authority,
     pub session: Option<Uid>,
     pub jti: Arc<str>,
+    /// When it was made; of one that does not say it, long ago.
+    pub issued: Timestamp,
     pub expires: Timestamp,
+    /// It is signed with a key that signs no more.
+    pub retired: bool,
     /// When the signature of another issuer's token is to be checked again; its key may be withdrawn.
     pub verify_again: Option<Timestamp>,
 }
@@ -67,20 +75,33 @@ pub(super) fn encode(issued: &Issued<'_>, keys: &Keys, workspace: &str) -> Resul
         aud: AUDIENCE.into(),
         owner_id: issued.owner.map(Into::into),
     };
-    jsonwebtoken::encode(&Header::new(Algorithm::EdDSA), &payload, &keys.signing)
+    let header = Header { kid: Some(keys.kid.to_string()), ..Header::new(Algorithm::EdDSA) };
+    jsonwebtoken::encode(&header, &payload, &keys.signing)
         .map_err(|e| Refusal::new(Code::Internal, format!("the token could not be signed: {e}")))
 }
 
 /// The claims of a token whose signature, audience and workspace are right.
-pub(super) fn decode(token: &str, keys: &Keys, workspace: &str) -> Result<Claims, Refusal> {
+pub(super) fn decode(
+    token: &str,
+    keys: &Keys,
+    workspace: &str,
+    now: Timestamp,
+) -> Result<Claims, Refusal> {
     let refused = |why: String| Refusal::new(Code::Unauthorized, why);
+    let kid = check(token).map_err(&refused)?;
+    let retired = kid.as_deref().filter(|kid| **kid != *keys.kid).map(|kid| {
+        let old = keys.retired.iter().find(|old| *old.kid == *kid && old.until() > now);
+        old.and_then(Retired::verifying).ok_or_else(|| refused(UNKNOWN_KEY.to_owned()))
+    });
+    let retired = retired.transpose()?;
     let mut validation = Validation::new(Algorithm::EdDSA);
     validation.validate_exp = false;
     validation.required_spec_claims.clear();
     validation.set_audience(&[AUDIENCE]);
     validation.required_spec_claims.insert("aud".to_owned());
-    let payload = jsonwebtoken::decode::<Payload<'static>>(token, &keys.verifying, &validation)
-        .map_err(|e| refused(format!("the token is not valid here: {e}")))?
+    let key = retired.as_ref().unwrap_or(&keys.verifying);
+    let payload = jsonwebtoken::decode::<Payload<'static>>(token, key, &validation)
+        .map_err(|e| refused(why_not(&e)))?
         .claims;
     if payload.workspace_id != workspace {
         return Err(Refusal::new(Code::OutOfScopeWorkspace, "the token is for another workspace"));
@@ -96,7 +117,67 @@ pub(super) fn decode(token: &str, keys: &Keys, workspace: &str) -> Result<Claims
         authority,
         session: session.transpose()?,
         jti: payload.jti.as_ref().into(),
+        issued: Timestamp(payload.iat.saturating_mul(1000)),
         expires: Timestamp(payload.exp.saturating_mul(1000)),
+        retired: retired.is_some(),
         verify_again: None,
     })
+}
+
+/// What stands before the signature of a token, as far as that alone shows that it is none of ours; gives the name of
+/// the key that it says it is signed with.
+fn check(token: &str) -> Result<Option<String>, String> {
+    #[derive(Deserialize)]
+    struct Stated {
+        #[serde(default)]
+        alg: String,
+        #[serde(default)]
+        kid: Option<String>,
+        #[serde(default)]
+        iss: Option<String>,
+    }
+    let parts: Vec<_> = token.split('.').collect();
+    let read = |part: &str| {
+        let bytes = BASE64.decode(part).ok()?;
+        serde_json::from_slice::<Stated>(&bytes).ok()
+    };
+    let [header, payload, _] = parts[..] else { return Err(NO_TOKEN.to_owned()) };
+    let header = read(header).ok_or(NO_TOKEN)?;
+    if header.alg.eq_ignore_ascii_case("none") {
+        return Err(UNSIGNED.to_owned());
+    }
+    let payload = read(payload).ok_or(NO_TOKEN)?;
+    if payload.iss.is_some() {
+        return Err("the token is of an issuer that this host does not trust; the operator names issuers in \
+                    [issuers.NAME]"
+            .to_owned());
+    }
+    if header.alg != "EdDSA" {
+        return Err("the token is not signed as this host's are (alg: EdDSA)".to_owned());
+    }
+    Ok(header.kid)
+}
+
+pub(super) const UNSIGNED: &str =
+    "the token says that it is not signed (alg: none); such a token is never honoured";
+const NO_TOKEN: &str = "this is no token; `chorus token issue` gives one";
+
+/// Why a signed token is not honoured, in words.
+pub(super) fn why_not(error: &jsonwebtoken::errors::Error) -> String {
+    use jsonwebtoken::errors::ErrorKind;
+    match error.kind() {
+        ErrorKind::InvalidSignature => {
+            "the token's signature is not that of the key it names: it was changed, or \
+                                        signed by somebody else"
+                .to_owned()
+        }
+        ErrorKind::InvalidAudience => "the token is for another service (aud)".to_owned(),
+        ErrorKind::InvalidIssuer => "the token is of another issuer (iss)".to_owned(),
+        ErrorKind::MissingRequiredClaim(claim) => format!("the token does not say its {claim}"),
+        ErrorKind::InvalidAlgorithm | ErrorKind::InvalidAlgorithmName => {
+            "the token is signed in a way that is not honoured here (alg)".to_owned()
+        }
+        ErrorKind::Json(_) => "the token does not say what a token must".to_owned(),
+        _ => NO_TOKEN.to_owned(),
+    }
 }

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::command;
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
 use chorus_core::limits;
+use chorus_core::member::Directory;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -19,6 +20,67 @@ const VERSION: u8 = 1;
 /// Version, conversation uid, event uid, member, session, conversation key, seq, fence, expiry.
 pub(super) const PAYLOAD: usize = 1 + 16 + 16 + 4 + 4 + 8 + 8 + 4 + 8;
 const MAC: usize = 32;
+/// What the MAC is over: the turn, and what it stems from.
+const SIGNED: usize = PAYLOAD + STEM;
+
+/// Stem's kind, id and time.
+const STEM: usize = 1 + 16 + 8;
+
+/// What a turn's token stems from: it ends with that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stem {
+    /// The token of its member, by its id, and when that was made.
+    Token { jti: u128, issued: Timestamp },
+    /// The connection string of its member, by its epoch.
+    Endpoint { epoch: Timestamp },
+}
+
+impl Stem {
+    /// Ids of tokens are numbers in hexadecimal.
+    pub(super) fn of_token(jti: &str, issued: Timestamp) -> Self {
+        Self::Token { jti: u128::from_str_radix(jti, 16).unwrap_or_default(), issued }
+    }
+
+    /// Why it is no more, if it is not.
+    pub(super) fn ended(self, member: MemberKey, directory: &Directory) -> Option<&'static str> {
+        let ended = match self {
+            Self::Token { jti, issued } => {
+                directory.token_ended(member, &format!("{jti:032x}"), issued)
+            }
+            Self::Endpoint { epoch } => {
+                directory.endpoints.get(&member).is_none_or(|e| e.epoch != epoch)
+            }
+        };
+        ended.then_some(match self {
+            Self::Token { .. } => "the turn has ended: the token it was given for was revoked",
+            Self::Endpoint { .. } => {
+                "the turn has ended: the agent has another connection string, or none"
+            }
+        })
+    }
+
+    fn bytes(self) -> [u8; STEM] {
+        let (kind, id, time) = match self {
+            Self::Token { jti, issued } => (1, jti, issued),
+            Self::Endpoint { epoch } => (2, 0, epoch),
+        };
+        let mut out = [kind; STEM];
+        out[1..17].copy_from_slice(&id.to_be_bytes());
+        out[17..].copy_from_slice(&time.0.to_be_bytes());
+        out
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (kind, rest) = bytes.split_first()?;
+        let (id, time) = rest.split_first_chunk::<16>()?;
+        let time = Timestamp(i64::from_be_bytes(time.try_into().ok()?));
+        match kind {
+            1 => Some(Self::Token { jti: u128::from_be_bytes(*id), issued: time }),
+            2 => Some(Self::Endpoint { epoch: time }),
+            _ => None,
+        }
+    }
+}
 
 /// The right to speak for one event, as its token says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +94,13 @@ pub(crate) struct Turn {
     pub seq: Seq,
     pub fence: u32,
     pub expires: Timestamp,
+    pub stem: Stem,
 }
 
 impl Turn {
-    /// When a turn that begins now is over at the latest.
-    pub(crate) fn expiry(now: Timestamp) -> Timestamp {
-        now.plus(limits::TURN_CAP_MS + SLACK_MS)
+    /// When a turn that begins now is over at the latest: with what it stems from, if that ends before.
+    pub(crate) fn expiry(now: Timestamp, stem_ends: Timestamp) -> Timestamp {
+        now.plus(limits::TURN_CAP_MS + SLACK_MS).min(stem_ends)
     }
 
     pub(super) fn fenced(&self) -> command::Turn {
@@ -63,7 +126,8 @@ impl Turn {
         out
     }
 
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    /// Without its stem, which stands beside it.
+    pub(super) fn from_bytes(bytes: &[u8], stem: Stem) -> Option<Self> {
         let mut rest = bytes;
         let mut take = |n: usize| {
             let (head, tail) = rest.split_at_checked(n)?;
@@ -80,16 +144,18 @@ impl Turn {
             seq: Seq(take(8)? as u64),
             fence: take(4)? as u32,
             expires: Timestamp(take(8)? as u64 as i64),
+            stem,
         })
     }
 }
 
 pub(super) fn write(turn: &Turn, keys: &Keys, workspace: Uid) -> String {
-    let payload = turn.bytes();
-    let mut token = [0; PAYLOAD + MAC];
-    token[..PAYLOAD].copy_from_slice(&payload);
-    token[PAYLOAD..].copy_from_slice(&mac(&payload, keys, workspace).finalize().into_bytes());
-    let mut out = String::with_capacity(PREFIX.len() + (PAYLOAD + MAC) * 4 / 3 + 4);
+    let mut token = [0; SIGNED + MAC];
+    token[..PAYLOAD].copy_from_slice(&turn.bytes());
+    token[PAYLOAD..SIGNED].copy_from_slice(&turn.stem.bytes());
+    let mac = mac(&token[..SIGNED], keys, workspace).finalize();
+    token[SIGNED..].copy_from_slice(&mac.into_bytes());
+    let mut out = String::with_capacity(PREFIX.len() + (SIGNED + MAC) * 4 / 3 + 4);
     out.push_str(PREFIX);
     BASE64.encode_string(token, &mut out);
     out
@@ -100,9 +166,11 @@ pub(super) fn read(token: &str, keys: &Keys, workspace: Uid) -> Result<Turn, &'s
     let malformed = "not a turn's token";
     let text = token.strip_prefix(PREFIX).ok_or(malformed)?;
     let bytes = BASE64.decode(text).map_err(|_| malformed)?;
-    let (payload, tag) = bytes.split_at_checked(PAYLOAD).ok_or(malformed)?;
-    mac(payload, keys, workspace).verify_slice(tag).map_err(|_| "this turn's token is not ours")?;
-    Turn::from_bytes(payload).ok_or(malformed)
+    let (signed, tag) = bytes.split_at_checked(SIGNED).ok_or(malformed)?;
+    mac(signed, keys, workspace).verify_slice(tag).map_err(|_| "this turn's token is not ours")?;
+    let (turn, stem) = signed.split_at(PAYLOAD);
+    let stem = Stem::from_bytes(stem).ok_or(malformed)?;
+    Turn::from_bytes(turn, stem).ok_or(malformed)
 }
 
 /// Over the workspace too, so that a token of one is nothing in another that shares the key.

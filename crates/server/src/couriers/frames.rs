@@ -15,7 +15,7 @@ use chorus_wire::attention::method;
 use chorus_wire::attention::shared::{Body, DeliverFor, DeliverShared, Shared};
 
 use crate::app::inboxes::CameWith;
-use crate::auth::{Auth, Turn};
+use crate::auth::{Auth, Caller, Stem, Turn};
 use crate::view::{id_of, messages};
 
 /// Encodes what all receivers of the event share.
@@ -93,10 +93,9 @@ pub(crate) fn frame(
     offer: &Offer,
     channel: Option<&ChannelDelivery>,
     directory: &Directory,
-    auth: &Auth,
-    now: Timestamp,
+    granted: Granted<'_>,
 ) -> String {
-    with_receiver(offer, channel, directory, auth, now, |to| shared.frame(to))
+    with_receiver(offer, channel, directory, granted, |to| shared.frame(to))
 }
 
 /// The same for a harness that acknowledges nothing: a notification.
@@ -105,10 +104,9 @@ pub(crate) fn unanswered(
     offer: &Offer,
     channel: Option<&ChannelDelivery>,
     directory: &Directory,
-    auth: &Auth,
-    now: Timestamp,
+    granted: Granted<'_>,
 ) -> String {
-    let params = params(shared, offer, channel, directory, auth, now);
+    let params = params(shared, offer, channel, directory, granted);
     format!(r#"{{"jsonrpc":"2.0","method":"{}","params":{params}}}"#, method::DELIVER)
 }
 
@@ -118,24 +116,40 @@ pub(crate) fn params(
     offer: &Offer,
     channel: Option<&ChannelDelivery>,
     directory: &Directory,
-    auth: &Auth,
-    now: Timestamp,
+    granted: Granted<'_>,
 ) -> String {
-    with_receiver(offer, channel, directory, auth, now, |to| {
+    with_receiver(offer, channel, directory, granted, |to| {
         let mut out = String::with_capacity(shared.len() + 768);
         shared.write_params(&mut out, to);
         out
     })
 }
 
+/// What the right to speak stems from that is given along with an offer, and when that ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Granted<'a> {
+    pub auth: &'a Auth,
+    pub now: Timestamp,
+    pub stem: Stem,
+    pub ends: Timestamp,
+}
+
+impl<'a> Granted<'a> {
+    /// To who is connected, or calls, with a token.
+    pub(crate) fn to(caller: &Caller, auth: &'a Auth, now: Timestamp) -> Self {
+        Self { auth, now, stem: caller.stem, ends: caller.expires }
+    }
+}
+
 /// The grant to speak for the offered event.
-pub(crate) fn grant(offer: &Offer, auth: &Auth, now: Timestamp) -> TurnGrant<'static> {
-    let turn = turn(offer, Turn::expiry(now));
-    TurnGrant { token: auth.grant(&turn).into(), fence: offer.fence, hop: offer.entry.event.hop }
+pub(crate) fn grant(offer: &Offer, granted: Granted<'_>) -> TurnGrant<'static> {
+    let turn = turn(offer, granted.stem, Turn::expiry(granted.now, granted.ends));
+    let token = granted.auth.grant(&turn).into();
+    TurnGrant { token, fence: offer.fence, hop: offer.entry.event.hop }
 }
 
 /// The turn of an offered event.
-pub(crate) fn turn(offer: &Offer, expires: Timestamp) -> Turn {
+pub(crate) fn turn(offer: &Offer, stem: Stem, expires: Timestamp) -> Turn {
     let event = &offer.entry.event;
     Turn {
         conversation: offer.entry.conversation.uid,
@@ -146,6 +160,7 @@ pub(crate) fn turn(offer: &Offer, expires: Timestamp) -> Turn {
         seq: event.seq,
         fence: offer.fence,
         expires,
+        stem,
     }
 }
 
@@ -153,14 +168,14 @@ fn with_receiver<T>(
     offer: &Offer,
     channel: Option<&ChannelDelivery>,
     directory: &Directory,
-    auth: &Auth,
-    now: Timestamp,
+    granted: Granted<'_>,
     write: impl FnOnce(&DeliverFor<'_>) -> T,
 ) -> T {
     let decision = &offer.decision;
     let attention = offer.entry.event.attention.as_deref();
     let (audience, audience_more) = audience(attention, offer.member, directory);
-    let came = offer.came_with.as_ref().and_then(|sealed| CameWith::open(auth.vault(), sealed));
+    let came =
+        offer.came_with.as_ref().and_then(|sealed| CameWith::open(granted.auth.vault(), sealed));
     let context = &*offer.entry.conversation.settings.description;
     write(&DeliverFor {
         member: id_of(directory, offer.member),
@@ -172,7 +187,7 @@ fn with_receiver<T>(
         deadline_ms: decision.deadline_ms,
         mode: decision.mode,
         attempt: offer.attempt,
-        turn: Some(grant(offer, auth, now)),
+        turn: Some(grant(offer, granted)),
         channel,
         audience: &audience,
         audience_more,

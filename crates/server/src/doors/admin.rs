@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use chorus_core::error::{Code, Refusal};
 
@@ -100,12 +100,16 @@ async fn front(State(app): State<Arc<App>>) -> Result<Response, Refused> {
     Ok(page(front.html()))
 }
 
-/// The operator's token, once.
+/// The operator's token, once. A program that looks at links before a person does (HEAD) does not use it up.
 async fn sign_in(
     State(app): State<Arc<App>>,
+    method: Method,
     Path(secret): Path<String>,
 ) -> Result<Response, Refused> {
-    let token = app.sign_in(&secret)?.ok_or_else(|| {
+    if method == Method::HEAD {
+        return Err(Refused::method(Refusal::invalid("a link that signs in is opened with GET")));
+    }
+    let token = app.sign_in(&secret).await?.ok_or_else(|| {
         Refusal::new(
             Code::Unauthorized,
             "this link was used, or its ten minutes are over; restart `chorus serve` for a new one",

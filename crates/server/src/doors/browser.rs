@@ -10,7 +10,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, Uri};
 
 /// For answers that are no pages.
-const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 /// A page may have styles, and no form sends what is on it anywhere.
 pub(super) const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";

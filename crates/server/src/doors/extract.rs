@@ -142,8 +142,7 @@ fn mistaken(app: &App, headers: &HeaderMap, body: &[u8], error: &dyn std::fmt::D
     let Ok(text) = std::str::from_utf8(body) else {
         return Refusal::invalid("the body is not UTF-8");
     };
-    let disagrees =
-        caller(app, headers).ok().and_then(|c| disagreement(&c, &app.workspace_id, text));
+    let disagrees = caller(app, headers).ok().and_then(|c| disagreement(&c, app.workspace(), text));
     disagrees
         .unwrap_or_else(|| Refusal::invalid(format!("the body is not as it should be: {error}")))
 }

@@ -75,6 +75,10 @@ impl Hosts {
 
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         let refused = |why: &str| Err(Refusal::new(Code::Forbidden, why));
+        // Two of them mean one host to a proxy and another here.
+        if headers.get_all(header::HOST).iter().count() > 1 {
+            return Err(Refusal::invalid("a request has one Host header"));
+        }
         let host = headers.get(header::HOST).map(|h| h.to_str().unwrap_or_default());
         let host = host.or_else(|| uri.authority().map(|a| a.as_str()));
         if !host.is_some_and(|host| self.allows(host)) {

@@ -14,6 +14,8 @@ mod tools;
 mod web;
 mod webhook;
 
+pub(crate) use webhook::lines as callback_lines;
+
 use std::sync::Arc;
 
 use axum::extract::{DefaultBodyLimit, Request};
@@ -70,7 +72,7 @@ pub(crate) fn mcp_fixture<S: ServerHandler>(
 ) -> Router {
     let guard = Arc::new(guard::Guard::new(hosts, app.clone()));
     let bearer = HeaderValue::from_str(&format!("Bearer {token}")).ok();
-    threads::fixture(handler, stopped)
+    threads::fixture(app.clone(), handler, stopped)
         .layer(middleware::from_fn_with_state(guard, guard::guard))
         .layer(middleware::map_request(move |mut request: Request| {
             if let Some(bearer) = &bearer {

@@ -107,7 +107,7 @@ async fn run(
     let raw = match tool {
         // Fields that state who calls are in none of these tools' types.
         Tool::Threads(_) => {
-            stripped = without_identity(caller, &app.workspace_id, arguments)?;
+            stripped = without_identity(caller, app.workspace(), arguments)?;
             stripped.as_deref().or(arguments)
         }
         _ => arguments,
@@ -170,7 +170,7 @@ fn given<T: Serialize>(value: &T) -> Result<Given, Refusal> {
 fn read<T: DeserializeOwned>(asking: &Asking<'_>, raw: Option<&RawValue>) -> Result<T, Refusal> {
     jsonrpc::params(raw).map_err(|why| {
         let text = raw.map_or("{}", RawValue::get);
-        let disagrees = disagreement(asking.caller, &asking.app.workspace_id, text);
+        let disagrees = disagreement(asking.caller, asking.app.workspace(), text);
         disagrees.unwrap_or_else(|| Refusal::invalid(format!("the arguments: {why}")))
     })
 }

@@ -151,7 +151,7 @@ fn base64_of(bytes: &Bytes) -> String {
     serde_json::to_value(bytes).ok().and_then(|v| Some(v.as_str()?.to_owned())).unwrap_or_default()
 }
 
-fn read(bytes: &[u8]) -> Result<Line<'_>, String> {
+pub(super) fn read(bytes: &[u8]) -> Result<Line<'_>, String> {
     serde_json::from_slice(bytes).map_err(|e| format!("it is no line of an export: {e}"))
 }
 

@@ -11,6 +11,9 @@ mod read;
 
 use std::path::Path;
 
+use chorus_core::conversation::Settings;
+use chorus_core::ids::{Seq, Timestamp};
+use chorus_core::packed;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest, Sha256};
 
@@ -20,10 +23,36 @@ pub use import::{Imported, Wrong, import};
 pub use line::Counts;
 
 use crate::auth::{Keys, KeysError};
+use line::Line;
 
 /// The form of the lines. A program refuses a newer one than it knows; the second came with bases, the
 /// third with work in threads, with files, schedules and projects.
 const FORMAT: u32 = 3;
+
+/// Reads a line of an export, with what is packed in it, and writes it again.
+pub(crate) fn read_again(line: &[u8]) -> Result<Vec<u8>, String> {
+    let line = import::read(line)?;
+    let unfit = |_| "what is packed in it cannot be read".to_owned();
+    match &line {
+        Line::Conversation(c) => {
+            let mut settings = Settings::default();
+            let later = c.settings.as_ref();
+            later
+                .map_or(Ok(()), |l| packed::read_later_settings(&l.0, &mut settings))
+                .map_err(unfit)?;
+        }
+        Line::Base(b) => {
+            let (seq, hash, at) = (Seq(b.seq), b.hash.array()?, Timestamp(b.at));
+            packed::read_base(seq, hash, at, &b.state.0).map_err(unfit)?;
+        }
+        Line::Event(e) => drop(read::event(e)?),
+        Line::Thread(t) => drop(read::thread(t)?),
+        Line::Schedule(s) => drop(packed::read_schedule(&s.state.0).map_err(unfit)?),
+        Line::Project(p) => drop(read::project(p)?),
+        _ => {}
+    }
+    serde_json::to_vec(&line).map_err(|e| e.to_string())
+}
 
 /// Who signs exports: the host's own key.
 pub struct Signing(SigningKey);

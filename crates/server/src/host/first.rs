@@ -1,21 +1,29 @@
 //! What the first start makes: an operator, who is the lead, and the token with which commands on this machine
 //! act for it (design section 4, "First start").
 
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use chorus_core::audit::Act;
 use chorus_core::command::{Authority, By, Command, Outcome};
 use chorus_core::error::{Code, Refusal};
-use chorus_core::member::{Member, MemberFields, MemberKind};
+use chorus_core::member::{Member, MemberFields, MemberKind, OPERATOR};
+use chorus_store::sqlite::FolderError;
+use chorus_store::{OpenError, Options, Store};
+use tokio::sync::watch;
 
 use super::{OPERATOR_FILE, StartError};
 use crate::app::App;
-use crate::auth::{Keys, write_private};
+use crate::app::tokens::USUAL_TTL_S;
+use crate::auth::{Keys, Unkept, write_private};
 
-/// The member that the first start makes.
-const OPERATOR: &str = "operator";
-/// A token that ends sooner is replaced at the start.
-const RENEW_BEFORE_MS: i64 = 180 * 24 * 3_600_000;
+/// A token that ends sooner is replaced, at the start and while the host runs.
+const RENEW_BEFORE_MS: i64 = 15 * 24 * 3_600_000;
+/// How often it is looked whether it is to be replaced.
+const LOOK: Duration = Duration::from_secs(3_600);
 
 /// A folder that a host has lived on still has its database and its keys. New ones in their place would be a
 /// workspace without a past, or one that knows nobody's token, and nobody would have been told.
@@ -34,9 +42,9 @@ pub(super) fn must_be_whole(
         );
         Err(StartError::Lost(why))
     };
-    match std::fs::metadata(data.join("chorus.db")) {
+    match fs::metadata(data.join("chorus.db")) {
         _ if !has_database => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return lost("its database chorus.db is gone");
         }
         Ok(database) if database.len() == 0 => return lost("its database chorus.db is empty"),
@@ -63,26 +71,89 @@ pub(super) fn other_keys(keys: &Path) -> String {
     )
 }
 
-impl App {
-    /// Makes what is missing, and gives the operator's token.
-    pub(super) async fn first_start(&self, data: &Path) -> Result<String, StartError> {
-        let operator = self.operator().await.map_err(StartError::First)?;
-        let path = data.join(OPERATOR_FILE);
-        let file = |why| StartError::File { path: path.clone(), why };
-        if let Ok(token) = std::fs::read_to_string(&path)
-            && self.is_good(token.trim(), &operator)
-        {
-            return Ok(token.trim().to_owned());
-        }
-        let token = self.operator_token(&operator).map_err(StartError::First)?;
-        write_private(&path, token.as_bytes()).map_err(file)?;
-        Ok(token)
+/// What a data folder was before a start, so that one that is refused leaves it so.
+pub(super) struct Before {
+    data: PathBuf,
+    there: bool,
+    empty: bool,
+}
+
+impl Before {
+    pub(super) fn look(data: &Path) -> Self {
+        let listed = fs::read_dir(data);
+        let gone = |e: &io::Error| e.kind() == io::ErrorKind::NotFound;
+        let there = !listed.as_ref().is_err_and(gone);
+        let empty = listed.map_or(!there, |mut entries| entries.next().is_none());
+        Self { data: data.to_owned(), there, empty }
     }
 
-    async fn operator(&self) -> Result<Arc<Member>, Refusal> {
-        let known = self.directory().by_id(OPERATOR).cloned();
+    /// Takes away what this start has made, in a folder that had nothing. What is held by another host is that one's.
+    pub(super) fn put_back(&self, refused: &StartError) {
+        let held = matches!(refused, StartError::Store(OpenError::Folder(FolderError::Held(_))));
+        if !self.empty || held {
+            return;
+        }
+        // What cannot be removed is no more than it was; the start is refused in any case.
+        for name in ["chorus.db", "chorus.db-wal", "chorus.db-shm", "lock"] {
+            let _ = fs::remove_file(self.data.join(name));
+        }
+        if !self.there {
+            let _ = fs::remove_dir(&self.data);
+        }
+    }
+}
+
+/// Opens the place with the keys that were read. New keys are kept once the place has taken them.
+pub(super) fn open(
+    options: Options,
+    keys: Unkept,
+    folder: &Path,
+) -> Result<(Store, Keys), StartError> {
+    let store = chorus_store::open(options).map_err(StartError::Store)?;
+    let keys = keys.in_epoch(store.tenant().epoch);
+    if !store.agrees_on_keys(&keys.fingerprint()).map_err(StartError::Store)? {
+        return Err(StartError::Lost(other_keys(folder)));
+    }
+    let keys = keys.keep().map_err(StartError::Keys)?;
+    Ok((store, keys))
+}
+
+/// Renews the operator's token in the data folder before it ends, until the host stops.
+pub(super) async fn keep_token(app: Arc<App>, data: PathBuf, mut stopped: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            _ = stopped.wait_for(|stopped| *stopped) => return,
+            () = app.wait(LOOK) => {}
+        }
+        if let Err(why) = app.first_start(&data).await {
+            tracing::warn!(%why, "the operator's token was not renewed; it is tried again");
+        }
+    }
+}
+
+impl App {
+    /// Makes what is missing, and gives the operator's token; none where the operator was removed, which an earlier version
+    /// let happen.
+    pub(super) async fn first_start(&self, data: &Path) -> Result<Option<String>, StartError> {
+        let Some(operator) = self.operator().await.map_err(StartError::First)? else {
+            return Ok(None);
+        };
+        let path = data.join(OPERATOR_FILE);
+        let file = |why| StartError::File { path: path.clone(), why };
+        if let Ok(token) = fs::read_to_string(&path)
+            && self.is_good(token.trim(), &operator)
+        {
+            return Ok(Some(token.trim().to_owned()));
+        }
+        let token = self.operator_token(&operator).await.map_err(StartError::First)?;
+        write_private(&path, token.as_bytes()).map_err(file)?;
+        Ok(Some(token))
+    }
+
+    async fn operator(&self) -> Result<Option<Arc<Member>>, Refusal> {
+        let known = self.directory().members.iter().find(|m| *m.id == *OPERATOR).cloned();
         if let Some(member) = known {
-            return Ok(member);
+            return Ok(Some(member).filter(|member| !member.removed));
         }
         let fields =
             MemberFields { display_name: Some("Operator".to_owned()), ..MemberFields::default() };
@@ -95,7 +166,7 @@ impl App {
             let member = Some(member.key);
             self.change(By::host(), Command::SetLead { member }).await?;
         }
-        Ok(member)
+        Ok(Some(member))
     }
 
     fn is_good(&self, token: &str, operator: &Member) -> bool {
@@ -107,9 +178,9 @@ impl App {
         })
     }
 
-    fn operator_token(&self, operator: &Member) -> Result<String, Refusal> {
-        let ttl = Some(crate::app::tokens::LONGEST_TTL_S);
-        Ok(self.sign(operator, Authority::Operator, None, ttl)?.token)
+    async fn operator_token(&self, operator: &Member) -> Result<String, Refusal> {
+        let (role, ttl) = (Authority::Operator, Some(USUAL_TTL_S));
+        Ok(self.hand_out(By::host(), operator, role, None, ttl).await?.token)
     }
 
     /// The link that `serve` prints.
@@ -121,12 +192,13 @@ impl App {
     }
 
     /// The operator's token, when the secret is the one given out and was not used.
-    pub(crate) fn sign_in(&self, secret: &str) -> Result<Option<String>, Refusal> {
+    pub(crate) async fn sign_in(&self, secret: &str) -> Result<Option<String>, Refusal> {
         if !self.sign_in.take(secret, self.now()) {
             return Ok(None);
         }
         let operator = self.directory().by_id(OPERATOR).cloned();
         let operator = operator.ok_or_else(|| Refusal::not_found("member"))?;
-        self.operator_token(&operator).map(Some)
+        self.note(By::host(), Act::SignIn, "", Some(operator.key)).await?;
+        self.operator_token(&operator).await.map(Some)
     }
 }

@@ -39,10 +39,10 @@ impl Running {
             server.abort();
         }
         app.searching.hints.stop();
-        let (writer, indexer) = (self.writer, self.indexer);
+        let (writer, indexer, verifier) = (self.writer, self.indexer, self.verifier.end());
         let stopped = tokio::task::spawn_blocking(move || {
             // First who reads: the write-ahead log is copied back whole only while nobody does.
-            let joined = indexer.join();
+            let joined = indexer.join().and(verifier.join());
             writer.stop();
             joined
         });

@@ -112,13 +112,31 @@ impl Front {
                     front.metrics.cut(full.cut());
                     let Ok(place) = telling.clone().try_acquire_owned() else { continue };
                     tokio::spawn(async move {
-                        let _ = tokio::time::timeout(TELLING, front.tell(stream, full)).await;
+                        let told = front.tell(stream, (front.full)(full), None);
+                        let _ = tokio::time::timeout(TELLING, told).await;
                         drop(place);
                     });
                 }
             }
         }
-        drop((listener, served));
+        drop(served);
+        // While the last answers are written, who asks how the host does is answered still: by the router, which
+        // refuses everything else.
+        loop {
+            let accepted = tokio::select! {
+                _ = ended.recv() => return,
+                accepted = listener.accept() => accepted,
+            };
+            let Ok((stream, from)) = accepted else { break };
+            let Ok(place) = telling.clone().try_acquire_owned() else { continue };
+            let front = front.clone();
+            tokio::spawn(async move {
+                let router = front.router.clone();
+                let told = front.tell(stream, router, Some(from));
+                let _ = tokio::time::timeout(TELLING, told).await;
+                drop(place);
+            });
+        }
         ended.recv().await;
     }
 
@@ -152,12 +170,11 @@ impl Front {
         }
     }
 
-    /// Says why there is no place: one answer, and the end.
-    async fn tell(&self, stream: TcpStream, full: Full) {
-        let router = (self.full)(full);
+    /// One answer, and the end: why there is no place, or that the host stops.
+    async fn tell(&self, stream: TcpStream, router: Router, from: Option<SocketAddr>) {
         let patience = Patience::new(self.times, self.metrics.clone());
         let stream = Seated::new(stream, None, patience.clone());
-        let served = Served { router, from: None };
+        let served = Served { router, from };
         let http = http(&patience, false);
         let _ = match &self.tls {
             None => http.serve_connection(TokioIo::new(stream), served).await,

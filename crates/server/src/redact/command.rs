@@ -42,8 +42,10 @@ impl Redactor {
             Command::EmitOutput { message } => self.message(message),
             Command::React { detail, .. } => self.maybe(detail),
             Command::OpenThread(thread) => self.string(&mut thread.title),
-            Command::ChangeThread { reason, summary, .. } => {
-                self.shared(reason) + self.maybe(summary)
+            Command::ChangeThread { reason, summary, note, .. } => {
+                // The note says the reason once more.
+                let said = note.as_mut().map_or(0, |note| self.message(note));
+                self.shared(reason).max(said) + self.maybe(summary)
             }
             Command::ChangeWork { change, .. } => {
                 change.progress.as_mut().map_or(0, |report| self.shared(&mut report.text))
@@ -86,7 +88,10 @@ impl Redactor {
             | Command::SetRoleMember { .. }
             | Command::SetLead { .. }
             | Command::RevokeToken { .. }
+            | Command::RevokeTokens { .. }
+            | Command::IssueToken(_)
             | Command::CloseSession { .. }
+            | Command::KnowSession { .. }
             | Command::RemoveSeat { .. }
             | Command::SweepAssets
             | Command::KeepThumbnail { .. }

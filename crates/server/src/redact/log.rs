@@ -1,5 +1,8 @@
-//! Lines of the log, blacked out like everything else: whatever their fields are.
+//! Lines of the log, blacked out like everything else: whatever their fields are. An event is one line, so that no text
+//! in a field looks like an event of its own.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -20,11 +23,30 @@ impl<W: Write> Lines<W> {
 impl<W: Write> Write for Lines<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        self.to.write_all(self.redactor.clean(&text).as_bytes())?;
+        self.to.write_all(one_line(&self.redactor.clean(&text)).as_bytes())?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
+}
+
+/// The text with every line break but the last, and every control character, as an escape. Tabs stay, and so does the
+/// escape of colours: that of a field was taken out where the field was written.
+fn one_line(text: &str) -> Cow<'_, str> {
+    let odd = |c: char| c.is_control() && !matches!(c, '\t' | '\x1b');
+    let (line, end) = text.strip_suffix('\n').map_or((text, ""), |line| (line, "\n"));
+    if !line.contains(odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in line.chars() {
+        match odd(c) {
+            true => drop(write!(out, "{}", c.escape_default())),
+            false => out.push(c),
+        }
+    }
+    out.push_str(end);
+    Cow::Owned(out)
 }

@@ -259,3 +259,22 @@ fn lines_of_the_log_are_blacked_out_whatever_their_fields() {
         "{shown}"
     );
 }
+
+// covers: OPS-467
+#[test]
+fn an_event_of_the_log_is_one_line() {
+    use std::io::Write;
+    use std::sync::Arc;
+
+    for (given, written) in [
+        ("WARN fine\tso member=bot\n", "WARN fine\tso member=bot\n"),
+        ("WARN who=a\nERROR forged\r\n", "WARN who=a\\nERROR forged\\r\n"),
+        ("x\u{0}\u{85}\u{8}\n\n", "x\\u{0}\\u{85}\\u{8}\\n\n"),
+        ("\u{1b}[33mWARN\u{1b}[0m", "\u{1b}[33mWARN\u{1b}[0m"),
+    ] {
+        let mut out = Vec::new();
+        let mut lines = super::Lines::new(Arc::new(Redactor::off()), &mut out);
+        lines.write_all(given.as_bytes()).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), written);
+    }
+}

@@ -71,6 +71,7 @@ async fn no_answer_is_guessed_framed_shared_or_kept() {
         let policy = said(&headers, "content-security-policy");
         assert!(policy.contains("default-src 'none'"), "{what}: {policy}");
         assert!(policy.contains("frame-ancestors 'none'"), "{what}: {policy}");
+        assert!(policy.contains("base-uri 'none'"), "{what}: {policy}");
         assert!(!policy.contains("script-src"), "{what}: {policy}");
         // Behind plain HTTP it would shut people out of whatever else is there.
         assert!(headers.get("strict-transport-security").is_none(), "{what}");

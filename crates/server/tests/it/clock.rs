@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::House;
+use crate::house::{House, START};
 
 const DAYS: i64 = 3 * 24 * 3_600_000;
 
@@ -54,4 +54,32 @@ async fn a_clock_set_ahead_and_back_turns_no_log_and_stops_no_timer() {
     let overdue = overdue["deliveries"].as_array().unwrap().len();
     assert_eq!(overdue, 2, "overdue five minutes after the clock was set back, not three days");
     assert_eq!(state(&first).await["disposition"], json!("responded"));
+}
+
+// covers: OPS-447
+#[tokio::test]
+async fn a_retry_is_one_message_whatever_the_clock_did_in_between() {
+    let house = House::open().await;
+    let room = house.room(&[]).await;
+    let ann = house.token("ann").await;
+    let first = house.say(&ann, &room, "once").await;
+    house.clock.advance(DAYS);
+    house.running.tick();
+    let op = house.operator();
+    house.say(&op, &room, "in the future").await;
+    house.clock.advance(-DAYS);
+    house.running.tick();
+    assert_eq!(house.say(&ann, &room, "once").await["event_id"], first["event_id"]);
+
+    // A restart while it is wrong forgets nothing either.
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    let house = House::open_in(folder, START.plus(DAYS)).await;
+    house.say(&house.operator(), &room, "in the future again").await;
+    house.clock.advance(-DAYS);
+    house.running.tick();
+    assert_eq!(house.say(&ann, &room, "once").await["event_id"], first["event_id"]);
+    let shown = house.get(&ann, &format!("/v1/messages?conversation={room}")).await.ok();
+    let texts = shown["messages"].as_array().unwrap().iter().filter(|m| m["text"] == "once");
+    assert_eq!(texts.count(), 1);
 }

@@ -123,6 +123,34 @@ async fn a_token_of_a_trusted_issuer_is_its_members() {
     assert_eq!(house.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
 }
 
+// covers: OPS-410, OPS-411
+#[tokio::test]
+async fn all_tokens_of_a_member_end_whoever_issued_them() {
+    let (house, published) = house(|_| {}).await;
+    let room = house.room(&["bot"]).await;
+    let key = Key::new("one");
+    published.publish(&[&key]);
+    let token = key.sign(&claims(|_| {}));
+    let mut bot = house.connect(&token).await;
+    house.say(&house.operator(), &room, "@bot are you one of us?").await;
+    let event = bot.take().await;
+    let turn = event["turn"]["token"].as_str().unwrap().to_owned();
+    house.get(&turn, "/v1/whoami").await.ok();
+    let all = "/v1/members/bot/tokens";
+    house.send(&house.operator(), reqwest::Method::DELETE, all, None).await.ok();
+    for ended in [&token, &turn] {
+        assert_eq!(house.get(ended, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    }
+    while bot.heard().await.is_some() {}
+    // What is issued after that is good.
+    house.clock.advance(2_000);
+    let later = key.sign(&claims(|c| {
+        c["iat"] = (START.0 / 1000 + 2).into();
+        c["jti"] = "b".into();
+    }));
+    house.get(&later, "/v1/whoami").await.ok();
+}
+
 // covers: OPS-73
 #[tokio::test]
 async fn what_a_token_says_of_itself_is_held_against_the_settings() {

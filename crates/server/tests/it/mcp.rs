@@ -5,4 +5,6 @@ mod fence;
 mod methods;
 mod news;
 mod refused;
+mod sessions;
 mod slice;
+mod threads;

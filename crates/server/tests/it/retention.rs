@@ -41,7 +41,7 @@ pub(crate) async fn sound(house: House) -> tempfile::TempDir {
 async fn what_is_old_goes_and_what_is_left_is_whole() {
     let house = House::open().await;
     let room = house.room(&["bot"]).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
+    let ann = house.token("ann").await;
     let old = house.say(&ann, &room, "long ago").await;
     let event = old["event_id"].as_str().unwrap().to_owned();
     let path = format!("/v1/messages?conversation={room}");
@@ -58,7 +58,7 @@ async fn what_is_old_goes_and_what_is_left_is_whole() {
     let reply = json!({"conversation": room, "text": "later", "idempotency_key": "later", "in_reply_to": event});
     let later = house.post(&ann, "/v1/messages", reply).await.ok();
     days(&house, 31).await;
-    let ann = house.token("ann").await;
+    let (ann, op) = (house.token("ann").await, house.operator());
 
     let base = show(&house, &room).await["base_seq"].as_u64().unwrap();
     assert_eq!(base, later["seq"].as_u64().unwrap() - 1);
@@ -249,6 +249,7 @@ async fn how_long_is_checked_and_may_be_left_to_the_host() {
     house.say(&ann, &room, "long ago").await;
     set(&house, &room, json!({"keep": "all"})).await;
     days(&house, 170).await;
+    let op = house.operator();
     let shown = show(&house, &room).await;
     assert_eq!((&shown["keep"], shown.get("base_seq")), (&json!("all"), None));
     let listed = house.get(&op, "/v1/channels").await.ok();

@@ -21,7 +21,7 @@ use crate::doctor::{self, Report};
 use crate::schema::{self, Mismatch};
 use crate::sqlite::{Folder, Sqlite};
 use crate::store::OpenError;
-use crate::{Sync, directory};
+use crate::{Place, Sync, directory, newest};
 
 pub(crate) use restore::{beside, must_be_empty, settle};
 pub use restore::{put_back, restore};
@@ -90,6 +90,11 @@ pub fn take(data: &Path, to: &Path, now: Timestamp) -> Result<()> {
         return Err(BackupError::Folder(format!("{} holds no database", data.display())));
     }
     let _held = Folder::hold(data).map_err(|e| BackupError::Open(OpenError::Folder(e)))?;
+    // It would be a whole backup of what is left, and take what could still be saved out of the log.
+    let place = Place::folder(data);
+    if let Some(lost) = newest::lost(&place)? {
+        return Err(BackupError::Open(OpenError::Lost { place, lost }));
+    }
     make(to)?;
     let copied = Sqlite::writer(&file, None, Sync::Full)
         .and_then(|db| db.copy_to(to, &mut || true).map(drop))

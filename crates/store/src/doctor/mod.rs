@@ -29,7 +29,7 @@ use chorus_core::member::Directory;
 use crate::db::{Db, Error, Result};
 use crate::schema::{self, Schema};
 use crate::store::OpenError;
-use crate::{Place, Tenant, conversation, directory, inbox};
+use crate::{Place, Tenant, conversation, directory, inbox, newest};
 
 pub use heads::{Recorded, check_heads};
 
@@ -71,10 +71,21 @@ impl fmt::Display for Problem {
 /// Examines what is kept in a place.
 pub fn doctor(place: &Place) -> Result<Report, OpenError> {
     let database = |why| OpenError::Database { place: place.clone(), why };
+    let lost = newest::lost(place).map_err(database)?;
     let db = place.examiner().map_err(database)?;
-    schema::check(&*db, place.schema())
-        .map_err(|why| OpenError::Schema { place: place.clone(), why })?;
-    examine(&*db, place.schema()).map_err(database)
+    schema::check(&*db, place.schema()).map_err(|why| match lost.clone() {
+        // There may be nothing left that could be checked.
+        Some(lost) => OpenError::Lost { place: place.clone(), lost },
+        None => OpenError::Schema { place: place.clone(), why },
+    })?;
+    let mut report = examine(&*db, place.schema()).map_err(database)?;
+    report.problems.extend(lost.map(|lost| {
+        let what = format!(
+            "{lost}. Keep a copy of the folder as it is; then restore a backup, or go on with what is there by --repair"
+        );
+        Problem { conversation: None, seq: None, what }
+    }));
+    Ok(report)
 }
 
 /// What is sealed in a place of endpoints and inboxes. Whether it can be opened is for whoever has the key.

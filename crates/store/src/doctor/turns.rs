@@ -27,7 +27,8 @@ impl Look<'_> {
             return Ok(());
         }
         let (directory, now) = (Arc::new(self.directory.clone()), Timestamp(0));
-        let stored = Stored { db, workspace, directory, now, loaded: 0, earlier: None };
+        let stored =
+            Stored { db, workspace, directory, now, loaded: 0, earlier: None, damage: None };
         let Some(room) = stored.load(key)? else { return Ok(()) };
         for (subject, _) in room.stale_turns() {
             self.found(Some(subject), "somebody has the turn of it who has nothing to answer");

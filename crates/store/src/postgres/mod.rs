@@ -316,8 +316,8 @@ impl Db for Postgres {
         Ok(true)
     }
 
-    fn housekeep(&self, _: bool) -> Result<()> {
-        Ok(())
+    fn housekeep(&self, _: bool) -> Result<bool> {
+        Ok(false)
     }
 
     /// Its pages are not ours to look at.

@@ -27,6 +27,7 @@ use chorus_core::stimulus::Stimulus;
 use chorus_core::thread::Thread;
 
 use crate::audit::{AuditHead, AuditPlace};
+use crate::damage::Damage;
 use crate::db::{Db, Result};
 use crate::stamps::Stamps;
 use crate::unread::Unread;
@@ -47,11 +48,21 @@ pub struct Readers {
     pool: Arc<Pool>,
     workspace: i64,
     stamps: Arc<Stamps>,
+    damage: Arc<Damage>,
 }
 
 impl Readers {
-    pub(crate) fn new(place: Place, workspace: i64, stamps: Arc<Stamps>) -> Self {
-        Self { pool: Arc::new(Pool::new(place)), workspace, stamps }
+    pub(crate) fn new(
+        place: Place,
+        workspace: i64,
+        stamps: Arc<Stamps>,
+        damage: Arc<Damage>,
+    ) -> Self {
+        Self { pool: Arc::new(Pool::new(place)), workspace, stamps, damage }
+    }
+
+    pub(crate) fn damage(&self) -> &Damage {
+        &self.damage
     }
 
     /// Moves with every commit that changes something of the room, before that commit is answered. What is
@@ -60,7 +71,7 @@ impl Readers {
         self.stamps.of(key)
     }
 
-    fn read<T>(&self, read: impl FnOnce(&dyn Db, i64) -> Result<T>) -> Result<T> {
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&dyn Db, i64) -> Result<T>) -> Result<T> {
         self.pool.read(|db| read(db, self.workspace))
     }
 
@@ -262,6 +273,16 @@ impl Readers {
     /// A member's cursor; at the start when it was never set.
     pub fn mark(&self, key: ConversationKey, member: MemberKey) -> Result<Mark> {
         self.read(|db, ws| mark::get(db, ws, key, (member, None)))
+    }
+
+    /// A member's cursor in a thread, and how many messages of others are behind it.
+    pub fn unread_in_thread(
+        &self,
+        key: ConversationKey,
+        thread: ThreadKey,
+        member: MemberKey,
+    ) -> Result<(Mark, u32)> {
+        self.read(|db, ws| unread::in_thread(db, ws, key, thread, member))
     }
 
     /// Every event with a pending row.

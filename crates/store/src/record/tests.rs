@@ -43,7 +43,15 @@ impl Ground {
 
     fn stored(&self) -> Stored<'_> {
         let directory = self.workspace.directory().clone();
-        Stored { db: &*self.db, workspace: 1, directory, now: self.now, loaded: 0, earlier: None }
+        Stored {
+            db: &*self.db,
+            workspace: 1,
+            directory,
+            now: self.now,
+            loaded: 0,
+            earlier: None,
+            damage: None,
+        }
     }
 
     fn run(&mut self, by: u32, command: Command) -> Outcome {
@@ -63,6 +71,7 @@ impl Ground {
             now: self.now,
             loaded: 0,
             earlier: None,
+            damage: None,
         };
         let outcome = self.workspace.execute(&mut facts, by, command, drawn, self.now).unwrap();
         let changes = self.workspace.take_changes();
@@ -132,6 +141,7 @@ impl Ground {
             kind: ThreadKind::Workflow,
             owner: Some(MemberKey(2)),
             participants: vec![MemberKey(3)],
+            idempotency: None,
         };
         let thread = match self.run(1, Command::OpenThread(Box::new(opening))) {
             Outcome::Thread { thread, .. } => thread,
@@ -147,6 +157,7 @@ impl Ground {
                 owner: None,
                 reason,
                 summary: None,
+                note: None,
             },
         );
         let content = Message { text: "@ada what is the hour?".into(), ..Message::default() };

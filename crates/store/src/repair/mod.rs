@@ -10,6 +10,7 @@
 
 mod deliveries;
 mod digests;
+mod operator;
 mod projections;
 mod queue;
 mod strings;
@@ -32,7 +33,7 @@ use crate::facts::Stored;
 use crate::postgres::Postgres;
 use crate::sqlite::{Folder, Sqlite};
 use crate::store::OpenError;
-use crate::{Place, Sync, Tenant, audit, conversation, directory, schema, search, turn};
+use crate::{Place, Sync, Tenant, audit, conversation, directory, newest, schema, search, turn};
 
 /// What of a conversation was mended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,12 +56,16 @@ pub enum Part {
     Endpoint,
     /// An inbox, or a channel of one.
     Inbox,
+    /// The member that runs the room.
+    Operator,
     /// The index of search, which is of all conversations.
     Search,
+    /// Where the database ends, which is before it should.
+    LogEnd,
 }
 
 impl Part {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Conversation,
         Self::Head,
         Self::Seat,
@@ -75,7 +80,9 @@ impl Part {
         Self::Cursor,
         Self::Endpoint,
         Self::Inbox,
+        Self::Operator,
         Self::Search,
+        Self::LogEnd,
     ];
 
     pub fn name(self) -> &'static str {
@@ -94,7 +101,9 @@ impl Part {
             Self::Cursor => "cursor",
             Self::Endpoint => "endpoint",
             Self::Inbox => "inbox",
+            Self::Operator => "operator",
             Self::Search => "search",
+            Self::LogEnd => "log_end",
         }
     }
 }
@@ -126,6 +135,11 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     let database = |why| OpenError::Database { place: place.clone(), why };
     let hold = || Folder::hold(data).map_err(OpenError::Folder);
     let _held = data.is_dir().then(hold).transpose()?;
+    let is_file = matches!(place, Place::Folder { .. });
+    let lost = match is_file && Folder::database_in(data).is_file() {
+        true => newest::lost(place).map_err(database)?,
+        false => None,
+    };
     let db: Box<dyn Db> = match place {
         Place::Folder { vfs, .. } => {
             let file = Folder::database_in(data);
@@ -139,6 +153,12 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
         }
     };
     let db: &dyn Db = &*db;
+    let mut all = Vec::new();
+    if let Some(lost) = lost {
+        newest::accept(data, db).map_err(database)?;
+        let what = format!("{lost}; it goes on with what is there, and turns of before are void");
+        all.push(Repair { part: Part::LogEnd, conversation: None, seq: None, what });
+    }
     let wrong = |why| OpenError::Schema { place: place.clone(), why };
     let (found, known) =
         (schema::check(db, place.schema()).map_err(wrong)?, place.schema().version());
@@ -149,21 +169,32 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
         return Err(database(Error::Engine(why)));
     }
     let now = SystemClock.now();
-    let Some(tenant) = directory::tenant(db).map_err(database)? else { return Ok(Vec::new()) };
+    let Some(tenant) = directory::tenant(db).map_err(database)? else { return Ok(all) };
     let loaded = directory::load(db, &tenant, now)
         .and_then(|everybody| Ok((everybody, conversation::keys(db, tenant.key)?)));
     let (everybody, keys) = match loaded {
         // Who there is and what they speak in is no projection: the doctor names it.
-        Err(Error::Corrupt(_)) => return Ok(Vec::new()),
+        Err(Error::Corrupt(_)) => return Ok(all),
         loaded => loaded.map_err(database)?,
     };
     let repairs = Repairs::new(db, &tenant, everybody, now);
-    let mut all = repairs.each(keys, Depth::Log).map_err(database)?;
+    if !all.is_empty() {
+        let record = Record::repaired(now, None, Part::LogEnd.name());
+        audit::head(db, tenant.key)
+            .and_then(|end| audit::append(db, tenant.key, &end, now, &[record]))
+            .map_err(database)?;
+    }
+    all.extend(repairs.each(keys, Depth::Log).map_err(database)?);
     all.extend(repairs.strings().map_err(database)?);
+    all.extend(repairs.operator(tenant.lead).map_err(database)?);
     if matches!(place, Place::Postgres(_)) && !all.is_empty() {
         // A host that was only away for a while must know that its rooms are not what they were.
         let sql = "UPDATE turn SET moved = moved + 1 WHERE workspace = $1";
         db.execute(sql, &[tenant.key.into()]).map_err(database)?;
+    }
+    if is_file && !all.is_empty() {
+        // A head that was too far ahead is not any more.
+        newest::set(data, db).map_err(database)?;
     }
     if search::mend(data).map_err(database)? {
         let what = "the index was damaged, and is made anew when the host runs".to_owned();
@@ -307,6 +338,7 @@ impl Mend<'_> {
             now: self.of.now,
             loaded: 0,
             earlier: None,
+            damage: None,
         };
         let Some(room) = stored.load(key)? else { return Ok(()) };
         for (subject, left) in room.stale_turns() {

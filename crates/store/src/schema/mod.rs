@@ -51,6 +51,7 @@ pub const SQLITE: Schema = Schema {
         Migration { number: 4, name: "work by mcp", sql: include_str!("sqlite_0004.sql") },
         Migration { number: 5, name: "channels", sql: include_str!("sqlite_0005.sql") },
         Migration { number: 6, name: "webhooks", sql: include_str!("sqlite_0006.sql") },
+        Migration { number: 7, name: "tokens", sql: include_str!("sqlite_0007.sql") },
     ],
     audited_since: 2,
     assets_since: 5,
@@ -64,7 +65,10 @@ pub const POSTGRES: Schema = Schema {
     checksum BYTEA NOT NULL,
     applied_at BIGINT NOT NULL
 )",
-    steps: &[Migration { number: 1, name: "rooms", sql: include_str!("postgres_0001.sql") }],
+    steps: &[
+        Migration { number: 1, name: "rooms", sql: include_str!("postgres_0001.sql") },
+        Migration { number: 2, name: "tokens", sql: include_str!("postgres_0002.sql") },
+    ],
     audited_since: 1,
     assets_since: 1,
     inboxes_since: 1,

@@ -11,7 +11,7 @@ use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 use crate::{approval, conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 36] = [
+const TABLES: [&Table; 38] = [
     &crate::asset::ASSET,
     &crate::asset::BLOB,
     &crate::asset::REF,
@@ -24,6 +24,8 @@ const TABLES: [&Table; 36] = [
     &directory::STREAM,
     &directory::SESSION,
     &directory::TOKEN,
+    &crate::token::ISSUED,
+    &crate::token::CUT_OFF,
     &approval::APPROVAL,
     &crate::base::BASE,
     &conversation::CONVERSATION,

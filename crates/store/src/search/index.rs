@@ -20,6 +20,9 @@ pub struct Index {
     connection: Option<Connection>,
     /// Conversations whose place was compared with their log since the file was opened.
     checked: HashSet<ConversationKey>,
+    /// Something was taken out, and the write-ahead log may still have it. A process that ended before it was emptied
+    /// leaves that to the next.
+    unscrubbed: bool,
 }
 
 /// How far a look at one conversation came.
@@ -41,7 +44,7 @@ struct Place {
 
 impl Index {
     pub(super) fn new(search: Search, workspace: Uid) -> Self {
-        Self { search, workspace, connection: None, checked: HashSet::new() }
+        Self { search, workspace, connection: None, checked: HashSet::new(), unscrubbed: true }
     }
 
     /// The conversations whose logs have moved on, or have been another's, since they were read.
@@ -63,10 +66,12 @@ impl Index {
         let mut at = self.kept(|connection| place(connection, key))?;
         let Some(head) = readers.head(key)? else { return Ok(Step { events: 0, more: false }) };
         if self.checked.insert(key) && !is_of_log(readers, key, at, head.base)? {
+            self.unscrubbed = true;
             self.kept(|connection| drop_all(connection, key))?;
             at = Place::default();
         }
         if at.base < head.base.0 {
+            self.unscrubbed = true;
             self.kept(|connection| drop_until(connection, key, head.base))?;
             at.base = head.base.0;
         }
@@ -86,11 +91,33 @@ impl Index {
                 changed.extend(readers.entry_at(EventRef { conversation: key, seq: message })?);
             }
         }
+        let erases = |stored: &StoredEntry| {
+            matches!(stored.entry.event.change, Change::Erased { .. } | Change::Deleted { .. })
+        };
+        self.unscrubbed |= entries.iter().any(erases);
         self.kept(|connection| write(connection, key, at, &entries, &changed))?;
-        if entries.iter().any(|stored| matches!(stored.entry.event.change, Change::Erased { .. })) {
-            self.kept(scrub)?;
-        }
         Ok(Step { events: entries.len(), more })
+    }
+
+    /// Leaves nothing of what was taken out in the files; false when somebody searches just then, and it must be tried
+    /// again.
+    pub fn scrub(&mut self) -> Result<bool> {
+        if self.unscrubbed {
+            self.unscrubbed = !self.kept(scrub)?;
+        }
+        Ok(!self.unscrubbed)
+    }
+
+    /// Takes out what the logs have dropped by now, and leaves nothing of it: the host stops.
+    pub fn finish(&mut self, readers: &Readers) -> Result<()> {
+        for (key, head) in readers.heads()? {
+            let at = self.kept(|connection| place(connection, key))?;
+            if at.base < head.base.0 && at.seq > 0 {
+                self.unscrubbed = true;
+                self.kept(|connection| drop_until(connection, key, head.base))?;
+            }
+        }
+        self.scrub().map(drop)
     }
 
     /// Drops what is known of a message at once, from the disk too, however far its log was read.
@@ -98,9 +125,10 @@ impl Index {
         self.kept(|connection| {
             let begun = connection.transaction().map_err(failed)?;
             remove(&begun, at.conversation, at.seq)?;
-            begun.commit().map_err(failed)?;
-            scrub(connection)
-        })
+            begun.commit().map_err(failed)
+        })?;
+        self.unscrubbed = true;
+        self.scrub().map(drop)
     }
 
     /// Throws the file away: whoever searches it has found it damaged.
@@ -274,14 +302,9 @@ fn drop_all(connection: &mut Connection, key: ConversationKey) -> Result<()> {
     connection.execute(sql, [key.0 as i64]).map_err(failed).map(drop)
 }
 
-/// Leaves nothing of what was taken out in the write-ahead log.
-fn scrub(connection: &mut Connection) -> Result<()> {
+/// Empties the write-ahead log; false when somebody reads the index for long.
+fn scrub(connection: &mut Connection) -> Result<bool> {
     let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
     let busy: i64 = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
-    match busy {
-        0 => Ok(()),
-        _ => {
-            Err(Error::Engine("somebody reads the index for long; it is scrubbed later".to_owned()))
-        }
-    }
+    Ok(busy == 0)
 }

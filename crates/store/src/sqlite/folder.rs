@@ -5,12 +5,17 @@
 
 use std::fmt;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// A few batches of posts, in bytes.
 const ROOM: usize = 1024 * 1024;
+/// What a start on a full disk needs to be read from: the index of the write-ahead log (32 KiB for each 16 MiB of it),
+/// `host.json`, and a few pages.
+const RESERVE: usize = 2 * 1024 * 1024;
+/// Its name in a data folder.
+const RESERVE_FILE: &str = "reserve";
 
 /// A data folder that this process holds.
 #[derive(Debug)]
@@ -83,12 +88,42 @@ impl Folder {
     }
 
     /// Whether there is space for more than a row or two: as much is written as a few batches need, and
-    /// removed again.
+    /// removed again. What is kept in reserve comes first.
     pub fn has_space(&self) -> bool {
+        if !self.has_reserve() {
+            return false;
+        }
         let path = self.path.join("space");
         let written = private_file(&path).and_then(|mut file| file.write_all(&[0; ROOM]));
         let removed = std::fs::remove_file(&path);
         written.is_ok() && removed.is_ok()
+    }
+
+    /// Whether the reserve is there; it is made when it is not. Of a database elsewhere nothing is read here.
+    fn has_reserve(&self) -> bool {
+        let path = self.path.join(RESERVE_FILE);
+        let is_there = |found: std::fs::Metadata| found.len() == RESERVE as u64;
+        if std::fs::metadata(&path).is_ok_and(is_there) || !Self::database_in(&self.path).exists() {
+            return true;
+        }
+        let made = private_file(&path).and_then(|mut file| file.write_all(&vec![0; RESERVE]));
+        if made.is_err() {
+            self.free_reserve();
+        }
+        made.is_ok()
+    }
+
+    /// Gives the reserve up, for a start on a full disk.
+    pub fn free_reserve(&self) {
+        // Where it cannot be removed, what needs the space says so.
+        let _ = std::fs::remove_file(self.path.join(RESERVE_FILE));
+    }
+
+    /// Whether this process can change nothing in a data folder, and no other one does.
+    pub fn is_read_only(path: &Path) -> bool {
+        let kinds = [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied];
+        let lock = OpenOptions::new().write(true).open(path.join("lock"));
+        lock.is_err_and(|error| kinds.contains(&error.kind()))
     }
 
     /// Where the database of a data folder is.

@@ -203,17 +203,17 @@ impl Db for Sqlite {
         Ok(whole)
     }
 
-    fn housekeep(&self, idle: bool) -> Result<()> {
+    fn housekeep(&self, idle: bool) -> Result<bool> {
         let pages = self.pages.load(Ordering::Relaxed);
         let before = self.checkpointed.load(Ordering::Relaxed);
         // Once all of it was copied back and no reader needs it, the log begins again at its start.
         let grown = if pages < before { pages } else { pages - before };
         if grown < if idle { CHECKPOINT_IDLE } else { CHECKPOINT_BUSY } {
-            return Ok(());
+            return Ok(false);
         }
         self.query("PRAGMA wal_checkpoint(PASSIVE)", &[], &mut |_| Ok(()))?;
         self.checkpointed.store(pages, Ordering::Relaxed);
-        Ok(())
+        Ok(true)
     }
 
     fn check_file(&self) -> Result<Vec<String>> {

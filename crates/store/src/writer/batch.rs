@@ -13,6 +13,7 @@ use chorus_core::workspace::{Failure, Workspace};
 
 use super::queue::Answer;
 use crate::audit::AuditHead;
+use crate::damage::Damage;
 use crate::db::{Db, Error};
 use crate::facts::{Earlier, Stored};
 use crate::record::record;
@@ -36,6 +37,7 @@ pub(super) struct Batch<'a> {
     pub(super) tenant: i64,
     pub(super) now: Timestamp,
     pub(super) earlier: &'a RefCell<Earlier>,
+    pub(super) damage: &'a Damage,
     /// Everything it has touched, for when it comes to nothing.
     pub(super) trace: &'a mut Trace,
 }
@@ -57,7 +59,9 @@ pub(super) struct Trace {
     /// The end of the audit log, once this batch is committed.
     pub(super) audited: Option<AuditHead>,
     /// Something that was said is to go from the files too.
-    pub(super) erases: bool,
+    pub(super) scrubs: bool,
+    /// How many entries it adds to the logs.
+    pub(super) entries: u64,
     /// Something was written in its transaction.
     pub(super) wrote: bool,
     /// An event that it logs, by which it is known whether it was committed.
@@ -183,7 +187,9 @@ impl Batch<'_> {
         if changes.records_nothing() {
             return Ok(());
         }
-        self.trace.erases |= !changes.erases_nothing();
+        self.trace.scrubs |= changes.removes_words();
+        let entries: usize = changes.rooms.iter().map(|room| room.dirty.events.len()).sum();
+        self.trace.entries += entries as u64;
         for room in &changes.rooms {
             for open in &room.dirty.receipts {
                 let settled = crate::audit::settled(room.key, open, self.now);
@@ -274,7 +280,8 @@ impl Batch<'_> {
         let directory = self.before.clone();
         let (db, workspace, now) = (self.db, self.tenant, self.now);
         let earlier = Some(self.earlier).filter(|_| self.workspace.is_shared());
-        let mut facts = Stored { db, workspace, directory, now, loaded: 0, earlier };
+        let damage = Some(self.damage);
+        let mut facts = Stored { db, workspace, directory, now, loaded: 0, earlier, damage };
         let decided = decide(self.workspace, &mut facts);
         self.trace.loaded += facts.loaded;
         decided

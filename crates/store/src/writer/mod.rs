@@ -26,11 +26,13 @@ use chorus_core::workspace::Workspace;
 
 use crate::audit::AuditHead;
 use crate::clock::Clock;
+use crate::damage::Damage;
 use crate::db::{Db, Error};
+use crate::newest::Newest;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
 use queue::{Job, Queue};
-use run::{Run, copy};
+use run::{Run, copy, keys};
 
 /// Takes the answer of one command, on the writer's thread; it must not block.
 pub trait Reply: FnOnce(Result<Outcome, Refusal>) + Send + 'static {}
@@ -129,6 +131,11 @@ pub(crate) struct Setup {
     pub(crate) slower_sync: Duration,
     pub(crate) answer_first: bool,
     pub(crate) stamps: Arc<Stamps>,
+    pub(crate) damage: Arc<Damage>,
+    /// None where nothing is noted beside the database.
+    pub(crate) newest: Option<Newest>,
+    /// There is no space to write in: it begins with waiting for some.
+    pub(crate) full: bool,
 }
 
 /// Starts the writer's thread. It ends with [`Writer::stop`], or when a commit fails.
@@ -145,6 +152,10 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
         leads: AtomicBool::new(true),
         host: AtomicU32::new(0),
     });
+    if setup.full {
+        // Before anybody can ask how the writer does.
+        shared.trouble(Some(run::no_space("the data folder cannot be written to")));
+    }
     let its = shared.clone();
     let thread = std::thread::Builder::new().name("writer".to_owned());
     let thread = thread.spawn(|| Run::new(setup, its).run())?;
@@ -167,6 +178,19 @@ impl Writer {
     pub fn copy_to(&self, to: PathBuf, reply: impl FnOnce(Result<(), Error>) + Send + 'static) {
         let order = copy::Order { to, reply: Box::new(reply) };
         if let Err((order, why)) = self.shared.queue.ask_copy(order) {
+            (order.reply)(Err(Error::Engine(why)));
+        }
+    }
+
+    /// Asks whether this host may sign with other keys from here on, by their fingerprint: not while other hosts have
+    /// the database too. `reply` is called on the writer's thread.
+    pub fn rekey(
+        &self,
+        fingerprint: &[u8],
+        reply: impl FnOnce(Result<bool, Error>) + Send + 'static,
+    ) {
+        let order = keys::Rekey { fingerprint: fingerprint.to_vec(), reply: Box::new(reply) };
+        if let Err((order, why)) = self.shared.queue.ask_rekey(order) {
             (order.reply)(Err(Error::Engine(why)));
         }
     }

@@ -10,6 +10,7 @@ use chorus_core::event::Message;
 use super::Reply;
 use super::fair::Lines;
 use super::run::copy::Order;
+use super::run::keys::Rekey;
 
 /// Commands that wait; more are refused, so that a slow disk cannot fill the memory.
 const WAITING: usize = 65_536;
@@ -76,6 +77,7 @@ struct State {
     closed: Option<String>,
     copy: Option<Order>,
     copying: bool,
+    rekey: Option<Rekey>,
 }
 
 impl Queue {
@@ -157,6 +159,25 @@ impl Queue {
         state.woken = true;
         self.rouse(state);
         Ok(())
+    }
+
+    /// Puts other keys in line, or gives them back with the reason why not.
+    pub(crate) fn ask_rekey(&self, order: Rekey) -> Result<(), (Rekey, String)> {
+        let mut state = lock(&self.state);
+        if let Some(why) = &state.closed {
+            return Err((order, why.clone()));
+        }
+        if state.finishing || state.rekey.is_some() {
+            return Err((order, "the host is stopping, or other keys wait already".to_owned()));
+        }
+        state.rekey = Some(order);
+        state.woken = true;
+        self.rouse(state);
+        Ok(())
+    }
+
+    pub(crate) fn take_rekey(&self) -> Option<Rekey> {
+        lock(&self.state).rekey.take()
     }
 
     pub(crate) fn take_copy(&self) -> Option<Order> {

@@ -6,8 +6,11 @@
 mod away;
 pub(super) mod copy;
 mod hosts;
+pub(super) mod keys;
 mod recover;
 mod space;
+
+pub(super) use space::no_space;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,8 +31,10 @@ use super::cache::Ages;
 use super::queue::{Answer, Job, Next, lock};
 use super::{Commit, Setup, Shared, Sink};
 use crate::clock::Clock;
+use crate::damage::Damage;
 use crate::db::{Db, Error};
 use crate::facts::Earlier;
+use crate::newest::Newest;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
 
@@ -39,6 +44,10 @@ const TIMER_STRIDE: Duration = Duration::from_millis(25);
 
 /// When what was erased is tried to be scrubbed again, after a reader was in the way.
 const SCRUB_AGAIN_MS: i64 = 250;
+
+/// How often, and after how long, the log is tried to be emptied when the host stops.
+const LAST_TRIES: u32 = 50;
+const LAST_WAIT: Duration = Duration::from_millis(10);
 
 /// The writer as its thread has it.
 pub(super) struct Run {
@@ -53,6 +62,8 @@ pub(super) struct Run {
     slower_sync: Duration,
     answer_first: bool,
     stamps: Arc<Stamps>,
+    damage: Arc<Damage>,
+    newest: Option<Newest>,
     ages: Ages,
     /// Rooms that were dropped and are to be loaded again: their timers stand still until they are.
     missing: BTreeSet<ConversationKey>,
@@ -112,6 +123,7 @@ enum Pause {
 impl Run {
     pub(super) fn new(setup: Setup, shared: Arc<Shared>) -> Self {
         Self {
+            pause: setup.full.then(|| Pause::Full { tried: setup.clock.now() }),
             before: setup.workspace.directory().clone(),
             trace: Trace::default(),
             shared,
@@ -124,12 +136,13 @@ impl Run {
             slower_sync: setup.slower_sync,
             answer_first: setup.answer_first,
             stamps: setup.stamps,
+            damage: setup.damage,
+            newest: setup.newest,
             ages: Ages::default(),
             missing: setup.damaged,
             resting: BTreeMap::new(),
             fired_at: None,
             more_due: false,
-            pause: None,
             unknown: None,
             others: hosts::Others::default(),
             earlier: RefCell::default(),
@@ -168,6 +181,9 @@ impl Run {
                 }
                 Next::Stop => break,
             }
+            if let Some(order) = self.shared.queue.take_rekey() {
+                self.rekey(order);
+            }
             if let Some(order) = self.shared.queue.take_copy() {
                 self.copy(order)?;
             }
@@ -175,10 +191,23 @@ impl Run {
         self.workspace.store_open();
         self.ledger.closing = true;
         self.batch(Vec::new())?;
-        match self.db.housekeep(true) {
+        match self.empty_log() {
             Err(Error::Full(_)) => Ok(()),
             other => other,
         }
+    }
+
+    /// The host stops: what was committed is in the database, and the log beside it is empty, so that nothing stays in
+    /// it of what was erased or dropped. A reader that takes its time is not waited for: the next start does it.
+    fn empty_log(&self) -> Result<(), Error> {
+        for _ in 0..LAST_TRIES {
+            if self.db.scrub()? {
+                break;
+            }
+            std::thread::sleep(LAST_WAIT);
+        }
+        self.newest.iter().for_each(Newest::sync);
+        Ok(())
     }
 
     /// One batch, and what is to be done after it.
@@ -189,7 +218,8 @@ impl Run {
         match self.scrub().and_then(|()| self.db.housekeep(idle)) {
             // The log was not copied back, and is whole.
             Err(error @ Error::Full(_)) => self.mark_full(&error.to_string()),
-            other => other?,
+            Ok(true) => self.newest.iter().for_each(Newest::sync),
+            other => drop(other?),
         }
         if let Some(rooms) = self.ages.trim(&mut self.workspace) {
             self.shared.counters.rooms.store(rooms as u64, Ordering::Relaxed);
@@ -221,6 +251,10 @@ impl Run {
     /// Runs what waits, and the timers that are due, under one commit. An error ends the writer.
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let now = self.clock.now();
+        // Their rooms are in memory as if nothing were wrong.
+        let damaged = self.damage.news();
+        self.missing.retain(|key| !damaged.contains(key));
+        self.workspace.forget(damaged);
         self.see_whether_lost(now);
         let mut wanted = false;
         let begun = self.goes_on(now).and_then(|goes_on| {
@@ -272,6 +306,7 @@ impl Run {
     fn scrub(&mut self) -> Result<(), Error> {
         if self.unscrubbed {
             self.unscrubbed = !self.db.scrub()?;
+            self.newest.iter().for_each(Newest::sync);
         }
         Ok(())
     }
@@ -307,6 +342,7 @@ impl Run {
         self.before = self.workspace.directory().clone();
         let mut batch = Batch {
             earlier: &self.earlier,
+            damage: &self.damage,
             workspace: &mut self.workspace,
             before: &self.before,
             db: &*self.db,
@@ -420,7 +456,10 @@ impl Run {
     fn committed(&mut self) {
         self.trace.began = false;
         self.told();
-        self.unscrubbed |= self.trace.erases;
+        self.unscrubbed |= self.trace.scrubs;
+        if let Some(newest) = &mut self.newest {
+            newest.committed(self.trace.entries, self.trace.audited.map(|head| head.block));
+        }
         self.trace.rooms.iter().for_each(|room| self.stamps.moved(*room));
     }
 }

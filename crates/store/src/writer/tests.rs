@@ -104,7 +104,7 @@ impl Db for Faulty {
         self.db.scrub()
     }
 
-    fn housekeep(&self, idle: bool) -> Result<()> {
+    fn housekeep(&self, idle: bool) -> Result<bool> {
         self.db.housekeep(idle)
     }
 

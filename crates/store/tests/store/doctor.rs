@@ -22,6 +22,7 @@ fn lived_in() -> (tempfile::TempDir, ConversationKey) {
         kind: ThreadKind::Conversation,
         owner: Some(BOB),
         participants: vec![ADA],
+        idempotency: None,
     };
     let opened = ground.ask(person(), Command::OpenThread(Box::new(opening))).unwrap();
     assert!(matches!(opened, Outcome::Thread { .. }));

@@ -160,6 +160,7 @@ impl Story {
                         owner,
                         reason: "so".into(),
                         summary: None,
+                        note: None,
                     },
                 )
             }
@@ -265,6 +266,7 @@ impl Story {
             kind: kinds[self.toss(3)],
             owner: Some(ADA),
             participants: vec![PERSON, BOB],
+            idempotency: None,
         }))
     }
 }

@@ -112,6 +112,7 @@ fn at_work() -> (tempfile::TempDir, ConversationKey) {
             kind: ThreadKind::Workflow,
             owner: Some(BOB),
             participants: vec![ADA],
+            idempotency: None,
         };
         let opened = ground.ask(person(), Command::OpenThread(Box::new(opening))).unwrap();
         let Outcome::Thread { thread, .. } = opened else { panic!() };

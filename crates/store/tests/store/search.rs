@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use chorus_core::command::Command;
+use chorus_core::command::{By, Command, Outcome};
+use chorus_core::conversation::Keep;
 use chorus_core::event::{EventRef, Message, Reason};
 use chorus_core::ids::{ConversationKey, Timestamp, Uid};
 use chorus_core::search::Query;
-use chorus_store::Readers;
 use chorus_store::search::{Ask, Index, Search};
+use chorus_store::{Options, Readers};
 
-use crate::ground::{Ground, person};
+use crate::ground::{Ground, options, person};
 
 /// The workspace of every ground.
 const WORKSPACE: Uid = Uid(0xab);
@@ -21,6 +22,7 @@ fn catch_up(index: &mut Index, readers: &Readers) {
         while index.step(readers, key, 3).unwrap().more {}
     }
     assert_eq!(index.behind(readers).unwrap(), []);
+    assert!(index.scrub().unwrap(), "nobody searches");
 }
 
 fn find(search: &Search, readers: &Readers, text: &str) -> Vec<u64> {
@@ -160,4 +162,38 @@ fn what_was_edited_deleted_or_erased_leaves_the_index() {
     assert!(!holds(folder.path(), "swordfishes"));
     catch_up(&mut index, readers);
     assert_eq!(find(&search, readers, "number199").len(), 1);
+}
+
+/// Drops all that is old.
+fn trim(ground: &Ground, conversation: Uid) {
+    let host = |command| ground.ask(By::host(), command).unwrap();
+    let Outcome::Droppable(may) = host(Command::Droppable { conversation }) else {
+        panic!("it says what may go")
+    };
+    host(Command::Trim { conversation, through: may.through, erased: None });
+}
+
+// covers: OPS-445
+#[test]
+fn what_is_too_old_to_be_kept_leaves_the_index_and_is_gone_when_the_host_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let keep = Options { keep: Keep::Days(1), ..options(folder.path()) };
+    let ground = Ground::with(keep, Timestamp(1_000_000));
+    let room = ground.settle().uid;
+    let (search, mut index) = Search::of(folder.path(), WORKSPACE);
+    let readers = &ground.readers;
+    for (word, stops) in [("xyzzyplugh", false), ("swordfishes", true)] {
+        said(&ground, room, word);
+        catch_up(&mut index, readers);
+        assert_eq!(find(&search, readers, word).len(), 1);
+        assert!(holds(folder.path(), word));
+        ground.pass(2 * 24 * 3_600_000);
+        trim(&ground, room);
+        match stops {
+            // It was told to stop before it was told that there is something to drop.
+            true => index.finish(readers).unwrap(),
+            false => catch_up(&mut index, readers),
+        }
+        assert!(!holds(folder.path(), word), "{word}");
+    }
 }

@@ -27,6 +27,7 @@ fn what_fell_silent_over_a_crash_is_asked_when_the_host_is_back() {
             kind: ThreadKind::Conversation,
             owner: Some(ADA),
             participants: Vec::new(),
+            idempotency: None,
         };
         ground.ask(person(), Command::OpenThread(Box::new(opening))).unwrap();
     }

@@ -12,7 +12,7 @@ use super::{
 
 /// Fields in which callers may state who they are. They must agree with the token, and change nothing.
 const STATED: [(&str, &str); 5] = [
-    ("workspace_id", "Your workspace, as your token has it; may be left out"),
+    ("workspace_id", "Your workspace, as your token has it, or its name; may be left out"),
     ("agent_id", "You, as your token has it; may be left out"),
     ("created_by", "You, as your token has it; may be left out"),
     ("sender_agent_id", "You, as your token has it; may be left out"),
@@ -64,16 +64,18 @@ impl Method {
             Self::CreateThread => (
                 "Create a thread",
                 "Create a communication thread to work with other agents and people: give it a title and the \
-             participants. With channel_id it is opened in that channel; else only the participants see it.",
+             participants. With channel_id it is opened in that channel; else only the participants see it. Reuse the \
+             same idempotency_key when you retry.",
             ),
-            Self::GetThread => {
-                ("Get a thread", "Get a thread's title, type, status, participants and newest seq.")
-            }
+            Self::GetThread => (
+                "Get a thread",
+                "Get a thread's title, type, status, participants, newest seq, and your read cursor.",
+            ),
             Self::PostMessage => (
                 "Post a message to a thread",
                 "Post a chat message or an event to a thread. Report work as events, with metadata.event_type: \
-             finding_reported, fix_pushed, re_review_requested, finding_verified, finding_rejected, \
-             thread_escalated or thread_resolved. Reuse the same idempotency_key when you retry.",
+             finding_reported, fix_pushed, re_review_requested, finding_verified, finding_rejected, decision_made, \
+             question_asked, question_answered, thread_escalated or thread_resolved. Reuse the same idempotency_key when you retry.",
             ),
             Self::ReadMessages => (
                 "Read a thread's messages",
@@ -90,8 +92,8 @@ impl Method {
             ),
             Self::SummarizeThread => (
                 "Summarize a thread",
-                "Get a compact summary of a thread instead of reading it all: findings that are open, verified and \
-                 rejected, fixes, and the last status.",
+                "Get a compact summary of a thread instead of reading it all: findings, decisions, open questions, who \
+                 waits for whom, and the last status.",
             ),
         }
     }

@@ -21,6 +21,10 @@ pub(super) fn metadata(_: &mut SchemaGenerator) -> Schema {
     }})
 }
 
+pub(super) fn object(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "object"})
+}
+
 pub(super) fn key(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "string", "minLength": 1, "maxLength": KEY_BYTES})
 }

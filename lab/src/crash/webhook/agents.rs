@@ -94,6 +94,10 @@ async fn take(State(agent): State<Arc<Agent>>, body: Bytes) -> StatusCode {
         agent.note(|seen| seen.wrong.push("a delivery is no JSON".to_owned()));
         return StatusCode::BAD_REQUEST;
     };
+    // It asks how far the answer is to a message that was delivered before: it brings none, and owes none.
+    if delivery["message"].is_null() {
+        return StatusCode::OK;
+    }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let arrived = Arrived {
         agent: agent.name.clone(),

@@ -10,7 +10,7 @@ use proptest::sample::select;
 use super::{member, text};
 use crate::conversation::{Keep, Replies, Settings, Terms, Visibility};
 use crate::ids::{MemberKey, StreamKey, Uid};
-use crate::packed::{later_settings, read_later_settings};
+use crate::packed::{Corrupt, later_settings, read_later_settings};
 use crate::turn::Rules;
 
 pub(super) fn settings() -> impl Strategy<Value = Settings> {
@@ -84,4 +84,13 @@ proptest! {
         prop_assert_eq!(read_later_settings(&later_settings(&it), &mut read), Ok(()));
         prop_assert_eq!(read, it);
     }
+}
+
+#[test]
+fn what_has_a_column_is_not_said_beside_it() {
+    let mut read = Settings::default();
+    for lead_budget_or_keep in [[1, 9], [2, 9], [3, 9]] {
+        assert_eq!(read_later_settings(&lead_budget_or_keep, &mut read), Err(Corrupt));
+    }
+    assert_eq!(read, Settings::default());
 }

@@ -10,6 +10,7 @@ use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use crate::inbox;
 use crate::project::{Asked, Linking};
 use crate::schedule::Act;
+use crate::work::status_metadata;
 
 /// What a command would show.
 pub(super) struct Shown {
@@ -144,9 +145,14 @@ impl Run<'_> {
                 let fields = vec![("title", opening.title.clone())];
                 Some(self.said_in(opening.conversation, "create_thread", fields)?)
             }
-            Command::ChangeThread { thread, reason, summary, .. } => {
+            Command::ChangeThread { thread, status, reason, summary, note, .. } => {
                 let mut fields = filled("reason", reason);
                 fields.extend(summary.iter().map(|text| ("summary", text.to_string())));
+                // What the host alone wrote into it is nobody's words.
+                let hosts = status.map(status_metadata).unwrap_or_default();
+                let metadata = note.as_ref().and_then(|note| note.metadata.as_deref());
+                let metadata = metadata.filter(|metadata| **metadata != *hosts);
+                fields.extend(metadata.map(|text| ("metadata", text.to_owned())));
                 self.said_of(*thread, "update_thread_status", fields)?
             }
             Command::ChangeWork { thread, change } => {

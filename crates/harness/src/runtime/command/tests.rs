@@ -46,6 +46,24 @@ async fn the_agents_own_token_is_not_handed_on() {
     assert_eq!(check("printf %s \"$CHORUS_TOKEN$CHORUS_KEYS\"", "").await.0, End::Silent);
 }
 
+// covers: OPS-421
+#[test]
+fn what_opens_the_database_is_not_handed_on() {
+    let command = shell("true", &work(""));
+    let handed: Vec<_> = command.as_std().get_envs().collect();
+    for name in [
+        "CHORUS_TOKEN",
+        "CHORUS_KEYS",
+        "CHORUS_DATABASE_URL",
+        "DATABASE_URL",
+        "PGPASSWORD",
+        "PGPASSFILE",
+    ] {
+        // Taken out, whatever it is where the harness runs.
+        assert!(handed.contains(&(name.as_ref(), None)), "{name}: {handed:?}");
+    }
+}
+
 #[tokio::test]
 async fn another_exit_code_is_a_failure_with_the_tail_of_stderr() {
     let (end, _) = check("echo lost; echo first >&2; echo 'no key' >&2; exit 3", "").await;

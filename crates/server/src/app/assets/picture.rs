@@ -17,7 +17,7 @@ const SIDE: u32 = 320;
 const QUALITY: u8 = 80;
 
 /// The small picture as JPEG; none for what cannot be read as what it is.
-pub(super) fn thumbnail(media: Media, data: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn thumbnail(media: Media, data: &[u8]) -> Option<Vec<u8>> {
     let format = match media {
         Media::Png => ImageFormat::Png,
         Media::Jpeg => ImageFormat::Jpeg,

@@ -71,11 +71,16 @@ impl Scribe {
     }
 }
 
+/// What opens the database, by the names of its own programs.
+const SECRETS: [&str; 6] =
+    ["DATABASE_URL", "PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE", "PGSSLKEY", "PGSSLPASSWORD"];
+
 fn start(command: &str) -> std::io::Result<Child> {
     let mut shell = Command::new("sh");
     // It may need keys of its own, for a model; ours are not its business.
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("CHORUS_") {
+        let name_of = name.to_string_lossy();
+        if name_of.starts_with("CHORUS_") || SECRETS.contains(&&*name_of) {
             shell.env_remove(&name);
         }
     }

@@ -1,8 +1,11 @@
-//! `summarize_thread`: what a thread's events say, counted and quoted; or what the operator's command makes of it.
+//! `summarize_thread`: what a thread's events say, counted, quoted and put into words; or what the operator's command
+//! makes of it.
 
+use chorus_core::conversation::Conversation;
 use chorus_core::error::Refusal;
-use chorus_core::event::EventRef;
+use chorus_core::event::{EventRef, MessageKind};
 use chorus_core::ids::{Prefix, Seq};
+use chorus_core::thread;
 use chorus_core::work::Work;
 use chorus_wire::threads::descriptors::MAX_SUMMARIZED;
 use chorus_wire::threads::{Author, OpenItem, SummarizeThread, Summary};
@@ -10,10 +13,13 @@ use chorus_wire::threads::{Author, OpenItem, SummarizeThread, Summary};
 use crate::app::App;
 use crate::app::read::{Page, Range};
 use crate::auth::Caller;
+use crate::view::id_of;
 use crate::view::messages::message_id;
 
 /// Messages looked at, unless the caller says.
 const MESSAGES: u32 = 200;
+/// Messages of a thread read at once.
+const PAGE: usize = 1_000;
 /// Longest quotation of a finding, in characters.
 const QUOTED: usize = 300;
 
@@ -28,13 +34,7 @@ impl App {
             return Err(Refusal::invalid(format!("max_messages is 1 to {MAX_SUMMARIZED}")));
         }
         let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
-        let newest = Range::Before(Seq(i64::MAX as u64));
-        let Page { shown, .. } = self
-            .page(caller.viewer(), &conversation, Some(thread.key), newest, most as usize)
-            .await?;
-        let mut work = Work::default();
-        let said = |shown: &&crate::view::messages::Shown| shown.content().is_some();
-        shown.iter().filter(said).for_each(|shown| work.take(&shown.event));
+        let work = self.work(caller, &conversation, &thread, most.into()).await?;
         let key = conversation.key;
         let open: Vec<_> = work.open().cloned().collect();
         let open_items = self
@@ -52,12 +52,14 @@ impl App {
                 Ok(items)
             })
             .await?;
+        let directory = self.directory().clone();
+        let name = |member| format!("@{}", id_of(&directory, member));
         let mut summary = Summary {
             thread_id: thread.uid.show(Prefix::Thread),
-            summary: work.summary(thread.status),
+            summary: work.summary(thread.status, &name),
             open_items,
             last_status: thread.status,
-            messages_read: work.messages as u64,
+            messages_read: thread.last_seq.min(most.into()),
             messages_total: thread.last_seq,
             written_by: Author::Host,
         };
@@ -66,5 +68,34 @@ impl App {
             summary.written_by = Author::Command;
         }
         Ok(summary)
+    }
+
+    /// What the whole thread's events say, and of the newest messages who waits for whom. Every message is read as it is
+    /// now: edited, or not at all.
+    async fn work(
+        &self,
+        caller: &Caller,
+        conversation: &Conversation,
+        thread: &thread::Thread,
+        newest: u64,
+    ) -> Result<Work, Refusal> {
+        let (mut work, mut after) = (Work::default(), Seq(thread.key.0));
+        loop {
+            let range = Range::After(after);
+            let Page { shown, more } =
+                self.page(caller.viewer(), conversation, Some(thread.key), range, PAGE).await?;
+            for shown in &shown {
+                after = shown.event.seq;
+                let Some(message) = shown.content() else { continue };
+                let is_new = shown.event.thread_seq + newest > thread.last_seq;
+                match is_new || message.kind != MessageKind::Chat {
+                    true => work.take(&shown.event, message),
+                    false => work.pass(&shown.event),
+                }
+            }
+            if !more || shown.is_empty() {
+                return Ok(work);
+            }
+        }
     }
 }

@@ -28,7 +28,7 @@ use super::payload::{self, Thought};
 use super::taken;
 use crate::app::App;
 use crate::app::endpoints::Reached;
-use crate::auth::Caller;
+use crate::auth::{Caller, Stem};
 use crate::couriers::connections::{BACKLOG, Connection, Queues, STOPPING};
 use crate::outward::{self, Answer, To};
 use crate::telemetry::Outcome as Posted;
@@ -158,6 +158,7 @@ impl Lane {
             expires: Timestamp(i64::MAX),
             session: Some(session.uid),
             turn: None,
+            stem: Stem::Endpoint { epoch: self.endpoint.epoch },
         };
         Some(Held {
             by,

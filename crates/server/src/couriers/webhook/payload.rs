@@ -3,7 +3,7 @@
 use chorus_core::attention::compose::Fragment;
 use chorus_core::command::Offer;
 use chorus_core::endpoint::Endpoint;
-use chorus_core::ids::{MemberKey, Prefix, Uid};
+use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::limits;
 use chorus_core::member::Directory;
 use chorus_wire::attention::channel::ChannelDelivery;
@@ -13,8 +13,9 @@ use chorus_wire::webhook::{
 };
 
 use crate::app::App;
+use crate::auth::Stem;
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
-use crate::couriers::frames;
+use crate::couriers::frames::{self, Granted};
 use crate::view::{id_of, members};
 
 /// One message on its way to an agent.
@@ -71,10 +72,13 @@ pub(super) fn encode(
     let (entry, decision) = (&offer.entry, &offer.decision);
     let (event, conversation) = (&entry.event, &entry.conversation);
     let (directory, now) = (app.directory(), app.now());
-    let grant = frames::grant(offer, &app.auth, now);
+    // It ends with the string that it is sent to.
+    let stem = Stem::Endpoint { epoch: endpoint.epoch };
+    let ends = Timestamp(i64::MAX);
+    let grant = frames::grant(offer, Granted { auth: &app.auth, now, stem, ends });
     let callback = Callback {
         purpose: Purpose::Delivery,
-        turn: frames::turn(offer, now.plus(DELIVERY_MS)),
+        turn: frames::turn(offer, stem, now.plus(DELIVERY_MS)),
         attempt: offer.attempt,
         epoch: endpoint.epoch,
     };

@@ -226,7 +226,7 @@ fn cut(text: &str, most: usize) -> &str {
 fn read<T: DeserializeOwned>(context: &Context, params: Option<&RawValue>) -> Result<T, Refusal> {
     jsonrpc::params(params).map_err(|why| {
         let text = params.map_or("{}", RawValue::get);
-        let disagrees = disagreement(&context.caller, &context.app.workspace_id, text);
+        let disagrees = disagreement(&context.caller, context.app.workspace(), text);
         disagrees.unwrap_or_else(|| Refusal::invalid(why))
     })
 }

@@ -32,7 +32,7 @@ use crate::auth::{Caller, SKEW_MS};
 use crate::couriers::connections::{
     BACKLOG, Connection, Note, Outgoing, Queues, STOPPING, TOKEN_ENDED,
 };
-use crate::couriers::frames;
+use crate::couriers::frames::{self, Granted};
 use crate::couriers::stands::Stands;
 use crate::doors::refused::{log, request_id, too_much};
 use crate::doors::request;
@@ -335,9 +335,9 @@ impl Run {
         }
         let channel = self.app.channel_delivery(&self.context.caller, &offer).await;
         let (now, directory) = (self.app.now(), self.app.directory());
-        let auth = &self.app.auth;
+        let granted = Granted::to(&self.context.caller, &self.app.auth, now);
         let frame = if delivery.ack { frames::frame } else { frames::unanswered };
-        let text = frame(&shared, &offer, channel.as_ref(), &directory, auth, now);
+        let text = frame(&shared, &offer, channel.as_ref(), &directory, granted);
         self.connection.listen(offer.entry.conversation.uid, now);
         if delivery.ack {
             let span = self.app.traces.delivery(span);

@@ -7,7 +7,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, Method, Uri};
 use axum::response::Response;
 use chorus_core::error::Code;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -85,7 +85,7 @@ macro_rules! unseen {
     )*};
 }
 
-unseen!(State<Arc<App>>, HeaderMap, Body, Request, Uri);
+unseen!(State<Arc<App>>, HeaderMap, Body, Request, Uri, Method);
 
 impl<T> Takes for Extension<T> {
     fn takes(_: &mut Draft<'_>) {}

@@ -5,6 +5,7 @@
 //! alone, and each request brings the token again.
 
 mod metadata;
+mod notices;
 mod prompts;
 mod resources;
 mod server;
@@ -23,7 +24,6 @@ use chorus_core::ids::Uid;
 use chorus_wire::attention::descriptors::Names;
 use chorus_wire::jsonrpc::Incoming;
 use rmcp::handler::server::ServerHandler;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use tokio::sync::watch;
@@ -35,6 +35,7 @@ use super::openapi::{Doc, Routes};
 use super::refused::{Refused, RefusedWith};
 use crate::app::App;
 use crate::auth::Caller;
+use notices::Notices;
 use server::Server;
 use sessions::Sessions;
 
@@ -86,11 +87,13 @@ struct Asking {
     names: Names,
     /// The channel that everything must be of.
     within: Option<Uid>,
+    /// Where a session's request leaves what the session is to be told.
+    session: Option<Arc<Notices>>,
 }
 
 /// The endpoint: the transport and whose its sessions are.
 pub(super) struct Mcp<S = Server> {
-    transport: StreamableHttpService<S, LocalSessionManager>,
+    transport: StreamableHttpService<S, Sessions>,
     sessions: Arc<Sessions>,
 }
 
@@ -102,9 +105,12 @@ impl<S> Clone for Mcp<S> {
 
 impl<S: ServerHandler> Mcp<S> {
     pub(super) fn new(
+        app: Arc<App>,
         handler: impl Fn() -> S + Send + Sync + 'static,
         mut stopped: watch::Receiver<bool>,
     ) -> Self {
+        let sessions = Arc::new(Sessions::new(app));
+        tokio::spawn(sessions.clone().look_after(stopped.clone()));
         let mut config = StreamableHttpServerConfig::default()
             // The guard has looked at both.
             .disable_allowed_hosts()
@@ -113,30 +119,30 @@ impl<S: ServerHandler> Mcp<S> {
             // The first event of a stream would be an empty one, which some clients take for a broken message.
             .with_sse_retry(None);
         config.json_response = true;
+        config.session_store = Some(sessions.clone());
         let ended = config.cancellation_token.clone();
         tokio::spawn(async move {
             // The sender going away means the same.
             let _ = stopped.wait_for(|stopped| *stopped).await;
             ended.cancel();
         });
-        let manager = Arc::new(sessions::manager());
-        let sessions = Arc::new(Sessions::new(manager.clone()));
-        let transport = StreamableHttpService::new(move || Ok(handler()), manager, config);
+        let transport = StreamableHttpService::new(move || Ok(handler()), sessions.clone(), config);
         Self { transport, sessions }
     }
 }
 
 /// The endpoint of this host.
 pub(super) fn endpoint(app: Arc<App>, stopped: watch::Receiver<bool>) -> Mcp {
-    Mcp::new(move || Server::new(app.clone()), stopped)
+    Mcp::new(app.clone(), move || Server::new(app.clone()), stopped)
 }
 
 /// The transport with another server behind it, for tests of the transport.
 pub(super) fn fixture<S: ServerHandler>(
+    app: Arc<App>,
     handler: impl Fn() -> S + Send + Sync + 'static,
     stopped: watch::Receiver<bool>,
 ) -> Router<Arc<App>> {
-    let mcp = Mcp::new(handler, stopped);
+    let mcp = Mcp::new(app, handler, stopped);
     let serve = move |State(app): State<Arc<App>>, request: Request| {
         let mcp = mcp.clone();
         async move {
@@ -191,11 +197,13 @@ async fn answer<S: ServerHandler>(
         None => None,
     };
     let session = session(&parts.headers)?;
-    if let Some(id) = &session
-        && !mcp.sessions.is_of(id, &caller)
-    {
-        return Ok(unknown_session());
-    }
+    let busy = match &session {
+        Some(id) => match mcp.sessions.enter(id, &caller).await {
+            Some(busy) => Some(busy),
+            None => return Ok(unknown_session()),
+        },
+        None => None,
+    };
     let body = match parts.method {
         Method::POST => {
             let bytes = extract::read(app, &parts.headers, body).await?;
@@ -208,7 +216,9 @@ async fn answer<S: ServerHandler>(
     };
     // The token goes no further than this.
     parts.headers.remove(header::AUTHORIZATION);
-    parts.extensions.insert(Asking { caller: caller.clone(), names, within });
+    let notices = busy.as_ref().map(|busy| busy.notices.clone());
+    parts.extensions.insert(Asking { caller: caller.clone(), names, within, session: notices });
+    mcp.sessions.make_room().await;
     let response = mcp.transport.handle(Request::from_parts(parts, body)).await;
     let mut response = response.map(Body::new);
     if session.is_none()

@@ -227,7 +227,9 @@ impl Changes {
         let mut moved = app.lists.clone();
         moved.mark_unchanged();
         let all = all(app, asking).await?;
-        let (app, asking, known) = (app.clone(), asking.clone(), digest(&all));
+        // What the session is told does not outlive the session.
+        let asking = Asking { session: None, ..asking.clone() };
+        let (app, known) = (app.clone(), digest(&all));
         Ok((all, Self { app, asking, moved, known, again: Instant::now() }))
     }
 

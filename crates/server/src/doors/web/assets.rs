@@ -22,7 +22,7 @@ use crate::doors::refused::Refused;
 use crate::view;
 
 /// Nothing may be loaded, run, submitted or framed.
-const POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; base-uri 'none'; sandbox; frame-ancestors 'none'";
 
 type Host = State<Arc<App>>;
 

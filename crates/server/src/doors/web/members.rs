@@ -8,10 +8,10 @@ use chorus_wire::rest::members::{Agents, Member, MemberPatch, Members, NewMember
 use chorus_wire::rest::roles::{NewRole, Role, Roles};
 use chorus_wire::rest::sessions::Sessions;
 use chorus_wire::rest::streams::{NewStream, Stream, Streams};
-use chorus_wire::rest::tokens::{NewToken, Token};
+use chorus_wire::rest::tokens::{ListTokens, NewToken, RevokedTokens, RotatedKey, Token, Tokens};
 
 use crate::app::App;
-use crate::doors::extract::{Bearer, Created, Done, Json, Path, Reply};
+use crate::doors::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
 use crate::doors::openapi::{Doc, Routes};
 use crate::doors::refused::Refused;
 
@@ -49,7 +49,11 @@ pub(super) fn routes() -> Routes {
         .delete(
             "/v1/members/{id}",
             remove_member,
-            Doc::new("remove_member", "Removes a member; its tokens end.").refuses(&[
+            Doc::new(
+                "remove_member",
+                "Removes a member; its tokens end. The member 'operator' stays.",
+            )
+            .refuses(&[
                 Code::InsufficientAuthority,
                 Code::Conflict,
                 Code::NotFound,
@@ -98,15 +102,46 @@ pub(super) fn routes() -> Routes {
             issue,
             Doc::new(
                 "issue_token",
-                "Issues a token, shown once. The member is made when it is new.",
+                "Issues a token, shown once. The member is made when it is new. An orchestrator gives agents the \
+                 role worker, and nothing else.",
             )
             .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
+        )
+        .get(
+            "/v1/tokens",
+            tokens,
+            Doc::new(
+                "list_tokens",
+                "The tokens that have not expired, without the tokens themselves: all of them for operators, \
+                 orchestrators and auditors, its own for everybody else.",
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .post(
+            "/v1/tokens/rotate",
+            rotate,
+            Doc::new(
+                "rotate_signing_key",
+                "Signs tokens with a new key from here on. Listed tokens of the old one are honoured until they \
+                 end. Refused while other hosts share the database.",
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::Conflict]),
         )
         .delete(
             "/v1/tokens/{jti}",
             revoke,
-            Doc::new("revoke_token", "Ends a token.")
+            Doc::new("revoke_token", "Ends a token. An orchestrator ends tokens of agents only.")
                 .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .delete(
+            "/v1/members/{id}/tokens",
+            revoke_all,
+            Doc::new(
+                "revoke_tokens",
+                "Ends all tokens of a member at once, those of other issuers too. Anybody may end its own; an \
+                 orchestrator those of agents.",
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
         )
         .get(
             "/v1/agents",
@@ -222,6 +257,26 @@ async fn revoke(
 ) -> Result<Done, Refused> {
     app.revoke(&caller, &jti).await?;
     Ok(Done)
+}
+
+async fn tokens(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Query(query): Query<ListTokens>,
+) -> Reply<Tokens> {
+    Ok(Json(app.tokens(&caller, query)?))
+}
+
+async fn rotate(State(app): Host, Bearer(caller): Bearer) -> Reply<RotatedKey> {
+    Ok(Json(app.rotate_key(&caller).await?))
+}
+
+async fn revoke_all(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Reply<RevokedTokens> {
+    Ok(Json(app.revoke_all(&caller, &id).await?))
 }
 
 async fn agents(State(app): Host, Bearer(caller): Bearer) -> Reply<Agents> {

@@ -12,7 +12,7 @@ const BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// `wait` is over when the next event has not begun in time, or one that has is not whole: neither single bytes nor blank lines
 /// keep a POST open.
-pub(super) struct Lines<W> {
+pub(crate) struct Lines<W> {
     body: BodyDataStream,
     /// Come, and not yet given out.
     held: BytesMut,
@@ -24,12 +24,12 @@ pub(super) struct Lines<W> {
 }
 
 impl<W: Fn() -> F, F: Future<Output = ()>> Lines<W> {
-    pub(super) fn of(body: BodyDataStream, wait: W) -> Self {
+    pub(crate) fn of(body: BodyDataStream, wait: W) -> Self {
         Self { body, held: BytesMut::new(), seen: 0, total: 0, wait, over: false }
     }
 
     /// The next line that is not empty; none at the end. What stands behind the last line break is one too.
-    pub(super) async fn next(&mut self) -> Result<Option<BytesMut>, Refusal> {
+    pub(crate) async fn next(&mut self) -> Result<Option<BytesMut>, Refusal> {
         let late = (self.wait)();
         tokio::pin!(late);
         let mut begun = !self.held.trim_ascii().is_empty();

@@ -3,7 +3,7 @@
 
 mod callback;
 mod inbox;
-mod lines;
+pub(crate) mod lines;
 
 use chorus_core::error::Code;
 use serde_json::json;

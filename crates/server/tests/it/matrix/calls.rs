@@ -43,7 +43,10 @@ async fn post(
     let status = answer.status().as_u16();
     let began = answer.headers().get("mcp-session-id");
     let began = began.map(|id| id.to_str().unwrap().to_owned());
-    let body = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap_or_default();
+    let text = answer.text().await.unwrap();
+    // MCP answers a call as the only event of a stream.
+    let json = text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&text);
+    let body = serde_json::from_str(json).unwrap_or_default();
     (status, began, body)
 }
 

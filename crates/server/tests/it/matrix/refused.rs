@@ -98,9 +98,12 @@ async fn bad(world: &mut World, remote: &mut Remote) -> Vec<Bad> {
 const BY_SECRET: [&str; 3] = ["callback", "deliver_to_inbox", "sign_in"];
 
 /// Lines of an export that say how far things are rather than what there is.
-const PROGRESS: [&str; 3] = ["{\"header\"", "{\"head\"", "{\"end\""];
+const PROGRESS: [&str; 4] = ["{\"header\"", "{\"session\"", "{\"head\"", "{\"end\""];
 
-/// All that is kept, but what turns note when they end.
+/// What is noted of a delivery a moment after it was made, and of turns when they end.
+const IN_PASSING: [&str; 3] = ["turn_", "delivery_", "session_"];
+
+/// All that is kept.
 async fn everything(world: &World) -> (Vec<String>, Vec<Value>) {
     let op = world.house.operator();
     let export = text(&world.house.get(&op, "/v1/export").await.ok());
@@ -108,7 +111,10 @@ async fn everything(world: &World) -> (Vec<String>, Vec<Value>) {
     let lines = export.lines().filter(is_told).map(str::to_owned).collect();
     let audit = world.house.get(&op, "/v1/audit?limit=1000").await.ok();
     assert!(audit.get("next").is_none_or(Value::is_null), "the page holds all");
-    let is_kept = |entry: &&Value| !entry["kind"].as_str().unwrap_or_default().starts_with("turn_");
+    let is_kept = |entry: &&Value| {
+        let kind = entry["kind"].as_str().unwrap_or_default();
+        !IN_PASSING.iter().any(|what| kind.starts_with(what))
+    };
     let entries = audit["entries"].as_array().unwrap().iter().filter(is_kept);
     (lines, entries.cloned().collect())
 }

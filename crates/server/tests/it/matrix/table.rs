@@ -85,7 +85,7 @@ impl Row {
     /// As a line of the table.
     fn shown(&self, cells: &[Cell]) -> String {
         let cells: String = cells.iter().map(|cell| format!("{cell:<9}")).collect();
-        format!("{:<23}{cells}{}", self.name, self.asked)
+        format!("{:<28}{cells}{}", self.name, self.asked)
     }
 }
 

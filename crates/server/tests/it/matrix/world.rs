@@ -206,6 +206,14 @@ impl World {
                 }
                 made
             }
+            "finished_task" => {
+                let task = self.make("task").await;
+                let path = format!("/v1/projects/{}/tasks/{task}", self.known["project"]);
+                let ended = Some(json!({"state": "cancelled"}));
+                let op = self.token(Caller::Operator);
+                self.house.send(op, Method::PATCH, &path, ended).await.ok();
+                task
+            }
             "linked" => {
                 let project = self.make("project").await;
                 let path = format!("/v1/projects/{project}/channels/{channel}");

@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 use super::clients::{Client, WIRES, Wire};
 use crate::house::{House, START};
 
-async fn thread(client: &Client, more: Value) -> String {
+pub(super) async fn thread(client: &Client, more: Value) -> String {
     let mut new = json!({"title": "work", "participants": ["crew"]});
     new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let made = client.call("create_thread", new).await.unwrap();
     made["thread_id"].as_str().unwrap().to_owned()
 }
 
-fn chat(thread: &str, body: &str) -> Value {
+pub(super) fn chat(thread: &str, body: &str) -> Value {
     json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": body})
 }
 
-fn event(thread: &str, body: &str, metadata: Value) -> Value {
+pub(super) fn event(thread: &str, body: &str, metadata: Value) -> Value {
     json!({"thread_id": thread, "schema_version": 1, "kind": "event", "body": body, "metadata": metadata})
 }
 
@@ -105,6 +105,7 @@ async fn findings_are_summed_up_and_keep_a_worker_from_closing() {
     let ask = json!({"thread_id": thread});
     let summary = crew.call("summarize_thread", ask.clone()).await.unwrap();
     let text = "2 findings reported: 2 open, 0 verified, 0 rejected. 1 fix pushed. 1 other event. \
+                Open findings: F-1: \"null fallback\" (#1, @scout); \"null fallback\" (#2, @scout). \
                 4 messages in all. Status: active.";
     assert_eq!(summary["summary"], text);
     assert_eq!(summary["open_items"][0]["finding_id"], "F-1");

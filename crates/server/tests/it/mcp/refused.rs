@@ -278,7 +278,7 @@ async fn the_oldest_of_too_many_sessions_ends() {
 }
 
 /// A session that is ready.
-async fn begun(house: &House, token: &str) -> String {
+pub(super) async fn begun(house: &House, token: &str) -> String {
     let begun = raw(house, token, None, initialize()).await;
     assert_eq!(begun.status(), 200);
     let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
@@ -287,14 +287,14 @@ async fn begun(house: &House, token: &str) -> String {
     session
 }
 
-fn initialize() -> Value {
+pub(super) fn initialize() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "test", "version": "0"},
     }})
 }
 
-fn posted(house: &House, token: &str, session: Option<&str>) -> reqwest::RequestBuilder {
+pub(super) fn posted(house: &House, token: &str, session: Option<&str>) -> reqwest::RequestBuilder {
     let request = house
         .request(Method::POST, "/v1/mcp")
         .bearer_auth(token)
@@ -306,6 +306,11 @@ fn posted(house: &House, token: &str, session: Option<&str>) -> reqwest::Request
     }
 }
 
-async fn raw(house: &House, token: &str, session: Option<&str>, body: Value) -> reqwest::Response {
+pub(super) async fn raw(
+    house: &House,
+    token: &str,
+    session: Option<&str>,
+    body: Value,
+) -> reqwest::Response {
     posted(house, token, session).body(body.to_string()).send().await.unwrap()
 }

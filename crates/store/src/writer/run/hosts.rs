@@ -21,7 +21,7 @@ use super::{Broken, Hindrance, Run};
 use crate::db::Error;
 use crate::facts::Stored;
 use crate::shared::{self, Heard, Moved, News, Shared};
-use crate::{conversation, directory, endpoint, event, inbox, open, project, turn};
+use crate::{conversation, directory, endpoint, event, inbox, open, project, token, turn};
 
 /// What others did, as far as it is read at once.
 struct AllMissed {
@@ -381,6 +381,7 @@ impl Run {
             now,
             loaded: 0,
             earlier: Some(&self.earlier).filter(|_| self.workspace.is_shared()),
+            damage: Some(&self.damage),
         };
         work(&mut self.workspace, &mut facts)
     }
@@ -425,6 +426,7 @@ impl Run {
         project::load(db, tenant.key, &mut everybody)?;
         endpoint::load(db, tenant.key, &mut everybody)?;
         inbox::load(db, tenant.key, &mut everybody)?;
+        token::load(db, tenant.key, now, &mut everybody)?;
         if self.shares() {
             shared::connect(db, self.tenant, &mut everybody)?;
         }

@@ -113,7 +113,9 @@ impl Run {
             }
             let directory = self.workspace.directory().clone();
             let (db, workspace) = (&*self.db, self.tenant);
-            match (Stored { db, workspace, directory, now, loaded: 0, earlier: None }).load(key) {
+            let damage = Some(&*self.damage);
+            let stored = Stored { db, workspace, directory, now, loaded: 0, earlier: None, damage };
+            match stored.load(key) {
                 Ok(Some(room)) => self.workspace.admit(room),
                 // It was made in the batch that came to nothing.
                 Ok(None) => continue,

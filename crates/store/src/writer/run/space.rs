@@ -14,6 +14,12 @@ use crate::db::Error;
 /// How often it is looked whether there is space again, in milliseconds.
 const LOOK_MS: i64 = 500;
 
+/// Why no work is done, and what there is to do.
+pub(in crate::writer) fn no_space(why: &str) -> String {
+    let why = why.strip_prefix("the disk is full: ").unwrap_or(why);
+    format!("the disk is full: {why}; make space, and work goes on by itself")
+}
+
 impl Pause {
     /// Milliseconds until it is tried again. A clock that was set back does not put it off.
     pub(super) fn left(self, now: Timestamp) -> i64 {
@@ -46,7 +52,7 @@ impl Run {
         if self.pause.replace(Pause::Full { tried: self.clock.now() }).is_none() {
             tracing::error!(why, "there is no space left; commands are refused until there is");
         }
-        self.shared.trouble(Some(format!("{why}; make space, and work goes on by itself")));
+        self.shared.trouble(Some(no_space(why)));
     }
 
     pub(super) fn refuse_for_now(&self, jobs: Vec<Job>) {

@@ -3,4 +3,5 @@
 mod audit;
 mod backup;
 mod folder;
+mod newest;
 mod scrub;

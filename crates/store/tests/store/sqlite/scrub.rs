@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use chorus_core::command::Outcome;
+use chorus_core::command::{By, Command, Outcome};
+use chorus_core::conversation::Keep;
 use chorus_core::event::Change;
 use chorus_core::ids::Timestamp;
-use chorus_store::schema;
 use chorus_store::sqlite::Sqlite;
+use chorus_store::{Options, schema};
 use rusqlite::Connection;
 
 use crate::erase::{SECRET, erase, erase_in_steps, tell};
-use crate::ground::{ADA, Ground, doctor, person};
+use crate::ground::{ADA, Ground, doctor, options, person};
 
 /// How often the secret stands in the files of the folder.
 fn found_in(folder: &Path) -> usize {
@@ -127,4 +128,46 @@ fn a_folder_of_the_first_version_is_written_anew_once() {
     assert_eq!(found_in(folder.path()), 0);
     ground.writer.stop();
     assert_eq!(doctor(folder.path()).problems, []);
+}
+
+// covers: OPS-445
+#[test]
+fn what_is_too_old_to_be_kept_is_in_no_file_while_the_host_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let keep = Options { keep: Keep::Days(1), ..options(folder.path()) };
+    let ground = Ground::with(keep, Timestamp(1_000_000));
+    let room = ground.settle();
+    for n in 0..20 {
+        ground.say(room.uid, &format!("{n}: {SECRET}"));
+    }
+    assert!(found_in(folder.path()) >= 20);
+    ground.pass(2 * 24 * 3_600_000);
+    let conversation = room.uid;
+    let host = |command| ground.ask(By::host(), command).unwrap();
+    let Outcome::Droppable(may) = host(Command::Droppable { conversation }) else {
+        panic!("it says what may go")
+    };
+    host(Command::Trim { conversation, through: may.through, erased: None });
+    // The files are scrubbed before the next command is looked at.
+    ground.pass(0);
+    assert_eq!(found_in(folder.path()), 0);
+    ground.say(room.uid, "later");
+    ground.writer.stop();
+    assert_eq!(doctor(folder.path()).problems, []);
+}
+
+// covers: OPS-445
+#[test]
+fn a_host_that_stops_leaves_nothing_in_the_log_beside_the_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle();
+    ground.say(room.uid, "hello");
+    // Its connection is open still when the writer has ended.
+    ground.readers.heads().unwrap();
+    let log = folder.path().join("chorus.db-wal");
+    assert!(std::fs::metadata(&log).unwrap().len() > 0);
+    ground.writer.stop();
+    assert_eq!(std::fs::metadata(&log).map_or(0, |log| log.len()), 0);
+    drop(ground);
 }

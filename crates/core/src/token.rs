@@ -1,0 +1,157 @@
+//! Tokens that were handed out: who may give whom which, and which of them have ended. The tokens themselves are
+//! made and checked at the edge; what is kept here gives none of them away.
+
+use std::sync::Arc;
+
+use crate::command::{Authority, By};
+use crate::error::{Code, Refusal};
+use crate::ids::{MemberKey, Timestamp, Uid};
+use crate::member::{Directory, MemberKind};
+
+/// A token as it was handed out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issued {
+    pub jti: Arc<str>,
+    pub member: MemberKey,
+    pub authority: Authority,
+    /// The session it is bound to, if it is.
+    pub session: Option<Uid>,
+    pub issued: Timestamp,
+    pub expires: Timestamp,
+    /// Which key it was signed with.
+    pub kid: Arc<str>,
+    /// It was ended before its time.
+    pub revoked: bool,
+}
+
+/// A token that is to be handed out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub jti: String,
+    pub member: MemberKey,
+    pub authority: Authority,
+    pub session: Option<Uid>,
+    pub expires: Timestamp,
+    pub kid: String,
+}
+
+/// Whether `by` may give a member of this kind a token with this role. An orchestrator may be an agent: it gives agents
+/// what they work with, and nobody more than that, or it would speak as the people it answers to.
+pub fn may_issue(by: &By, kind: MemberKind, authority: Authority) -> Result<(), Refusal> {
+    let refused = |why: &str| Err(Refusal::new(Code::InsufficientAuthority, why));
+    match by.authority {
+        Authority::Operator if authority == Authority::Operator && kind == MemberKind::Agent => {
+            Err(Refusal::invalid("an operator is a person; give an agent 'orchestrator'"))
+        }
+        Authority::Operator => Ok(()),
+        Authority::Orchestrator if kind == MemberKind::Human => {
+            refused("an orchestrator gives tokens to agents only; this needs an operator's token")
+        }
+        Authority::Orchestrator if authority != Authority::Worker => refused(
+            "an orchestrator gives agents the role 'worker' only; this needs an operator's token",
+        ),
+        Authority::Orchestrator => Ok(()),
+        Authority::Auditor | Authority::Worker => {
+            refused("this needs an operator's or orchestrator's token")
+        }
+    }
+}
+
+/// Whether `by` may end tokens of a member of this kind.
+pub fn may_revoke(by: &By, kind: MemberKind) -> Result<(), Refusal> {
+    may_issue(by, kind, Authority::Worker)
+}
+
+impl Directory {
+    /// The tokens of a member, as they were handed out.
+    pub fn issued_to(&self, member: MemberKey) -> impl Iterator<Item = &Arc<Issued>> {
+        let from = (member, Arc::from(""));
+        self.issued.range(from..).take_while(move |((of, _), _)| *of == member).map(|(_, t)| t)
+    }
+
+    /// A token as it was handed out to its member.
+    pub fn issued(&self, member: MemberKey, jti: &str) -> Option<&Arc<Issued>> {
+        self.issued.get(&(member, Arc::from(jti)))
+    }
+
+    /// A token as it was handed out to whomever.
+    pub fn issued_by_id(&self, jti: &str) -> Option<&Arc<Issued>> {
+        self.issued.values().find(|token| *token.jti == *jti)
+    }
+
+    /// Whether a token of the member was ended before its time: by itself, or with all that the member had. One that is
+    /// not in the list (of another issuer, or of a version that kept none) ends with them by when it was made.
+    pub fn token_ended(&self, member: MemberKey, jti: &str, issued: Timestamp) -> bool {
+        if self.revoked.contains_key(jti) {
+            return true;
+        }
+        match self.issued(member, jti) {
+            Some(token) => token.revoked,
+            None => self.cut_offs.get(&member).is_some_and(|at| issued <= *at),
+        }
+    }
+
+    pub fn put_issued(&mut self, token: Arc<Issued>) {
+        self.issued.insert_mut((token.member, token.jti.clone()), token);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by(authority: Authority) -> By {
+        By { authority, ..By::host() }
+    }
+
+    // covers: OPS-403
+    #[test]
+    fn orchestrators_give_agents_the_role_worker_and_nothing_else() {
+        use Authority::{Auditor, Operator, Orchestrator, Worker};
+        use MemberKind::{Agent, Human};
+        for (giver, kind, role, may) in [
+            (Operator, Human, Operator, true),
+            (Operator, Agent, Operator, false),
+            (Operator, Agent, Orchestrator, true),
+            (Operator, Human, Auditor, true),
+            (Orchestrator, Agent, Worker, true),
+            (Orchestrator, Agent, Auditor, false),
+            (Orchestrator, Agent, Orchestrator, false),
+            (Orchestrator, Human, Worker, false),
+            (Orchestrator, Human, Auditor, false),
+            (Worker, Agent, Worker, false),
+            (Auditor, Agent, Worker, false),
+        ] {
+            assert_eq!(
+                may_issue(&by(giver), kind, role).is_ok(),
+                may,
+                "{giver:?} {kind:?} {role:?}"
+            );
+        }
+    }
+
+    // covers: OPS-411
+    #[test]
+    fn what_is_not_in_the_list_ends_by_when_it_was_made() {
+        let mut directory = Directory::default();
+        let (ann, at) = (MemberKey(1), Timestamp(100));
+        directory.cut_offs.insert_mut(ann, at);
+        assert!(
+            directory.token_ended(ann, "x", at) && !directory.token_ended(ann, "x", at.plus(1))
+        );
+        assert!(!directory.token_ended(MemberKey(2), "x", at));
+        directory.put_issued(Arc::new(Issued {
+            jti: "x".into(),
+            member: ann,
+            authority: Authority::Worker,
+            session: None,
+            issued: at,
+            expires: at.plus(10),
+            kid: "k".into(),
+            revoked: false,
+        }));
+        assert!(!directory.token_ended(ann, "x", at), "it was made after the others had ended");
+        assert_eq!(directory.issued_to(ann).count(), 1);
+        assert_eq!(directory.issued_to(MemberKey(0)).count(), 0);
+    }
+}

@@ -1,0 +1,71 @@
+//! Reads one field of canonical JSON, which the core keeps as text.
+
+/// A text of canonical JSON's outermost object, as it stands there: the same text has one form.
+pub fn text_field<'a>(json: &'a str, name: &str) -> Option<&'a str> {
+    let mut rest = json.strip_prefix('{')?;
+    loop {
+        let (key, after) = quoted(rest)?;
+        let value = after.strip_prefix(':')?;
+        if key == name {
+            return quoted(value).map(|(text, _)| text);
+        }
+        rest = past(value)?.strip_prefix(',')?;
+    }
+}
+
+/// What stands in quotes at the beginning, and what follows it.
+fn quoted(json: &str) -> Option<(&str, &str)> {
+    let inner = json.strip_prefix('"')?;
+    let mut escaped = false;
+    for (at, byte) in inner.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return Some((inner.get(..at)?, inner.get(at + 1..)?)),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What follows the value at the beginning.
+fn past(json: &str) -> Option<&str> {
+    let (mut rest, mut depth) = (json, 0_usize);
+    loop {
+        match rest.bytes().next()? {
+            b'"' => rest = quoted(rest)?.1,
+            b',' | b'}' | b']' if depth == 0 => return Some(rest),
+            byte => {
+                match byte {
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' => depth -= 1,
+                    _ => {}
+                }
+                // Outside of quotes there is only ASCII.
+                rest = rest.get(1..)?;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_found_among_others_and_nowhere_deeper() {
+        let json = r#"{"a":{"event_type":"no","x":["}",{}]},"b":[1,2],"event_type":"fix_pushed","n":null,"q":"a\"b,","z":-1}"#;
+        for (name, expect) in [
+            ("event_type", Some("fix_pushed")),
+            ("q", Some("a\\\"b,")),
+            ("a", None),
+            ("n", None),
+            ("x", None),
+        ] {
+            assert_eq!(text_field(json, name), expect, "{name}");
+        }
+        for bad in ["", "{", "{}", "[]", r#"{"a""#, r#"{"a":"#, r#"{"a":1"#, r#"{"é":"ü","#] {
+            assert_eq!(text_field(bad, "event_type"), None, "{bad}");
+        }
+    }
+}

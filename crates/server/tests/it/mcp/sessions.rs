@@ -1,0 +1,132 @@
+//! What sessions cost while nothing happens in them, and when they end.
+
+use reqwest::Method;
+use serde_json::json;
+
+use super::clients::Wire;
+use super::refused::{begun, posted, raw};
+use crate::house::{House, PATIENCE};
+
+const MINUTE: i64 = 60_000;
+
+/// Resident memory of this process, in bytes.
+fn resident() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+fn list() -> serde_json::Value {
+    json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+}
+
+// covers: THR-440
+#[tokio::test]
+async fn two_thousand_idle_sessions_cost_less_than_8_kib_each() {
+    let house = House::open().await;
+    house.room(&["scout"]).await;
+    let mut sessions = Vec::new();
+    // What the first ones cost is the host's: buffers, lists that are made once.
+    for _ in 0..4 {
+        let token = house.token("scout").await;
+        for _ in 0..32 {
+            begun(&house, &token).await;
+        }
+        let last = begun(&house, &token).await;
+        assert_eq!(raw(&house, &token, Some(&last), list()).await.status(), 200);
+    }
+    house.pass(MINUTE).await;
+    let before = resident();
+    for _ in 0..40 {
+        let token = house.token("scout").await;
+        for _ in 0..50 {
+            sessions.push((token.clone(), begun(&house, &token).await));
+        }
+    }
+    house.pass(MINUTE).await;
+    let began = std::time::Instant::now();
+    loop {
+        let each = resident().saturating_sub(before) / sessions.len();
+        if each < 8 * 1024 {
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE, "an idle session costs {each} bytes");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    for (token, session) in sessions.iter().step_by(97) {
+        let answer = raw(&house, token, Some(session), list()).await;
+        assert_eq!(answer.status(), 200, "it wakes");
+        let text = answer.text().await.unwrap();
+        assert!(text.contains("create_thread"), "{text}");
+    }
+}
+
+// covers: THR-441
+#[tokio::test]
+async fn a_session_in_which_nothing_is_asked_for_half_an_hour_has_ended() {
+    let house = House::open().await;
+    house.room(&["scout"]).await;
+    let token = &house.token("scout").await;
+    let (used, unused) = (begun(&house, token).await, begun(&house, token).await);
+    house.pass(29 * MINUTE).await;
+    assert_eq!(raw(&house, token, Some(&used), list()).await.status(), 200);
+    house.pass(MINUTE).await;
+    assert_eq!(raw(&house, token, Some(&unused), list()).await.status(), 404);
+    assert_eq!(raw(&house, token, Some(&used), list()).await.status(), 200);
+    house.pass(30 * MINUTE).await;
+    assert_eq!(raw(&house, token, Some(&used), list()).await.status(), 404);
+    let anew = begun(&house, token).await;
+    assert_eq!(raw(&house, token, Some(&anew), list()).await.status(), 200);
+}
+
+// covers: THR-440, THR-441
+#[tokio::test]
+async fn one_that_is_listened_to_stays_and_one_that_slept_can_be_ended() {
+    let house = House::open().await;
+    house.room(&["scout"]).await;
+    let token = &house.token("scout").await;
+    let (heard, left) = (begun(&house, token).await, begun(&house, token).await);
+    let stream = house.request(Method::GET, "/v1/mcp").bearer_auth(token);
+    let stream = stream.header("accept", "text/event-stream").header("mcp-session-id", &heard);
+    let stream = stream.send().await.unwrap();
+    assert_eq!(stream.status(), 200);
+    house.pass(20 * MINUTE).await;
+    let end = house.request(Method::DELETE, "/v1/mcp").bearer_auth(token);
+    let end = end.header("mcp-session-id", &left).send().await.unwrap();
+    assert_eq!(end.status(), 202);
+    assert_eq!(raw(&house, token, Some(&left), list()).await.status(), 404);
+    house.pass(20 * MINUTE).await;
+    assert_eq!(raw(&house, token, Some(&heard), list()).await.status(), 200);
+    drop(stream);
+}
+
+// covers: THR-442
+#[tokio::test]
+async fn what_comes_while_a_session_sleeps_is_told_when_it_wakes() {
+    let house = House::open().await;
+    let room = house.room(&["scout", "crew"]).await;
+    let (ann, token) = (house.token("ann").await, house.token("crew").await);
+    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
+    let new = json!({"title": "one", "type": "workflow", "participants": ["crew"]});
+    let made = scout.call("create_thread", new).await.unwrap();
+    let session = begun(&house, &token).await;
+    let uri = format!("chorus://threads/{}", made["thread_id"].as_str().unwrap());
+    let asks =
+        json!({"jsonrpc": "2.0", "id": 3, "method": "resources/subscribe", "params": {"uri": uri}});
+    let answer = raw(&house, &token, Some(&session), asks).await;
+    assert!(answer.text().await.unwrap().contains("result"));
+    house.pass(MINUTE).await;
+    let said =
+        json!({"thread_id": made["thread_id"], "schema_version": 1, "kind": "chat", "body": "x"});
+    scout.call("post_message", said).await.unwrap();
+    house.say(&ann, &room, "elsewhere").await;
+    let mut heard = posted(&house, &token, Some(&session)).build().unwrap();
+    *heard.method_mut() = Method::GET;
+    let mut stream = reqwest::Client::new().execute(heard).await.unwrap();
+    assert_eq!(stream.status(), 200);
+    let mut text = String::new();
+    while !text.contains(&uri) {
+        let chunk = tokio::time::timeout(PATIENCE, stream.chunk()).await.expect("it is told");
+        text.push_str(&String::from_utf8_lossy(&chunk.unwrap().unwrap()));
+    }
+    assert!(text.contains("notifications/resources/updated"), "{text}");
+}

@@ -1,0 +1,354 @@
+//! Threads as the protocol's sentences have them: cursors, retries, statuses with their reasons, and summaries in words.
+
+use serde_json::{Value, json};
+
+use super::clients::{WIRES, Wire};
+use super::methods::{chat, event, thread};
+use crate::house::House;
+
+// covers: THR-420
+#[tokio::test]
+async fn a_limit_of_one_gives_one_message() {
+    let house = House::open().await;
+    let room = house.room(&["scout", "crew"]).await;
+    let ann = house.token("ann").await;
+    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
+    let root = house.say(&ann, &room, "what broke?").await;
+    let new =
+        json!({"channel_id": room, "root_message_id": root["message_id"], "type": "workflow"});
+    let thread = &thread(&scout, new).await;
+    for n in 1..=3 {
+        scout.call("post_message", chat(thread, &format!("step {n}"))).await.unwrap();
+    }
+    let (mut ask, mut seen) = (json!({"thread_id": thread, "limit": 1}), Vec::new());
+    loop {
+        let page = scout.call("read_messages", ask).await.unwrap();
+        let messages = page["messages"].as_array().unwrap();
+        assert_eq!(messages.len(), 1, "{page}");
+        seen.push(messages[0]["seq"].as_u64().unwrap());
+        ask = json!({"thread_id": thread, "limit": 1, "since_seq": page["next_seq"]});
+        if page["has_more"] == false {
+            break;
+        }
+    }
+    assert_eq!(seen, [0, 1, 2, 3]);
+    let path = format!("/v1/messages?conversation={room}&thread={thread}");
+    let (mut seen, mut before) = (Vec::new(), String::new());
+    loop {
+        let page = house.get(&ann, &format!("{path}&limit=1{before}")).await.ok();
+        let messages = page["messages"].as_array().unwrap();
+        assert_eq!(messages.len(), 1, "{page}");
+        seen.push(messages[0]["text"].as_str().unwrap().to_owned());
+        before = format!("&before_seq={}", messages[0]["seq"]);
+        if page["has_more"] == false {
+            break;
+        }
+    }
+    assert_eq!(seen, ["step 3", "step 2", "step 1", "what broke?"]);
+    let from = house.get(&ann, &format!("{path}&limit=2&after_seq=0")).await.ok();
+    let texts: Vec<_> = from["messages"].as_array().unwrap().iter().map(|m| &m["text"]).collect();
+    assert_eq!(json!(texts), json!(["what broke?", "step 1"]));
+    assert_eq!(from["has_more"], true);
+}
+
+// covers: THR-430, THR-431, THR-444, THR-445
+#[tokio::test]
+async fn a_cursor_can_be_read_and_what_was_acknowledged_is_not_unread() {
+    for wire in WIRES {
+        let house = House::open().await;
+        house.room(&["scout", "crew"]).await;
+        let token = house.token("crew").await;
+        let scout = house.mcp(&house.token("scout").await, wire).await;
+        let crew = house.mcp(&token, wire).await;
+        let thread = &thread(&scout, json!({"type": "workflow"})).await;
+        let mut posted = Vec::new();
+        for n in 1..=3 {
+            let said = chat(thread, &format!("step {n}"));
+            posted.push(scout.call("post_message", said).await.unwrap());
+        }
+        crew.call("post_message", chat(thread, "mine")).await.unwrap();
+        let get = json!({"thread_id": thread});
+        let found = crew.call("get_thread", get.clone()).await.unwrap();
+        assert_eq!(found["cursor"], json!({"agent_id": "crew", "last_read_seq": 0, "unread": 3}));
+        assert_eq!(found["workspace_id"], house.running.workspace_id);
+        assert_eq!((&found["title"], &found["type"]), (&json!("work"), &json!("workflow")));
+        assert!(found["created_at"].is_string() && found["updated_at"].is_string());
+        let channel = found["channel_id"].as_str().unwrap();
+        assert_eq!(unread(&house, &token, channel).await, 3);
+        let acked =
+            crew.call("ack_read", json!({"thread_id": thread, "last_read_seq": 2})).await.unwrap();
+        assert_eq!((&acked["unread"], &acked["ok"]), (&json!(1), &json!(true)));
+        assert!(acked["updated_at"].is_string());
+        let cursor = json!({"agent_id": "crew", "last_read_seq": 2,
+            "last_acked_message_id": posted[1]["message_id"], "unread": 1});
+        assert_eq!(crew.call("get_thread", get.clone()).await.unwrap()["cursor"], cursor);
+        assert_eq!(unread(&house, &token, channel).await, 1);
+        let scouts = scout.call("get_thread", get.clone()).await.unwrap();
+        assert_eq!(scouts["cursor"]["last_read_seq"], 0, "each has its own");
+        crew.call("ack_read", json!({"thread_id": thread, "last_read_seq": 4})).await.unwrap();
+        assert_eq!(unread(&house, &token, channel).await, 0);
+        let read = crew.call("read_messages", get).await.unwrap();
+        let first = &read["messages"][0];
+        for (field, value) in [
+            ("message_id", &posted[0]["message_id"]),
+            ("thread_id", &json!(thread)),
+            ("schema_version", &json!(1)),
+            ("kind", &json!("chat")),
+            ("body", &json!("step 1")),
+            ("sender_agent_id", &json!("scout")),
+            ("created_at", &posted[0]["created_at"]),
+        ] {
+            assert_eq!(&first[field], value, "{field}");
+        }
+    }
+}
+
+async fn unread(house: &House, token: &str, channel: &str) -> u64 {
+    let index = house.get(token, "/v1/index?scope=all").await.ok();
+    let seats = index["channels"].as_array().unwrap();
+    let seat = seats.iter().find(|seat| seat["id"] == channel).unwrap();
+    seat["unread"].as_u64().unwrap()
+}
+
+// covers: THR-432
+#[tokio::test]
+async fn a_change_of_status_is_read_with_its_reason_and_ends_a_wait() {
+    for wire in WIRES {
+        let house = House::open().await;
+        house.room(&["scout", "crew"]).await;
+        let scout = house.mcp(&house.token("scout").await, wire).await;
+        let crew = house.mcp(&house.token("crew").await, wire).await;
+        let thread = &thread(&scout, json!({})).await;
+        let wait = json!({"thread_id": thread, "since_seq": 0, "wait_seconds": 60});
+        let block = json!({"thread_id": thread, "status": "blocked", "reason": "no key yet",
+            "metadata": {"ticket": 7, "status": "mine", "event_type": "mine"}});
+        let change = async { scout.call("update_thread_status", block.clone()).await.unwrap() };
+        let (waited, _) = tokio::join!(crew.call("read_messages", wait), change);
+        let waited = waited.unwrap();
+        let told = &waited["messages"][0];
+        assert_eq!((&told["kind"], &told["body"]), (&json!("system"), &json!("no key yet")));
+        assert_eq!((&told["seq"], &told["sender_agent_id"]), (&json!(1), &json!("scout")));
+        let metadata =
+            json!({"ticket": 7, "status": "blocked", "event_type": "thread_status_changed"});
+        assert_eq!(told["metadata"], metadata);
+        // The same again changes nothing, and says nothing.
+        scout.call("update_thread_status", block).await.unwrap();
+        for (status, body, event_type) in [
+            ("active", "The thread is active.", "thread_status_changed"),
+            ("resolved", "The thread is resolved.", "thread_resolved"),
+            ("closed", "The thread is closed.", "thread_status_changed"),
+        ] {
+            let to = json!({"thread_id": thread, "status": status});
+            scout.call("update_thread_status", to).await.unwrap();
+            let read = crew.call("read_messages", json!({"thread_id": thread})).await.unwrap();
+            let last = read["messages"].as_array().unwrap().last().unwrap();
+            assert_eq!((&last["body"], &last["kind"]), (&json!(body), &json!("system")));
+            assert_eq!(last["metadata"]["event_type"], event_type);
+        }
+        let found = crew.call("get_thread", json!({"thread_id": thread})).await.unwrap();
+        assert_eq!((&found["last_seq"], &found["status"]), (&json!(4), &json!("closed")));
+        for bad in [json!([1]), json!("x")] {
+            let bad = json!({"thread_id": thread, "status": "closed", "metadata": bad});
+            let refused = scout.call("update_thread_status", bad).await;
+            assert_eq!(refused, Err("VALIDATION_ERROR".into()));
+        }
+        let open = crew.call("chat.list_events", json!({"unsettled": true})).await.unwrap();
+        assert_eq!(open["events"], json!([]), "it wakes nobody");
+    }
+}
+
+// covers: THR-433
+#[tokio::test]
+async fn a_thread_is_created_once_under_a_key() {
+    let house = House::open().await;
+    let room = house.room(&["scout", "crew"]).await;
+    let token = house.token("scout").await;
+    let scout = house.mcp(&token, Wire::Sessions).await;
+    let crew = house.mcp(&house.token("crew").await, Wire::Stateless).await;
+    let new = |more: Value| {
+        let mut new = json!({"title": "review", "participants": ["crew"], "idempotency_key": "k1"});
+        new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        new
+    };
+    let mut made = Vec::new();
+    for place in [json!({}), json!({"channel_id": room, "type": "workflow"})] {
+        let both = tokio::join!(
+            scout.call("create_thread", new(place.clone())),
+            scout.call("create_thread", new(place.clone()))
+        );
+        let (first, second) = (both.0.unwrap(), both.1.unwrap());
+        assert_eq!(first["thread_id"], second["thread_id"]);
+        assert_ne!(first["duplicate"] == true, second["duplicate"] == true);
+        let mut other = new(place.clone());
+        other["title"] = json!("something else");
+        let refused = scout.call("create_thread", other).await;
+        assert_eq!(refused, Err("IDEMPOTENCY_CONFLICT".into()));
+        let crews = crew.call("create_thread", new(place.clone())).await.unwrap();
+        assert_ne!(crews["thread_id"], first["thread_id"], "another's key is another key");
+        made.push((place, first["thread_id"].clone()));
+    }
+    assert_ne!(made[0].1, made[1].1);
+    drop((scout, crew));
+    let House { running, folder, clock, .. } = house;
+    running.stop().await;
+    let house = House::open_in(folder, chorus_store::Clock::now(&*clock)).await;
+    let scout = house.mcp(&token, Wire::Stateless).await;
+    for (place, thread) in made {
+        let again = scout.call("create_thread", new(place)).await.unwrap();
+        assert_eq!((&again["thread_id"], &again["duplicate"]), (&thread, &json!(true)));
+    }
+    for bad in ["", &"k".repeat(1_000)] {
+        let refused = scout.call("create_thread", new(json!({"idempotency_key": bad}))).await;
+        assert_eq!(refused, Err("VALIDATION_ERROR".into()));
+    }
+}
+
+// covers: THR-434, THR-435
+#[tokio::test]
+async fn the_session_is_the_tokens_and_the_workspace_has_a_name() {
+    let house = House::open().await;
+    house.room(&["scout", "crew"]).await;
+    let session = "sess_01890000000070008000000000000001";
+    let new = json!({"agent": "scout", "role": "worker", "session": session});
+    let issued = house.post(&house.operator(), "/v1/tokens", new).await.ok();
+    for wire in WIRES {
+        let scout = house.mcp(issued["token"].as_str().unwrap(), wire).await;
+        let crew = house.mcp(&house.token("crew").await, wire).await;
+        let thread =
+            &thread(&scout, json!({"type": "workflow", "workspace_id": workspace(&house).await}))
+                .await;
+        for stated in [None, Some(session)] {
+            let mut post = chat(thread, "x");
+            if let Some(stated) = stated {
+                post["sender_session_id"] = json!(stated);
+            }
+            scout.call("post_message", post).await.unwrap();
+        }
+        let mut other = chat(thread, "x");
+        other["sender_session_id"] = json!("sess_01890000000070008000000000000002");
+        assert_eq!(scout.call("post_message", other).await, Err("CLAIM_MISMATCH".into()));
+        let read = crew.call("read_messages", json!({"thread_id": thread})).await.unwrap();
+        let messages = read["messages"].as_array().unwrap();
+        assert_eq!(messages.len(), 2);
+        assert!(messages.iter().all(|m| m["sender_session_id"] == session), "{read}");
+        let elsewhere = json!({"thread_id": thread, "workspace_id": "another"});
+        assert_eq!(crew.call("get_thread", elsewhere).await, Err("OUT_OF_SCOPE_WORKSPACE".into()));
+    }
+}
+
+/// The name of the house's workspace, as the resource's metadata have it.
+async fn workspace(house: &House) -> String {
+    let told =
+        reqwest::get(house.url("/.well-known/oauth-protected-resource/v1/mcp")).await.unwrap();
+    let told = told.json::<Value>().await.unwrap();
+    told["resource_name"].as_str().unwrap().strip_prefix("Chorus: ").unwrap().to_owned()
+}
+
+// covers: THR-436, THR-437
+#[tokio::test]
+async fn a_worker_lifts_neither_anothers_block_nor_anothers_finding() {
+    let house = House::open().await;
+    house.room(&["scout", "crew"]).await;
+    let scout = house.mcp(&house.token("scout").await, Wire::Sessions).await;
+    let crew = house.mcp(&house.token("crew").await, Wire::Stateless).await;
+    let lead = house.token_of("scout", "orchestrator").await;
+    let lead = house.mcp(&lead, Wire::Stateless).await;
+    let refused = Err("INSUFFICIENT_AUTHORITY".to_owned());
+
+    let blocked = &thread(&scout, json!({})).await;
+    let to = |thread: &str, status: &str| json!({"thread_id": thread, "status": status});
+    scout.call("update_thread_status", to(blocked, "blocked")).await.unwrap();
+    for status in ["active", "closed"] {
+        assert_eq!(
+            crew.call("update_thread_status", to(blocked, status)).await,
+            refused,
+            "{status}"
+        );
+    }
+    scout.call("update_thread_status", to(blocked, "active")).await.unwrap();
+    crew.call("update_thread_status", to(blocked, "blocked")).await.unwrap();
+    lead.call("update_thread_status", to(blocked, "active")).await.unwrap();
+    crew.call("update_thread_status", to(blocked, "closed")).await.unwrap();
+
+    let thread = &thread(&scout, json!({})).await;
+    let about = |kind: &str| event(thread, kind, json!({"event_type": kind, "finding_id": "F-1"}));
+    scout.call("post_message", about("finding_reported")).await.unwrap();
+    crew.call("post_message", about("finding_verified")).await.unwrap();
+    assert_eq!(crew.call("update_thread_status", to(thread, "closed")).await, refused);
+    // Taking the finding over makes it no less another's.
+    crew.call("post_message", about("finding_reported")).await.unwrap();
+    crew.call("post_message", about("finding_rejected")).await.unwrap();
+    assert_eq!(crew.call("update_thread_status", to(thread, "closed")).await, refused);
+    scout.call("post_message", about("finding_verified")).await.unwrap();
+    crew.call("update_thread_status", to(thread, "closed")).await.unwrap();
+}
+
+// covers: THR-438, THR-439
+#[tokio::test]
+async fn a_summary_says_in_words_what_happened() {
+    let house = House::open().await;
+    house.room(&["scout", "crew"]).await;
+    let token = house.token("scout").await;
+    let scout = house.mcp(&token, Wire::Sessions).await;
+    let crew = house.mcp(&house.token("crew").await, Wire::Stateless).await;
+    let thread = &thread(&scout, json!({"type": "workflow"})).await;
+    let say = |kind: &str, body: &str, more: Value| {
+        let mut metadata = json!({"event_type": kind});
+        metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event(thread, body, metadata)
+    };
+    let named = json!({"finding_id": "F-1"});
+    let found = scout.call("post_message", say("finding_reported", "a typo", named)).await.unwrap();
+    let id = found["message_id"].as_str().unwrap();
+    let edit = json!({"text": "null \"fallback\"\nin the mapper"});
+    house
+        .send(&token, reqwest::Method::PATCH, &format!("/v1/messages/{id}"), Some(edit))
+        .await
+        .ok();
+    for (kind, body, more) in [
+        ("decision_made", "we ship on Monday", json!({})),
+        ("question_asked", "which branch?", json!({"question_id": "Q-1"})),
+        ("question_asked", "who tests?", json!({"question_id": "Q-2"})),
+        ("question_answered", "main", json!({"question_id": "Q-1"})),
+        ("thread_escalated", "prod is down", json!({})),
+        ("re_review_requested", "please look again", json!({})),
+    ] {
+        crew.call("post_message", say(kind, body, more)).await.unwrap();
+    }
+    let asked = crew.call("post_message", chat(thread, "@scout can you look?")).await.unwrap();
+    for n in 0..6 {
+        crew.call("post_message", say("build", &format!("step {n}"), json!({}))).await.unwrap();
+    }
+    let block = json!({"thread_id": thread, "status": "blocked", "reason": "a finding is open"});
+    crew.call("update_thread_status", block).await.unwrap();
+    let seq = &asked["seq"];
+    let ask = json!({"thread_id": thread, "max_messages": 20});
+    let summary = scout.call("summarize_thread", ask).await.unwrap();
+    let text = summary["summary"].as_str().unwrap();
+    for part in [
+        "1 finding reported: 1 open, 0 verified, 0 rejected.".to_owned(),
+        "Open findings: F-1: \"null 'fallback' in the mapper\" (#1, @scout).".to_owned(),
+        "Decided: \"we ship on Monday\" (#2, @crew).".to_owned(),
+        "Escalated: \"prod is down\" (#6, @crew).".to_owned(),
+        "Open questions: \"who tests?\" (#4, @crew).".to_owned(),
+        "@crew waits for @scout (#7)".to_owned(),
+        format!("@crew waits for @scout (#{seq})"),
+        "Status: blocked, \"a finding is open\" by @crew.".to_owned(),
+    ] {
+        assert!(text.contains(&part), "{part}\n{text}");
+    }
+    assert!(!text.contains("a typo") && !text.contains("which branch"), "{text}");
+    assert_eq!(summary["open_items"][0]["body"], "null \"fallback\"\nin the mapper");
+    // However few messages are read, no finding and no decision is left out.
+    let short = json!({"thread_id": thread, "max_messages": 1});
+    let short = scout.call("summarize_thread", short).await.unwrap();
+    assert_eq!(short["open_items"], summary["open_items"]);
+    let few = short["summary"].as_str().unwrap();
+    assert!(few.contains("we ship on Monday") && !few.contains(&format!("(#{seq})")), "{few}");
+    assert_eq!((&short["messages_read"], &short["messages_total"]), (&json!(1), &json!(15)));
+    let mut answer = chat(thread, "I do");
+    answer["in_reply_to"] = asked["message_id"].clone();
+    scout.call("post_message", answer).await.unwrap();
+    let after = scout.call("summarize_thread", json!({"thread_id": thread})).await.unwrap();
+    assert!(!after["summary"].as_str().unwrap().contains(&format!("(#{seq})")), "{after}");
+}

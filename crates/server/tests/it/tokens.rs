@@ -1,0 +1,592 @@
+//! Tokens: who may give whom which, that they are listed, and that they end: together, with the key that signed them, and
+//! with them the turns that stem from them.
+
+use std::time::Instant;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use chorus_server::Host;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::house::{House, PATIENCE, START, damage, place};
+
+const DAY_MS: i64 = 24 * 3_600_000;
+
+async fn revoke_all(house: &House, by: &str, member: &str) -> Value {
+    let path = format!("/v1/members/{member}/tokens");
+    house.send(by, Method::DELETE, &path, None).await.ok()
+}
+
+async fn jti(house: &House, token: &str) -> String {
+    house.get(token, "/v1/whoami").await.ok()["jti"].as_str().unwrap().to_owned()
+}
+
+/// What of a token stands before its signature.
+fn part(token: &str, n: usize) -> Value {
+    serde_json::from_slice(&BASE64.decode(token.split('.').nth(n).unwrap()).unwrap()).unwrap()
+}
+
+// covers: OPS-400
+#[tokio::test]
+async fn the_operator_stays() {
+    let house = House::open().await;
+    let boss = house.token_of("boss", "operator").await;
+    let chief = house.token_of("chief", "orchestrator").await;
+    for token in [&boss, &chief] {
+        let refused = house.send(token, Method::DELETE, "/v1/members/operator", None).await;
+        assert!(refused.body["error"]["message"].as_str().unwrap().contains("operator"));
+        assert_eq!(refused.refused(409), "CONFLICT");
+    }
+    house.get(&house.operator(), "/v1/members/operator").await.ok();
+}
+
+// covers: OPS-401, OPS-402
+#[tokio::test]
+async fn a_host_without_its_operator_starts_and_the_doctor_makes_it_again() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let (ann, op) = (house.token("ann").await, house.operator());
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    // As an earlier version let it be.
+    damage(folder.path(), "UPDATE member SET removed = 1 WHERE id = 'operator'");
+    let house = House::open_in(folder, START).await;
+    assert_eq!(house.running.operator_link, "");
+    house.get(&ann, "/v1/whoami").await.ok();
+    assert_eq!(house.get(&op, "/v1/whoami").await.refused(404), "NOT_FOUND");
+    let House { running, folder, .. } = house;
+    running.stop().await;
+
+    let mended = chorus_store::repair(&place(folder.path()), folder.path()).unwrap();
+    assert_eq!(mended.iter().map(|r| r.part.name()).collect::<Vec<_>>(), ["operator"]);
+    assert_eq!(chorus_store::repair(&place(folder.path()), folder.path()).unwrap(), []);
+    let house = House::open_in(folder, START.plus(1_000)).await;
+    assert_eq!(house.get(&house.operator(), "/v1/whoami").await.ok()["role"], "operator");
+    assert_eq!(house.get(&op, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    let audit = house.get(&house.operator(), "/v1/audit?kind=repaired").await.ok();
+    assert_eq!(audit["entries"][0]["name"], "operator");
+}
+
+// covers: OPS-403, OPS-422
+#[tokio::test]
+async fn an_orchestrator_gives_agents_the_role_worker_and_nothing_else() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let chief = house.token_of("chief", "orchestrator").await;
+    for (agent, role) in [
+        ("ann", "worker"),
+        ("ann", "auditor"),
+        ("operator", "worker"),
+        ("bot", "auditor"),
+        ("bot", "orchestrator"),
+        ("chief", "auditor"),
+        ("somebody_new", "auditor"),
+    ] {
+        let new = json!({"agent": agent, "role": role});
+        let code = house.post(&chief, "/v1/tokens", new).await.refused(403);
+        assert_eq!(code, "INSUFFICIENT_AUTHORITY", "{agent} {role}");
+    }
+    let person = json!({"id": "eve", "kind": "human", "token_role": "worker"});
+    let code = house.post(&chief, "/v1/members", person).await.refused(403);
+    assert_eq!(code, "INSUFFICIENT_AUTHORITY");
+    let op = house.operator();
+    assert_eq!(house.get(&op, "/v1/members/eve").await.refused(404), "NOT_FOUND");
+    house.post(&chief, "/v1/tokens", json!({"agent": "bot", "role": "worker"})).await.ok();
+    // Nor does it end what it could not give.
+    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+    for path in
+        ["/v1/members/ann/tokens".to_owned(), format!("/v1/tokens/{}", jti(&house, &ann).await)]
+    {
+        let code = house.send(&chief, Method::DELETE, &path, None).await.refused(403);
+        assert_eq!(code, "INSUFFICIENT_AUTHORITY", "{path}");
+    }
+    revoke_all(&house, &chief, "bot").await;
+    assert_eq!(house.get(&bot, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    house.get(&ann, "/v1/whoami").await.ok();
+}
+
+// covers: OPS-405, OPS-407
+#[tokio::test]
+async fn tokens_are_listed_and_never_shown() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let (op, ann, bot) = (house.operator(), house.token("ann").await, house.token("bot").await);
+    let new = json!({"id": "new", "kind": "agent", "token_role": "worker"});
+    let made = house.post(&op, "/v1/members", new).await.ok();
+    let new = made["token"].as_str().unwrap();
+    let all = house.get(&op, "/v1/tokens").await.ok();
+    let tokens = all["tokens"].as_array().unwrap();
+    for (token, member) in
+        [(op.as_str(), "operator"), (ann.as_str(), "ann"), (bot.as_str(), "bot"), (new, "new")]
+    {
+        let id = jti(&house, token).await;
+        let found = tokens.iter().find(|t| t["jti"] == id.as_str()).unwrap();
+        assert_eq!((&found["member"], &found["revoked"]), (&json!(member), &json!(false)));
+        assert_eq!(found["kid"], part(token, 0)["kid"]);
+        let claims = part(token, 1);
+        let seconds = claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap();
+        assert!(seconds <= 30 * 24 * 3_600, "{member}: {seconds} s");
+        assert!(!all.to_string().contains(token));
+    }
+    // Others see their own.
+    let own = house.get(&bot, "/v1/tokens").await.ok();
+    assert_eq!(own["tokens"].as_array().unwrap().len(), 1);
+    assert_eq!(own["tokens"][0]["member"], "bot");
+    let code = house.get(&bot, "/v1/tokens?member=ann").await.refused(403);
+    assert_eq!(code, "INSUFFICIENT_AUTHORITY");
+    let of_ann = house.get(&op, "/v1/tokens?member=ann").await.ok();
+    assert_eq!(of_ann["tokens"].as_array().unwrap().len(), 1);
+    // The list is what it was after a restart; what has expired is not in it.
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    let house = House::open_in(folder, START.plus(1_000)).await;
+    assert_eq!(house.get(&op, "/v1/tokens").await.ok(), all);
+    house.pass(2 * DAY_MS).await;
+    let left = house.get(&op, "/v1/tokens").await.ok();
+    assert_eq!(left["tokens"].as_array().unwrap().len(), 1, "the operator's: {left}");
+}
+
+// covers: OPS-406
+#[tokio::test]
+async fn all_tokens_of_a_member_end_at_once() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let (op, other) = (house.operator(), house.token("ann").await);
+    let old = [house.token("bot").await, house.token("bot").await];
+    let mut open = house.connect(&old[0]).await;
+    assert_eq!(revoke_all(&house, &op, "bot").await, json!({"member": "bot", "revoked": 2}));
+    for token in &old {
+        assert_eq!(house.get(token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    }
+    while open.heard().await.is_some() {}
+    house.get(&other, "/v1/whoami").await.ok();
+    // What is handed out after that is good, within the same second too.
+    let new = house.token("bot").await;
+    house.get(&new, "/v1/whoami").await.ok();
+    let listed = house.get(&op, "/v1/tokens?member=bot").await.ok();
+    let revoked = listed["tokens"].as_array().unwrap().iter().filter(|t| t["revoked"] == true);
+    assert_eq!(revoked.count(), 2);
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    let house = House::open_in(folder, START.plus(1_000)).await;
+    assert_eq!(house.get(&old[0], "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    house.get(&new, "/v1/whoami").await.ok();
+    // Everybody may end its own.
+    assert_eq!(revoke_all(&house, &new, "bot").await["revoked"], 1);
+    assert_eq!(house.get(&new, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+}
+
+// covers: OPS-408
+#[tokio::test]
+async fn another_key_signs_and_the_old_ones_tokens_are_honoured_until_they_end() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let (op, old) = (house.operator(), house.token("bot").await);
+    let before = std::fs::read(house.folder.path().join("keys/signing.pem")).unwrap();
+    let bot = house.token_of("bot", "orchestrator").await;
+    let refused = house.post(&bot, "/v1/tokens/rotate", json!({})).await.refused(403);
+    assert_eq!(refused, "INSUFFICIENT_AUTHORITY");
+    let rotated = house.post(&op, "/v1/tokens/rotate", json!({})).await.ok();
+    assert_ne!(std::fs::read(house.folder.path().join("keys/signing.pem")).unwrap(), before);
+    let new = house.token("bot").await;
+    assert_eq!(part(&new, 0)["kid"], rotated["kid"]);
+    assert_eq!(part(&old, 0)["kid"], rotated["retired"][0]["kid"]);
+    // Whoever has taken the old key signs with it, and is in no list.
+    let pem = String::from_utf8(before).unwrap();
+    let der: String = pem.lines().filter(|line| !line.starts_with('-')).collect();
+    let der = base64::engine::general_purpose::STANDARD.decode(der).unwrap();
+    let key = jsonwebtoken::EncodingKey::from_ed_der(&der);
+    let sign = |change: fn(&mut Value)| {
+        let mut claims = part(&old, 1);
+        change(&mut claims);
+        let mut header = jsonwebtoken::Header::new(jsonwebtoken::Algorithm::EdDSA);
+        header.kid = part(&old, 0)["kid"].as_str().map(str::to_owned);
+        jsonwebtoken::encode(&header, &claims, &key).unwrap()
+    };
+    let forged = [
+        sign(|c| c["jti"] = json!("0123456789abcdef0123456789abcdef")),
+        sign(|c| c["agent_id"] = json!("operator")),
+        sign(|c| c["role"] = json!("auditor")),
+    ];
+    let check = async |house: &House| {
+        for token in [&old, &new, &op] {
+            house.get(token, "/v1/whoami").await.ok();
+        }
+        for token in &forged {
+            assert_eq!(house.get(token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+        }
+    };
+    check(&house).await;
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    let house = House::open_in(folder, START.plus(1_000)).await;
+    check(&house).await;
+    let audit = house.get(&op, "/v1/audit?kind=signing_key_rotated").await.ok();
+    assert_eq!(audit["entries"][0]["name"], rotated["kid"]);
+}
+
+// covers: OPS-409
+#[tokio::test]
+async fn hosts_that_share_a_database_keep_their_key() {
+    let (one, other) = crate::hosts::two().await;
+    let op = one.operator();
+    let refused = one.post(&op, "/v1/tokens/rotate", json!({})).await;
+    let why = refused.body["error"]["message"].as_str().unwrap().to_owned();
+    assert_eq!(refused.refused(409), "CONFLICT");
+    assert!(why.contains("other hosts"), "{why}");
+    let bot = one.token("bot").await;
+    other.get(&bot, "/v1/whoami").await.ok();
+    other.running.stop().await;
+    one.running.stop().await;
+}
+
+// covers: OPS-407
+#[tokio::test]
+async fn the_operators_token_is_renewed_before_it_ends() {
+    let house = House::open().await;
+    let first = house.operator();
+    house.pass(20 * DAY_MS).await;
+    let began = Instant::now();
+    let kept = || std::fs::read_to_string(house.folder.path().join("operator.token")).unwrap();
+    while kept() == first {
+        assert!(began.elapsed() < PATIENCE, "it is still the first");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    assert_eq!(house.get(&kept(), "/v1/whoami").await.ok()["role"], "operator");
+}
+
+// covers: OPS-410
+#[tokio::test]
+async fn a_turn_ends_with_the_token_that_it_was_given_for() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (op, ann, token) = (house.operator(), house.token("ann").await, house.token("bot").await);
+    let mut bot = house.connect(&token).await;
+    house.say(&ann, &room, "@bot are you there?").await;
+    let offer = bot.take().await;
+    let turn = offer["turn"]["token"].as_str().unwrap().to_owned();
+    house.get(&turn, &format!("/v1/messages?conversation={room}")).await.ok();
+    let path = format!("/v1/tokens/{}", jti(&house, &token).await);
+    house.send(&op, Method::DELETE, &path, None).await.ok();
+    assert_eq!(house.get(&turn, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    let said = json!({"conversation": room, "text": "yes", "idempotency_key": "y", "in_reply_to": offer["eventId"]});
+    assert_eq!(house.post(&turn, "/v1/messages", said).await.refused(401), "UNAUTHORIZED");
+    // Nor is it good beside another token of the same agent.
+    let another = house.token("bot").await;
+    let args = json!({"conversation": room, "text": "yes", "turn": turn});
+    let refused = house.tool(&another, "chat.send_message", args).await.unwrap_err();
+    assert_eq!(refused, "STALE_TURN");
+}
+
+// covers: OPS-410
+#[tokio::test]
+async fn a_turn_is_no_longer_than_the_token_that_it_was_given_for() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (op, ann) = (house.operator(), house.token("ann").await);
+    let short = json!({"agent": "bot", "role": "worker", "ttl_s": 60});
+    let short = house.post(&op, "/v1/tokens", short).await.ok();
+    let mut bot = house.connect(short["token"].as_str().unwrap()).await;
+    house.say(&ann, &room, "@bot are you there?").await;
+    let offer = bot.take().await;
+    let turn = offer["turn"]["token"].as_str().unwrap().to_owned();
+    house.get(&turn, "/v1/whoami").await.ok();
+    house.clock.advance(61_000);
+    assert_eq!(house.get(&turn, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+}
+
+// covers: OPS-410
+#[tokio::test]
+async fn an_mcp_bearer_ends_with_the_connection_string_it_was_sent_to() {
+    use crate::webhook::{Remote, open, reached};
+    for removed in [false, true] {
+        let house = open().await;
+        let mut remote = Remote::open().await;
+        let room = reached(&house, &remote).await;
+        let (op, ann) = (house.operator(), house.token("ann").await);
+        house.say(&ann, &room, "@weather hello?").await;
+        let delivery = remote.take().await;
+        let bearer = delivery["mcp"]["headers"]["Authorization"].as_str().unwrap().to_owned();
+        let token = bearer.strip_prefix("Bearer ").unwrap();
+        house.get(token, "/v1/whoami").await.ok();
+        match removed {
+            true => {
+                house.send(&op, Method::DELETE, "/v1/endpoints/weather", None).await.ok();
+            }
+            false => {
+                let url = json!({"url": remote.at("/inbox/sk_other")});
+                house.post(&op, "/v1/endpoints/weather/rotate", url).await.ok();
+            }
+        }
+        assert_eq!(house.get(token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+        let read = json!({"conversation": room});
+        let call = json!({"name": "chat.read_thread", "arguments": read});
+        assert_eq!(house.rpc(token, "tools/call", call).await.refused(401), "UNAUTHORIZED");
+    }
+}
+
+// covers: OPS-412
+#[tokio::test]
+async fn why_a_token_is_refused_is_said_in_words() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let good = house.token("bot").await;
+    let parts: Vec<_> = good.split('.').collect();
+    let header = |header: Value| BASE64.encode(header.to_string());
+    let mut foreign = part(&good, 1);
+    foreign["iss"] = json!("https://login.example/");
+    let changed = part(&good, 1).to_string().replace("worker", "operator");
+    for (token, words) in [
+        (format!("{}.{}.", header(json!({"alg": "none"})), parts[1]), "not signed"),
+        (format!("{}.{}.{}", header(json!({"alg": "HS256"})), parts[1], parts[2]), "EdDSA"),
+        (
+            format!(
+                "{}.{}.{}",
+                header(json!({"alg": "RS256"})),
+                BASE64.encode(foreign.to_string()),
+                parts[2]
+            ),
+            "issuer that this host does not trust",
+        ),
+        (format!("{}.{}.{}", parts[0], BASE64.encode(changed), parts[2]), "signature"),
+        (
+            format!("{}.{}.{}", header(json!({"alg": "EdDSA", "kid": "00"})), parts[1], parts[2]),
+            "key that this host does not sign with",
+        ),
+        ("guess".to_owned(), "no token"),
+        ("a.b.c".to_owned(), "no token"),
+    ] {
+        let refused = house.get(&token, "/v1/whoami").await;
+        let why = refused.body["error"]["message"].as_str().unwrap().to_owned();
+        assert_eq!(refused.refused(401), "UNAUTHORIZED");
+        assert!(why.contains(words), "{words}: {why}");
+        for raw in ["InvalidAlgorithm", "InvalidSignature", "expected value", "line 1", "Error("] {
+            assert!(!why.contains(raw), "{why}");
+        }
+    }
+}
+
+// covers: OPS-422, OPS-423, OPS-424
+#[tokio::test]
+async fn who_was_refused_what_and_every_token_is_in_the_audit() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let (op, bot) = (house.operator(), house.token("bot").await);
+    for (path, body, kind) in [
+        ("/v1/members", json!({"id": "x", "kind": "agent"}), "member_added"),
+        ("/v1/tokens", json!({"agent": "ann", "role": "worker"}), "token_issued"),
+        ("/v1/roles", json!({"name": "crew"}), "role_added"),
+        ("/v1/streams", json!({"name": "work"}), "stream_added"),
+        ("/v1/endpoints", json!({"member": "x", "url": "https://a.example/"}), "endpoint_changed"),
+        ("/v1/tokens/rotate", json!({}), "signing_key_rotated"),
+    ] {
+        let code = house.post(&bot, path, body).await.refused(403);
+        assert_eq!(code, "INSUFFICIENT_AUTHORITY", "{path}");
+        house.pass(1_500).await;
+        let found = house.get(&op, &format!("/v1/audit?kind={kind}&member=bot")).await.ok();
+        let entries = found["entries"].as_array().unwrap();
+        let refused = entries.iter().find(|e| e["refused"] == "INSUFFICIENT_AUTHORITY");
+        assert_eq!(refused.unwrap_or_else(|| panic!("{kind}: {found}"))["by"], "bot");
+    }
+    let made = json!({"id": "aide", "kind": "agent", "token_role": "worker"});
+    house.post(&op, "/v1/members", made).await.ok();
+    let issued = house.get(&op, "/v1/audit?kind=token_issued&member=aide").await.ok();
+    assert_eq!(
+        (&issued["entries"][0]["by"], issued["entries"].as_array().unwrap().len()),
+        (&json!("operator"), 1)
+    );
+
+    let link = house.running.operator_link.clone();
+    let path = link.strip_prefix(&house.running.url).unwrap().to_owned();
+    House::answer(house.request(Method::GET, &path)).await.ok();
+    let signed_in = house.get(&op, "/v1/audit?kind=signed_in").await.ok();
+    assert_eq!(signed_in["entries"][0]["member"], "operator");
+}
+
+// covers: OPS-418
+#[tokio::test]
+async fn a_program_that_looks_at_the_link_does_not_use_it_up() {
+    let house = House::open().await;
+    let link = house.running.operator_link.clone();
+    let path = link.strip_prefix(&house.running.url).unwrap().to_owned();
+    for _ in 0..2 {
+        let looked = house.request(Method::HEAD, &path).send().await.unwrap();
+        assert_eq!(looked.status().as_u16(), 405);
+    }
+    House::answer(house.request(Method::GET, &path)).await.ok();
+}
+
+// covers: OPS-413
+#[tokio::test]
+async fn a_start_that_is_refused_leaves_nothing() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let config = || chorus_server::Config {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        ..chorus_server::Config::on(&data)
+    };
+    let port = chorus_server::Config { listen: taken.local_addr().unwrap(), ..config() };
+    let why = Host::start(port).await.err().unwrap().to_string();
+    assert!(why.contains("cannot listen"), "{why}");
+    assert!(!data.exists());
+    // Keys that cannot be read, keys that cannot be made, and a certificate that is not there.
+    std::fs::create_dir(folder.path().join("bad")).unwrap();
+    std::fs::write(folder.path().join("bad/signing.pem"), "no key").unwrap();
+    let bad = chorus_server::Config { keys: Some(folder.path().join("bad")), ..config() };
+    Host::start(bad).await.err().unwrap();
+    assert!(!data.exists());
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let unmade = chorus_server::Config { keys: Some(folder.path().join("file/keys")), ..config() };
+    Host::start(unmade).await.err().unwrap();
+    assert!(!data.exists());
+    let mut tls = config();
+    tls.settings.tls.cert = Some(folder.path().join("cert.pem"));
+    tls.settings.tls.key = Some(folder.path().join("key.pem"));
+    Host::start(tls).await.err().unwrap();
+    assert!(!data.exists());
+
+    // Another host's database, whose keys are others.
+    let url = chorus_cluster::schema().unwrap();
+    let set = |config: &mut chorus_server::Config| config.database = Some(url.clone());
+    let one = House::open_with(tempfile::tempdir().unwrap(), START, set).await;
+    let other = chorus_server::Config { database: Some(url.clone()), ..config() };
+    let why = Host::start(other).await.err().unwrap().to_string();
+    assert!(why.contains("sign with other keys"), "{why}");
+    assert!(!data.exists());
+    one.running.stop().await;
+}
+
+// covers: OPS-415
+#[tokio::test]
+async fn what_is_done_in_a_dm_is_not_shown_to_an_operator_who_cannot_read_it() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let (op, ann, bot) = (house.operator(), house.token("ann").await, house.token("bot").await);
+    let auditor = house.token_of("watcher", "auditor").await;
+    let mut harness = house.connect(&bot).await;
+    let dm = json!({"kind": "dm", "members": ["bot"]});
+    let dm = house.post(&ann, "/v1/channels", dm).await.ok()["id"].as_str().unwrap().to_owned();
+    let asked = house.say(&ann, &dm, "between us?").await;
+    let offer = harness.take().await;
+    let opening = json!({"conversation": dm, "root": asked["event_id"], "title": "ours"});
+    let thread = house.post(&ann, "/v1/threads", opening).await.ok()["id"].clone();
+    // Refusals are kept in the audit log itself.
+    let path = format!("/v1/threads/{}", thread.as_str().unwrap());
+    house.send(&bot, Method::PATCH, &path, Some(json!({"status": "closed"}))).await;
+    house
+        .send(&bot, Method::PATCH, &format!("/v1/channels/{dm}"), Some(json!({"title": "x"})))
+        .await;
+    harness.reply(&offer, "yes").await.unwrap();
+    house.pass(2_000).await;
+    let about = |audit: &Value| {
+        let entries = audit["entries"].as_array().unwrap();
+        let ids = [json!(dm), asked["event_id"].clone(), thread.clone()];
+        let of = |e: &&Value| ids.contains(&e["conversation"]) || ids.contains(&e["subject"]);
+        entries.iter().filter(of).count()
+    };
+    assert_eq!(about(&house.get(&op, "/v1/audit?limit=1000").await.ok()), 0);
+    assert!(about(&house.get(&auditor, "/v1/audit?limit=1000").await.ok()) > 3);
+}
+
+// covers: OPS-416
+#[tokio::test]
+async fn an_auditor_types_nowhere() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, auditor) = (house.token("ann").await, house.token_of("watcher", "auditor").await);
+    let mut tail = crate::live::Tail::of(&house, &ann, &format!("conversation={room}")).await;
+    let typing = json!({"conversation": room, "typing": true});
+    assert_eq!(house.post(&auditor, "/v1/typing", typing).await.refused(403), "FORBIDDEN");
+    house.say(&ann, &room, "nobody typed").await;
+    assert_eq!(tail.next().await.unwrap().0, "message_posted");
+}
+
+// covers: OPS-417
+#[tokio::test]
+async fn who_speaks_in_an_inbox_is_shown_to_whom_it_concerns() {
+    let house = House::open().await;
+    let (_, id) =
+        crate::inboxes::with_inbox(&house, json!({"name": "the board's own Slack"})).await;
+    let op = house.operator();
+    house.post(&op, "/v1/members", json!({"id": "ann", "kind": "human"})).await.ok();
+    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+    let id = id.strip_prefix("inb_").unwrap_or(&id).to_owned();
+    for (token, shown) in [(&op, true), (&bot, true), (&ann, false)] {
+        let all = house.get(token, "/v1/members").await.ok().to_string();
+        assert_eq!(all.contains("the board's own Slack"), shown, "{all}");
+        assert_eq!(all.contains(&id), shown);
+    }
+}
+
+// covers: OPS-419
+#[tokio::test]
+async fn a_request_has_one_host() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let house = House::open().await;
+    let mut stream = tokio::net::TcpStream::connect(house.running.addr).await.unwrap();
+    let head = "GET /healthz HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\nconnection: close\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+}
+
+// covers: OPS-404
+#[tokio::test]
+async fn nobody_decides_about_what_they_asked_for() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let (op, ann) = (house.operator(), house.token("ann").await);
+    let chief = house.token_of("bot", "orchestrator").await;
+    let source = house.post(&ann, "/v1/channels", json!({"kind": "dm", "members": ["bot"]})).await;
+    let asked = house.say(&ann, source.ok()["id"].as_str().unwrap(), "tell them what I said").await;
+    let room = house.post(&op, "/v1/channels", json!({"title": "out", "members": ["bot", "ann"]}));
+    let room = room.await.ok()["id"].as_str().unwrap().to_owned();
+    let new = json!({"conversation": room, "text": "what she said", "in_reply_to": asked["event_id"], "idempotency_key": "k"});
+    assert_eq!(house.post(&chief, "/v1/messages", new).await.refused(403), "APPROVAL_REQUIRED");
+    let waits = house.get(&chief, "/v1/approvals").await.ok();
+    let path = format!("/v1/approvals/{}", waits["approvals"][0]["id"].as_str().unwrap());
+    let yes = json!({"approved": true});
+    assert_eq!(house.post(&chief, &path, yes.clone()).await.refused(403), "INSUFFICIENT_AUTHORITY");
+    // It cannot make itself a person who would, either.
+    for token in
+        [json!({"agent": "ann", "role": "worker"}), json!({"agent": "operator", "role": "worker"})]
+    {
+        house.post(&chief, "/v1/tokens", token).await.refused(403);
+    }
+    house.post(&ann, &path, yes).await.ok();
+}
+
+// covers: OPS-414
+#[tokio::test]
+async fn a_host_that_drains_says_so_to_the_end() {
+    use tokio::io::AsyncWriteExt;
+    let set = |config: &mut chorus_server::Config| config.settings.basics.drain_seconds = 0;
+    let house = House::open_with(tempfile::tempdir().unwrap(), START, set).await;
+    // An answer that is waited for when the time for draining is over.
+    let mut slow = tokio::net::TcpStream::connect(house.running.addr).await.unwrap();
+    let head = format!(
+        "POST /v1/members HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\ncontent-length: 99\r\n\r\n{{",
+        house.operator()
+    );
+    slow.write_all(head.as_bytes()).await.unwrap();
+    let ready = house.url("/readyz");
+    assert_eq!(reqwest::get(&ready).await.unwrap().status().as_u16(), 200);
+    let House { running, .. } = house;
+    let stopping = tokio::spawn(running.stop());
+    let began = Instant::now();
+    // A connection of its own each time, as a load balancer makes.
+    while reqwest::get(&ready).await.unwrap().status().as_u16() != 503 {
+        assert!(began.elapsed() < PATIENCE);
+    }
+    for _ in 0..3 {
+        assert_eq!(
+            reqwest::get(&ready).await.unwrap().text().await.unwrap(),
+            "not ready: draining\n"
+        );
+    }
+    drop(slow);
+    stopping.await.unwrap();
+}

@@ -1,0 +1,90 @@
+//! Tokens that were handed out, and members all of whose tokens were ended. They are part of the directory; no token
+//! is kept itself.
+
+use std::sync::Arc;
+
+use chorus_core::ids::{MemberKey, Timestamp};
+use chorus_core::member::Directory;
+use chorus_core::packed::Coded;
+use chorus_core::token::Issued;
+
+use crate::db::{Db, Result, Row, Table};
+use crate::row::{code, maybe_uid};
+
+pub(crate) static ISSUED: Table = Table::new(
+    "issued",
+    3,
+    &["workspace", "member", "jti", "role", "session", "issued_at", "expires_at", "kid", "revoked"],
+);
+
+pub(crate) static CUT_OFF: Table = Table::new("cut_off", 2, &["workspace", "member", "at"]);
+
+/// Puts the tokens of the workspace that have not expired into its directory.
+pub(crate) fn load(
+    db: &dyn Db,
+    workspace: i64,
+    now: Timestamp,
+    directory: &mut Directory,
+) -> Result<()> {
+    let sql = format!("{} WHERE workspace = $1 AND expires_at > $2", ISSUED.select());
+    directory.issued = Default::default();
+    for token in db.all(&sql, &[workspace.into(), now.0.into()], read)? {
+        directory.put_issued(Arc::new(token));
+    }
+    let sql = format!("{} WHERE workspace = $1", CUT_OFF.select());
+    directory.cut_offs = Default::default();
+    let all = db.all(&sql, &[workspace.into()], |row| {
+        Ok((MemberKey(row.int(1)?), Timestamp(row.int(2)?)))
+    })?;
+    for (member, at) in all {
+        directory.cut_offs.insert_mut(member, at);
+    }
+    Ok(())
+}
+
+pub(crate) fn put(db: &dyn Db, workspace: i64, token: &Issued) -> Result<()> {
+    let session = token.session.map(|uid| uid.0.to_be_bytes());
+    db.put(
+        &ISSUED,
+        &[
+            workspace.into(),
+            token.member.0.into(),
+            (&*token.jti).into(),
+            token.authority.code().into(),
+            session.as_ref().into(),
+            token.issued.0.into(),
+            token.expires.0.into(),
+            (&*token.kid).into(),
+            token.revoked.into(),
+        ],
+    )
+}
+
+pub(crate) fn remove(db: &dyn Db, workspace: i64, member: MemberKey, jti: &str) -> Result<()> {
+    db.remove(&ISSUED, &[workspace.into(), member.0.into(), jti.into()])
+}
+
+/// All tokens that the member had by then have ended.
+pub(crate) fn cut_off(db: &dyn Db, workspace: i64, member: MemberKey, at: Timestamp) -> Result<()> {
+    db.put(&CUT_OFF, &[workspace.into(), member.0.into(), at.0.into()])
+}
+
+/// Ends all tokens that the member has, those too that are not in the list.
+pub(crate) fn end_all(db: &dyn Db, workspace: i64, member: MemberKey, at: Timestamp) -> Result<()> {
+    let sql = "UPDATE issued SET revoked = 1 WHERE workspace = $1 AND member = $2";
+    db.execute(sql, &[workspace.into(), member.0.into()])?;
+    cut_off(db, workspace, member, at)
+}
+
+fn read(row: &dyn Row) -> Result<Issued> {
+    Ok(Issued {
+        member: MemberKey(row.int(1)?),
+        jti: row.text(2)?.into(),
+        authority: code(row, 3)?,
+        session: maybe_uid(row, 4)?,
+        issued: Timestamp(row.int(5)?),
+        expires: Timestamp(row.int(6)?),
+        kid: row.text(7)?.into(),
+        revoked: row.flag(8)?,
+    })
+}

@@ -1,0 +1,149 @@
+//! A database that ends before it should is found, whatever became of its end; one that only was copied is not.
+
+use std::fs;
+use std::path::Path;
+
+use chorus_core::ids::{Timestamp, Uid};
+use chorus_store::repair::Part;
+use chorus_store::{Options, open};
+
+use crate::ground::{Ground, doctor, place};
+
+const FILES: [&str; 3] = ["chorus.db", "chorus.db-wal", "newest"];
+
+/// What a crash leaves of a folder now.
+fn killed(folder: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for name in FILES {
+        fs::copy(folder.join(name), copy.path().join(name)).unwrap();
+    }
+    copy
+}
+
+/// A folder whose host was killed after so many posts, too few for the write-ahead log to be copied back.
+fn killed_after(posts: usize) -> (tempfile::TempDir, Uid) {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle().uid;
+    (0..posts).for_each(|n| drop(ground.say(room, &format!("number {n}"))));
+    (killed(folder.path()), room)
+}
+
+/// The disk changes one byte of a file, at so many hundredths of it.
+fn flip(file: &Path, hundredths: usize) {
+    let mut bytes = fs::read(file).unwrap();
+    let at = bytes.len() * hundredths / 100;
+    bytes[at] ^= 0x10;
+    fs::write(file, bytes).unwrap();
+}
+
+fn refused(folder: &Path) -> String {
+    match open(Options::new(folder, Uid(0xab))) {
+        Ok(_) => panic!("it was opened"),
+        Err(error) => error.to_string(),
+    }
+}
+
+// covers: OPS-440
+#[test]
+fn a_log_that_one_byte_cut_short_is_refused_named_and_gone_on_with_knowingly() {
+    for hundredths in [60, 75, 90] {
+        let (folder, room) = killed_after(100);
+        let wal = folder.path().join("chorus.db-wal");
+        flip(&wal, hundredths);
+        let left = fs::read(&wal).unwrap();
+        for _ in 0..2 {
+            let why = refused(folder.path());
+            assert!(why.contains("ends before it should"), "{why}");
+            assert!(why.contains(folder.path().to_str().unwrap()), "{why}");
+            assert!(why.contains("doctor --repair"), "{why}");
+        }
+        let backup = folder.path().join("backup.db");
+        let taken = chorus_store::backup::take(folder.path(), &backup, Timestamp(1));
+        assert!(taken.unwrap_err().to_string().contains("ends before it should"));
+        assert!(!backup.exists());
+        assert_eq!(fs::read(&wal).unwrap(), left, "what can be saved of it is still there");
+        let report = doctor(folder.path());
+        let named = report.problems.iter().filter(|p| p.what.contains("ends before")).count();
+        assert_eq!(named, 1, "{:#?}", report.problems);
+
+        // So many are missing as it says.
+        let missing: u64 = refused(folder.path())
+            .split_once("should: ")
+            .and_then(|(_, rest)| rest.split_once(" of the "))
+            .map(|(count, _)| count.parse().unwrap())
+            .unwrap();
+        assert!(missing > 0);
+        let repairs = chorus_store::repair(&place(folder.path()), folder.path()).unwrap();
+        assert!(repairs.iter().any(|r| r.part == Part::LogEnd), "{repairs:#?}");
+        assert_eq!(doctor(folder.path()).problems, []);
+        let again = chorus_store::repair(&place(folder.path()), folder.path()).unwrap();
+        assert_eq!(again, []);
+        let store = open(Options::new(folder.path(), Uid(0xab))).unwrap();
+        assert_eq!(store.tenant().epoch, 2, "turns of before are void");
+        drop(store);
+        let ground = Ground::at(folder.path(), Timestamp(2_000_000));
+        let head = ground.readers.heads().unwrap()[0].1;
+        let said = ground.say(room, "and on it goes").event.seq;
+        assert_eq!(said, head.seq.next());
+        ground.writer.stop();
+        assert_eq!(doctor(folder.path()).problems, []);
+    }
+}
+
+// covers: OPS-440
+#[test]
+fn a_log_that_is_gone_or_an_older_database_in_its_place_is_found_too() {
+    let (folder, _) = killed_after(20);
+    fs::remove_file(folder.path().join("chorus.db-wal")).unwrap();
+    assert!(
+        refused(folder.path()).contains("ends before it should"),
+        "nothing was copied back yet"
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle().uid;
+    ground.writer.stop();
+    let database = folder.path().join("chorus.db");
+    let older = fs::read(&database).unwrap();
+    let ground = Ground::at(folder.path(), Timestamp(2_000_000));
+    ground.say(room, "later");
+    ground.writer.stop();
+    fs::write(&database, older).unwrap();
+    let why = refused(folder.path());
+    assert!(why.contains("1 of the "), "{why}");
+}
+
+// covers: OPS-441
+#[test]
+fn what_is_noted_may_be_behind_or_of_another_workspace_or_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle().uid;
+    let before = fs::read(folder.path().join("newest")).unwrap();
+    (0..20).for_each(|n| drop(ground.say(room, &format!("number {n}"))));
+    let other = tempfile::tempdir().unwrap();
+    let elsewhere = Ground::with(Options::new(other.path(), Uid(0xcd)), Timestamp(1_000_000));
+    elsewhere.settle();
+    (0..99).for_each(|n| drop(elsewhere.channel(&format!("room {n}"))));
+    let foreign = fs::read(other.path().join("newest")).unwrap();
+    for newest in [Some(before), Some(foreign), Some(b"nonsense".to_vec()), None] {
+        let copy = killed(folder.path());
+        let file = copy.path().join("newest");
+        match newest {
+            Some(bytes) => fs::write(&file, bytes).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        assert_eq!(doctor(copy.path()).problems, []);
+        let ground = Ground::at(copy.path(), Timestamp(2_000_000));
+        // The log is emptied once after a start.
+        (0..10).for_each(|n| drop(ground.say(room, &format!("goes on {n}"))));
+        ground.pass(0);
+        let after = killed(copy.path());
+        ground.writer.stop();
+        // From here on it knows again how far it came.
+        flip(&after.path().join("chorus.db-wal"), 5);
+        assert!(refused(after.path()).contains("ends before it should"));
+    }
+}
