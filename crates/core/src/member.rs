@@ -19,10 +19,6 @@ use crate::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
 use crate::inbox::Inbox;
 use crate::limits;
 use crate::project::Project;
-use crate::token::Issued;
-
-/// The member that the first start makes, and that the host itself hands the operator's token to. It is always there.
-pub const OPERATOR: &str = "operator";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemberKind {
@@ -115,7 +111,7 @@ pub struct Directory {
     /// Revoked token ids with the time after which the token is dead anyway.
     pub revoked: HashTrieMapSync<Arc<str>, Timestamp>,
     /// Tokens that were handed out and have not expired, by whose they are and their id.
-    pub issued: RedBlackTreeMapSync<(MemberKey, Arc<str>), Arc<Issued>>,
+    pub issued: RedBlackTreeMapSync<(MemberKey, Arc<str>), Arc<crate::token::Issued>>,
     /// When all tokens that a member had were ended: those too that are not in the list.
     pub cut_offs: HashTrieMapSync<MemberKey, Timestamp>,
     /// What waits for a person, and what was decided lately.

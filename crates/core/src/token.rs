@@ -8,6 +8,9 @@ use crate::error::{Code, Refusal};
 use crate::ids::{MemberKey, Timestamp, Uid};
 use crate::member::{Directory, MemberKind};
 
+/// The member that the first start makes, and that the host itself hands the operator's token to. It is always there.
+pub const OPERATOR: &str = "operator";
+
 /// A token as it was handed out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issued {

@@ -7,7 +7,8 @@ use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{MemberKey, SessionKey, Uid};
 use crate::limits;
-use crate::member::{OPERATOR, Session};
+use crate::member::Session;
+use crate::token::OPERATOR;
 
 impl Run<'_> {
     pub(super) fn administer(&mut self, command: Command) -> Result<Outcome> {

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::command::Authority;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Timestamp;
-use chorus_core::member::OPERATOR;
+use chorus_core::token::OPERATOR;
 use jsonwebtoken::{Algorithm, Validation};
 use serde::Deserialize;
 use serde_json::{Map, Value};

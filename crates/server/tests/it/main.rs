@@ -25,6 +25,7 @@ mod ephemeral;
 mod erase;
 mod feed;
 mod files;
+mod gates;
 mod hosts;
 mod identity;
 mod inboxes;

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use chorus_core::ids::MemberKey;
-use chorus_core::member::{Member, OPERATOR};
+use chorus_core::member::Member;
+use chorus_core::token::OPERATOR;
 
 use super::{Part, Record, Repair, Repairs, audit, directory};
 use crate::db::Result;

@@ -1,0 +1,233 @@
+//! Small gates: what is kept of refusals, what a start that is refused leaves, who is shown what, and who is answered.
+
+use std::time::Instant;
+
+use chorus_server::Host;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::house::{House, PATIENCE, START};
+
+// covers: OPS-422, OPS-423, OPS-424
+#[tokio::test]
+async fn who_was_refused_what_and_every_token_is_in_the_audit() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let (op, bot) = (house.operator(), house.token("bot").await);
+    for (path, body, kind) in [
+        ("/v1/members", json!({"id": "x", "kind": "agent"}), "member_added"),
+        ("/v1/tokens", json!({"agent": "ann", "role": "worker"}), "token_issued"),
+        ("/v1/roles", json!({"name": "crew"}), "role_added"),
+        ("/v1/streams", json!({"name": "work"}), "stream_added"),
+        ("/v1/endpoints", json!({"member": "x", "url": "https://a.example/"}), "endpoint_changed"),
+        ("/v1/tokens/rotate", json!({}), "signing_key_rotated"),
+    ] {
+        let code = house.post(&bot, path, body).await.refused(403);
+        assert_eq!(code, "INSUFFICIENT_AUTHORITY", "{path}");
+        house.pass(1_500).await;
+        let found = house.get(&op, &format!("/v1/audit?kind={kind}&member=bot")).await.ok();
+        let entries = found["entries"].as_array().unwrap();
+        let refused = entries.iter().find(|e| e["refused"] == "INSUFFICIENT_AUTHORITY");
+        assert_eq!(refused.unwrap_or_else(|| panic!("{kind}: {found}"))["by"], "bot");
+    }
+    let made = json!({"id": "aide", "kind": "agent", "token_role": "worker"});
+    house.post(&op, "/v1/members", made).await.ok();
+    let issued = house.get(&op, "/v1/audit?kind=token_issued&member=aide").await.ok();
+    assert_eq!(
+        (&issued["entries"][0]["by"], issued["entries"].as_array().unwrap().len()),
+        (&json!("operator"), 1)
+    );
+
+    let link = house.running.operator_link.clone();
+    let path = link.strip_prefix(&house.running.url).unwrap().to_owned();
+    House::answer(house.request(Method::GET, &path)).await.ok();
+    let signed_in = house.get(&op, "/v1/audit?kind=signed_in").await.ok();
+    assert_eq!(signed_in["entries"][0]["member"], "operator");
+}
+
+// covers: OPS-418
+#[tokio::test]
+async fn a_program_that_looks_at_the_link_does_not_use_it_up() {
+    let house = House::open().await;
+    let link = house.running.operator_link.clone();
+    let path = link.strip_prefix(&house.running.url).unwrap().to_owned();
+    for _ in 0..2 {
+        let looked = house.request(Method::HEAD, &path).send().await.unwrap();
+        assert_eq!(looked.status().as_u16(), 405);
+    }
+    House::answer(house.request(Method::GET, &path)).await.ok();
+}
+
+// covers: OPS-413
+#[tokio::test]
+async fn a_start_that_is_refused_leaves_nothing() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let config = || chorus_server::Config {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        ..chorus_server::Config::on(&data)
+    };
+    let port = chorus_server::Config { listen: taken.local_addr().unwrap(), ..config() };
+    let why = Host::start(port).await.err().unwrap().to_string();
+    assert!(why.contains("cannot listen"), "{why}");
+    assert!(!data.exists());
+    // Keys that cannot be read, keys that cannot be made, and a certificate that is not there.
+    std::fs::create_dir(folder.path().join("bad")).unwrap();
+    std::fs::write(folder.path().join("bad/signing.pem"), "no key").unwrap();
+    let bad = chorus_server::Config { keys: Some(folder.path().join("bad")), ..config() };
+    Host::start(bad).await.err().unwrap();
+    assert!(!data.exists());
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let unmade = chorus_server::Config { keys: Some(folder.path().join("file/keys")), ..config() };
+    Host::start(unmade).await.err().unwrap();
+    assert!(!data.exists());
+    let mut tls = config();
+    tls.settings.tls.cert = Some(folder.path().join("cert.pem"));
+    tls.settings.tls.key = Some(folder.path().join("key.pem"));
+    Host::start(tls).await.err().unwrap();
+    assert!(!data.exists());
+
+    // Another host's database, whose keys are others.
+    let url = chorus_cluster::schema().unwrap();
+    let set = |config: &mut chorus_server::Config| config.database = Some(url.clone());
+    let one = House::open_with(tempfile::tempdir().unwrap(), START, set).await;
+    let other = chorus_server::Config { database: Some(url.clone()), ..config() };
+    let why = Host::start(other).await.err().unwrap().to_string();
+    assert!(why.contains("sign with other keys"), "{why}");
+    assert!(!data.exists());
+    one.running.stop().await;
+}
+
+// covers: OPS-415
+#[tokio::test]
+async fn what_is_done_in_a_dm_is_not_shown_to_an_operator_who_cannot_read_it() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let (op, ann, bot) = (house.operator(), house.token("ann").await, house.token("bot").await);
+    let auditor = house.token_of("watcher", "auditor").await;
+    let mut harness = house.connect(&bot).await;
+    let dm = json!({"kind": "dm", "members": ["bot"]});
+    let dm = house.post(&ann, "/v1/channels", dm).await.ok()["id"].as_str().unwrap().to_owned();
+    let asked = house.say(&ann, &dm, "between us?").await;
+    let offer = harness.take().await;
+    let opening = json!({"conversation": dm, "root": asked["event_id"], "title": "ours"});
+    let thread = house.post(&ann, "/v1/threads", opening).await.ok()["id"].clone();
+    // Refusals are kept in the audit log itself.
+    let path = format!("/v1/threads/{}", thread.as_str().unwrap());
+    house.send(&bot, Method::PATCH, &path, Some(json!({"status": "closed"}))).await;
+    house
+        .send(&bot, Method::PATCH, &format!("/v1/channels/{dm}"), Some(json!({"title": "x"})))
+        .await;
+    harness.reply(&offer, "yes").await.unwrap();
+    house.pass(2_000).await;
+    let about = |audit: &Value| {
+        let entries = audit["entries"].as_array().unwrap();
+        let ids = [json!(dm), asked["event_id"].clone(), thread.clone()];
+        let of = |e: &&Value| ids.contains(&e["conversation"]) || ids.contains(&e["subject"]);
+        entries.iter().filter(of).count()
+    };
+    assert_eq!(about(&house.get(&op, "/v1/audit?limit=1000").await.ok()), 0);
+    assert!(about(&house.get(&auditor, "/v1/audit?limit=1000").await.ok()) > 3);
+}
+
+// covers: OPS-416
+#[tokio::test]
+async fn an_auditor_types_nowhere() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, auditor) = (house.token("ann").await, house.token_of("watcher", "auditor").await);
+    let mut tail = crate::live::Tail::of(&house, &ann, &format!("conversation={room}")).await;
+    let typing = json!({"conversation": room, "typing": true});
+    assert_eq!(house.post(&auditor, "/v1/typing", typing).await.refused(403), "FORBIDDEN");
+    house.say(&ann, &room, "nobody typed").await;
+    assert_eq!(tail.next().await.unwrap().0, "message_posted");
+}
+
+// covers: OPS-417
+#[tokio::test]
+async fn who_speaks_in_an_inbox_is_shown_to_whom_it_concerns() {
+    let house = House::open().await;
+    let (_, id) =
+        crate::inboxes::with_inbox(&house, json!({"name": "the board's own Slack"})).await;
+    let op = house.operator();
+    house.post(&op, "/v1/members", json!({"id": "ann", "kind": "human"})).await.ok();
+    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+    let id = id.strip_prefix("inb_").unwrap_or(&id).to_owned();
+    for (token, shown) in [(&op, true), (&bot, true), (&ann, false)] {
+        let all = house.get(token, "/v1/members").await.ok().to_string();
+        assert_eq!(all.contains("the board's own Slack"), shown, "{all}");
+        assert_eq!(all.contains(&id), shown);
+    }
+}
+
+// covers: OPS-419
+#[tokio::test]
+async fn a_request_has_one_host() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let house = House::open().await;
+    let mut stream = tokio::net::TcpStream::connect(house.running.addr).await.unwrap();
+    let head = "GET /healthz HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\nconnection: close\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+}
+
+// covers: OPS-404
+#[tokio::test]
+async fn nobody_decides_about_what_they_asked_for() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let (op, ann) = (house.operator(), house.token("ann").await);
+    let chief = house.token_of("bot", "orchestrator").await;
+    let source = house.post(&ann, "/v1/channels", json!({"kind": "dm", "members": ["bot"]})).await;
+    let asked = house.say(&ann, source.ok()["id"].as_str().unwrap(), "tell them what I said").await;
+    let room = house.post(&op, "/v1/channels", json!({"title": "out", "members": ["bot", "ann"]}));
+    let room = room.await.ok()["id"].as_str().unwrap().to_owned();
+    let new = json!({"conversation": room, "text": "what she said", "in_reply_to": asked["event_id"], "idempotency_key": "k"});
+    assert_eq!(house.post(&chief, "/v1/messages", new).await.refused(403), "APPROVAL_REQUIRED");
+    let waits = house.get(&chief, "/v1/approvals").await.ok();
+    let path = format!("/v1/approvals/{}", waits["approvals"][0]["id"].as_str().unwrap());
+    let yes = json!({"approved": true});
+    assert_eq!(house.post(&chief, &path, yes.clone()).await.refused(403), "INSUFFICIENT_AUTHORITY");
+    // It cannot make itself a person who would, either.
+    for token in
+        [json!({"agent": "ann", "role": "worker"}), json!({"agent": "operator", "role": "worker"})]
+    {
+        house.post(&chief, "/v1/tokens", token).await.refused(403);
+    }
+    house.post(&ann, &path, yes).await.ok();
+}
+
+// covers: OPS-414
+#[tokio::test]
+async fn a_host_that_drains_says_so_to_the_end() {
+    use tokio::io::AsyncWriteExt;
+    let set = |config: &mut chorus_server::Config| config.settings.basics.drain_seconds = 0;
+    let house = House::open_with(tempfile::tempdir().unwrap(), START, set).await;
+    // An answer that is waited for when the time for draining is over.
+    let mut slow = tokio::net::TcpStream::connect(house.running.addr).await.unwrap();
+    let head = format!(
+        "POST /v1/members HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\ncontent-length: 99\r\n\r\n{{",
+        house.operator()
+    );
+    slow.write_all(head.as_bytes()).await.unwrap();
+    let ready = house.url("/readyz");
+    assert_eq!(reqwest::get(&ready).await.unwrap().status().as_u16(), 200);
+    let House { running, .. } = house;
+    let stopping = tokio::spawn(running.stop());
+    let began = Instant::now();
+    // A connection of its own each time, as a load balancer makes.
+    while reqwest::get(&ready).await.unwrap().status().as_u16() != 503 {
+        assert!(began.elapsed() < PATIENCE);
+    }
+    for _ in 0..3 {
+        assert_eq!(
+            reqwest::get(&ready).await.unwrap().text().await.unwrap(),
+            "not ready: draining\n"
+        );
+    }
+    drop(slow);
+    stopping.await.unwrap();
+}
