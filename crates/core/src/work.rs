@@ -81,7 +81,8 @@ struct Said {
     at: Seq,
     thread_seq: u64,
     by: MemberKey,
-    #[redact(fixed = 3)] text: Arc<str>,
+    #[redact(fixed = 3)]
+    text: Arc<str>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
