@@ -177,7 +177,11 @@ impl Host {
         let no_port = |why| StartError::Listen { addr: config.listen, why };
         let listener = TcpListener::bind(config.listen).await.map_err(no_port)?;
         let addr = listener.local_addr().map_err(no_port)?;
-        let webhooks = Webhooks::open(&config.settings.webhook, &roots, addr.ip());
+        let url = match &config.public_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => local_url(addr, tls.is_some()),
+        };
+        let webhooks = Webhooks::open(&config.settings.webhook, &roots, (addr.ip(), &url));
         let webhooks = webhooks.map_err(StartError::Outward)?;
         let options = Options {
             may_begin: database.is_none() || !config.data.join(OPERATOR_FILE).exists(),
@@ -200,10 +204,6 @@ impl Host {
         let (store, keys) = opened.inspect_err(|refused| before.put_back(refused))?;
         // What a backup that was interrupted has left. The folder is ours alone now.
         chorus_store::backup::remove(&config.data.join(PARTIAL));
-        let url = match &config.public_url {
-            Some(url) => url.trim_end_matches('/').to_owned(),
-            None => local_url(addr, tls.is_some()),
-        };
         let workspace = store.tenant().uid;
         let workspace_name = store.tenant().name.to_string();
         let workspace_id: Arc<str> = workspace.show(Prefix::Workspace).into();

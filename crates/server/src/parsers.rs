@@ -17,7 +17,7 @@ use futures_util::{FutureExt, stream};
 use crate::app::assets::picture::thumbnail;
 use crate::auth::callback::{Callback, Purpose};
 use crate::auth::{Auth, Issued, Keys, Stem, Turn};
-use crate::doors::callback_lines::Lines;
+use crate::doors::callback_events::Events;
 use crate::history::read_again;
 use crate::outward::{Allowed, check_url};
 
@@ -26,12 +26,12 @@ pub fn callback_body(pieces: &[&[u8]]) -> (Vec<Vec<u8>>, Option<Code>) {
     let pieces: Vec<_> =
         pieces.iter().map(|p| Ok::<_, std::io::Error>(Bytes::copy_from_slice(p))).collect();
     let body = Body::from_stream(stream::iter(pieces)).into_data_stream();
-    let mut lines = Lines::of(body, pending::<()>);
+    let mut events = Events::of(body, pending::<()>);
     let mut found = Vec::new();
     loop {
         // Every piece is there: nothing is ever waited for.
-        match lines.next().now_or_never() {
-            Some(Ok(Some(line))) => found.push(line.to_vec()),
+        match events.next().now_or_never() {
+            Some(Ok(Some(event))) => found.push(event.to_vec()),
             Some(Ok(None)) => return (found, None),
             Some(Err(refusal)) => return (found, Some(refusal.code)),
             None => return (found, Some(Code::Internal)),

@@ -40,6 +40,9 @@ pub enum Part {
 }
 
 impl Part {
+    /// The words of `type`.
+    pub(crate) const KINDS: [&str; 4] = ["text", "asset", "upload", "board_reference"];
+
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }

@@ -82,6 +82,8 @@ pub enum Outcome {
     Working {
         conversation: Arc<Conversation>,
         event: Uid,
+        /// Who alone is shown the event; none is everybody in the conversation.
+        only: Option<Arc<[MemberKey]>>,
     },
     Owed {
         offers: Vec<Offer>,
@@ -190,6 +192,8 @@ pub struct Offer {
     pub attempt: u16,
     /// A session of its member has taken it before.
     pub taken: bool,
+    /// The agent behind the connection string has it and has been silent: it is reminded, and not asked anew.
+    pub reminds: bool,
     pub fence: u32,
     /// Posts of it that failed, for the host that carries it.
     pub retry: Option<Box<Retry>>,
@@ -220,8 +224,9 @@ pub enum RemoteNews {
     Said,
     /// Its agent has taken the event up.
     Began(Seq),
-    /// Nothing is owed for the event any more; `answered` when something was said to it.
-    Ended { event: Seq, answered: bool },
+    /// Nothing is owed for the event any more; `answered` when something was said to it, `failed` when nothing was owed
+    /// and it could not be done.
+    Ended { event: Seq, answered: bool, failed: bool },
 }
 
 /// What is to be done outside, after the commit. A closed list.

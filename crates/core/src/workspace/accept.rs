@@ -109,6 +109,7 @@ impl Run<'_> {
             return Err(never_offered().into());
         };
         let event = open.uid;
+        let only = self.recall_event(at)?.only().cloned();
         if let Some(session) = self.by.session {
             // A run that nothing names is guessed for show; that it lives is not.
             match is_named {
@@ -119,6 +120,7 @@ impl Run<'_> {
         Ok(Outcome::Working {
             conversation: self.room(at.conversation).conversation.clone(),
             event,
+            only,
         })
     }
 

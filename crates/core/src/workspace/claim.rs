@@ -78,6 +78,7 @@ impl Run<'_> {
             decision,
             attempt,
             taken: true,
+            reminds: false,
             fence,
             retry: None,
             channel: self.channel_delivery(at, me.key).map(Box::new),

@@ -79,6 +79,7 @@ impl Run<'_> {
         delivery.carried = carried;
         let (decision, attempt, fence) = (delivery.decision, delivery.attempt, delivery.fence);
         let taken = delivery.accepted_at.is_some();
+        let run = delivery.taken.filter(|_| carried);
         let retry = delivery.retry.map(Box::new);
         let has_row = room.open.get(&at.seq).is_some_and(|open| open.stored);
         if attempt > 1 || has_row {
@@ -87,6 +88,7 @@ impl Run<'_> {
             room.must_store(at.seq);
         }
         self.ws.count_running(member, was_running, false);
+        let reminds = run.is_some_and(|run| self.is_at_its_string(member, run));
         let entry = self.entry(event)?;
         let channel = self.channel_delivery(at, member).map(Box::new);
         let came_with = self.came_with(at, member);
@@ -97,6 +99,7 @@ impl Run<'_> {
             decision,
             attempt,
             taken,
+            reminds,
             fence,
             retry,
             channel,
@@ -170,7 +173,12 @@ impl Run<'_> {
         self.schedule_settled(at, &snapshot);
         for delivery in &snapshot.deliveries {
             let answered = delivery.disposition() == Some(Disposition::Responded);
-            self.tell_remote(at, delivery.member, RemoteNews::Ended { event: at.seq, answered });
+            // Of an answer that was owed the log says that it does not come.
+            let ended_badly =
+                delivery.is_dead() || delivery.disposition() == Some(Disposition::Failed);
+            let failed = ended_badly && !delivery.is_obligation();
+            let news = RemoteNews::Ended { event: at.seq, answered, failed };
+            self.tell_remote(at, delivery.member, news);
         }
         let conversation = at.conversation;
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: snapshot });

@@ -7,7 +7,7 @@ use super::dispose::Then;
 use super::failure::Unanswered;
 use super::{Result, Run, is_running};
 use crate::command::Outcome;
-use crate::delivery::{Delivery, Disposition, Retry};
+use crate::delivery::{Delivery, Disposition, Retry, Taken};
 use crate::endpoint::{self, Act};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
@@ -57,6 +57,13 @@ impl Run<'_> {
         directory.sessions.get(&session).is_some_and(|s| {
             *s.runtime == *endpoint::RUNTIME && directory.endpoints.contains_key(&s.member)
         })
+    }
+
+    /// Whether a run was begun by the agent behind the present string: another string is another agent, which has
+    /// nothing yet.
+    pub(super) fn is_at_its_string(&self, member: MemberKey, run: Taken) -> bool {
+        let endpoint = self.directory().endpoints.get(&member);
+        endpoint.is_some_and(|endpoint| run.at >= endpoint.epoch)
     }
 
     /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.

@@ -54,7 +54,13 @@ impl Run<'_> {
         if mine.and_then(Delivery::disposition) == Some(Disposition::Superseded) {
             return Ok(Some(WITHDRAWN));
         }
-        Ok(mine.is_some_and(|delivery| delivery.over).then_some(ENDED))
+        let Some(mine) = mine else { return Ok(None) };
+        // Of attempts that were delivered one by one, one run has the word.
+        if turn.attempt > 0 && mine.voice > 0 && mine.voice != turn.attempt {
+            return Ok(Some(ANOTHER_ATTEMPT));
+        }
+        let ended = matches!(mine.disposition(), Some(Disposition::Failed | Disposition::Ignored));
+        Ok((mine.over || turn.attempt > 0 && ended).then_some(ENDED))
     }
 
     /// What the same send gave before; none where it was not taken.
@@ -71,6 +77,9 @@ impl Run<'_> {
 pub(super) const TAKEN_BACK: &str = "this turn was taken back; a newer one has the right to answer";
 /// Why a turn is refused that was withdrawn.
 pub(super) const WITHDRAWN: &str = "the event was edited, merged or withdrawn";
+
+/// Why a turn is refused when another attempt at the same delivery was heard first.
+pub(super) const ANOTHER_ATTEMPT: &str = "another attempt at this delivery has answered";
 
 /// Why a turn is refused whose run has said how it ended.
 const ENDED: &str = "this turn has ended";

@@ -1,7 +1,7 @@
 //! The guard: whether an agent may say this, judged against what caused it (design section 5, "The host
 //! enforces" and "Cause and hop"). The same for every door. People are never refused by it.
 
-use super::fence::{TAKEN_BACK, WITHDRAWN, held_fence, is_older};
+use super::fence::{ANOTHER_ATTEMPT, TAKEN_BACK, WITHDRAWN, held_fence, is_older};
 use super::{Result, Run, is_channel};
 use crate::attention::directedness::for_the_rest;
 use crate::attention::{Attention, Directedness, Policy, Rule};
@@ -274,7 +274,7 @@ fn check_fence(
     }
     if let (Some(mine), Some(delivery)) = (cause.turn.filter(|t| t.attempt > 0), delivery) {
         if delivery.voice > 0 && delivery.voice != mine.attempt {
-            return stale("another attempt at this delivery has answered");
+            return stale(ANOTHER_ATTEMPT);
         }
         if delivery.over {
             return stale("this run has said that it is idle");

@@ -205,6 +205,8 @@ impl Run<'_> {
             let event = self.recall_event(EventRef { conversation: key, seq })?;
             let entry = self.entry(event)?;
             let Delivery { member, decision, attempt, fence, retry, accepted_at, .. } = delivery;
+            let run = delivery.taken.filter(|_| delivery.carried);
+            let reminds = run.is_some_and(|run| self.is_at_its_string(member, run));
             let at = EventRef { conversation: key, seq };
             let channel = self.channel_delivery(at, member).map(Box::new);
             let came_with = self.came_with(at, member);
@@ -215,6 +217,7 @@ impl Run<'_> {
                 decision,
                 attempt,
                 taken: accepted_at.is_some(),
+                reminds,
                 fence,
                 retry: retry.map(Box::new),
                 channel,

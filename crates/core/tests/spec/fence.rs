@@ -215,7 +215,7 @@ fn progress_without_an_event_is_that_of_the_run_begun_last() {
     let second = house.post(ALICE, say).expect("people may speak");
     house.take(SCOUT);
     let mut at = |by, event| match house.run(by, progress(event)) {
-        Ok(Outcome::Working { event, conversation }) => (event, conversation.uid),
+        Ok(Outcome::Working { event, conversation, .. }) => (event, conversation.uid),
         other => panic!("{other:?}"),
     };
     assert_eq!(at(by, None).0, second);

@@ -82,7 +82,7 @@ fn what_a_service_delivers_is_for_the_agent_and_its_answer_for_the_service() {
         house.attention(answer).told.is_empty(),
         "a stand-in is told nothing, and owes nothing"
     );
-    let ended = RemoteNews::Ended { event: event.seq, answered: true };
+    let ended = RemoteNews::Ended { event: event.seq, answered: true, failed: false };
     let all = news(&mut house);
     assert!(all.contains(&RemoteNews::Said) && all.contains(&ended), "{all:?}");
     let remote = house.ws.room(event.conversation).unwrap().remote.clone().unwrap();
@@ -306,7 +306,7 @@ fn a_run_that_ends_without_words_is_news_too() {
     house.dispose(SCOUT, asked, Disposition::Ignored).unwrap();
     assert_eq!(
         news(&mut house),
-        [RemoteNews::Began(seq), RemoteNews::Ended { event: seq, answered: false }]
+        [RemoteNews::Began(seq), RemoteNews::Ended { event: seq, answered: false, failed: false }]
     );
     // What the agent says elsewhere is no business of the service's. The session that was told it would have to wait for
     // a person with that.

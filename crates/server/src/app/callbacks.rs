@@ -1,15 +1,16 @@
 //! What an agent says by its callback (webhook spec section 3): messages are sends of its delivery, judged as on
 //! every door; the rest is shown as its activity, is never chat and wakes nobody.
 
+use std::sync::Arc;
+
 use chorus_core::command::Command;
 use chorus_core::delivery::Disposition;
 use chorus_core::error::{Code, Refusal};
-use chorus_core::event::EventRef;
-use chorus_core::ids::{Prefix, Seq, Uid};
+use chorus_core::ids::{MemberKey, Prefix, Seq, Uid};
 use chorus_wire::attention::descriptors::KEY_BYTES;
 use chorus_wire::rest::messages::NewMessage;
 use chorus_wire::webhook::{CallbackEvent, Lifecycle, StandingCallback};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::App;
 use super::send::Letter;
@@ -35,101 +36,133 @@ impl App {
         self.auth.verify_callback(token, channel, &self.directory(), self.now())
     }
 
-    /// Takes one event. `key` is what makes it known when it comes again, beside an id of its own.
+    /// Takes one event. `key` is what makes it known when it comes again, where it has no id of its own.
+    ///
+    /// This is the one gate of what comes with a delivery: whatever the event is, the callback still holds, its run is
+    /// not over and no other attempt was heard, the agent has its seat, a channel that lets agents speak unasked still
+    /// does, and what is shown goes to those alone who are shown the delivered message.
     pub(crate) async fn callback(
         &self,
         called: &Called,
         event: CallbackEvent,
         key: Option<String>,
     ) -> Result<Took, Refusal> {
-        if called.callback.purpose == Purpose::Test {
-            self.webhooks.tried(called.caller.by.member, self.now());
+        let (by, purpose) = (called.caller.by, called.callback.purpose);
+        called.still_holds(&self.directory(), self.now())?;
+        if purpose == Purpose::Test {
+            self.webhooks.tried(by.member, self.now());
             return Ok(Took::default());
         }
-        // That it lives is known first: what it says may be its last word.
-        if called.callback.purpose == Purpose::Delivery {
-            self.life(called.caller.by);
-            self.may_go_on(called, &event)?;
-        }
         match event {
-            CallbackEvent::Message { content, id } => self.say(called, content, key.or(id)).await,
-            CallbackEvent::Lifecycle { state: Lifecycle::Processing } => {
-                self.show_activity(called, json!({"type": "lifecycle", "state": "processing"}));
-                Ok(Took::default())
+            // What a turn may still say and how it ended are judged with the command itself, which knows what came
+            // before.
+            CallbackEvent::Message { content, id } => {
+                match purpose {
+                    Purpose::Delivery => {
+                        // That it lives is known first: what it says may be its last word.
+                        self.life(by);
+                        self.may_go_on(called)?;
+                    }
+                    _ => drop(self.audience_of(called).await?),
+                }
+                self.say(called, content, id, key).await
             }
             CallbackEvent::Lifecycle { state: Lifecycle::Idle } => {
-                self.show_activity(called, json!({"type": "lifecycle", "state": "idle"}));
-                self.rest(called).await
+                let audience = self.audience_of(called).await;
+                self.may_go_on(called)?;
+                let took = self.rest(called).await?;
+                if let Ok(only) = audience {
+                    self.show_activity(called, only, &event);
+                }
+                Ok(took)
             }
-            CallbackEvent::RequestCallback => self.standing(called).await,
-            CallbackEvent::ToolCall { name, args, id } => {
-                let args = args.map(|args| self.plain(&text_of(&args)));
-                let name = self.plain(&name);
-                let id = id.map(|id| self.plain(&id));
-                self.show_activity(
-                    called,
-                    json!({"type": "tool_call", "name": name, "args": args, "id": id}),
-                );
-                Ok(Took::default())
+            CallbackEvent::RequestCallback => {
+                self.audience_of(called).await?;
+                self.standing(called).await
             }
-            CallbackEvent::ToolResult { id, content } => {
-                let content = content.map(|content| self.plain(&text_of(&content)));
-                let id = id.map(|id| self.plain(&id));
-                self.show_activity(
-                    called,
-                    json!({"type": "tool_result", "id": id, "content": content}),
-                );
-                Ok(Took::default())
-            }
-            CallbackEvent::Status { status } => {
-                let status = self.plain(&status);
-                self.show_activity(called, json!({"type": "status", "status": status}));
-                Ok(Took::default())
-            }
-            CallbackEvent::Error { message, code } => {
-                let message = self.plain(&message);
-                let code = code.map(|code| self.plain(&code));
-                self.show_activity(
-                    called,
-                    json!({"type": "error", "message": message, "code": code}),
-                );
+            event => {
+                let only = self.audience_of(called).await?;
+                let event = self.plain(event);
+                let does = event != (CallbackEvent::Lifecycle { state: Lifecycle::Processing });
+                if does {
+                    self.is_seen(called)?;
+                }
+                self.show_activity(called, only, &event);
+                if does {
+                    // Where the agent is behind a string of ours, its service follows too.
+                    let event = with_objects(event);
+                    self.backs.progress(called.callback.turn.key, Some(event));
+                }
                 Ok(Took::default())
             }
         }
     }
 
-    /// Nothing is taken of a run that its author has added to; what is shown of another keeps anything from joining it.
-    fn may_go_on(&self, called: &Called, event: &CallbackEvent) -> Result<(), Refusal> {
-        let Callback { turn, .. } = called.callback;
-        let (runs, member) = (&self.webhooks.runs, called.caller.by.member);
-        let at = EventRef { conversation: turn.key, seq: turn.seq };
-        match event {
-            CallbackEvent::Lifecycle { state: Lifecycle::Processing }
-            | CallbackEvent::RequestCallback => Ok(()),
-            // A message is seen once it was taken.
-            CallbackEvent::Lifecycle { .. } | CallbackEvent::Message { .. } => {
-                runs.may_go_on(member, at)
-            }
-            _ => runs.says(member, at),
+    /// Refuses what has no right to be shown; gives who alone may be shown it.
+    async fn audience_of(&self, called: &Called) -> Result<Option<Arc<[MemberKey]>>, Refusal> {
+        match called.callback.purpose {
+            Purpose::Delivery => self.audience_of_turn(called.caller.by).await,
+            _ => self.may_speak_unasked(called).await.map(|()| None),
         }
     }
 
-    /// A message: an answer to what was delivered, or a word of its own with a callback that is for none.
+    /// Whether the channel lets its agents speak unasked, and the agent has its seat there.
+    async fn may_speak_unasked(&self, called: &Called) -> Result<(), Refusal> {
+        let caller = &called.caller;
+        let conversation =
+            self.place(caller, called.callback.turn.conversation).await?.conversation;
+        if !conversation.settings.proactive {
+            let why = "this channel gives out no callbacks to speak unasked";
+            return Err(Refusal::new(Code::Forbidden, why));
+        }
+        let (key, member) = (conversation.key, caller.by.member);
+        match self.read(move |readers| readers.has_seat(key, member)).await? {
+            true => Ok(()),
+            false => Err(Refusal::new(Code::Forbidden, "the agent has no seat here any more")),
+        }
+    }
+
+    /// Nothing is taken of a run that its author has added to. A message is seen once it was taken.
+    fn may_go_on(&self, called: &Called) -> Result<(), Refusal> {
+        match called.callback.purpose {
+            Purpose::Delivery => {
+                self.webhooks.runs.may_go_on(called.caller.by.member, called.callback.at())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same of what is shown, which keeps anything from joining the run.
+    fn is_seen(&self, called: &Called) -> Result<(), Refusal> {
+        match called.callback.purpose {
+            Purpose::Delivery => {
+                self.webhooks.runs.says(called.caller.by.member, called.callback.at())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A message: an answer to what was delivered, or a word of its own with a callback that is for none. An id is
+    /// what it is known by, whatever the header says.
     async fn say(
         &self,
         called: &Called,
         content: String,
         id: Option<String>,
+        key: Option<String>,
     ) -> Result<Took, Refusal> {
         let Callback { turn, purpose, .. } = called.callback;
-        let key = match id {
-            Some(id) if id.is_empty() || id.len() > KEY_BYTES / 2 => {
-                let most = KEY_BYTES / 2;
-                return Err(Refusal::invalid(format!("the id of a message has 1 to {most} bytes")));
-            }
-            // Of one delivery: the next may count its messages from one again.
-            Some(id) => format!("{}:{id}", turn.event.show(Prefix::Event)),
-            None => self.draw.uid(self.now())?.show(Prefix::Event),
+        let known = id.as_deref().or(key.as_deref());
+        if known.is_some_and(|known| known.is_empty() || known.len() > KEY_BYTES / 2) {
+            let most = KEY_BYTES / 2;
+            return Err(Refusal::invalid(format!("the id of a message has 1 to {most} bytes")));
+        }
+        // Of one delivery: the next may count its messages from one again.
+        let event = turn.event.show(Prefix::Event);
+        let key = match (id, key) {
+            (Some(id), _) => format!("{event}:{id}"),
+            (None, Some(key)) => format!("{event}/{key}"),
+            (None, None) => self.draw.uid(self.now())?.show(Prefix::Event),
         };
         let answers = purpose == Purpose::Delivery;
         let message = NewMessage {
@@ -157,14 +190,7 @@ impl App {
 
     /// A callback with which the agent may speak unasked, where the channel grants it.
     async fn standing(&self, called: &Called) -> Result<Took, Refusal> {
-        let turn = called.callback.turn;
-        let place = self.place(&called.caller, turn.conversation).await?;
-        if !place.conversation.settings.proactive {
-            return Err(Refusal::new(
-                Code::Forbidden,
-                "this channel gives out no callbacks to speak unasked",
-            ));
-        }
+        self.may_speak_unasked(called).await?;
         let expires = self.now().plus(STANDING_MS);
         let callback = Callback {
             purpose: Purpose::Standing,
@@ -173,7 +199,7 @@ impl App {
                 seq: Seq(0),
                 fence: 0,
                 expires,
-                ..turn
+                ..called.callback.turn
             },
             attempt: 0,
             ..called.callback
@@ -192,30 +218,50 @@ impl App {
         format!("{}/channels/{channel}/inbox/{token}", self.public_url)
     }
 
-    /// Shows what an agent does to whoever follows the conversation.
-    fn show_activity(&self, called: &Called, mut activity: Value) {
+    /// Shows what an agent does to whoever follows the conversation, and may see it.
+    fn show_activity(
+        &self,
+        called: &Called,
+        only: Option<Arc<[MemberKey]>>,
+        event: &CallbackEvent,
+    ) {
         let turn = called.callback.turn;
         if !self.feed.is_followed(turn.key) {
             return;
         }
-        if let Some(activity) = activity.as_object_mut() {
-            activity.retain(|_, value| !value.is_null());
-            activity.insert(
-                "conversation".to_owned(),
-                turn.conversation.show(Prefix::Conversation).into(),
-            );
-            activity.insert("member".to_owned(), called.caller.member.id.to_string().into());
-            if called.callback.purpose == Purpose::Delivery {
-                activity.insert("event_id".to_owned(), turn.event.show(Prefix::Event).into());
-            }
+        let Ok(Value::Object(mut activity)) = serde_json::to_value(event) else { return };
+        activity
+            .insert("conversation".to_owned(), turn.conversation.show(Prefix::Conversation).into());
+        activity.insert("member".to_owned(), called.caller.member.id.to_string().into());
+        if called.callback.purpose == Purpose::Delivery {
+            activity.insert("event_id".to_owned(), turn.event.show(Prefix::Event).into());
         }
-        let live =
-            Live::Activity { name: "activity", json: activity.to_string().into(), only: None };
-        self.feed.publish(turn.key, live);
+        let json = Value::Object(activity).to_string().into();
+        self.feed.publish(turn.key, Live::Activity { name: "activity", json, only });
     }
 
-    /// A text of a runtime as it is shown: without secrets and control characters, and not too long.
-    fn plain(&self, text: &str) -> String {
+    /// An event as it is shown: its texts without secrets and control characters, and not too long.
+    fn plain(&self, event: CallbackEvent) -> CallbackEvent {
+        let shown = |text: String| self.as_shown(&text);
+        let value = |value: Value| Value::String(self.as_shown(&text_of(&value)));
+        match event {
+            CallbackEvent::ToolCall { name, args, id } => CallbackEvent::ToolCall {
+                name: shown(name),
+                args: args.map(value),
+                id: id.map(shown),
+            },
+            CallbackEvent::ToolResult { id, content } => {
+                CallbackEvent::ToolResult { id: id.map(shown), content: content.map(value) }
+            }
+            CallbackEvent::Status { status } => CallbackEvent::Status { status: shown(status) },
+            CallbackEvent::Error { message, code } => {
+                CallbackEvent::Error { message: shown(message), code: code.map(shown) }
+            }
+            other => other,
+        }
+    }
+
+    fn as_shown(&self, text: &str) -> String {
         let text: String =
             text.chars().filter(|c| !c.is_control() || *c == '\n').take(4 * SHOWN).collect();
         // Before it is cut, or half a key would be none.
@@ -227,5 +273,22 @@ fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+/// What stood as an object or a list in an event, and was made a text to be cleaned, is one again where it still can be.
+fn with_objects(event: CallbackEvent) -> CallbackEvent {
+    let read = |value: Value| {
+        let read = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+        read.filter(|read: &Value| read.is_object() || read.is_array()).unwrap_or(value)
+    };
+    match event {
+        CallbackEvent::ToolCall { name, args, id } => {
+            CallbackEvent::ToolCall { name, args: args.map(read), id }
+        }
+        CallbackEvent::ToolResult { id, content } => {
+            CallbackEvent::ToolResult { id, content: content.map(read) }
+        }
+        other => other,
     }
 }

@@ -107,7 +107,8 @@ impl Follower {
                     if !self.app.still_valid(&self.caller) {
                         return None;
                     }
-                    if self.activity && only.is_none_or(|m| m == self.caller.by.member) {
+                    let me = self.caller.by.member;
+                    if self.activity && only.is_none_or(|only| only.contains(&me)) {
                         return Some(Item { seq: None, name: name.to_owned(), json });
                     }
                 }

@@ -2,7 +2,7 @@
 //! progress").
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chorus_core::command::{Authority, By, Command, Outcome};
 use chorus_core::delivery::Disposition;
@@ -14,6 +14,7 @@ use chorus_wire::attention::disposition::{DispositionParams, DispositionResult};
 use chorus_wire::attention::notifications::{Progress, Typing};
 use chorus_wire::attention::{method, shared, tools};
 use chorus_wire::jsonrpc::{Id, Notification};
+use chorus_wire::webhook::CallbackEvent;
 use serde_json::json;
 
 use super::threads::Change;
@@ -152,7 +153,18 @@ impl App {
 
     /// The turn that a call comes with is its caller's still, and its run lives.
     pub(crate) async fn hold_turn(&self, by: By) -> Result<(), Refusal> {
-        self.submit(by, Command::Progress { event: None }).await.map(drop)
+        self.audience_of_turn(by).await.map(drop)
+    }
+
+    /// The same; gives who alone may be shown what comes of it.
+    pub(crate) async fn audience_of_turn(
+        &self,
+        by: By,
+    ) -> Result<Option<Arc<[MemberKey]>>, Refusal> {
+        match self.submit(by, Command::Progress { event: None }).await? {
+            Outcome::Working { only, .. } => Ok(only),
+            other => Err(unexpected(&other)),
+        }
     }
 
     /// `notifications/cancelled` from the harness, of a delivery: its run says nothing more, and what it owes moves on.
@@ -174,9 +186,9 @@ impl App {
     ) -> Result<(), Refusal> {
         let named = progress.event_id.as_deref().map(ids::event).transpose()?;
         let event = named.or_else(|| event_of(&progress.progress_token));
-        let (conversation, event) =
+        let (conversation, event, only) =
             match self.submit(caller.by, Command::Progress { event }).await? {
-                Outcome::Working { conversation, event } => (conversation, event),
+                Outcome::Working { conversation, event, only } => (conversation, event, only),
                 other => return Err(unexpected(&other)),
             };
         let followed = self.feed.is_followed(conversation.key);
@@ -190,7 +202,8 @@ impl App {
             .map(|text| text.chars().filter(|c| !c.is_control()).collect::<String>())
             // Before it is cut, or half a key would be none.
             .map(|text| self.redactor.clean(&text).chars().take(200).collect::<String>());
-        self.backs.progress(conversation.key, message.as_deref());
+        let status = message.clone().map(|status| CallbackEvent::Status { status });
+        self.backs.progress(conversation.key, status);
         if !followed {
             return Ok(());
         }
@@ -202,7 +215,7 @@ impl App {
             "total": progress.total,
             "message": message,
         });
-        let live = Live::Activity { name: "progress", json: json.to_string().into(), only: None };
+        let live = Live::Activity { name: "progress", json: json.to_string().into(), only };
         self.feed.publish(conversation.key, live);
         Ok(())
     }

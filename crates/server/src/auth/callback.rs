@@ -1,11 +1,13 @@
 //! Callback tokens: `tok_`, a payload and its MAC over the workspace, the delivery, the attempt, the expiry and the
 //! epoch of the connection (design section 5, "Webhooks"). One is worth one channel, and one delivery there; it ends
-//! at once when the agent gets another connection string.
+//! at once when the agent gets another connection string. The bearer of the tools that come with a delivery is made
+//! like it (`turn_mcp_`), and ends with it.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::command::{Authority, By};
 use chorus_core::error::{Code, Refusal};
+use chorus_core::event::EventRef;
 use chorus_core::ids::{Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_wire::webhook::TOKEN_PREFIX;
@@ -21,6 +23,9 @@ pub(crate) const DELIVERY_MS: i64 = 24 * 3_600_000;
 /// How long one holds that an agent asked for, to speak unasked.
 pub(crate) const STANDING_MS: i64 = 30 * 24 * 3_600_000;
 
+/// What the bearer of a delivery's tools begins with.
+pub(super) const BEARER_PREFIX: &str = "turn_mcp_";
+
 const VERSION: u8 = 1;
 const PAYLOAD: usize = 1 + 1 + turn::PAYLOAD + 2 + 8;
 const MAC: usize = 32;
@@ -33,6 +38,8 @@ pub(crate) enum Purpose {
     Standing,
     /// Trying the connection: what comes is looked at and shown to nobody.
     Test,
+    /// Calling the tools that came with a delivery.
+    Tools,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +61,23 @@ pub(crate) struct Called {
 
 impl Auth {
     pub(crate) fn write_callback(&self, callback: &Callback) -> String {
+        self.write(TOKEN_PREFIX, callback)
+    }
+
+    /// The bearer with which the tools of a delivery are called.
+    pub(crate) fn write_bearer(&self, callback: Callback, expires: Timestamp) -> String {
+        let turn = Turn { expires, ..callback.turn };
+        self.write(BEARER_PREFIX, &Callback { purpose: Purpose::Tools, turn, ..callback })
+    }
+
+    fn write(&self, prefix: &str, callback: &Callback) -> String {
         let payload = callback.bytes();
         let mut token = [0; PAYLOAD + MAC];
         token[..PAYLOAD].copy_from_slice(&payload);
         let mac = mac(&payload, &self.keys.load(), self.workspace).finalize();
         token[PAYLOAD..].copy_from_slice(&mac.into_bytes());
-        let mut out = String::with_capacity(TOKEN_PREFIX.len() + (PAYLOAD + MAC) * 4 / 3 + 4);
-        out.push_str(TOKEN_PREFIX);
+        let mut out = String::with_capacity(prefix.len() + (PAYLOAD + MAC) * 4 / 3 + 4);
+        out.push_str(prefix);
         BASE64.encode_string(token, &mut out);
         out
     }
@@ -73,31 +90,69 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Called, Refusal> {
-        let refused = |why: &str| Refusal::new(Code::Unauthorized, why);
         let callback = self
-            .read_callback(token)
-            .filter(|c| c.turn.conversation == channel)
+            .read_callback(TOKEN_PREFIX, token)
+            .filter(|c| c.turn.conversation == channel && c.purpose != Purpose::Tools)
             .ok_or_else(|| refused("this is no callback of this host"))?;
-        let turn = callback.turn;
+        let caller = callback.caller(directory, now)?;
+        Ok(Called { callback, caller })
+    }
+
+    /// Who calls the tools of a delivery, while its callback holds.
+    pub(super) fn verify_bearer(
+        &self,
+        bearer: &str,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> Result<Caller, Refusal> {
+        let callback = self.read_callback(BEARER_PREFIX, bearer);
+        let callback = callback.filter(|c| c.purpose == Purpose::Tools);
+        callback.ok_or_else(|| refused("not a bearer of ours"))?.caller(directory, now)
+    }
+
+    fn read_callback(&self, prefix: &str, token: &str) -> Option<Callback> {
+        let bytes = BASE64.decode(token.strip_prefix(prefix)?).ok()?;
+        let (payload, tag) = bytes.split_at_checked(PAYLOAD)?;
+        mac(payload, &self.keys.load(), self.workspace).verify_slice(tag).ok()?;
+        Callback::from_bytes(payload)
+    }
+}
+
+impl Called {
+    /// Refuses it once it holds no more: the body of a POST may last for hours.
+    pub(crate) fn still_holds(&self, directory: &Directory, now: Timestamp) -> Result<(), Refusal> {
+        self.callback.caller(directory, now).map(drop)
+    }
+}
+
+impl Callback {
+    /// The event that is answered.
+    pub(crate) fn at(&self) -> EventRef {
+        EventRef { conversation: self.turn.key, seq: self.turn.seq }
+    }
+
+    /// On whose behalf it speaks, while it holds.
+    fn caller(&self, directory: &Directory, now: Timestamp) -> Result<Caller, Refusal> {
+        let turn = self.turn;
         if turn.expires <= now {
             return Err(refused("the callback has expired; a newer delivery brings a newer one"));
         }
         let endpoint = directory.endpoints.get(&turn.member);
-        if endpoint.is_none_or(|e| e.epoch != callback.epoch) {
+        if endpoint.is_none_or(|e| e.epoch != self.epoch) {
             return Err(refused("the callback is void: the agent has another connection string"));
         }
         let member = directory.member(turn.member).filter(|m| !m.removed);
         let member = member.cloned().ok_or_else(|| refused("the agent is no member any more"))?;
-        let of_delivery = callback.purpose == Purpose::Delivery;
+        let of_delivery = matches!(self.purpose, Purpose::Delivery | Purpose::Tools);
         let session = directory.sessions.get(&turn.session);
+        let fenced = chorus_core::command::Turn { attempt: self.attempt, ..turn.fenced() };
         let by = By {
             member: member.key,
             session: session.map(|s| s.key),
             authority: Authority::Worker,
-            turn: of_delivery
-                .then(|| chorus_core::command::Turn { attempt: callback.attempt, ..turn.fenced() }),
+            turn: of_delivery.then_some(fenced),
         };
-        let caller = Caller {
+        Ok(Caller {
             by,
             member,
             jti: None,
@@ -105,19 +160,9 @@ impl Auth {
             session: session.map(|s| s.uid),
             turn: Some(turn),
             stem: turn.stem,
-        };
-        Ok(Called { callback, caller })
+        })
     }
 
-    fn read_callback(&self, token: &str) -> Option<Callback> {
-        let bytes = BASE64.decode(token.strip_prefix(TOKEN_PREFIX)?).ok()?;
-        let (payload, tag) = bytes.split_at_checked(PAYLOAD)?;
-        mac(payload, &self.keys.load(), self.workspace).verify_slice(tag).ok()?;
-        Callback::from_bytes(payload)
-    }
-}
-
-impl Callback {
     fn bytes(&self) -> [u8; PAYLOAD] {
         let mut out = [0; PAYLOAD];
         let (head, rest) = out.split_at_mut(2);
@@ -125,6 +170,7 @@ impl Callback {
             Purpose::Delivery => 1,
             Purpose::Standing => 2,
             Purpose::Test => 3,
+            Purpose::Tools => 4,
         };
         head.copy_from_slice(&[VERSION, purpose]);
         let (turn, rest) = rest.split_at_mut(turn::PAYLOAD);
@@ -145,6 +191,7 @@ impl Callback {
                 1 => Purpose::Delivery,
                 2 => Purpose::Standing,
                 3 => Purpose::Test,
+                4 => Purpose::Tools,
                 _ => return None,
             },
             turn: Turn::from_bytes(turn, Stem::Endpoint { epoch })?,
@@ -152,6 +199,10 @@ impl Callback {
             epoch,
         })
     }
+}
+
+fn refused(why: &str) -> Refusal {
+    Refusal::new(Code::Unauthorized, why)
 }
 
 /// With a word of its own before it, so that no other token of this key is a callback.

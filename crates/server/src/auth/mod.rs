@@ -177,6 +177,10 @@ impl Auth {
         if bearer.len() > TOKEN_BYTES {
             return Err(unauthorized("the token is too long"));
         }
+        // Before the turns: it begins like theirs, so that whoever looks for tokens finds both.
+        if bearer.starts_with(callback::BEARER_PREFIX) {
+            return self.verify_bearer(bearer, directory, now);
+        }
         if bearer.starts_with(turn::PREFIX) {
             return self.verify_turn(bearer, directory, now);
         }

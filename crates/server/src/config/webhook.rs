@@ -12,7 +12,8 @@ section! {
     /// Agents that are reached by a connection string: where the host may post to, and how patiently.
     Webhook ["webhook"] {
         /// Networks the host may post to beside public addresses, as `10.0.0.0/8`. What stands here can be reached by whoever may add a
-        /// connection string. A host that listens on loopback alone may post to loopback too, where a connection string says so itself.
+        /// connection string. A host that listens on loopback alone, and has no other public URL, may post to loopback too, where
+        /// a connection string that an operator typed says so itself; services on this machine are named here (`127.0.0.1`).
         allow: Vec<Network> = Vec::new();
         /// A file with certificates, in PEM, of authorities that are trusted where the host posts to, beside those of the system: for
         /// agents and services whose certificates are of an authority of your own.

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use chorus_core::command::RemoteNews;
 use chorus_core::ids::{ConversationKey, Seq, Uid};
+use chorus_wire::webhook::CallbackEvent;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::app::App;
@@ -25,16 +26,18 @@ const NEWS: usize = 16;
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// What is news in one conversation.
-#[derive(veil::Redact, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 enum News {
     Said,
     Began(Seq),
-    Status(Seq, #[redact(fixed = 3)] String),
+    /// What its agent does meanwhile.
+    Does(Seq, Box<CallbackEvent>),
     /// The agent's run still shows life.
     Alive,
     Ended {
         event: Seq,
         answered: bool,
+        failed: bool,
     },
 }
 
@@ -71,22 +74,22 @@ impl Backs {
                 rooms.begun.insert(conversation, event);
                 News::Began(event)
             }
-            RemoteNews::Ended { event, answered } => {
+            RemoteNews::Ended { event, answered, failed } => {
                 if rooms.begun.get(&conversation) == Some(&event) {
                     rooms.begun.remove(&conversation);
                 }
-                News::Ended { event, answered }
+                News::Ended { event, answered, failed }
             }
         };
         self.add(rooms, conversation, news);
     }
 
-    /// A run of an agent lives, and says perhaps how far it has got, if it is one for another service.
-    pub(crate) fn progress(&self, conversation: ConversationKey, text: Option<&str>) {
+    /// A run of an agent lives, and says perhaps what it does, if it is one for another service.
+    pub(crate) fn progress(&self, conversation: ConversationKey, does: Option<CallbackEvent>) {
         let rooms = self.lock();
-        match (rooms.begun.get(&conversation).copied(), text) {
-            (Some(event), Some(text)) => {
-                self.add(rooms, conversation, News::Status(event, text.to_owned()));
+        match (rooms.begun.get(&conversation).copied(), does) {
+            (Some(event), Some(does)) => {
+                self.add(rooms, conversation, News::Does(event, Box::new(does)));
             }
             // It has answered, and goes on.
             (None, _) if rooms.waiting.contains_key(&conversation) => {
@@ -220,38 +223,42 @@ mod tests {
 
     const ROOM: ConversationKey = ConversationKey(1);
 
+    fn status(text: &str) -> Option<CallbackEvent> {
+        Some(CallbackEvent::Status { status: text.to_owned() })
+    }
+
     #[test]
     fn what_was_said_is_never_crowded_out_and_is_known_once() {
         let backs = Backs::default();
         backs.put(ROOM, RemoteNews::Began(Seq(1)));
         backs.put(ROOM, RemoteNews::Said);
         for n in 0..100 {
-            backs.progress(ROOM, Some(&n.to_string()));
+            backs.progress(ROOM, status(&n.to_string()));
             backs.put(ROOM, RemoteNews::Said);
         }
         let all: Vec<News> = std::iter::from_fn(|| backs.next(ROOM)).collect();
         assert_eq!(all.len(), NEWS);
         assert_eq!(all.iter().filter(|n| **n == News::Said).count(), 1);
-        assert_eq!(all.last(), Some(&News::Status(Seq(1), "99".into())));
+        assert_eq!(all.last(), Some(&News::Does(Seq(1), status("99").unwrap().into())));
     }
 
     #[test]
     fn progress_is_news_where_a_service_waits_for_it_alone() {
         let backs = Backs::default();
-        backs.progress(ROOM, Some("half"));
+        backs.progress(ROOM, status("half"));
         assert!(backs.take_idle().is_empty());
         backs.put(ROOM, RemoteNews::Began(Seq(1)));
         let (room, lane) = backs.take_idle().pop().unwrap();
         assert_eq!((room, Arc::strong_count(&lane)), (ROOM, 2));
         assert!(backs.take_idle().is_empty(), "one lane a conversation");
         assert_eq!(backs.next(ROOM), Some(News::Began(Seq(1))));
-        backs.put(ROOM, RemoteNews::Ended { event: Seq(1), answered: true });
+        backs.put(ROOM, RemoteNews::Ended { event: Seq(1), answered: true, failed: false });
         backs.progress(ROOM, None);
         assert!(!backs.finish(ROOM));
         backs.next(ROOM);
         assert_eq!(backs.next(ROOM), Some(News::Alive));
         assert!(backs.finish(ROOM));
-        backs.progress(ROOM, Some("late"));
+        backs.progress(ROOM, status("late"));
         assert!(backs.take_idle().is_empty());
     }
 }

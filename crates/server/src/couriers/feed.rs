@@ -30,7 +30,7 @@ pub(crate) enum Live {
         name: &'static str,
         #[redact(fixed = 3)]
         json: Arc<str>,
-        only: Option<MemberKey>,
+        only: Option<Arc<[MemberKey]>>,
     },
 }
 

@@ -187,7 +187,8 @@ impl Courier {
                 Effect::Receipt { entry_uid, conversation, author, open } => {
                     if self.feed.is_followed(conversation) {
                         let json = live::receipt(entry_uid, &open, &directory);
-                        let live = Live::Activity { name: "receipt", json, only: Some(author) };
+                        let only = Some([author].into());
+                        let live = Live::Activity { name: "receipt", json, only };
                         self.feed.publish(conversation, live);
                     }
                 }

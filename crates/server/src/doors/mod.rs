@@ -14,7 +14,7 @@ mod tools;
 mod web;
 mod webhook;
 
-pub(crate) use webhook::lines as callback_lines;
+pub(crate) use webhook::events as callback_events;
 
 use std::sync::Arc;
 

@@ -44,6 +44,13 @@ impl Refused {
     }
 }
 
+impl Refused {
+    /// The same in other words.
+    pub(super) fn with(self, words: impl FnOnce(Refusal) -> Refusal) -> Self {
+        Self { refusal: words(self.refusal), ..self }
+    }
+}
+
 /// Too much in too short a time.
 impl From<Wait> for Refused {
     fn from(wait: Wait) -> Self {

@@ -37,7 +37,7 @@ pub(super) struct Given {
 }
 
 impl Given {
-    fn of<T: Serialize>(value: &T, is_error: bool) -> Result<Self, Refusal> {
+    pub(super) fn of<T: Serialize>(value: &T, is_error: bool) -> Result<Self, Refusal> {
         let json = to_raw_value(value)
             .map_err(|e| Refusal::new(Code::Internal, format!("an answer is no JSON: {e}")))?;
         Ok(Self { json, is_error })
@@ -63,6 +63,17 @@ impl Serialize for Given {
 /// Whether there is such a tool.
 pub(super) fn is_one(name: &str) -> bool {
     Tool::from_name(name).is_some()
+}
+
+/// Whether a turn's token reaches a tool: it speaks and reads, and manages nothing.
+pub(super) fn is_for_turns(name: &str) -> bool {
+    let manages = |tool| {
+        matches!(
+            tool,
+            Tool::Threads(Method::CreateThread | Method::AckRead | Method::UpdateThreadStatus)
+        )
+    };
+    Tool::from_name(name).is_some_and(|tool| !manages(tool))
 }
 
 pub(super) async fn call(

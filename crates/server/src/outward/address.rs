@@ -13,7 +13,8 @@ pub(crate) const URL_BYTES: usize = 2_048;
 /// What the operator allows beyond public addresses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Allowed {
-    /// This machine, where the URL itself says so: a name that only resolves to it may be anybody's.
+    /// This machine, where the URL itself says so: a name that only resolves to it may be anybody's. Only for what an
+    /// operator has typed.
     pub loopback: bool,
     pub networks: Vec<IpNet>,
 }
@@ -78,7 +79,24 @@ fn is_localhost(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
+/// Whether a URL is of this machine alone, so that nobody elsewhere can reach what is there.
+pub(crate) fn is_local(url: &str) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    match url.host() {
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => IpAddr::from(ip).to_canonical().is_loopback(),
+        Some(Host::Domain(name)) => is_localhost(name),
+        None => false,
+    }
+}
+
 impl Allowed {
+    /// What is left of it for addresses that a stranger names: this machine is not for them, unless its network is
+    /// allowed by name.
+    pub(crate) fn for_strangers(&self) -> Self {
+        Self { loopback: false, ..self.clone() }
+    }
+
     /// Whether an address may be connected to, which a URL has or a name resolved to. `host` is what stands in the URL.
     pub(super) fn permits(&self, ip: IpAddr, host: &Host<&str>) -> bool {
         let ip = ip.to_canonical();

@@ -13,7 +13,7 @@ mod places;
 mod resolver;
 pub mod signature;
 
-pub(crate) use address::{Allowed, check_url};
+pub(crate) use address::{Allowed, check_url, is_local};
 pub(crate) use backoff::backoff;
 #[cfg(test)]
 pub(crate) use client::Why;

@@ -1,6 +1,6 @@
 //! MCP through the official SDK's client, over real HTTP and on both wires.
 
-mod clients;
+pub(crate) mod clients;
 mod fence;
 mod methods;
 mod news;

@@ -6,7 +6,9 @@ use std::fmt;
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::ids::Timestamp;
 use chorus_core::member::MemberKind;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::attention::channel::ChannelDelivery;
 use crate::part::Part;
@@ -24,6 +26,28 @@ pub struct Delivery {
     /// What Chorus says besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chorus: Option<Extension>,
+}
+
+/// What an agent is sent that took a message and has been silent since: a signal of its own, which asks nothing anew.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reminder {
+    pub kind: Reminds,
+    pub channel: Channel,
+    /// The message that was delivered: its `message.id`.
+    pub event_id: String,
+    /// For a run that has lost its own. A run speaks by one of them.
+    pub callback: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<McpServers>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chorus: Option<Extension>,
+}
+
+/// The word by which a reminder is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reminds {
+    Reminder,
 }
 
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,7 +136,7 @@ pub struct Extension {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knock: Option<Knock>,
     /// Content that is more than text (webhook spec section 7, question 4).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "parts", skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
     /// What the same author said just before, oldest first: one thought in several messages (question 5).
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -129,27 +153,55 @@ pub struct Extension {
     pub test: bool,
 }
 
+/// Words that are not known here are tolerated: another service may have more of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sender {
+    #[serde(default)]
     pub id: String,
-    #[serde(with = "words::one")]
+    /// Whatever is not known to be a person counts as an agent, so that no chain of programs passes for people.
+    #[serde(
+        default = "known::default::kind",
+        serialize_with = "words::one::serialize",
+        deserialize_with = "known::kind"
+    )]
     pub kind: MemberKind,
 }
 
 /// What was decided about the message for this agent (C2A "Response policy").
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attention {
-    #[serde(with = "words::one")]
+    #[serde(
+        default = "known::default::directedness",
+        serialize_with = "words::one::serialize",
+        deserialize_with = "known::directedness"
+    )]
     pub directedness: Directedness,
-    #[serde(with = "words::one")]
+    #[serde(
+        default = "known::default::policy",
+        serialize_with = "words::one::serialize",
+        deserialize_with = "known::policy"
+    )]
     pub policy: Policy,
-    #[serde(with = "words::one")]
+    #[serde(
+        default = "known::default::intent",
+        serialize_with = "words::one::serialize",
+        deserialize_with = "known::intent"
+    )]
     pub intent: Intent,
-    #[serde(with = "words::one")]
+    #[serde(
+        default = "known::default::mode",
+        serialize_with = "words::one::serialize",
+        deserialize_with = "known::mode"
+    )]
     pub mode: Mode,
-    #[serde(with = "words::one")]
+    #[serde(
+        default = "known::default::priority",
+        serialize_with = "words::one::serialize",
+        deserialize_with = "known::priority"
+    )]
     pub priority: Priority,
     /// The rule that decided.
+    #[serde(default)]
     #[redact(fixed = 3)]
     pub reason: String,
     /// Within which an answer is owed, from `created_at`.
@@ -170,6 +222,61 @@ pub struct Thread {
 pub struct Knock {
     /// The tool that gives the content.
     pub pull_with: String,
+}
+
+/// Words of others, read so that an unknown one means what is meant where nothing is said.
+mod known {
+    use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
+    use chorus_core::member::MemberKind;
+    use serde::{Deserialize, Deserializer};
+
+    use crate::words::Word;
+
+    fn or<'de, W: Word, D: Deserializer<'de>>(from: D, other: W) -> Result<W, D::Error> {
+        let word = String::deserialize(from)?;
+        Ok(W::from_word(&word).unwrap_or(other))
+    }
+
+    macro_rules! known {
+        ($($name:ident: $type:ty = $other:expr;)*) => {
+            $(pub(super) fn $name<'de, D: Deserializer<'de>>(from: D) -> Result<$type, D::Error> {
+                or(from, $other)
+            })*
+
+            pub(super) mod default {
+                use super::*;
+
+                $(pub(in super::super) fn $name() -> $type {
+                    $other
+                })*
+            }
+        };
+    }
+
+    known! {
+        kind: MemberKind = MemberKind::Agent;
+        directedness: Directedness = Directedness::ToMe;
+        policy: Policy = Policy::MustRespond;
+        intent: Intent = Intent::Statement;
+        mode: Mode = Mode::Buffered;
+        priority: Priority = Priority::Normal;
+    }
+}
+
+/// Parts of a kind that is not known here are named.
+fn parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Part>, D::Error> {
+    let parts = Vec::<Value>::deserialize(from)?;
+    let part = |value: Value| match Part::deserialize(&value) {
+        Ok(part) => Ok(part),
+        Err(why) => match value.get("type").and_then(Value::as_str) {
+            Some(kind) if !Part::KINDS.contains(&kind) => {
+                let kind: String = kind.chars().filter(|c| !c.is_control()).take(40).collect();
+                Ok(Part::text(format!("[a part that cannot be shown here: {kind}]")))
+            }
+            _ => Err(D::Error::custom(why)),
+        },
+    };
+    parts.into_iter().map(part).collect()
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -9,7 +9,8 @@ mod delivery;
 
 pub use callback::{Accepted, CallbackEvent, Lifecycle, StandingCallback};
 pub use delivery::{
-    Attention, Channel, Delivery, Extension, Knock, McpServer, McpServers, Message, Sender, Thread,
+    Attention, Channel, Delivery, Extension, Knock, McpServer, McpServers, Message, Reminder,
+    Reminds, Sender, Thread,
 };
 
 /// Where an agent of this host is reached: `/inbox/{secret}`.

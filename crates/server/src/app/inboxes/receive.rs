@@ -18,7 +18,7 @@ use chorus_core::limits;
 use chorus_core::member::MemberKind;
 use chorus_wire::part::{Content, Part};
 use chorus_wire::rest::messages::MessageSource;
-use chorus_wire::webhook::{Channel, Delivery, Extension, Knock, McpServer};
+use chorus_wire::webhook::{Channel, Delivery, Extension, Knock, McpServer, Reminder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -75,8 +75,9 @@ impl App {
 
     /// Takes a delivery in. When it returns, the message is on disk.
     pub(crate) async fn receive(&self, inbox: &Inbox, body: &[u8]) -> Result<(), Refusal> {
-        let delivery = read(body)?;
-        let url = check_url(&delivery.callback, &self.webhooks.allowed)?;
+        // The agent here is reminded of what it owes by this host.
+        let Some(delivery) = read(body)? else { return Ok(()) };
+        let url = check_url(&delivery.callback, &self.webhooks.strangers)?;
         let Delivery { channel, message, mcp, chorus, .. } = delivery;
         let extension = chorus.unwrap_or_default();
         let mcp = mcp.map(|mcp| mcp.servers().to_vec()).unwrap_or_default();
@@ -160,20 +161,23 @@ impl App {
     }
 }
 
-/// Nothing of the body stands in the refusal: there are secrets in it.
-fn read(body: &[u8]) -> Result<Delivery, Refusal> {
+/// None of a reminder. Nothing of the body stands in the refusal: there are secrets in it.
+fn read(body: &[u8]) -> Result<Option<Delivery>, Refusal> {
     if body.trim_ascii_start().first() != Some(&b'{') {
         return Err(Refusal::invalid("a delivery is a JSON object"));
     }
-    serde_json::from_slice(body).map_err(|e| {
-        let what = e.to_string();
-        let missing = what.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
-        let (line, column) = (e.line(), e.column());
-        Refusal::invalid(match missing {
-            Some(field) => format!("the delivery has no {field}"),
-            None => format!("this is no delivery, as of line {line}, column {column}"),
-        })
-    })
+    let e = match serde_json::from_slice(body) {
+        Ok(delivery) => return Ok(Some(delivery)),
+        Err(_) if serde_json::from_slice::<Reminder>(body).is_ok() => return Ok(None),
+        Err(e) => e,
+    };
+    let what = e.to_string();
+    let missing = what.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+    let (line, column) = (e.line(), e.column());
+    Err(Refusal::invalid(match missing {
+        Some(field) => format!("the delivery has no {field}"),
+        None => format!("this is no delivery, as of line {line}, column {column}"),
+    }))
 }
 
 fn check_id(of: &str, id: &str) -> Result<(), Refusal> {

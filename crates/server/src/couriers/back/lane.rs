@@ -7,10 +7,9 @@ use chorus_core::command::{By, Command};
 use chorus_core::event::{Change, Event};
 use chorus_core::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::inbox::Inbox;
-use chorus_wire::webhook::Lifecycle;
+use chorus_wire::webhook::{CallbackEvent, Lifecycle};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use super::post::Soft;
 use super::{News, Places};
 use crate::app::App;
 
@@ -72,7 +71,7 @@ impl Lane {
                 () = self.wake.notified() => {}
                 () = self.app.until(Some(over)) => {
                     let (event, _) = self.quiet.remove(0);
-                    self.send_soft(event, Soft::Life(Lifecycle::Idle)).await;
+                    self.send_soft(event, lifecycle(Lifecycle::Idle)).await;
                 }
             }
         }
@@ -85,16 +84,21 @@ impl Lane {
                 self.lives();
             }
             News::Alive => self.lives(),
-            News::Began(event) => self.send_soft(event, Soft::Life(Lifecycle::Processing)).await,
-            News::Status(event, text) => self.send_soft(event, Soft::Status(text)).await,
-            News::Ended { event, answered } => {
+            News::Began(event) => self.send_soft(event, lifecycle(Lifecycle::Processing)).await,
+            News::Does(event, does) => self.send_soft(event, *does).await,
+            News::Ended { event, answered, failed } => {
                 // What it said before comes before.
                 self.send_messages().await;
                 if answered {
                     // With its first words a run has answered, and what comes after `idle` is refused.
                     self.quiet.push((event, self.later()));
                 } else {
-                    self.send_soft(event, Soft::Life(Lifecycle::Idle)).await;
+                    if failed {
+                        let message = "the agent could not take the message up".to_owned();
+                        let code = Some("run_failed".to_owned());
+                        self.send_soft(event, CallbackEvent::Error { message, code }).await;
+                    }
+                    self.send_soft(event, lifecycle(Lifecycle::Idle)).await;
                 }
             }
         }
@@ -166,6 +170,10 @@ impl Lane {
         let command = Command::SentBack { conversation: self.key, through };
         self.app.submit(By::host(), command).await.ok().map(drop)
     }
+}
+
+fn lifecycle(state: Lifecycle) -> CallbackEvent {
+    CallbackEvent::Lifecycle { state }
 }
 
 /// What the inbox's agent says to those who stand in for the service.

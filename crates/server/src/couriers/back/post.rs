@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue};
 use bytes::Bytes;
-use chorus_core::event::Message;
+use chorus_core::event::{Message, MessageKind};
 use chorus_core::ids::{Prefix, Seq, Uid};
 use chorus_core::inbox::{Inbox, Remote};
 use chorus_core::limits;
 use chorus_store::StoredEntry;
 use chorus_wire::part::Part;
-use chorus_wire::webhook::{CallbackEvent, IDEMPOTENCY_KEY, Lifecycle};
+use chorus_wire::webhook::{CallbackEvent, IDEMPOTENCY_KEY};
+use serde::Deserialize;
 use url::Url;
 
 use super::lane::Lane;
@@ -19,12 +20,6 @@ use crate::outward::{Answer, To, backoff, check_url};
 
 /// How long a soft word may take: it is worth little when it is old.
 const SOFT_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// What is sent once, and lost if it is not taken.
-pub(super) enum Soft {
-    Life(Lifecycle),
-    Status(String),
-}
 
 impl Lane {
     /// Sends one message until it is taken or will not be; none when the store could not be asked.
@@ -36,8 +31,9 @@ impl Lane {
         loop {
             // Read again each time: it may have been deleted, and the same delivery may have come with another callback.
             let content = self.app.said(event.uid).await.ok()?;
-            let content = content.as_ref().map(text).filter(|text| !text.is_empty());
-            let Some(content) = content else { return Some(()) };
+            let Some(body) = content.as_ref().and_then(|said| says(said, &id)) else {
+                return Some(());
+            };
             let remote = self.app.remote(self.key).await.ok()??;
             // Who was thought gone may have been taken over from.
             if remote.sender != self.app.writer.host() {
@@ -48,7 +44,6 @@ impl Lane {
                 self.app.note_trouble(inbox, what.to_owned()).await;
                 return Some(());
             };
-            let body = CallbackEvent::Message { content, id: Some(id.clone()) };
             let timeout = self.app.webhooks.timeout;
             let trouble = match self.post((inbox.uid, &url), &body, Some(&id), timeout).await? {
                 Answer::Taken => return Some(()),
@@ -71,16 +66,12 @@ impl Lane {
         }
     }
 
-    /// Says once how a run gets on.
-    pub(super) async fn send_soft(&self, event: Seq, soft: Soft) {
+    /// Says once how a run gets on; it is lost if it is not taken.
+    pub(super) async fn send_soft(&self, event: Seq, body: CallbackEvent) {
         let Ok(Some(remote)) = self.app.remote(self.key).await else { return };
         // Of another delivery's run it would be a lie.
         let own = remote.callbacks.contains_key(&event);
         let Some(url) = self.callback(&remote, Some(event)).filter(|_| own) else { return };
-        let body = match soft {
-            Soft::Life(state) => CallbackEvent::Lifecycle { state },
-            Soft::Status(status) => CallbackEvent::Status { status },
-        };
         let timeout = self.app.webhooks.timeout.min(SOFT_TIMEOUT);
         match self.post((remote.inbox, &url), &body, None, timeout).await {
             Some(Answer::Taken) | None => {}
@@ -93,7 +84,7 @@ impl Lane {
         let callback = remote.callback(of, self.app.now())?;
         let came = CameWith::open(self.app.auth.vault(), &callback.sealed)?;
         // It was checked when it came; what is allowed may be less since.
-        check_url(&came.callback, &self.app.webhooks.allowed).ok()
+        check_url(&came.callback, &self.app.webhooks.strangers).ok()
     }
 
     async fn post(
@@ -115,6 +106,25 @@ impl Lane {
         let _turn = self.app.webhooks.places.take(To::Inbox(inbox)).await;
         Some(self.app.webhooks.outward.post(url, body, headers, timeout).await)
     }
+}
+
+/// What a message is to the service; that no answer comes is an error.
+fn says(said: &Message, id: &str) -> Option<CallbackEvent> {
+    let content = Some(text(said)).filter(|text| !text.is_empty())?;
+    Some(match unanswered(said) {
+        Some(code) => CallbackEvent::Error { message: content, code: Some(code) },
+        None => CallbackEvent::Message { content, id: Some(id.to_owned()) },
+    })
+}
+
+/// Why no answer comes, where that is what the host itself says.
+fn unanswered(said: &Message) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Report {
+        event_type: String,
+    }
+    let metadata = said.metadata.as_deref().filter(|_| said.kind == MessageKind::System)?;
+    serde_json::from_str(metadata).ok().map(|Report { event_type }| event_type)
 }
 
 /// A message as the service is sent it: its text, and what is no text by its name.

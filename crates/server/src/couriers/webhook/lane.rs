@@ -243,7 +243,9 @@ impl Lane {
         // Who types there from now on is told to it.
         held.connection.listen(conversation.uid, now);
         let line = held.lines.entry(key).or_insert_with(|| Line::new(compose));
-        self.add_to_run(line, &offer);
+        if !offer.reminds {
+            self.add_to_run(line, &offer);
+        }
         line.push(offer, now);
         held.count += 1;
     }
@@ -292,9 +294,13 @@ impl Lane {
                 line.done();
                 continue;
             };
-            let id = offer.entry.event.uid.show(Prefix::Event);
+            let mut id = offer.entry.event.uid.show(Prefix::Event);
+            if offer.reminds {
+                // Whoever knows messages by their ids would drop it for the message.
+                id = format!("{id}-reminder-{}", offer.attempt);
+            }
             // Before it goes out: the agent may answer sooner than the post does.
-            if self.app.webhooks.compose.is_some() {
+            if self.app.webhooks.compose.is_some() && !offer.reminds {
                 runs.begin(member, at(offer));
             }
             let (app, to, key) = (self.app.clone(), to.clone(), *key);
@@ -329,7 +335,16 @@ impl Lane {
                 self.health.taken(now);
                 let thought = line.done();
                 self.accept(held.by, &thought);
-                self.ran(line, thought, now);
+                if !thought.reminds() {
+                    self.ran(line, thought, now);
+                }
+            }
+            // It does not know reminders: its run goes on all the same.
+            Answer::Refused { .. } if line.reminds() => {
+                self.app.metrics.webhook(Posted::Refused);
+                self.health.taken(now);
+                let thought = line.done();
+                self.accept(held.by, &thought);
             }
             Answer::Refused { status } => {
                 self.app.metrics.webhook(Posted::Refused);
@@ -355,7 +370,10 @@ impl Lane {
                 let random = self.app.draw.number();
                 let rest = self.health.failed(why, now, random);
                 let failed = line.retry().map_or(0, |retry| retry.failed).saturating_add(1);
-                if failed >= TRIES {
+                if failed >= TRIES && line.reminds() {
+                    let thought = line.done();
+                    self.accept(held.by, &thought);
+                } else if failed >= TRIES {
                     self.give_up(held.by, line.done());
                 } else {
                     let wait = outward::backoff(failed.into(), random, after);

@@ -52,6 +52,7 @@ impl Line {
             known.item = Offer { retry, ..offer };
             return;
         }
+        let reminds = offer.reminds;
         let text = text_of(&offer);
         let event = &offer.entry.event;
         let fragment = Fragment {
@@ -64,6 +65,8 @@ impl Line {
             item: offer,
         };
         match &mut self.compose {
+            // A signal is no part of a thought.
+            _ if reminds => self.ready.push_back(Thought::of(vec![fragment])),
             Some(compose) => match compose.delete(id) {
                 Some(known) => compose.push(Fragment { item: fragment.item, ..known }, now),
                 None => compose.push(fragment, now),
@@ -108,7 +111,8 @@ impl Line {
 
     /// The run that an offer joins, if its author has one here that may be delivered again: its delivery and event.
     pub(super) fn joins(&self, offer: &Offer) -> Option<(EventRef, Uid)> {
-        if self.compose.is_none() || offer.decision.mode != Mode::Buffered || names_other(offer) {
+        let apart = offer.reminds || offer.decision.mode != Mode::Buffered || names_other(offer);
+        if self.compose.is_none() || apart {
             return None;
         }
         let event = &offer.entry.event;
@@ -122,7 +126,7 @@ impl Line {
 
     /// The same of the thought that is posted next.
     pub(super) fn next_joins(&self) -> Option<(EventRef, Uid)> {
-        let first = self.ready.front().filter(|thought| thought.replaces.is_empty())?;
+        let first = self.ready.front().filter(|first| first.replaces.is_empty())?;
         self.joins(&first.fragments.first()?.item)
     }
 
@@ -234,6 +238,11 @@ impl Line {
         Some(first)
     }
 
+    /// Whether what is under way is a reminder.
+    pub(super) fn reminds(&self) -> bool {
+        self.ready.front().is_some_and(Thought::reminds)
+    }
+
     /// What was under way is over, and is given back with the attempts it was offered with meanwhile.
     pub(super) fn done(&mut self) -> Thought {
         self.posting = false;
@@ -277,7 +286,8 @@ fn is_awaited(
 ) -> bool {
     let Some(piece) = piece else { return false };
     let more = |f: &Piece| {
-        f.author == piece.author && f.item.decision.mode == Mode::Buffered && !f.names_other
+        let apart = f.item.reminds || f.item.decision.mode != Mode::Buffered || f.names_other;
+        f.author == piece.author && !apart
     };
     compose.as_ref().is_some_and(|c| c.waiting().any(more))
         || ready.iter().filter_map(|thought| thought.fragments.first()).any(more)

@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::config::webhook::Webhook;
-use crate::outward::{Allowed, Outward, Places};
+use crate::outward::{Allowed, Outward, Places, is_local};
 pub(crate) use health::{Breaker, Health};
 use lane::Lane;
 use runs::Runs;
@@ -35,7 +35,10 @@ use taken::Taken;
 /// How deliveries go out, and how the endpoints are.
 pub(crate) struct Webhooks {
     pub(crate) outward: Outward,
+    /// For connection strings that an operator types.
     pub(crate) allowed: Allowed,
+    /// For addresses that anybody else names: callbacks of services, connection strings of agents.
+    pub(crate) strangers: Allowed,
     pub(crate) timeout: Duration,
     /// Channels of one endpoint that are posted to at once.
     pub(crate) concurrency: usize,
@@ -50,15 +53,16 @@ pub(crate) struct Webhooks {
 }
 
 impl Webhooks {
-    /// As the operator has said it; `roots` are the authorities in the file that was named, and `listens` is the address
-    /// at which the host itself is reached.
+    /// As the operator has said it; `roots` are the authorities in the file that was named, and `url` is where the host
+    /// itself is reached, with the address on which it listens.
     pub(crate) fn open(
         config: &Webhook,
         roots: &[CertificateDer<'_>],
-        listens: IpAddr,
+        (listens, url): (IpAddr, &str),
     ) -> Result<Self, reqwest::Error> {
         let allowed = Allowed {
-            loopback: listens.is_loopback(),
+            // Behind a proxy it listens on loopback too, and whoever reaches it there is anybody.
+            loopback: listens.is_loopback() && is_local(url),
             networks: config.allow.iter().map(|network| network.0).collect(),
         };
         let (quiet, unfinished) = (config.quiet.ms(), config.quiet_unfinished.ms());
@@ -69,6 +73,7 @@ impl Webhooks {
         };
         Ok(Self {
             outward: Outward::new(allowed.clone(), roots)?,
+            strangers: allowed.for_strangers(),
             allowed,
             timeout: config.timeout.0,
             concurrency: config.concurrency,

@@ -3,19 +3,20 @@
 use chorus_core::attention::compose::Fragment;
 use chorus_core::command::Offer;
 use chorus_core::endpoint::Endpoint;
-use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::ids::{MemberKey, Prefix, Uid};
 use chorus_core::limits;
 use chorus_core::member::Directory;
 use chorus_wire::attention::channel::ChannelDelivery;
 use chorus_wire::part::Part;
 use chorus_wire::webhook::{
-    Attention, Channel, Delivery, Extension, Knock, McpServer, McpServers, Message, Sender, Thread,
+    Attention, Channel, Delivery, Extension, Knock, McpServer, McpServers, Message, Reminder,
+    Reminds, Sender, Thread,
 };
 
 use crate::app::App;
-use crate::auth::Stem;
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
-use crate::couriers::frames::{self, Granted};
+use crate::auth::{Stem, Turn};
+use crate::couriers::frames;
 use crate::view::{id_of, members};
 
 /// One message on its way to an agent.
@@ -40,6 +41,11 @@ impl Thought {
     /// The message that is answered.
     pub(super) fn newest(&self) -> Option<&Piece> {
         self.fragments.last()
+    }
+
+    /// Whether it is no message, but reminds of one.
+    pub(super) fn reminds(&self) -> bool {
+        self.newest().is_some_and(|newest| newest.item.reminds)
     }
 
     /// All of it, oldest first.
@@ -72,22 +78,46 @@ pub(super) fn encode(
     let (entry, decision) = (&offer.entry, &offer.decision);
     let (event, conversation) = (&entry.event, &entry.conversation);
     let (directory, now) = (app.directory(), app.now());
-    // It ends with the string that it is sent to.
-    let stem = Stem::Endpoint { epoch: endpoint.epoch };
-    let ends = Timestamp(i64::MAX);
-    let grant = frames::grant(offer, Granted { auth: &app.auth, now, stem, ends });
     let callback = Callback {
         purpose: Purpose::Delivery,
-        turn: frames::turn(offer, stem, now.plus(DELIVERY_MS)),
+        // It ends with the string that it is sent to.
+        turn: frames::turn(offer, Stem::Endpoint { epoch: endpoint.epoch }, now.plus(DELIVERY_MS)),
         attempt: offer.attempt,
         epoch: endpoint.epoch,
     };
+    let bearer = app.auth.write_bearer(callback, Turn::expiry(now, callback.turn.expires));
     let attention = event.attention.as_deref();
     let (audience, audience_more) = frames::audience(attention, offer.member, &directory);
     let channel = conversation.uid.show(Prefix::Conversation);
     let knock =
         (!decision.mode.shows_content()).then(|| frames::knock(entry, decision, &directory));
     let author = members::author_in(&directory, conversation, event.actor);
+    let place = Channel {
+        id: channel.clone(),
+        name: some(&conversation.settings.title),
+        service: Some(SERVICE.to_owned()),
+        context: context(app, conversation),
+    };
+    let mcp = Some(McpServers::One(McpServer {
+        url: format!("{}/mcp/{channel}", app.public_url),
+        headers: [("Authorization".to_owned(), format!("Bearer {bearer}"))].into(),
+    }));
+    if offer.reminds {
+        return serde_json::to_vec(&Reminder {
+            kind: Reminds::Reminder,
+            channel: place,
+            event_id: event.uid.show(Prefix::Event),
+            callback: app.callback_url(&callback),
+            mcp,
+            chorus: Some(Extension {
+                attempt: offer.attempt,
+                hop: event.hop,
+                created_at: Some(event.at),
+                ..Extension::default()
+            }),
+        })
+        .ok();
+    }
     let body = Delivery {
         message: match &knock {
             // Nothing that anybody wrote: who wants the content pulls it.
@@ -98,17 +128,9 @@ pub(super) fn encode(
             },
             None => message(offer, &newest.text, &directory),
         },
-        channel: Channel {
-            id: channel.clone(),
-            name: some(&conversation.settings.title),
-            service: Some(SERVICE.to_owned()),
-            context: context(app, conversation),
-        },
+        channel: place,
         callback: app.callback_url(&callback),
-        mcp: Some(McpServers::One(McpServer {
-            url: format!("{}/mcp/{channel}", app.public_url),
-            headers: [("Authorization".to_owned(), format!("Bearer {}", grant.token))].into(),
-        })),
+        mcp,
         chorus: Some(Extension {
             attempt: offer.attempt,
             hop: event.hop,

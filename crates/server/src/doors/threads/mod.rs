@@ -4,6 +4,7 @@
 //! 2026-07-28. What stands before it is ours, as on every door: names, limits, the token. A session is its caller's
 //! alone, and each request brings the token again.
 
+mod channel;
 mod metadata;
 mod notices;
 mod prompts;

@@ -24,10 +24,10 @@ use tokio::sync::watch;
 
 use super::notices::{SUBSCRIPTIONS, Told};
 use super::resources::{self, Changes, Named, News};
-use super::{Asking, prompts, within};
+use super::{Asking, channel, prompts, within};
 use crate::app::App;
 use crate::doors::request;
-use crate::doors::tools;
+use crate::doors::tools::{self, Given};
 
 /// What a model is told of this server when it is connected.
 const INSTRUCTIONS: &str = "Chorus is where people and agents talk: channels, threads and direct messages. Work in a \
@@ -81,7 +81,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let asking = asking(&context)?;
-        Ok(ListToolsResult::with_all_items(tool_list(asking.names).clone()))
+        Ok(ListToolsResult::with_all_items(offered(asking)))
     }
 
     async fn call_tool(
@@ -92,10 +92,17 @@ impl ServerHandler for Server {
         let asking = asking(&context)?;
         let whose = tools::Asking { app: &self.app, caller: &asking.caller, glyphs: None };
         request::scoped(async {
-            if !tools::is_one(&call.name) {
+            let of_channel = asking.within.and_then(|_| channel::Tool::from_name(&call.name));
+            if of_channel.is_none() && !tools::is_one(&call.name) {
                 // MCP has an error of its own for it.
                 let shown: String = call.name.chars().take(64).collect();
                 return Err(ErrorData::invalid_params(format!("Unknown tool: {shown:?}"), None));
+            }
+            if let (Some(tool), Some(channel)) = (of_channel, asking.within) {
+                let arguments = call.arguments.unwrap_or_default();
+                let given = tool.call(&self.app, &asking.caller, channel, arguments).await;
+                let given = given.or_else(|refusal| tools::refused(&self.app, &refusal));
+                return given.map_err(|refusal| mistake(&refusal)).and_then(result);
             }
             let arguments = match (asking.within, call.arguments) {
                 (None, arguments) => Ok(arguments),
@@ -127,15 +134,7 @@ impl ServerHandler for Server {
                 Code::Internal => mistake(&refusal),
                 _ => ErrorData::invalid_params(refusal.message, None),
             })?;
-            let structured: Value =
-                serde_json::from_str(given.json.get()).map_err(|e| mistake(&e))?;
-            let content = vec![ContentBlock::text(given.json.get())];
-            let mut result = match given.is_error {
-                false => CallToolResult::success(content),
-                true => CallToolResult::error(content),
-            };
-            result.structured_content = Some(structured);
-            Ok(result.into())
+            result(given)
         })
         .await
     }
@@ -267,6 +266,29 @@ impl ServerHandler for Server {
             }
         }
     }
+}
+
+/// What a tool gave, in the words of the SDK.
+fn result(given: Given) -> Result<CallToolResponse, ErrorData> {
+    let structured: Value = serde_json::from_str(given.json.get()).map_err(|e| mistake(&e))?;
+    let content = vec![ContentBlock::text(given.json.get())];
+    let mut result = match given.is_error {
+        false => CallToolResult::success(content),
+        true => CallToolResult::error(content),
+    };
+    result.structured_content = Some(structured);
+    Ok(result.into())
+}
+
+/// The tools that the caller may call here: those of the endpoint, without what a turn's token does not reach.
+fn offered(asking: &Asking) -> Vec<Tool> {
+    let all = tool_list(asking.names).iter();
+    let may = |tool: &&Tool| asking.caller.turn.is_none() || tools::is_for_turns(&tool.name);
+    let mut offered: Vec<Tool> = all.filter(may).cloned().collect();
+    if asking.within.is_some() {
+        offered.extend(channel::Tool::ALL.iter().map(|tool| tool.described()));
+    }
+    offered
 }
 
 /// What the door put beside the request.

@@ -8,10 +8,11 @@ use axum::http::HeaderMap;
 use chorus_core::error::Refusal;
 use chorus_wire::webhook::{Accepted, CallbackEvent, IDEMPOTENCY_KEY};
 
-use super::lines::Lines;
+use super::events::Events;
 use crate::app::App;
 use crate::auth::callback::Called;
 use crate::doors::extract::{Json, Path, Reply};
+use crate::doors::refused::Refused;
 
 /// Events are processed in the order in which they come, each before the next. The first that is refused ends it; the
 /// answer says how, and what came before stands.
@@ -29,38 +30,48 @@ pub(super) async fn post(
         }
         None => None,
     };
-    let mut lines = Lines::of(body.into_data_stream(), || app.wait(app.body_time));
+    let mut events = Events::of(body.into_data_stream(), || app.wait(app.body_time));
     let mut accepted = Accepted::default();
-    while let Some(line) = lines.next().await? {
-        let took = take(&app, &called, &line, key, accepted.accepted).await.map_err(|refusal| {
-            match accepted.accepted {
-                0 => refusal,
-                before => Refusal {
-                    message: format!("after {before} events: {}", refusal.message),
-                    ..refusal
-                },
-            }
-        })?;
+    loop {
+        let before = accepted.accepted;
+        let next = events.next().await.map_err(|refusal| after(before, refusal))?;
+        let Some(event) = next else { break };
+        if before > 0 {
+            // Many in one body cost what they cost one by one.
+            app.limits
+                .call(called.caller.by, app.now())
+                .map_err(|wait| Refused::from(wait).with(|refusal| after(before, refusal)))?;
+        }
+        let took = take(&app, &called, &event, key, before).await;
+        let took = took.map_err(|refusal| after(before, refusal))?;
         accepted.accepted += 1;
         accepted.duplicates += u64::from(took.duplicate);
         accepted.callback = took.callback.or(accepted.callback);
     }
     if accepted.accepted == 0 {
-        return Err(
-            Refusal::invalid("a callback takes a JSON object, or several, one a line").into()
-        );
+        return Err(Refusal::invalid("a callback takes a JSON object, or several").into());
     }
     Ok(Json(accepted))
+}
+
+/// What stood before a refused event in the same body stands.
+fn after(before: u64, refusal: Refusal) -> Refusal {
+    match before {
+        0 => refusal,
+        before => {
+            Refusal { message: format!("after {before} events: {}", refusal.message), ..refusal }
+        }
+    }
 }
 
 async fn take(
     app: &App,
     called: &Called,
-    line: &[u8],
+    event: &[u8],
     key: Option<&str>,
     before: u64,
 ) -> Result<crate::app::callbacks::Took, Refusal> {
-    let event: CallbackEvent = serde_json::from_slice(line)
+    let event: CallbackEvent = serde_json::from_slice(event)
         .map_err(|why| Refusal::invalid(format!("not an event of a callback: {why}")))?;
     // One key is for the whole body: its events are told apart by their places.
     let key = key.map(|key| if before == 0 { key.to_owned() } else { format!("{key}#{before}") });

@@ -2,8 +2,8 @@
 //! agents here.
 
 mod callback;
+pub(crate) mod events;
 mod inbox;
-pub(crate) mod lines;
 
 use chorus_core::error::Code;
 use serde_json::json;
@@ -29,7 +29,7 @@ pub(super) fn routes() -> Routes {
         callback::post,
         Doc::new(
             "callback",
-            "What an agent says by the callback of a delivery: one JSON object, or NDJSON.",
+            "What an agent says by the callback of a delivery: one JSON object, or several.",
         )
         .refuses(&JUDGED)
         .with(|draft| draft.any_body(json!({"type": "object"}))),

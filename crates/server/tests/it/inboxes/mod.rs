@@ -2,7 +2,9 @@
 
 mod back;
 mod doctor;
+mod outcomes;
 mod shared;
+mod strangers;
 mod two_hosts;
 
 use base64::Engine;
@@ -15,7 +17,7 @@ use serde_json::{Value, json};
 use crate::house::{Answer, House, START, place, verify};
 
 /// A house with the person ann, the agent bot, and an inbox for it; the inbox's string without the host, and its id.
-pub(super) async fn with_inbox(house: &House, new: Value) -> (String, String) {
+pub(crate) async fn with_inbox(house: &House, new: Value) -> (String, String) {
     let op = house.operator();
     house.post(&op, "/v1/members", json!({"id": "bot", "kind": "agent"})).await.ok();
     let mut body = json!({"agent": "bot"});

@@ -9,23 +9,23 @@ use serde_json::Value;
 
 use crate::house::{House, said};
 
-pub(super) struct Client(pub(super) RunningService<RoleClient, ()>);
+pub(crate) struct Client(pub(crate) RunningService<RoleClient, ()>);
 
 /// Sessions up to 2025-11-25, or the stateless wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wire {
+pub(crate) enum Wire {
     Sessions,
     Stateless,
 }
 
-pub(super) const WIRES: [Wire; 2] = [Wire::Sessions, Wire::Stateless];
+pub(crate) const WIRES: [Wire; 2] = [Wire::Sessions, Wire::Stateless];
 
 impl House {
-    pub(super) async fn mcp(&self, token: &str, wire: Wire) -> Client {
+    pub(crate) async fn mcp(&self, token: &str, wire: Wire) -> Client {
         self.mcp_at(token, wire, "/v1/mcp").await
     }
 
-    pub(super) async fn mcp_at(&self, token: &str, wire: Wire, path: &str) -> Client {
+    pub(crate) async fn mcp_at(&self, token: &str, wire: Wire, path: &str) -> Client {
         let config =
             StreamableHttpClientTransportConfig::with_uri(self.url(path)).auth_header(token);
         let transport = StreamableHttpClientTransport::from_config(config);
@@ -41,7 +41,7 @@ impl House {
 
 impl Client {
     /// What a tool gave, or the code of its refusal; the envelope is whole.
-    pub(super) async fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
         said(&arguments);
         let arguments = arguments.as_object().unwrap().clone();
         let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);

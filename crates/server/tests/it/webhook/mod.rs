@@ -1,11 +1,15 @@
 //! Agents behind connection strings: what is posted to them, and what they answer (webhook spec).
 
 mod answers;
+mod gate;
+mod literal;
 mod neighbours;
 mod places;
 mod posts;
+mod reminders;
 mod retries;
 mod tls;
+mod tools;
 mod windows;
 
 use std::collections::VecDeque;

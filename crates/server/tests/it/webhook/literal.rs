@@ -1,0 +1,120 @@
+//! The protocol taken literally: its own examples, byte for byte, and ids that are ids.
+
+use std::path::Path;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Remote, call, messages, open, reached, text};
+use crate::house::{Answer, House};
+use crate::inboxes::with_inbox;
+
+/// A body as it is, in whatever form.
+async fn post(house: &House, delivery: &Value, body: &str) -> Answer {
+    let path = text(&delivery["callback"]).strip_prefix(&house.running.url).unwrap().to_owned();
+    let request = house.request(Method::POST, &path).header("content-type", "application/json");
+    House::answer(request.body(body.to_owned())).await
+}
+
+/// The JSON objects in the blocks of a page, as they stand there.
+fn examples(page: &str) -> Vec<String> {
+    let blocks = page.split("\n```").skip(1).step_by(2);
+    let bodies = blocks.filter_map(|block| {
+        let (_, body) = block.split_once('\n')?;
+        let begins = body.lines().position(|line| line.starts_with('{'))?;
+        let lines: Vec<&str> = body.lines().skip(begins).collect();
+        Some(lines.join("\n"))
+    });
+    bodies.filter(|body| serde_json::from_str::<Value>(body).is_ok()).collect()
+}
+
+// covers: WHK-405
+#[tokio::test]
+async fn a_body_is_one_object_over_many_lines_or_several_however_they_are_set() {
+    let house = open().await;
+    let mut remote = Remote::open().await;
+    let room = reached(&house, &remote).await;
+    house.say(&house.token("ann").await, &room, "@weather now?").await;
+    let delivery = remote.take().await;
+    for (body, count) in [
+        ("{\n  \"type\": \"status\",\n  \"status\": \"a {brace} and a \\\"quote\\\"\"\n}\n", 1),
+        ("{\"type\":\"status\",\"status\":\"a\"}{\"type\":\"status\",\"status\":\"b\"}", 2),
+        (
+            "{\"type\":\"status\",\"status\":\"a\"}\r\n\r\n{\"type\":\"status\",\r\n\"status\":\"b\"}",
+            2,
+        ),
+        ("\n\t{\"type\":\"tool_call\",\"name\":\"x\",\"args\":{\"a\":[{},\"}\"]}}\n\n", 1),
+    ] {
+        assert_eq!(post(&house, &delivery, body).await.ok()["accepted"], count, "{body}");
+    }
+    for body in
+        ["[{\"type\":\"status\",\"status\":\"a\"}]", "\"status\"", "{\"type\": \"status\"", "}"]
+    {
+        assert_eq!(post(&house, &delivery, body).await.refused(400), "VALIDATION_ERROR", "{body}");
+    }
+}
+
+// covers: WHK-406
+#[tokio::test]
+async fn the_examples_of_the_protocol_are_taken_as_they_stand() {
+    let page =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/specs/channel-protocol.md");
+    let Ok(page) = std::fs::read_to_string(page) else {
+        eprintln!("skipped: the text of the protocol is not at hand");
+        return;
+    };
+    let house = open().await;
+    let mut remote = Remote::open().await;
+    let room = reached(&house, &remote).await;
+    let (inbox, _) = with_inbox(&house, json!({})).await;
+    let (mut events, mut deliveries) = (0, 0);
+    for example in examples(&page) {
+        let read: Value = serde_json::from_str(&example).unwrap();
+        if read.get("type").is_some() {
+            // Each in a run of its own, which says at most so many messages.
+            let asks = format!("@weather what of {events}?");
+            house.say(&house.token("ann").await, &room, &asks).await;
+            let delivery = remote.take().await;
+            assert_eq!(post(&house, &delivery, &example).await.ok()["accepted"], 1, "{example}");
+            let idle = json!({"type": "lifecycle", "state": "idle"});
+            call(&house, &delivery, idle).await.ok();
+            events += 1;
+        } else if read.get("callback").is_some() {
+            let request = house.request(Method::POST, &inbox).body(example.clone());
+            let taken = House::answer(request.header("content-type", "application/json")).await;
+            assert_eq!(taken.ok(), json!({}), "{example}");
+            deliveries += 1;
+        }
+    }
+    assert_eq!((events, deliveries), (6, 3), "all of them were found");
+}
+
+// covers: WHK-410
+#[tokio::test]
+async fn an_id_is_an_id_whatever_the_header_says() {
+    let house = open().await;
+    let mut remote = Remote::open().await;
+    let room = reached(&house, &remote).await;
+    house.say(&house.token("ann").await, &room, "@weather now?").await;
+    let delivery = remote.take().await;
+    let path = text(&delivery["callback"]).strip_prefix(&house.running.url).unwrap().to_owned();
+    let say = async |key: &str, id: Option<&str>, content: &str| {
+        let mut said = json!({"type": "message", "content": content});
+        if let Some(id) = id {
+            said["id"] = id.into();
+        }
+        let request = house.request(Method::POST, &path).header("idempotency-key", key);
+        House::answer(request.json(&said)).await
+    };
+    assert_eq!(say("k1", Some("m1"), "Rain.").await.ok()["duplicates"], 0);
+    // Another try with another key is the same message, and other words under its id are a conflict.
+    assert_eq!(say("k2", Some("m1"), "Rain.").await.ok()["duplicates"], 1);
+    assert_eq!(say("k3", Some("m1"), "Snow.").await.refused(409), "IDEMPOTENCY_CONFLICT");
+    // Another message under the same key is another one.
+    assert_eq!(say("k1", Some("m2"), "Wind.").await.ok()["duplicates"], 0);
+    // A key that reads like an id is none.
+    assert_eq!(say("m1", None, "Fog.").await.ok()["duplicates"], 0);
+    assert_eq!(say("m1", None, "Hail.").await.refused(409), "IDEMPOTENCY_CONFLICT");
+    let said: Vec<_> = messages(&house, &room).await.into_iter().skip(1).map(|(_, t)| t).collect();
+    assert_eq!(said, ["Rain.", "Wind.", "Fog."]);
+}

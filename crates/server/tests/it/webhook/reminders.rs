@@ -1,0 +1,87 @@
+//! An agent that has taken a message and is silent is reminded, and not asked anew.
+
+use serde_json::json;
+
+use super::{Remote, call, messages, nothing_owed, open, reached, text};
+
+// covers: WHK-408, WHK-409
+#[tokio::test]
+async fn a_silent_agent_is_sent_a_signal_and_not_the_message() {
+    let house = open().await;
+    let mut remote = Remote::open().await;
+    let room = reached(&house, &remote).await;
+    let ann = house.token("ann").await;
+    house.say(&ann, &room, "@weather what will it be like, swordfish?").await;
+    let post = remote.post().await;
+    let (first, key) = (post.json(), post.headers["idempotency-key"].clone());
+    house.pass(61_000).await;
+    let reminded = remote.post().await;
+    assert_ne!(reminded.headers["idempotency-key"], key, "it is another thing");
+    assert!(!String::from_utf8_lossy(&reminded.body).contains("swordfish"));
+    let signal = reminded.json();
+    assert_eq!((&signal["kind"], signal.get("message")), (&json!("reminder"), None));
+    assert_eq!(signal["event_id"], first["message"]["id"]);
+    assert_eq!(signal["channel"]["id"], room.as_str());
+    assert!(signal["chorus"]["attempt"].as_u64() > first["chorus"]["attempt"].as_u64());
+    // The run answers as if nothing had come.
+    call(&house, &first, json!({"type": "message", "content": "Rain."})).await.ok();
+    nothing_owed(&house).await;
+    house.pass(120_000).await;
+    remote.nothing().await;
+    assert_eq!(messages(&house, &room).await.len(), 2);
+}
+
+// covers: WHK-408
+#[tokio::test]
+async fn a_run_that_has_lost_its_own_goes_on_by_the_reminder() {
+    let house = open().await;
+    let mut remote = Remote::open().await;
+    let room = reached(&house, &remote).await;
+    house.say(&house.token("ann").await, &room, "@weather swordfish?").await;
+    remote.take().await;
+    house.pass(61_000).await;
+    let signal = remote.take().await;
+    let bearer = text(&signal["mcp"]["headers"]["Authorization"]);
+    let bearer = bearer.strip_prefix("Bearer ").unwrap();
+    let read = json!({"eventId": signal["event_id"]});
+    let read = house.tool(bearer, "chat.read_thread", read).await.unwrap();
+    assert!(read.to_string().contains("swordfish"));
+    call(&house, &signal, json!({"type": "message", "content": "Yes."})).await.ok();
+    nothing_owed(&house).await;
+}
+
+// covers: WHK-409
+#[tokio::test]
+async fn who_does_not_know_reminders_loses_nothing_by_them() {
+    let house = open().await;
+    let mut remote = Remote::open().await;
+    let room = reached(&house, &remote).await;
+    let op = house.operator();
+    house.say(&house.token("ann").await, &room, "@weather hm?").await;
+    let first = remote.take().await;
+    remote.answers(&[400]);
+    house.pass(61_000).await;
+    assert_eq!(remote.take().await["kind"], "reminder");
+    // The second comes as well: the run was not given up.
+    house.pass(61_000).await;
+    assert_eq!(remote.take().await["kind"], "reminder");
+    let dead = house.get(&op, "/v1/deliveries?state=dead&member=weather").await.ok();
+    assert_eq!(dead["deliveries"], json!([]));
+    call(&house, &first, json!({"type": "message", "content": "Hm."})).await.ok();
+    nothing_owed(&house).await;
+}
+
+// covers: WHK-408
+#[tokio::test]
+async fn another_string_is_another_agent_and_gets_the_message() {
+    let house = open().await;
+    let mut remote = Remote::open().await;
+    let room = reached(&house, &remote).await;
+    house.say(&house.token("ann").await, &room, "@weather hm?").await;
+    remote.take().await;
+    house.pass(10_000).await;
+    let mut other = Remote::open().await;
+    let rotate = json!({"url": other.url()});
+    house.post(&house.operator(), "/v1/endpoints/weather/rotate", rotate).await.ok();
+    assert_eq!(other.take_later(&house).await["message"]["content"], "@weather hm?");
+}
