@@ -3,6 +3,8 @@
 //!
 //! Invariant: exit code 1 is a refusal or a failure, 2 a command that was written wrongly.
 
+use std::io::Write;
+
 use chorus_client::Error;
 use chorus_core::error::Code;
 use chorus_wire::code;
@@ -73,9 +75,10 @@ impl Failure {
             }
             // An envelope is plain strings, which always serialize.
             let line = serde_json::to_string(&Envelope { error: body }).unwrap_or_default();
-            println!("{}", crate::print::escaped(&line));
+            // Where nobody reads, there is nobody to tell.
+            let _ = writeln!(std::io::stdout(), "{}", crate::print::escaped(&line));
         } else {
-            eprintln!("{self}");
+            let _ = writeln!(std::io::stderr(), "{self}");
         }
     }
 }

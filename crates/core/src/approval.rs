@@ -49,19 +49,24 @@ pub struct Source {
     pub only: Option<Arc<[MemberKey]>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub enum Asked {
     /// To be said in this conversation. The message is empty once it is decided.
     Send { to: ConversationKey, post: Arc<Post> },
     /// To be called with these arguments, canonical JSON.
-    Call { tool: Arc<str>, arguments: Arc<str> },
+    Call {
+        tool: Arc<str>,
+        #[redact(fixed = 3)]
+        arguments: Arc<str>,
+    },
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Decided {
     pub by: MemberKey,
     pub at: Timestamp,
     pub approved: bool,
+    #[redact(fixed = 3)]
     pub reason: Option<Arc<str>>,
 }
 

@@ -11,11 +11,12 @@ use crate::ids::{MemberKey, Prefix, Timestamp, Uid};
 use crate::limits::FILE_NAME_BYTES;
 
 /// A file that the host keeps.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Asset {
     pub uid: Uid,
     /// SHA-256 of its bytes: files with the same bytes are kept once.
     pub hash: Hash,
+    #[redact(fixed = 3)]
     pub name: Arc<str>,
     pub media: Media,
     pub bytes: u64,
@@ -25,11 +26,12 @@ pub struct Asset {
 }
 
 /// A file with its bytes, to be written.
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub struct Kept {
     pub asset: Arc<Asset>,
+    #[redact(fixed = 3)]
     pub data: Arc<[u8]>,
-    /// A small picture of it, JPEG.
+    /// A small picture of it, JPEG; empty where none can be made.
     pub thumbnail: Option<Arc<[u8]>>,
 }
 

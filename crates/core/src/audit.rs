@@ -177,6 +177,8 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::MayCall { .. }
         // What goes was nobody's any more.
         | Command::SweepAssets
+        // A part of the file that was kept.
+        | Command::KeepThumbnail { .. }
         | Command::SweepCallbacks
         // In the log of its conversation; who sends that back, and how far, is no act of anybody.
         | Command::Receive(_)

@@ -8,6 +8,7 @@ mod asked;
 mod by;
 mod facts;
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::audit::Note;
@@ -39,7 +40,7 @@ pub struct Drawn {
     pub salt: [u8; 16],
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, strum::IntoStaticStr)]
 pub enum Command {
     AddMember {
         id: String,
@@ -77,7 +78,11 @@ pub enum Command {
         name: String,
         media: crate::asset::Media,
         data: Arc<[u8]>,
-        thumbnail: Option<Arc<[u8]>>,
+    },
+    /// Keeps the small picture of a picture; an empty one says that none can be made. The host's.
+    KeepThumbnail {
+        hash: crate::event::Hash,
+        thumbnail: Arc<[u8]>,
     },
     /// Drops files that nothing points at any more. The host's.
     SweepAssets,
@@ -371,7 +376,19 @@ pub enum Command {
     },
 }
 
+/// Its kind alone: a command is full of somebody's words, and what is printed may end in a log.
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind())
+    }
+}
+
 impl Command {
+    /// What kind of command it is, as its type has it.
+    pub fn kind(&self) -> &'static str {
+        self.into()
+    }
+
     /// Whether it may change anything. What does not is a question.
     pub fn changes_something(&self) -> bool {
         !matches!(

@@ -117,10 +117,13 @@ pub struct Conversation {
 }
 
 /// What of a conversation can be changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct Settings {
+    #[redact(fixed = 3)]
     pub title: Arc<str>,
+    #[redact(fixed = 3)]
     pub description: Arc<str>,
+    #[redact(fixed = 3)]
     pub purpose: Arc<str>,
     pub visibility: Visibility,
     pub stream: Option<StreamKey>,
@@ -159,17 +162,19 @@ impl Settings {
 }
 
 /// What is set about the seat of an agent (channels spec, "Members").
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct Terms {
     /// Its name in this channel; none follows the name that the agent has.
+    #[redact(fixed = 3)]
     pub name: Option<Arc<str>>,
     /// The session that is asked here and no other; none leaves the choice to the host.
     pub session: Option<Uid>,
 }
 
 /// Terms to be changed: what is absent stays, and `Some(None)` takes away.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct TermsPatch {
+    #[redact(fixed = 3)]
     pub name: Option<Option<Arc<str>>>,
     pub session: Option<Option<Uid>>,
 }

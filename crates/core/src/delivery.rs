@@ -126,7 +126,7 @@ pub struct Retry {
 }
 
 /// One event on its way to one member.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Delivery {
     pub member: MemberKey,
     pub decision: Decision,
@@ -161,6 +161,7 @@ pub struct Delivery {
     /// When the run of this fence began, while its delivery is offered again.
     pub taken: Option<Taken>,
     /// What the member last said of it without a message: why it put it off, declined it or could not do it.
+    #[redact(fixed = 3)]
     pub note: Option<Arc<str>>,
 }
 

@@ -62,11 +62,12 @@ pub struct Part {
 }
 
 /// What was made of a digest for one member by a command; a copy of words, which goes when any of them does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Written {
     pub after: Seq,
     pub through: Seq,
     pub member: MemberKey,
+    #[redact(fixed = 3)]
     pub text: std::sync::Arc<str>,
 }
 

@@ -4,6 +4,7 @@
 //! (design section 3, "The log"). An event never changes once it is written; erasure drops what was said and
 //! the salt, and the chain over `content_hash` still holds.
 
+use std::fmt;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -35,7 +36,7 @@ pub struct Idempotency {
     pub payload: [u8; 16],
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Event {
     pub conversation: ConversationKey,
     pub seq: Seq,
@@ -60,8 +61,21 @@ pub struct Event {
     pub hash: Hash,
 }
 
+/// Its kind and its ids: what was said, and what could confirm a guess at it, is not printed.
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event")
+            .field("kind", &self.change.name())
+            .field("conversation", &self.conversation)
+            .field("seq", &self.seq)
+            .field("uid", &self.uid)
+            .field("actor", &self.actor)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What an event changes for a reader.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub enum Change {
     Created {
         kind: ConversationKind,
@@ -86,6 +100,7 @@ pub enum Change {
     Reacted {
         message: Seq,
         signal: Signal,
+        #[redact(fixed = 3)]
         detail: Option<Arc<str>>,
     },
     Unreacted {
@@ -95,6 +110,7 @@ pub enum Change {
     ThreadOpened(ThreadOpening),
     ThreadStatus {
         status: ThreadStatus,
+        #[redact(fixed = 3)]
         reason: Arc<str>,
     },
     ThreadOwner {
@@ -121,12 +137,19 @@ pub enum Change {
 }
 
 /// What of a thread stands in the feed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub enum Promotion {
     /// A message of it that all should see.
-    Message { message: Seq, note: Option<Arc<str>> },
+    Message {
+        message: Seq,
+        #[redact(fixed = 3)]
+        note: Option<Arc<str>>,
+    },
     /// What came of it.
-    Result { text: Arc<str> },
+    Result {
+        #[redact(fixed = 3)]
+        text: Arc<str>,
+    },
 }
 
 /// Why a message was erased: one of a list, since words might say again what had to go.
@@ -155,10 +178,11 @@ impl Reason {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct ThreadOpening {
     pub uid: Uid,
     pub root: Option<Seq>,
+    #[redact(fixed = 3)]
     pub title: Arc<str>,
     pub kind: ThreadKind,
     pub owner: Option<MemberKey>,
@@ -191,14 +215,18 @@ impl MessageKind {
 
 /// A message's content. `text` is what attention reads; the parts and metadata are canonical JSON made
 /// at the edge, opaque here.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct Message {
     pub kind: MessageKind,
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
     /// The content parts, when they are more than the one text part `text`.
+    #[redact(fixed = 3)]
     pub parts: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub metadata: Option<Arc<str>>,
     /// Where it came from, when from another platform.
+    #[redact(fixed = 3)]
     pub source: Option<Arc<str>>,
 }
 

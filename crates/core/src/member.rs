@@ -27,7 +27,7 @@ pub enum MemberKind {
 }
 
 /// Somebody who can speak or be addressed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Member {
     pub key: MemberKey,
     /// Chosen by people, unique in the workspace, never changed: `reviewer_agent`.
@@ -35,6 +35,7 @@ pub struct Member {
     pub kind: MemberKind,
     /// What `@` names; unique among members and roles, whatever the case.
     pub handle: Arc<str>,
+    #[redact(fixed = 3)]
     pub display_name: Arc<str>,
     pub owner: Option<Arc<str>>,
     /// Identities on other platforms, as canonical JSON; opaque here.
@@ -85,9 +86,10 @@ pub struct Session {
 }
 
 /// What a new or changed member is to be.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct MemberFields {
     pub handle: Option<String>,
+    #[redact(fixed = 3)]
     pub display_name: Option<String>,
     pub owner: Option<String>,
     pub identities: Option<String>,

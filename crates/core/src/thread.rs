@@ -73,12 +73,13 @@ impl ThreadStatus {
 }
 
 /// The state of one thread, replayed from its conversation's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Thread {
     pub key: ThreadKey,
     pub uid: Uid,
     /// The message that opened it; none for a thread made before anything was said.
     pub root: Option<Seq>,
+    #[redact(fixed = 3)]
     pub title: Arc<str>,
     pub kind: ThreadKind,
     pub status: ThreadStatus,

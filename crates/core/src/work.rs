@@ -60,12 +60,13 @@ pub enum Verdict {
     Rejected,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Finding {
     /// The message that reported it.
     pub at: Seq,
     pub thread_seq: u64,
     pub id: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
     pub verdict: Verdict,
     /// Who reported it first.
@@ -75,11 +76,12 @@ pub struct Finding {
 }
 
 /// Something that was said, by whom and where in the thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 struct Said {
     at: Seq,
     thread_seq: u64,
     by: MemberKey,
+    #[redact(fixed = 3)]
     text: Arc<str>,
 }
 

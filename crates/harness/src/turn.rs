@@ -226,7 +226,7 @@ async fn run(
 async fn progress(setting: &Setting, turn: &Turn, step: u64, message: Option<String>) {
     let anchor = turn.anchor().map(|delivery| delivery.event_id.clone());
     if let (Some(message), Some(event)) = (&message, &anchor) {
-        tracing::info!(%event, %message, "progress");
+        tracing::info!(%event, bytes = message.len(), "progress");
     }
     let told = |event: Option<String>, message| Progress {
         progress_token: Id::String(format!(

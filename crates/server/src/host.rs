@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use chorus_core::conversation::ConversationKind;
 use chorus_core::error::Refusal;
 use chorus_core::ids::Prefix;
 use chorus_store::postgres::{Address, AddressError};
@@ -28,14 +29,17 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
+use crate::app::assets::Thumbnails;
 use crate::app::copies::PARTIAL;
 use crate::app::digests::{DIGESTS, Scribe};
+use crate::app::quotas::Quotas;
 use crate::app::retention::Retention;
 use crate::app::search::Searching;
 use crate::app::{App, Draw};
 use crate::auth::{Auth, Keys, KeysError, SignIn, write_private};
 use crate::config::Config;
 use crate::couriers::back::{self, Backs};
+use crate::couriers::channel_count::ChannelCount;
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
 use crate::couriers::gone::Gone;
@@ -211,12 +215,19 @@ impl Host {
             tracing::warn!(part = repair.part.name(), "mended at the start: {repair}");
         }
         let gone = Arc::new(Gone::default());
+        let channels = Arc::new(ChannelCount::default());
         let (sink, batches, overflowed) =
-            Sink::new(directory.clone(), connections.clone(), gone.clone());
+            Sink::new(directory.clone(), connections.clone(), gone.clone(), channels.clone());
         let members_moved = sink.moved();
         let (writer, readers) = store
             .start(config.clock.clone(), Box::new(move |effects| sink.put(effects)))
             .map_err(StartError::Store)?;
+        // Before anything can be made.
+        let there = readers.count(ConversationKind::Channel);
+        let there = there
+            .map_err(|why| StartError::Store(OpenError::Database { place: place.clone(), why }))?;
+        channels.set(there, config.clock.now());
+        let (thumbnails, wanted) = Thumbnails::new();
         let (search, index) = Search::of(&config.data, workspace);
         let hints = Arc::new(Hints::default());
         let indexing = (hints.clone(), index, readers.clone());
@@ -273,20 +284,23 @@ impl Host {
             rotating: Default::default(),
             budgets: config.settings.budget.budgets(),
             flow: config.settings.attention.settings(),
-            summaries: Scribe {
-                command: config.settings.threads.summary_command.clone(),
-                timeout: config.settings.threads.summary_timeout.0,
-            },
+            summaries: Scribe::new(
+                config.settings.threads.summary_command.clone(),
+                config.settings.threads.summary_timeout.0,
+            ),
             retention: Retention {
                 keep: config.settings.retention.keep,
                 archive: config.settings.retention.archive_dir.clone(),
             },
             uploads: Default::default(),
+            thumbnails,
+            quotas: Quotas::new(&config.settings.limits),
+            channels,
             searching: Searching { index: search, hints },
             webhooks,
             backs,
         });
-        let scribe = Scribe { command: digest.command.clone(), timeout: digest.timeout.0 };
+        let scribe = Scribe::new(digest.command.clone(), digest.timeout.0);
         tokio::spawn(app.clone().tell_digests(made, scribe));
         let operator_token = app.first_start(&config.data).await?;
         let operator_link = match &operator_token {
@@ -319,6 +333,7 @@ impl Host {
         tokio::spawn(heads::keep(app.clone(), config.data.clone(), stopped.clone()));
         tokio::spawn(first::keep_token(app.clone(), config.data.clone(), stopped.clone()));
         tokio::spawn(back::serve(app.clone(), stopped.clone()));
+        tokio::spawn(app.clone().make_thumbnails(wanted, stopped.clone()));
         tokio::spawn(webhook::serve(app.clone(), members_moved, stopped.clone()));
         let every = config.settings.retention.every.ms();
         tokio::spawn(retention::keep(app.clone(), every, stopped.clone()));

@@ -8,6 +8,7 @@ pub mod config;
 pub mod files;
 pub mod history;
 pub mod host;
+pub mod logging;
 #[doc(hidden)]
 pub mod parsers;
 pub mod redact;

@@ -11,12 +11,15 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use axum::http::HeaderMap;
 use chorus_core::command::By;
-use chorus_core::ids::Timestamp;
+use chorus_core::ids::{MemberKey, Timestamp};
 
 use crate::config::limits::Limits as Settings;
 
 /// Buckets of one table: 512 KiB.
 const PLACES: usize = 1 << 16;
+
+/// A day in nanoseconds.
+const DAY: i64 = 86_400_000_000_000;
 
 /// How fast a bucket fills, and how much it holds. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -26,18 +29,24 @@ struct Rate {
 }
 
 impl Rate {
+    /// So many within a day, all of them at once or one after the other.
+    fn daily(most: u32) -> Option<Self> {
+        let each = DAY.checked_div(i64::from(most))?.max(1);
+        Some(Self { each, holds: each * i64::from(most) })
+    }
+
     /// None when there is no limit.
     fn new(per_second: u32, burst: u32) -> Option<Self> {
         let each = 1_000_000_000_i64.checked_div(i64::from(per_second))?.max(1);
         Some(Self { each, holds: each * i64::from(burst.max(1)) })
     }
 
-    /// Takes one, given when the bucket is full again; gives when it is full then, or how long to wait.
-    fn take(self, full_at: i64, now: i64) -> Result<i64, Wait> {
+    /// Takes some, given when the bucket is full again; gives when it is full then, or how long to wait.
+    fn take(self, count: i64, full_at: i64, now: i64) -> Result<i64, Wait> {
         // One that is full later than it can be is of another clock: time went back.
         let full_at = if full_at > now + self.holds { now } else { full_at.max(now) };
-        let next = full_at + self.each;
-        match next - now - self.holds {
+        let next = full_at.saturating_add(self.each.saturating_mul(count));
+        match next.saturating_sub(now).saturating_sub(self.holds) {
             over if over > 0 => Err(Wait(over)),
             _ => Ok(next),
         }
@@ -68,7 +77,10 @@ struct Buckets {
 
 impl Buckets {
     fn new(per_second: u32, burst: u32) -> Self {
-        let rate = Rate::new(per_second, burst);
+        Self::of(Rate::new(per_second, burst))
+    }
+
+    fn of(rate: Option<Rate>) -> Self {
         // No limit needs no table.
         let places = if rate.is_some() { PLACES } else { 0 };
         let places = (0..places).map(|_| AtomicI64::new(0)).collect();
@@ -76,13 +88,17 @@ impl Buckets {
     }
 
     fn take(&self, who: impl Hash, now: Timestamp) -> Result<(), Wait> {
+        self.take_some(1, who, now)
+    }
+
+    fn take_some(&self, count: i64, who: impl Hash, now: Timestamp) -> Result<(), Wait> {
         let Some(rate) = self.rate else { return Ok(()) };
         let at = usize::try_from(self.hasher.hash_one(who) % PLACES as u64).unwrap_or(0);
         let Some(place) = self.places.get(at) else { return Ok(()) };
         let now = nanos(now);
         let mut refused = Ok(());
         let _ = place.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
-            let taken = rate.take(full_at, now);
+            let taken = rate.take(count, full_at, now);
             refused = taken.map(drop);
             taken.ok()
         });
@@ -97,9 +113,9 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    fn take(&mut self, now: Timestamp) -> Result<(), Wait> {
+    pub(crate) fn take(&mut self, now: Timestamp) -> Result<(), Wait> {
         let Some(rate) = self.rate else { return Ok(()) };
-        self.full_at = rate.take(self.full_at, nanos(now))?;
+        self.full_at = rate.take(1, self.full_at, nanos(now))?;
         Ok(())
     }
 }
@@ -111,6 +127,11 @@ pub(crate) struct Limits {
     addresses: Buckets,
     failures: Buckets,
     connection: Option<Rate>,
+    ping: Option<Rate>,
+    pings: Buckets,
+    lines: Buckets,
+    conversations: Buckets,
+    seats: Buckets,
     proxies: Vec<IpAddr>,
 }
 
@@ -123,6 +144,11 @@ impl Limits {
             addresses: Buckets::new(settings.address_per_second, settings.address_burst),
             failures: Buckets::new(settings.failures_per_second, settings.failures_burst),
             connection: Rate::new(settings.connection_per_second, settings.connection_burst),
+            ping: Rate::new(settings.pings_per_second, settings.pings_burst),
+            pings: Buckets::new(settings.pings_per_second, settings.pings_burst),
+            lines: Buckets::new(settings.agent_lines_per_second, settings.agent_lines_burst),
+            conversations: Buckets::of(Rate::daily(settings.conversations_per_day)),
+            seats: Buckets::of(Rate::daily(settings.seats_per_day)),
             proxies: proxies.collect(),
         }
     }
@@ -147,6 +173,34 @@ impl Limits {
 
     pub(crate) fn bucket(&self) -> Bucket {
         Bucket { rate: self.connection, full_at: 0 }
+    }
+
+    /// What a connection may still send that asks for nothing: pings, and acknowledgements of nothing.
+    pub(crate) fn ping_bucket(&self) -> Bucket {
+        Bucket { rate: self.ping, full_at: 0 }
+    }
+
+    /// The same of a session over single requests, by the name it goes by.
+    pub(crate) fn ping(&self, by: By, session: Option<&str>, now: Timestamp) -> Result<(), Wait> {
+        self.pings.take((by.member, by.session, session), now)
+    }
+
+    /// A line of an agent's for the host's log.
+    pub(crate) fn line(&self, member: MemberKey, now: Timestamp) -> Result<(), Wait> {
+        self.lines.take(member, now)
+    }
+
+    /// A conversation that a member makes.
+    pub(crate) fn conversation(&self, member: MemberKey, now: Timestamp) -> Result<(), Wait> {
+        self.conversations.take(member, now)
+    }
+
+    /// Seats that a member gives to others.
+    pub(crate) fn seats(&self, count: u64, by: MemberKey, now: Timestamp) -> Result<(), Wait> {
+        match i64::try_from(count).unwrap_or(i64::MAX) {
+            0 => Ok(()),
+            count => self.seats.take_some(count, by, now),
+        }
     }
 
     /// A call on a connection.

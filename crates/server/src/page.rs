@@ -12,7 +12,7 @@ code{font-family:ui-monospace,monospace;font-size:.9em}\
 pub(crate) struct Front<'a> {
     pub workspace: &'a str,
     pub url: &'a str,
-    pub channels: usize,
+    pub channels: u64,
     pub members: usize,
     pub connected: usize,
 }

@@ -92,6 +92,8 @@ pub(crate) struct Metrics {
     pub connections: Gauge,
     /// Connections of any kind.
     pub open: Gauge,
+    /// Lines of the log that were not written.
+    pub lost_lines: Gauge,
     pub followers: Gauge,
     /// Commands given to the writer that it has not answered.
     pub waiting: Gauge<i64, std::sync::atomic::AtomicI64>,
@@ -147,6 +149,10 @@ impl Default for Metrics {
         registry.register("webhook_posts", help, family.clone());
         let count = |outcome| family.get_or_create_owned(&Posted { outcome });
         let webhook_posts = Outcome::NAMES.map(count).into();
+        let lost_lines = Gauge::default();
+        let help =
+            "Lines of the log that were not written, because what takes them did not keep up";
+        registry.register("lost_log_lines", help, lost_lines.clone());
         let followers = Gauge::default();
         registry.register("followers", "Streams of server-sent events", followers.clone());
         let waiting = Gauge::default();
@@ -180,6 +186,7 @@ impl Default for Metrics {
             webhook_posts,
             connections,
             open,
+            lost_lines,
             followers,
             waiting,
             requests,

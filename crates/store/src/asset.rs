@@ -54,6 +54,25 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, kept: &Kept) -> Result<()> {
     )
 }
 
+/// Bytes that were dropped meanwhile have no small picture.
+pub(crate) fn put_thumbnail(
+    db: &dyn Db,
+    workspace: i64,
+    hash: &Hash,
+    thumbnail: &[u8],
+) -> Result<()> {
+    let sql = "UPDATE blob SET thumbnail = $1 WHERE workspace = $2 AND hash = $3";
+    db.execute(sql, &[thumbnail.into(), workspace.into(), hash.into()]).map(drop)
+}
+
+/// How many bytes the files have that a member has brought.
+pub(crate) fn stored_by(db: &dyn Db, workspace: i64, member: MemberKey) -> Result<u64> {
+    let sql = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM asset
+        WHERE workspace = $1 AND member = $2";
+    let bytes = db.one(sql, &[workspace.into(), member.0.into()], |row| row.int(0))?;
+    Ok(bytes.unwrap_or_default())
+}
+
 pub(crate) fn get(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<Asset>> {
     db.get(&ASSET, &[workspace.into(), (&uid.0.to_be_bytes()).into()], read)
 }

@@ -224,6 +224,13 @@ fn heads_sql(which: &str) -> String {
     )
 }
 
+/// How many conversations of a kind there are.
+pub(crate) fn count(db: &dyn Db, workspace: i64, kind: ConversationKind) -> Result<u64> {
+    let sql = "SELECT COUNT(*) FROM conversation WHERE workspace = $1 AND kind = $2";
+    let count = db.one(sql, &[workspace.into(), kind.code().into()], |row| row.int(0))?;
+    Ok(count.unwrap_or_default())
+}
+
 /// The newest seq and time of every conversation.
 pub(crate) fn heads(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Head)>> {
     let sql = heads_sql("ORDER BY h.conversation");

@@ -73,12 +73,12 @@ impl From<Error> for Unavailable {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// One value of a row, or one parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, veil::Redact, PartialEq)]
 pub enum Value<'a> {
     Null,
     Int(i64),
-    Text(&'a str),
-    Blob(&'a [u8]),
+    Text(#[redact(fixed = 3)] &'a str),
+    Blob(#[redact(fixed = 3)] &'a [u8]),
 }
 
 impl From<i64> for Value<'_> {

@@ -51,6 +51,9 @@ fn record_assets(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     for kept in &changes.assets {
         asset::put(db, workspace, kept)?;
     }
+    for (hash, thumbnail) in &changes.thumbnails {
+        asset::put_thumbnail(db, workspace, hash, thumbnail)?;
+    }
     for event in changes.rooms.iter().flat_map(|changed| &changed.dirty.events) {
         asset::log(db, workspace, event)?;
     }

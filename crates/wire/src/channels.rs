@@ -25,11 +25,12 @@ pub enum Tool {
 }
 
 /// Arguments of `emit_output`. Exactly one of `text` and `content`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EmitOutput {
     /// What you say in public
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     /// Typed message parts instead of text
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +110,7 @@ pub struct ChannelThread {
 }
 
 /// Arguments of `create_channel_stimulus`: those of [`NewStimulus`], and where.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateChannelStimulus {
     /// Channel id, ch_…
@@ -119,6 +120,7 @@ pub struct CreateChannelStimulus {
     #[schemars(with = "words::As<StimulusKind>")]
     pub kind: StimulusKind,
     /// What is to be said
+    #[redact(fixed = 3)]
     pub text: String,
     /// channel opens a subject, thread continues one
     #[serde(default)]
@@ -128,9 +130,11 @@ pub struct CreateChannelStimulus {
     pub thread: Option<String>,
     /// Title of the subject's thread; else the first line of the text
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     /// Member whose word it is: you, unless you run the channel
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub source: Option<String>,
     /// Members whom it is for
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -140,12 +144,15 @@ pub struct CreateChannelStimulus {
     pub visibility: StimulusVisibility,
     /// The same progress again takes the place of the last word on it
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub progress_key: Option<String>,
     /// The same key again takes the place of what still waits
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub dedupe_key: Option<String>,
     /// The undertaking: with a thread of its own already, it is continued there
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
     /// Not said by then, it is not said; ISO 8601 UTC
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]

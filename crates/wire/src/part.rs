@@ -13,21 +13,22 @@ pub const PARTS: usize = 64;
 /// All parts of one message as canonical JSON, in bytes: what a log entry can carry.
 pub const PARTS_BYTES: usize = 256 * 1024;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Part {
     Text {
+        #[redact(fixed = 3)]
         text: String,
     },
     /// A file the host already has.
-    Asset {
-        asset_id: String,
-    },
+    Asset { asset_id: String },
     /// A file brought along.
     Upload {
+        #[redact(fixed = 3)]
         name: String,
         media_type: String,
         /// Base64, standard alphabet.
+        #[redact(fixed = 3)]
         data: String,
     },
     /// An item of the board of a session.
@@ -57,10 +58,12 @@ pub fn text_of(parts: &[Part]) -> String {
 }
 
 /// What a message says, checked, in the form core keeps.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Content {
+    #[redact(fixed = 3)]
     pub text: String,
     /// Canonical JSON of the parts, when they are more than the one text part `text`.
+    #[redact(fixed = 3)]
     pub parts: Option<String>,
 }
 

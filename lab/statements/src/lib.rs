@@ -1,13 +1,16 @@
-//! Watches the statements that tests send to a database: none may cross a workspace.
+//! Watches the statements that tests send to a database, of which none may cross a workspace, and the lines that hosts
+//! log meanwhile, of which none may repeat what somebody said ([`said`]).
 //!
 //! The store says each statement as a trace event just before the engine has it, so that what is looked at is
 //! what is sent, by every test, on both engines. A statement that reaches rows of a table without saying of which
 //! workspace ends the process, and so its test. What is said here is checked with a parser of SQL, not by its words.
 
 mod check;
+mod words;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use tracing::field::{Field, Visit};
@@ -15,6 +18,8 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 pub use check::crosses;
+use words::{Line, STATEMENTS, is_logged};
+pub use words::{lines, said, statements};
 
 /// The target of the store's trace events.
 const TARGET: &str = "chorus_store::sql";
@@ -51,14 +56,25 @@ impl Watch {
 
 impl Subscriber for Watch {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == TARGET
+        is_logged(metadata)
     }
 
     fn event(&self, event: &Event<'_>) {
-        event.record(&mut Sql(self));
+        let metadata = event.metadata();
+        if metadata.target() == TARGET {
+            STATEMENTS.fetch_add(1, Ordering::Relaxed);
+            event.record(&mut Sql(self));
+            return;
+        }
+        let mut line = Line::of(metadata);
+        event.record(&mut line);
+        line.end(metadata);
     }
 
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut line = Line::of(span.metadata());
+        span.record(&mut line);
+        line.end(span.metadata());
         Id::from_u64(1)
     }
 

@@ -13,6 +13,7 @@ mod requirements;
 mod sentences;
 mod settings;
 mod supply;
+mod words;
 
 pub(crate) use coverage::covering_tests;
 
@@ -30,6 +31,7 @@ pub(crate) fn run(write: bool) -> Result<(), String> {
     problems.extend(arrows::check(&metadata));
     problems.extend(supply::check(&metadata));
     problems.extend(files::check()?);
+    problems.extend(words::check()?);
     problems.extend(coverage::check()?);
     problems.extend(documents::check()?);
     report(&problems)

@@ -57,7 +57,7 @@ pub(crate) struct Args {
 const TTL_S: u64 = 24 * 3_600;
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
-    serve::log_to_stderr();
+    let _log = serve::log_to_stderr();
     let agent = lookup::member(&args.agent).to_owned();
     let state = match args.state_dir {
         Some(state) => state,

@@ -7,15 +7,14 @@ use std::time::Duration;
 
 use chorus_server::config::Settings;
 use chorus_server::config::redaction::Redaction;
-use chorus_server::config::telemetry::{LogFormat, Telemetry};
+use chorus_server::config::telemetry::Telemetry;
 use chorus_server::files;
-use chorus_server::redact::Lines;
+use chorus_server::logging::{self, Log};
 use chorus_server::{Address, Config, Host, Place, Running};
 use nix::unistd::getppid;
 use sd_notify::NotifyState;
 use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
 use super::Context;
 use crate::failure::{Failure, Result};
@@ -123,7 +122,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         config.settings.otlp.endpoint = usual.filter(|endpoint| !endpoint.is_empty());
     }
     config.dangerous_slow_sync = Duration::from_millis(args.dangerous_slow_sync_ms);
-    log_as(&config.settings.telemetry, &config.settings.redaction);
+    let _log = log_as(&config.settings.telemetry, &config.settings.redaction);
     let files = files::raise();
     tracing::info!(before = files.before, now = files.now, "open files");
     let data = config.data.clone();
@@ -235,45 +234,25 @@ impl Signals {
     }
 }
 
-/// Libraries that log what they carry, tokens and all, once they are asked for details.
-const TALKATIVE: [&str; 7] =
-    ["tungstenite", "tokio_tungstenite", "hyper", "hyper_util", "reqwest", "h2", "rustls"];
-/// It warns of each client that goes away while it waits for news, which is how most of them end.
-const ALARMED: &str = "rmcp=off";
-
 /// Logs go to standard error, so that standard output stays an answer. `CHORUS_LOG` chooses what is logged;
-/// no choice brings secrets into it.
-pub(crate) fn log_to_stderr() {
+/// no choice brings secrets into it. It is logged as long as what is given is kept.
+pub(crate) fn log_to_stderr() -> Option<Log> {
     let log = std::env::var("CHORUS_LOG").ok().filter(|log| !log.is_empty());
     let log = log.unwrap_or_else(|| "warn".to_owned());
-    log_as(&Telemetry { log, ..Telemetry::default() }, &Redaction::default());
+    log_as(&Telemetry { log, ..Telemetry::default() }, &Redaction::default())
 }
 
 /// As [`log_to_stderr`], by the settings. A panic is a line of the log too, under the id of the request in which it
-/// was made.
-fn log_as(telemetry: &Telemetry, redaction: &Redaction) {
+/// was made. None where this process logs already, as when the demo runs a host in it.
+fn log_as(telemetry: &Telemetry, redaction: &Redaction) -> Option<Log> {
     let redactor = Arc::new(redaction.redactor());
-    let mut filter = EnvFilter::try_new(&telemetry.log).unwrap_or_else(|_| EnvFilter::new("warn"));
-    let quieter = TALKATIVE.iter().map(|library| format!("{library}=warn"));
-    for directive in quieter.chain([ALARMED.to_owned()]) {
-        if let Ok(directive) = directive.parse() {
-            filter = filter.add_directive(directive);
-        }
-    }
-    let built = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(move || Lines::new(redactor.clone(), std::io::stderr()));
-    // Already set when the demo runs a host in this process.
-    let first = match telemetry.log_format {
-        LogFormat::Text => built.try_init(),
-        LogFormat::Json => built.json().flatten_event(true).try_init(),
-    };
-    if first.is_ok() {
-        std::panic::set_hook(Box::new(|panic| {
-            let place = panic.location().map(ToString::to_string).unwrap_or_default();
-            // What it says could quote a message; the place is enough to find it.
-            tracing::error!(place, "the program made a mistake");
-        }));
-    }
+    let stderr = std::io::stderr();
+    let ansi = stderr.is_terminal();
+    let log = logging::begin(&telemetry.log, telemetry.log_format, ansi, redactor, stderr).ok()?;
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        // What it says could quote a message; the place is enough to find it.
+        tracing::error!(place, "the program made a mistake");
+    }));
+    Some(log)
 }

@@ -33,7 +33,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
-    serve::log_to_stderr();
+    let _log = serve::log_to_stderr();
     let show = Show { print: context.print };
     let began = Instant::now();
     show.line("Starting a host with #ops and #random, alice and bob, and the agents scout, builder and critic.")?;

@@ -74,7 +74,11 @@ fn a_refusal_and_its_line_in_the_log_have_the_same_id() {
     let refused = run(&mut refused).json();
     let id = refused["error"]["request_id"].as_str().unwrap().to_owned();
     assert!(id.starts_with("req_"));
-    let lines = std::fs::read_to_string(&log).unwrap();
+    // Lines are written by a thread of their own.
+    let lines = until("a line with the id", || {
+        let lines = std::fs::read_to_string(&log).unwrap();
+        lines.split_inclusive('\n').any(|l| l.contains(&id) && l.ends_with('\n')).then_some(lines)
+    });
     let lines: Vec<Value> =
         lines.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
     let told =

@@ -1,13 +1,16 @@
 //! `chorus serve` as it is started and stopped, and what follows it beside.
 
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 use chorus_cluster::{Cluster, Durability};
 use nix::sys::signal::{Signal, kill};
 use serde_json::Value;
 
-use crate::cli::{Going, chorus};
+use crate::cli::{Going, chorus, until};
 use crate::host::Host;
 
 fn free_port() -> u16 {
@@ -66,9 +69,10 @@ fn it_takes_as_many_files_as_it_may() {
     command.args(["-c", &format!("ulimit -Sn 300; ulimit -Hn 900; exec {serve}")]);
     let serving = Going::start(command.stderr(std::fs::File::create(&log).unwrap()));
     serving.wait(|line| serde_json::from_str::<Value>(line).ok());
-    let log = std::fs::read_to_string(&log).unwrap();
-    assert!(log.contains("open files before=300 now=900"), "{log}");
-    assert!(log.contains("connections=644"), "{log}");
+    // Lines are written by a thread of their own.
+    for line in ["open files before=300 now=900", "connections=644"] {
+        until(line, || std::fs::read_to_string(&log).unwrap().contains(line).then_some(()));
+    }
 }
 
 // covers: OPS-142
@@ -126,4 +130,48 @@ fn a_tail_goes_on_over_a_restart_and_shows_each_event_once() {
     host.serve();
     host.post("after");
     assert_eq!(tail.wait(text), "after");
+}
+
+/// Makes requests without a token, each of which is a line of the log; all must be answered.
+fn knock(address: &str, count: usize) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut buffer = [0; 4096];
+    for n in 0..count {
+        let request = format!("GET /v1/whoami HTTP/1.1\r\nhost: {address}\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"}") {
+            let read = stream.read(&mut buffer).unwrap_or_else(|why| panic!("request {n}: {why}"));
+            assert!(read > 0, "request {n}: the host has gone");
+            answer.extend_from_slice(&buffer[..read]);
+        }
+    }
+}
+
+// covers: OPS-443
+#[test]
+fn a_log_that_cannot_be_written_ends_nothing_and_holds_up_nobody() {
+    let (gone, closed) = std::io::pipe().unwrap();
+    drop(gone);
+    // Nobody reads from it, so that it is full before long.
+    let (_unread, stuck) = std::io::pipe().unwrap();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let places = [
+        ("a closed pipe", Stdio::from(closed)),
+        ("a stuck pipe", Stdio::from(stuck)),
+        ("a full disk", Stdio::from(full)),
+    ];
+    for (what, stderr) in places {
+        let folder = tempfile::tempdir().unwrap();
+        let address = format!("127.0.0.1:{}", free_port());
+        let mut command = chorus();
+        command.current_dir(folder.path()).env("CHORUS_LOG", "debug").stderr(stderr);
+        let mut serving = Going::start(command.args(["serve", "--json", "--listen", &address]));
+        serving.wait(|line| serde_json::from_str::<Value>(line).ok());
+        knock(&address, 2_000);
+        assert!(serving.child.try_wait().unwrap().is_none(), "{what}");
+        kill(serving.pid(), Signal::SIGTERM).unwrap();
+        assert!(serving.child.wait().unwrap().success(), "{what}");
+    }
 }

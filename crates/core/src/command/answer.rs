@@ -15,7 +15,7 @@ use crate::stimulus::Stimulus;
 use crate::thread::Thread;
 use crate::turn::Turn;
 /// What a command gave.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, strum::IntoStaticStr)]
 pub enum Outcome {
     Done,
     Member(Arc<Member>),
@@ -98,6 +98,13 @@ pub enum Outcome {
     Turns(Vec<Subject>),
     /// All up to this event is gone.
     Trimmed(EventRef),
+}
+
+impl Outcome {
+    /// What kind of outcome it is, as its type has it.
+    pub fn kind(&self) -> &'static str {
+        self.into()
+    }
 }
 
 /// A subject of a channel with who speaks about it.

@@ -9,10 +9,13 @@ use crate::stimulus::StimulusKind;
 use crate::thread::ThreadKind;
 
 /// Fields to change; `None` leaves one as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct SettingsPatch {
+    #[redact(fixed = 3)]
     pub title: Option<String>,
+    #[redact(fixed = 3)]
     pub description: Option<String>,
+    #[redact(fixed = 3)]
     pub purpose: Option<String>,
     pub visibility: Option<crate::conversation::Visibility>,
     pub archived: Option<bool>,
@@ -60,7 +63,7 @@ pub enum Audience {
 }
 
 /// A stimulus to be queued.
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub struct NewStimulus {
     pub conversation: Uid,
     pub kind: StimulusKind,
@@ -68,22 +71,28 @@ pub struct NewStimulus {
     pub source: Option<MemberKey>,
     /// The thread that it continues; none opens a subject.
     pub thread: Option<Uid>,
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
+    #[redact(fixed = 3)]
     pub title: Option<Arc<str>>,
     pub targets: Vec<MemberKey>,
     /// Shown to its targets only.
     pub private: bool,
+    #[redact(fixed = 3)]
     pub progress_key: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub dedupe_key: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub initiative_key: Option<Arc<str>>,
     pub expires_at: Option<Timestamp>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub struct OpenThread {
     pub conversation: Uid,
     /// The message that becomes the thread's root.
     pub root: Option<Uid>,
+    #[redact(fixed = 3)]
     pub title: String,
     pub kind: ThreadKind,
     pub owner: Option<MemberKey>,

@@ -18,11 +18,12 @@ use crate::limits;
 use crate::member::{Directory, MemberKind, check_title};
 pub use remote::{Callback, Remote};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Inbox {
     pub uid: Uid,
     /// For whom it is.
     pub agent: MemberKey,
+    #[redact(fixed = 3)]
     pub name: Arc<str>,
     /// The hash of the secret in its connection string.
     pub secret: Hash,
@@ -47,13 +48,14 @@ pub struct Trouble {
 }
 
 /// What a delivery has to show beside the secret. The edge understands them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Networks that may deliver; none is all.
     pub allow: Vec<Arc<str>>,
     /// What deliveries are signed with, by the Standard Webhooks scheme.
     pub signing: Option<Secret>,
     /// The public key of who signs the tokens that deliveries come with, as PEM.
+    #[redact(fixed = 3)]
     pub key: Option<Arc<str>>,
 }
 
@@ -61,10 +63,11 @@ pub struct Checks {
 pub const STAND_IN: &str = "inbox_";
 
 /// What can be done with inboxes.
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub enum Act {
     Add {
         agent: MemberKey,
+        #[redact(fixed = 3)]
         name: Option<Arc<str>>,
         secret: Hash,
         checks: Checks,
@@ -84,16 +87,19 @@ pub enum Act {
     /// Something could not be sent back. The host's.
     Trouble {
         inbox: Uid,
+        #[redact(fixed = 3)]
         what: Arc<str>,
     },
 }
 
 /// What is absent stays; `Some(None)` takes a check away.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, veil::Redact, Default)]
 pub struct Patch {
+    #[redact(fixed = 3)]
     pub name: Option<Arc<str>>,
     pub allow: Option<Vec<Arc<str>>>,
     pub signing: Option<Option<Secret>>,
+    #[redact(fixed = 3)]
     pub key: Option<Option<Arc<str>>>,
 }
 
@@ -115,11 +121,13 @@ pub struct Received {
 }
 
 /// A channel elsewhere; its texts are untrusted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Channel {
     /// Of its id, which never changes.
     pub hash: Hash,
+    #[redact(fixed = 3)]
     pub title: Arc<str>,
+    #[redact(fixed = 3)]
     pub context: Arc<str>,
 }
 

@@ -7,20 +7,25 @@ use crate::audit::{Act, Record};
 use crate::ids::{MemberKey, Uid};
 
 /// A command about a project; fields that are absent stay as they are.
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub enum Asked {
     Create {
+        #[redact(fixed = 3)]
         title: Arc<str>,
+        #[redact(fixed = 3)]
         description: Arc<str>,
         /// Beside the caller, who is a member and its lead.
         members: Vec<MemberKey>,
         links: Vec<Linking>,
         /// Posted once into the default channel.
+        #[redact(fixed = 3)]
         kickoff: Option<Arc<str>>,
     },
     Change {
         project: Uid,
+        #[redact(fixed = 3)]
         title: Option<Arc<str>>,
+        #[redact(fixed = 3)]
         description: Option<Arc<str>>,
     },
     Delete {
@@ -32,6 +37,7 @@ pub enum Asked {
         id: Arc<str>,
         /// Who it is, when it is new.
         member: Option<MemberKey>,
+        #[redact(fixed = 3)]
         title: Option<Arc<str>>,
         lead: Option<bool>,
     },
@@ -42,6 +48,7 @@ pub enum Asked {
     Link {
         project: Uid,
         link: Linking,
+        #[redact(fixed = 3)]
         kickoff: Option<Arc<str>>,
     },
     Unlink {
@@ -72,9 +79,11 @@ pub struct Linking {
 }
 
 /// What a task is to be.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct TaskFields {
+    #[redact(fixed = 3)]
     pub title: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub text: Option<Arc<str>>,
     pub state: Option<TaskState>,
     pub assignee: Option<Option<Arc<str>>>,

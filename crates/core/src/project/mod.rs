@@ -17,10 +17,12 @@ pub use asked::{Asked, Linking, TaskFields};
 pub(crate) use task::named;
 pub use task::{Task, TaskState};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Project {
     pub uid: Uid,
+    #[redact(fixed = 3)]
     pub title: Arc<str>,
+    #[redact(fixed = 3)]
     pub description: Arc<str>,
     pub created_by: MemberKey,
     pub created_at: Timestamp,
@@ -33,12 +35,13 @@ pub struct Project {
 }
 
 /// A member of the workspace as a project knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct ProjectMember {
     /// Its id within the project.
     pub id: Arc<str>,
     pub member: MemberKey,
     /// What it does there, in a few words.
+    #[redact(fixed = 3)]
     pub title: Arc<str>,
     /// Whether it is told where nobody else is to be.
     pub lead: bool,

@@ -53,10 +53,12 @@ impl TaskState {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Task {
     pub uid: Uid,
+    #[redact(fixed = 3)]
     pub title: Arc<str>,
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
     pub state: TaskState,
     /// The id that the project has for its member.

@@ -58,12 +58,13 @@ pub struct Head {
 }
 
 /// The newest message of one line of talk (the main line, or a thread), as the next one is read against it.
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub struct Line {
     pub seq: Seq,
     pub uid: Uid,
     pub author: MemberKey,
     pub at: Timestamp,
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
     pub intent: Intent,
     pub hop: u8,

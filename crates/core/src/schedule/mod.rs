@@ -61,7 +61,7 @@ pub struct Firing {
     pub how: Fired,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Schedule {
     pub uid: Uid,
     pub when: When,
@@ -71,13 +71,17 @@ pub struct Schedule {
     pub maker: MemberKey,
     /// The thread that it continues; none opens a subject.
     pub thread: Option<(ThreadKey, Uid)>,
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
+    #[redact(fixed = 3)]
     pub title: Arc<str>,
     /// Whom it is for.
     pub targets: Vec<MemberKey>,
     /// That of the turn in which an agent made it, which its firings keep. None: a person has.
     pub chain: Option<Chain>,
+    #[redact(fixed = 3)]
     pub progress_key: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub initiative_key: Option<Arc<str>>,
     pub created_at: Timestamp,
     pub paused: bool,
@@ -92,26 +96,32 @@ pub struct Schedule {
 }
 
 /// A schedule to be made.
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub struct NewSchedule {
     pub when: When,
     pub source: Option<MemberKey>,
     pub thread: Option<Uid>,
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
+    #[redact(fixed = 3)]
     pub title: Option<Arc<str>>,
     pub targets: Vec<MemberKey>,
+    #[redact(fixed = 3)]
     pub progress_key: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub initiative_key: Option<Arc<str>>,
 }
 
 /// What is to change; `None` leaves it as it is.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, veil::Redact, Default)]
 pub struct SchedulePatch {
     pub every_ms: Option<i64>,
     /// On the clocks that it went by before, unless a zone is named.
     pub cron: Option<Arc<str>>,
     pub zone: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub text: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub title: Option<Arc<str>>,
     pub targets: Option<Vec<MemberKey>>,
     pub paused: Option<bool>,

@@ -14,8 +14,8 @@ pub struct Query {
 }
 
 /// Words that stand one after the other; at least one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Term(pub Vec<String>);
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
+pub struct Term(#[redact(fixed = 3)] pub Vec<String>);
 
 impl Query {
     pub fn read(text: &str) -> Result<Self, Refusal> {

@@ -8,8 +8,9 @@ const CHARS: usize = 200;
 const BEFORE: usize = 40;
 
 /// A stretch of a text: what was found, or what stands between.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Piece {
+    #[redact(fixed = 3)]
     pub text: String,
     pub found: bool,
 }

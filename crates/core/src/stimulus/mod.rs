@@ -131,7 +131,7 @@ pub struct Chain {
 }
 
 /// What is to be said, by whom and to whom.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Stimulus {
     pub uid: Uid,
     pub kind: StimulusKind,
@@ -139,7 +139,9 @@ pub struct Stimulus {
     pub source: MemberKey,
     /// The thread that it continues; none opens a subject.
     pub thread: Option<(ThreadKey, Uid)>,
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
+    #[redact(fixed = 3)]
     pub title: Arc<str>,
     /// Whom it is for.
     pub targets: Vec<MemberKey>,
@@ -147,8 +149,11 @@ pub struct Stimulus {
     pub private: bool,
     /// None: no agent has asked for it, but a person, or the host.
     pub chain: Option<Chain>,
+    #[redact(fixed = 3)]
     pub progress_key: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub dedupe_key: Option<Arc<str>>,
+    #[redact(fixed = 3)]
     pub initiative_key: Option<Arc<str>>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
@@ -165,6 +170,7 @@ pub struct Stimulus {
     /// The one that stands in its place.
     pub by: Option<Uid>,
     /// Why it was cancelled.
+    #[redact(fixed = 3)]
     pub reason: Option<Arc<str>>,
     pub ended_at: Option<Timestamp>,
 }

@@ -78,9 +78,11 @@ pub struct Binding {
 }
 
 /// The newest word on one stream of progress.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Progress {
+    #[redact(fixed = 3)]
     pub key: Arc<str>,
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
     pub percent: Option<u8>,
     pub at: Timestamp,
@@ -90,16 +92,19 @@ pub struct Progress {
 }
 
 /// A word on progress, before it has its time and author.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Report {
+    #[redact(fixed = 3)]
     pub key: Arc<str>,
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
     pub percent: Option<u8>,
 }
 
 /// What came of it, as it stands in the feed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Summary {
+    #[redact(fixed = 3)]
     pub text: Arc<str>,
     pub at: Timestamp,
 }
@@ -117,14 +122,16 @@ pub struct Spur {
 }
 
 /// The work of one thread.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct ThreadWork {
     pub status: WorkStatus,
     /// What it is about, in one word of the room's own.
+    #[redact(fixed = 3)]
     pub topic_kind: Option<Arc<str>>,
     /// The session that does it. Who owns the thread stands in the thread.
     pub owner_session: Option<SessionKey>,
     /// Names the undertaking: a channel has one live thread of each.
+    #[redact(fixed = 3)]
     pub initiative_key: Option<Arc<str>>,
     pub bindings: BTreeSet<Binding>,
     /// One of each key, in the order in which the keys first came.
@@ -136,11 +143,13 @@ pub struct ThreadWork {
 }
 
 /// What is different from now on; an absent part stays as it was.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct WorkChange {
     pub status: Option<WorkStatus>,
+    #[redact(fixed = 3)]
     pub topic_kind: Option<Option<Arc<str>>>,
     pub owner_session: Option<Option<SessionKey>>,
+    #[redact(fixed = 3)]
     pub initiative_key: Option<Option<Arc<str>>>,
     pub bind: Vec<Binding>,
     pub unbind: Vec<Binding>,

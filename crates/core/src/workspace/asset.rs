@@ -17,7 +17,6 @@ impl Run<'_> {
         name: &str,
         media: Media,
         data: Arc<[u8]>,
-        thumbnail: Option<Arc<[u8]>>,
     ) -> Result<Outcome> {
         let by = self.me()?.key;
         let name = file_name(name)?;
@@ -38,8 +37,18 @@ impl Run<'_> {
         }
         let (uid, at, bytes) = (self.drawn.uid, self.now, data.len() as u64);
         let asset = Arc::new(Asset { uid, hash, name, media, bytes, by, at });
-        self.ws.changes.assets.push(Kept { asset: asset.clone(), data, thumbnail });
+        self.ws.changes.assets.push(Kept { asset: asset.clone(), data, thumbnail: None });
         Ok(Outcome::Asset(asset))
+    }
+
+    /// It was made after the file was kept, which did not wait for it.
+    pub(super) fn keep_thumbnail(&mut self, hash: Hash, thumbnail: Arc<[u8]>) -> Result<Outcome> {
+        if self.by.member != MemberKey(0) {
+            let what = "the host itself makes small pictures";
+            return Err(Refusal::new(Code::Forbidden, what).into());
+        }
+        self.ws.changes.thumbnails.push((hash, thumbnail));
+        Ok(Outcome::Done)
     }
 
     /// What nothing points at is looked for when the batch is written, after what it refers to.

@@ -6,6 +6,7 @@ use crate::approval::Approval;
 use crate::asset::Kept;
 use crate::command::Effect;
 use crate::endpoint::Endpoint;
+use crate::event::Hash;
 use crate::ids::{ConversationKey, MemberKey, Timestamp, Uid};
 use crate::inbox::Inbox;
 use crate::member::{Member, Role, Session, Stream};
@@ -41,6 +42,8 @@ pub struct Changes {
     pub sweep_callbacks: Option<Timestamp>,
     /// Files that were brought.
     pub assets: Vec<Kept>,
+    /// Small pictures of files that were brought before, by the hash of their bytes.
+    pub thumbnails: Vec<(Hash, Arc<[u8]>)>,
     /// Files brought before this, which nothing points at, are dropped.
     pub sweep: Option<Timestamp>,
     pub rooms: Vec<RoomChanges>,
@@ -64,6 +67,7 @@ impl Changes {
         !self.changes_directory()
             && self.sessions.is_empty()
             && self.assets.is_empty()
+            && self.thumbnails.is_empty()
             && self.sweep.is_none()
             && self.sweep_callbacks.is_none()
             && self.rooms.is_empty()

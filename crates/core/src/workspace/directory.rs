@@ -79,7 +79,7 @@ impl Run<'_> {
                 Outcome::Stream(stream)
             }
             other => {
-                let what = format!("not administration: {other:?}");
+                let what = format!("not administration: {}", other.kind());
                 return Err(Refusal::new(Code::Internal, what).into());
             }
         };

@@ -217,9 +217,10 @@ impl Workspace {
             Command::IssueToken(asked) => run.issue_token(*asked),
             Command::RevokeToken { jti, expires } => run.revoke_token(jti, expires),
             Command::RevokeTokens { member } => run.revoke_tokens(member),
-            Command::KeepAsset { hash, name, media, data, thumbnail } => {
-                run.keep_asset(hash, &name, media, data, thumbnail)
+            Command::KeepAsset { hash, name, media, data } => {
+                run.keep_asset(hash, &name, media, data)
             }
+            Command::KeepThumbnail { hash, thumbnail } => run.keep_thumbnail(hash, thumbnail),
             Command::SweepAssets => run.sweep_assets(),
             Command::OpenSession { uid, runtime, managed, resumable } => {
                 run.open_session(uid, &runtime, managed, resumable)

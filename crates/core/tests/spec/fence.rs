@@ -64,7 +64,6 @@ fn writing(house: &House, event: Uid, own: Uid, thread: Uid) -> Vec<Command> {
             name: "log.txt".into(),
             media: Media::Text,
             data: Arc::from(&b"red"[..]),
-            thumbnail: None,
         },
         Command::SetCursor { conversation, read: Seq(1) },
         Command::AckThread { thread, read: Seq(1) },

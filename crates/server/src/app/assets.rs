@@ -1,8 +1,10 @@
 //! Files: brought, put into messages, shown to those who may see them, and let go.
 
+mod coming;
 mod incoming;
 pub(crate) mod picture;
 mod reading;
+mod thumbnails;
 
 use std::sync::Arc;
 
@@ -20,22 +22,22 @@ use tokio::sync::Semaphore;
 
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
+use coming::Coming;
 use incoming::Whole;
+pub(crate) use thumbnails::Thumbnails;
 
-/// Files that come in at once, each of them on disk while it does: at most 256 MiB.
-const COMING: usize = 64;
 /// Files that are whole at once, each of them in memory until it is kept.
 const WHOLE: usize = 4;
 
 /// How many more may come in, and be whole.
 pub(crate) struct Uploads {
-    coming: Semaphore,
+    coming: Coming,
     whole: Arc<Semaphore>,
 }
 
 impl Default for Uploads {
     fn default() -> Self {
-        Self { coming: Semaphore::new(COMING), whole: Arc::new(Semaphore::new(WHOLE)) }
+        Self { coming: Coming::default(), whole: Arc::new(Semaphore::new(WHOLE)) }
     }
 }
 
@@ -77,17 +79,21 @@ impl App {
                 "the file is {what}, and is stated to be something else"
             )));
         }
-        let made = tokio::task::spawn_blocking(move || {
+        let room = self.may_store(by, data.len()).await?;
+        let hashed = tokio::task::spawn_blocking(move || {
             let hash = hash.unwrap_or_else(|| Sha256::digest(&data).into());
-            let thumbnail = if media.is_image() { picture::thumbnail(media, &data) } else { None };
-            (hash, data, thumbnail.map(Arc::from))
+            (hash, data)
         });
-        let (hash, data, thumbnail) = made.await.map_err(|_| {
+        let (hash, data) = hashed.await.map_err(|_| {
             Refusal::new(Code::Internal, "the host made a mistake while it read the file")
         })?;
-        let keep = Command::KeepAsset { hash, name: name.to_owned(), media, data, thumbnail };
+        let keep = Command::KeepAsset { hash, name: name.to_owned(), media, data };
         match self.submit(by, keep).await? {
-            Outcome::Asset(asset) => Ok(asset),
+            Outcome::Asset(asset) => {
+                room.keep();
+                self.thumbnails.want(&asset);
+                Ok(asset)
+            }
             other => Err(unexpected(&other)),
         }
     }
@@ -97,10 +103,22 @@ impl App {
         &self,
         caller: &Caller,
         id: &str,
-        thumbnail: bool,
     ) -> Result<(asset::Asset, Vec<u8>), Refusal> {
         let scope = self.scope_of_files(caller, None).await?;
-        self.asset_within(caller, id, scope, thumbnail).await
+        self.asset_within(caller, id, scope).await
+    }
+
+    /// The small picture of a picture, for whoever may see it; made now where that was not done yet.
+    pub(crate) async fn thumbnail(&self, caller: &Caller, id: &str) -> Result<Vec<u8>, Refusal> {
+        let scope = self.scope_of_files(caller, None).await?;
+        let (asset, kept) = self.read_within(caller, id, scope, true).await?;
+        let small = match kept {
+            None if asset.media.is_image() => self.thumbnails.made(&asset).await?,
+            kept => kept,
+        };
+        // An empty one says that none could be made.
+        let small = small.filter(|small| !small.is_empty());
+        small.ok_or_else(|| Refusal::not_found("thumbnail"))
     }
 
     /// The same; with a `scope`, only where a message of that conversation brought it.
@@ -109,8 +127,19 @@ impl App {
         caller: &Caller,
         id: &str,
         scope: Option<ConversationKey>,
-        thumbnail: bool,
     ) -> Result<(asset::Asset, Vec<u8>), Refusal> {
+        let (asset, data) = self.read_within(caller, id, scope, false).await?;
+        data.map(|data| (asset, data)).ok_or_else(|| Refusal::not_found("asset"))
+    }
+
+    /// A file with its bytes, or with its small picture as far as there is one.
+    async fn read_within(
+        &self,
+        caller: &Caller,
+        id: &str,
+        scope: Option<ConversationKey>,
+        thumbnail: bool,
+    ) -> Result<(asset::Asset, Option<Vec<u8>>), Refusal> {
         let (uid, viewer) = (ids::asset(id)?, caller.viewer());
         let found = self
             .read(move |readers| {
@@ -120,8 +149,7 @@ impl App {
                 };
                 let Some(asset) = asset else { return Ok(None) };
                 let Some((data, small)) = readers.asset_data(&asset.hash)? else { return Ok(None) };
-                let data = if thumbnail { small } else { Some(data) };
-                Ok(data.map(|data| (asset, data)))
+                Ok(Some((asset, if thumbnail { small } else { Some(data) })))
             })
             .await?;
         found.ok_or_else(|| Refusal::not_found(if thumbnail { "thumbnail" } else { "asset" }))

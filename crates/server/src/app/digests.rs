@@ -158,7 +158,7 @@ impl App {
         scribe: &Scribe,
     ) -> Result<(), Refusal> {
         let sessions = self.directory().connected(member).to_vec();
-        if sessions.is_empty() && scribe.command.is_none() {
+        if sessions.is_empty() && !scribe.is_there() {
             return Ok(());
         }
         let Some(mut shown) = self.show_digest(conversation, digest, member, None).await? else {

@@ -22,11 +22,12 @@ use crate::couriers::feed::Live;
 const PAGE: usize = 200;
 
 /// One thing to be shown.
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub(crate) struct Item {
     /// Its seq, when it stands in the log.
     pub seq: Option<Seq>,
     pub name: String,
+    #[redact(fixed = 3)]
     pub json: Arc<str>,
 }
 

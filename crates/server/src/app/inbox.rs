@@ -270,7 +270,7 @@ impl App {
                 // Before the answer: the writer takes members in turn, and whoever asks next is to see it.
                 let noted = self.submit(caller.by, Command::Retrieve { event: shown.event.uid });
                 if let Err(refusal) = noted.await {
-                    tracing::debug!(%refusal, "that a knock was pulled was not noted");
+                    tracing::debug!(code = ?refusal.code, "that a knock was pulled was not noted");
                 }
             }
         }

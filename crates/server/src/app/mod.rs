@@ -25,6 +25,7 @@ pub(crate) mod endpoints;
 pub(crate) mod members;
 pub(crate) mod pauses;
 pub(crate) mod projects;
+pub(crate) mod quotas;
 pub(crate) mod reactions;
 pub(crate) mod retention;
 pub(crate) mod roles;
@@ -69,11 +70,13 @@ use chorus_core::ids::{Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_store::{Clock, Place, Readers, Writer};
 use chorus_wire::attention::descriptors::Tool;
+use chorus_wire::code;
 use tokio::sync::{oneshot, watch};
 
 use crate::auth::{Auth, Caller, SignIn, Workspace};
 use crate::config::Pace;
 use crate::couriers::back::Backs;
+use crate::couriers::channel_count::ChannelCount;
 use crate::couriers::connections::Connections;
 use crate::couriers::feed::Feed;
 use crate::couriers::gone::Gone;
@@ -140,6 +143,12 @@ pub(crate) struct App {
     pub(crate) retention: retention::Retention,
     pub(crate) searching: search::Searching,
     pub(crate) uploads: assets::Uploads,
+    /// Who makes small pictures.
+    pub(crate) thumbnails: assets::Thumbnails,
+    /// How much of the host each member may take.
+    pub(crate) quotas: quotas::Quotas,
+    /// How many channels there are.
+    pub(crate) channels: Arc<ChannelCount>,
     pub(crate) webhooks: Webhooks,
     /// What goes back to services that have delivered to an inbox.
     pub(crate) backs: Arc<Backs>,
@@ -218,6 +227,7 @@ impl App {
         let span = self.traces.command(&command);
         let traced = span.map(|span| (span, self.traces.clone(), self.writer.clone()));
         let may = self.webhooks.runs.gives(by, &command);
+        let may = may.and_then(|()| self.may_make(by, &command));
         let drawn = may.and_then(|()| self.draw.drawn(self.now()));
         let drawn = drawn.map(|drawn| {
             self.metrics.waiting.inc();
@@ -266,7 +276,8 @@ impl App {
         let Ok(drawn) = self.draw.drawn(self.now()) else { return };
         self.writer.submit(by, command, drawn, |result| {
             if let Err(refusal) = result {
-                tracing::debug!(%refusal, "a command without an asker was refused");
+                let code = code::name(refusal.code);
+                tracing::debug!(code, "a command without an asker was refused");
             }
         });
     }
@@ -283,6 +294,6 @@ impl App {
 
 /// An outcome that is not the command's: a mistake of ours.
 fn unexpected(outcome: &Outcome) -> Refusal {
-    tracing::error!(?outcome, "an outcome of another command");
+    tracing::error!(outcome = outcome.kind(), "an outcome of another command");
     Refusal::new(Code::Internal, "the host gave itself an unexpected answer")
 }

@@ -276,8 +276,14 @@ impl App {
     }
 
     /// How many conversations there are.
-    pub(crate) async fn channel_count(&self) -> Result<usize, Refusal> {
-        Ok(self.read(|readers| readers.heads()).await?.len())
+    /// How many channels there are; the store is asked only after another host may have made some.
+    pub(crate) async fn channel_count(&self) -> Result<u64, Refusal> {
+        let now = self.now();
+        if self.channels.is_due(now) {
+            let count = self.read(|readers| readers.count(ConversationKind::Channel)).await?;
+            self.channels.set(count, now);
+        }
+        Ok(self.channels.get())
     }
 }
 

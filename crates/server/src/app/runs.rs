@@ -95,7 +95,7 @@ impl App {
         let (recent, has_more) = match self.read_channel_thread(caller, asked, None).await {
             Ok(thread) => (thread.messages, thread.has_more),
             Err(refusal) => {
-                tracing::debug!(%refusal, "a turn's thread could not be read");
+                tracing::debug!(code = ?refusal.code, "a turn's thread could not be read");
                 (Vec::new(), true)
             }
         };

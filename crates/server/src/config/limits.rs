@@ -33,6 +33,21 @@ section! {
         failures_per_second: u32 = 10;
         /// And so many at once.
         failures_burst: u32 = 200, 1 => 10_000_000;
+        /// Pings of one session a second, and acknowledgements of what was not offered: by a connection of C2A, its WebSocket, or MCP.
+        /// Past it a call is refused, and a connection that goes on without one is closed.
+        pings_per_second: u32 = 50;
+        /// And so many at once.
+        pings_burst: u32 = 2_000, 1 => 10_000_000;
+        /// Lines that one agent may write into the host's log a second (`notifications/message`); each is cut at 1,024 bytes.
+        agent_lines_per_second: u32 = 5;
+        /// And so many at once.
+        agent_lines_burst: u32 = 50, 1 => 10_000_000;
+        /// Conversations of any kind that one member may make in a day, unless it is an operator; 0 is no limit, here and in the next two.
+        conversations_per_day: u32 = 1_000;
+        /// Seats that one member may give to others in a day, by itself or through projects, unless it is an operator.
+        seats_per_day: u32 = 10_000;
+        /// Bytes that the files of one member may have, in MiB, unless it is an operator.
+        member_storage_mib: u64 = 1_024;
         /// Open connections in all. The limit of open files, which `chorus serve` raises as far as it may, bounds them too: 256 files
         /// are the host's own. Past it a connection is answered with UNAVAILABLE, or closed at once.
         connections: u32 = 20_000, 1 => 10_000_000;

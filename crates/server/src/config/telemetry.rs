@@ -18,11 +18,11 @@ section! {
     Telemetry ["telemetry"] {
         /// How a line of the log is written.
         log_format: LogFormat = LogFormat::Text;
-        /// What is logged: off, error, warn, info, debug or trace, for all or for one part: `warn,chorus_server=info`. `CHORUS_LOG` does
-        /// the same.
+        /// What is logged: off, error, warn, info, debug or trace, for all or for one part: `warn,chorus_server=info`. Libraries say no
+        /// more than warnings. `agent` is what agents write into the log themselves: `warn,agent=off`. `CHORUS_LOG` does the same.
         log: String = "warn".to_owned();
     }
-    check |telemetry| match tracing_subscriber::EnvFilter::try_new(&telemetry.log) {
+    check |telemetry| match crate::logging::filter(&telemetry.log) {
         Ok(_) => Vec::new(),
         Err(why) => vec![("log", format!("is not understood: {why}"))],
     };

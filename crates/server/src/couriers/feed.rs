@@ -13,14 +13,25 @@ use tokio::sync::broadcast;
 /// Entries a slow follower may be behind before it is sent to the log.
 const BACKLOG: usize = 256;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub(crate) enum Live {
     /// A logged event, encoded once for all followers; `only` is whom it is shown to.
-    Event { seq: Seq, name: &'static str, json: Arc<str>, only: Option<Arc<[MemberKey]>> },
+    Event {
+        seq: Seq,
+        name: &'static str,
+        #[redact(fixed = 3)]
+        json: Arc<str>,
+        only: Option<Arc<[MemberKey]>>,
+    },
     /// There is something in the log.
     Look,
     /// Something that is not in the log: progress, typing, receipts. `only` is who may see it.
-    Activity { name: &'static str, json: Arc<str>, only: Option<Arc<[MemberKey]>> },
+    Activity {
+        name: &'static str,
+        #[redact(fixed = 3)]
+        json: Arc<str>,
+        only: Option<Arc<[MemberKey]>>,
+    },
 }
 
 #[derive(Default)]

@@ -8,6 +8,7 @@
 //! reads the log.
 
 pub(crate) mod back;
+pub(crate) mod channel_count;
 pub(crate) mod connections;
 pub(crate) mod feed;
 pub(crate) mod frames;
@@ -35,6 +36,7 @@ use crate::indexer::Hints;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
 use back::Backs;
+use channel_count::ChannelCount;
 use connections::{Connections, GIVEN_UP, Note, Outgoing, TAKEN_OVER};
 use feed::{Feed, Live};
 use gone::Gone;
@@ -47,6 +49,7 @@ pub(crate) struct Sink {
     directory: Arc<ArcSwap<Directory>>,
     connections: Arc<Connections>,
     gone: Arc<Gone>,
+    channels: Arc<ChannelCount>,
     batches: mpsc::Sender<Vec<Effect>>,
     overflowed: Arc<AtomicBool>,
     /// Says that there is another directory.
@@ -81,12 +84,20 @@ impl Sink {
         directory: Arc<ArcSwap<Directory>>,
         connections: Arc<Connections>,
         gone: Arc<Gone>,
+        channels: Arc<ChannelCount>,
     ) -> (Self, mpsc::Receiver<Vec<Effect>>, Arc<AtomicBool>) {
         let (batches, rest) = mpsc::channel(BATCHES);
         let overflowed = Arc::new(AtomicBool::new(false));
         let moved = watch::Sender::new(());
-        let sink =
-            Self { directory, connections, gone, batches, overflowed: overflowed.clone(), moved };
+        let sink = Self {
+            directory,
+            connections,
+            gone,
+            channels,
+            batches,
+            overflowed: overflowed.clone(),
+            moved,
+        };
         (sink, rest, overflowed)
     }
 
@@ -97,6 +108,7 @@ impl Sink {
 
     /// Takes what a batch of commands causes; never blocks. The directory is in force when this returns.
     pub(crate) fn put(&self, mut effects: Vec<Effect>) {
+        self.channels.look(&effects);
         effects.retain_mut(|effect| match effect {
             Effect::Directory(directory) => {
                 self.directory.store(directory.clone());
@@ -265,7 +277,7 @@ mod tests {
         let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
         let (connections, feed) = (Arc::new(Connections::default()), Arc::new(Feed::default()));
         let (sink, batches, overflowed) =
-            Sink::new(directory.clone(), connections.clone(), Arc::default());
+            Sink::new(directory.clone(), connections.clone(), Arc::default(), Arc::default());
         let (connection, _queues) = connections.open(SessionKey(1), MemberKey(1));
         let mut follower = feed.follow(ConversationKey(1));
         for _ in 0..=BATCHES {
@@ -296,7 +308,8 @@ mod tests {
     #[test]
     fn a_directory_is_in_force_before_its_command_is_seen() {
         let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
-        let (sink, _batches, _) = Sink::new(directory.clone(), Arc::default(), Arc::default());
+        let (sink, _batches, _) =
+            Sink::new(directory.clone(), Arc::default(), Arc::default(), Arc::default());
         let mut next = Directory::default();
         next.lead = Some(MemberKey(3));
         sink.put(vec![Effect::Directory(Arc::new(next))]);

@@ -13,6 +13,7 @@ use super::extract::Path;
 use super::openapi::{Doc, Routes};
 use super::refused::Refused;
 use crate::app::App;
+use crate::logging;
 use crate::page;
 
 pub(super) fn routes() -> Routes {
@@ -79,6 +80,7 @@ async fn ready(State(app): State<Arc<App>>) -> Response {
 async fn metrics(State(app): State<Arc<App>>) -> Response {
     let metrics = &app.metrics;
     metrics.connections.set(app.connections.len() as i64);
+    metrics.lost_lines.set(logging::lost() as i64);
     metrics.followers.set(app.feed.followers() as i64);
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], metrics.text()).into_response()

@@ -140,7 +140,7 @@ fn assets(lines: &mut Lines<'_>, reading: &Reading) -> Result<()> {
             at: asset.at.0,
             sha256: Bytes::of(&asset.hash),
             data: Bytes::of(&kept.data),
-            thumbnail: kept.thumbnail.as_deref().map(Bytes::of),
+            thumbnail: kept.thumbnail.as_deref().filter(|small| !small.is_empty()).map(Bytes::of),
         }))?;
     }
     Ok(())

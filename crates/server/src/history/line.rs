@@ -273,8 +273,8 @@ impl Counts {
 }
 
 /// Bytes, in JSON as base64.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Bytes(pub Vec<u8>);
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
+pub(super) struct Bytes(#[redact(fixed = 3)] pub Vec<u8>);
 
 impl Bytes {
     pub(super) fn of(bytes: &[u8]) -> Self {

@@ -94,6 +94,7 @@ impl Redactor {
             | Command::KnowSession { .. }
             | Command::RemoveSeat { .. }
             | Command::SweepAssets
+            | Command::KeepThumbnail { .. }
             | Command::SendBack { .. }
             | Command::SentBack { .. }
             | Command::SweepCallbacks

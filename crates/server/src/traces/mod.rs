@@ -12,7 +12,6 @@ mod off;
 mod otlp;
 
 use std::collections::{HashMap, VecDeque};
-use std::fmt::{self, Write};
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 
@@ -103,7 +102,7 @@ impl Traces {
     pub(crate) fn command(&self, command: &Command) -> Option<Span> {
         let exporter = self.exporter.as_ref()?;
         let mut span = exporter.begin("command", CURRENT.try_with(|place| *place).ok());
-        span.name("chorus.command", kind(command));
+        span.word("chorus.command", command.kind());
         Some(span)
     }
 
@@ -184,22 +183,6 @@ impl Origins {
     }
 }
 
-/// The command's name, as its type has it, and nothing of what is in it.
-fn kind(command: &Command) -> String {
-    struct Name(String);
-    impl Write for Name {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            let name = text.find(|c: char| !c.is_ascii_alphanumeric());
-            self.0.push_str(&text[..name.unwrap_or(text.len())]);
-            // The rest is not even printed.
-            name.map_or(Ok(()), |_| Err(fmt::Error))
-        }
-    }
-    let mut name = Name(String::new());
-    let _ = write!(name, "{command:?}");
-    name.0
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
@@ -239,7 +222,7 @@ mod tests {
     #[test]
     fn a_command_is_named_and_not_quoted() {
         let command = Command::Standing { event: Uid(7) };
-        assert_eq!(kind(&command), "Standing");
+        assert_eq!(command.kind(), "Standing");
     }
 
     #[test]

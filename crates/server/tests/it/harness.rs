@@ -6,7 +6,7 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use crate::house::PATIENCE;
+use crate::house::{PATIENCE, said};
 
 /// What a tool gave, or the code of its refusal.
 pub(crate) fn outcome(result: Value) -> Result<Value, String> {
@@ -33,6 +33,7 @@ impl Harness {
     }
 
     pub(crate) async fn write(&mut self, frame: Value) {
+        said(&frame);
         self.raw(Message::text(frame.to_string())).await;
     }
 

@@ -121,3 +121,36 @@ async fn files_that_come_slowly_hold_up_nobody_and_go_with_their_connections() {
     until(&house, 0).await;
     assert_eq!(kept(&house).await, 1, "what broke off is nowhere");
 }
+
+// covers: OPS-450
+#[tokio::test]
+async fn a_slow_upload_holds_no_place_that_another_needs() {
+    const EACH: usize = 16;
+    let house = House::open().await;
+    let agents: Vec<String> = (0..8).map(|n| format!("bot{n}")).collect();
+    house.room(&agents.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let mut slow = Vec::new();
+    for agent in &agents {
+        let token = house.token(agent).await;
+        for _ in 0..EACH {
+            let mut stream = begin(&house, &token, "transfer-encoding: chunked").await;
+            part(&mut stream, 10).await;
+            slow.push(stream);
+        }
+    }
+    until(&house, agents.len() * EACH).await;
+    // None is left, and a member has no more than its own.
+    let token = house.token(&agents[0]).await;
+    let mut more = begin(&house, &token, "transfer-encoding: chunked").await;
+    let refused = answer(&mut more).await;
+    assert!(refused.starts_with("HTTP/1.1 429") && refused.contains("at most 16"), "{refused}");
+    // Whoever needs one has it, from who was silent longest.
+    let ann = house.token("ann").await;
+    let began = Instant::now();
+    let request = house.request(Method::POST, "/v1/assets?name=y.txt").bearer_auth(&ann);
+    let quick = House::answer(request.header("content-type", "text/plain").body("here")).await.ok();
+    assert_eq!(quick["bytes"], 4);
+    assert!(began.elapsed() < PATIENCE / 2, "{:?}", began.elapsed());
+    until(&house, agents.len() * EACH - 1).await;
+    assert_eq!(kept(&house).await, 1);
+}

@@ -29,12 +29,12 @@ impl ToSql for Value<'_> {
 }
 
 /// A value that is kept until its batch is written.
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub(super) enum Kept {
     Null,
     Int(i64),
-    Text(Box<str>),
-    Blob(Box<[u8]>),
+    Text(#[redact(fixed = 3)] Box<str>),
+    Blob(#[redact(fixed = 3)] Box<[u8]>),
 }
 
 impl From<&Value<'_>> for Kept {

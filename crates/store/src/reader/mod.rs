@@ -160,6 +160,11 @@ impl Readers {
         self.read(|db, ws| moderation::moderation(db, ws, channel, since))
     }
 
+    /// How many conversations of a kind there are.
+    pub fn count(&self, kind: ConversationKind) -> Result<u64> {
+        self.read(|db, ws| conversation::count(db, ws, kind))
+    }
+
     /// The end of every conversation's log.
     pub fn heads(&self) -> Result<Vec<(ConversationKey, Head)>> {
         self.read(conversation::heads)
@@ -331,6 +336,11 @@ impl Readers {
         viewer: Option<MemberKey>,
     ) -> Result<Vec<(Option<Uid>, Asset)>> {
         self.read(|db, ws| asset::shown_in(db, ws, key, only, viewer))
+    }
+
+    /// How many bytes the files have that a member has brought.
+    pub fn stored_by(&self, member: MemberKey) -> Result<u64> {
+        self.read(|db, ws| asset::stored_by(db, ws, member))
     }
 
     /// The bytes of files with this hash, and a small picture of them.

@@ -97,7 +97,6 @@ fn at_work() -> (tempfile::TempDir, ConversationKey) {
         name: "log.txt".into(),
         media: Media::Text,
         data: b"log".as_slice().into(),
-        thumbnail: None,
     };
     let Outcome::Asset(asset) = ground.ask(person(), kept).unwrap() else { panic!() };
     let Command::Post(mut post) = crate::ground::post(room.uid, "the log", None) else { panic!() };

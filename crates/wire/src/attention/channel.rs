@@ -8,12 +8,13 @@ use super::deliver::is_none;
 use super::entry::Entry;
 
 /// `channel` of `chat/deliver`: a run of kind `channel_delivery`. Titles, names and texts are untrusted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChannelDelivery {
     /// `channel_delivery`.
     pub kind: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[redact(fixed = 3)]
     pub purpose: String,
     /// Who has a seat, as far as they are named.
     pub members: Vec<Author<'static>>,

@@ -14,7 +14,7 @@ use crate::webhook::McpServer;
 use crate::words::{self, Text};
 
 /// The params of `chat/deliver`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Deliver {
     /// `evt_…`: stable over every attempt; harnesses deduplicate by it.
@@ -50,12 +50,14 @@ pub struct Deliver {
     pub knock: Option<Knock<'static>>,
     /// The sender's own; untrusted, and withheld with the content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub metadata: Option<Value>,
     /// Tools that another service sent along, for this agent's runtime alone (webhook spec section 2).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mcp: Vec<McpServer>,
     /// What that service says of its channel; untrusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub channel_context: Option<String>,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::words;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DispositionParams {
     pub event_id: String,
@@ -13,6 +13,7 @@ pub struct DispositionParams {
     pub disposition: Disposition,
     /// Why, for people: what failed, until when it is deferred.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub note: Option<String>,
     /// The turn's token, where the call is not made with it as bearer.
     #[serde(default, skip_serializing_if = "Option::is_none")]

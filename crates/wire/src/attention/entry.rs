@@ -10,7 +10,7 @@ use super::content::Author;
 use crate::part::Part;
 use crate::words;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
     pub event_id: String,
@@ -29,6 +29,7 @@ pub struct Entry {
     pub content: Option<Vec<Part>>,
     /// Untrusted. Absent in a deleted message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_reply_to: Option<String>,
@@ -97,14 +98,16 @@ pub struct Told {
 }
 
 /// A name with `@` in a message that fits nobody, so that nobody was told for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnknownName {
     /// As it was written, without the sign.
+    #[redact(fixed = 3)]
     pub name: String,
     /// The most similar name of somebody who is here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest: Option<String>,
     /// All of it in a sentence.
+    #[redact(fixed = 3)]
     pub message: String,
 }
 

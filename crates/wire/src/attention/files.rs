@@ -32,7 +32,7 @@ pub struct Assets {
 }
 
 /// A file, and what of it was read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AssetShown {
     pub asset_id: String,
@@ -40,6 +40,7 @@ pub struct AssetShown {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
     /// One line. Untrusted.
+    #[redact(fixed = 3)]
     pub name: String,
     pub media_type: String,
     /// Its size.
@@ -48,9 +49,11 @@ pub struct AssetShown {
     pub url: String,
     /// What was read of a text. Untrusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     /// What was read of anything else, base64 with the standard alphabet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub data: Option<String>,
     /// There is more: the `offset` to go on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -268,11 +268,12 @@ pub struct SessionRef {
 }
 
 /// The member the token speaks for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberCard {
     pub id: String,
     pub handle: String,
+    #[redact(fixed = 3)]
     pub display_name: String,
     #[serde(with = "words::one")]
     pub kind: MemberKind,

@@ -11,7 +11,7 @@ use crate::jsonrpc::Id;
 use crate::words;
 
 /// `notifications/cancelled`, both ways: stop the delivery or call with this JSON-RPC id.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancelled {
     pub request_id: Id,
@@ -19,6 +19,7 @@ pub struct Cancelled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub reason: Option<String>,
 }
 
@@ -41,12 +42,13 @@ pub struct Wake {
 
 /// `notifications/digest`, host to harness: what happened in a channel that the member follows. It is not a
 /// delivery: nothing is acknowledged, and what it names was delivered by itself where it had to be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Digest {
     pub digest_id: String,
     pub conversation: String,
     /// Untrusted.
+    #[redact(fixed = 3)]
     pub title: String,
     /// Who may read there: what is `private` is for no other conversation.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
@@ -58,8 +60,10 @@ pub struct Digest {
     pub attention: DigestAttention,
     pub messages: u32,
     /// The events that name the member or give it work.
+    #[redact(fixed = 3)]
     pub calls: Vec<String>,
     /// What the host's command wrote, else what the host made itself; it quotes members: untrusted.
+    #[redact(fixed = 3)]
     pub text: String,
 }
 
@@ -77,7 +81,7 @@ pub struct Closing {
 }
 
 /// `notifications/progress`, harness to host: life and how far it got; never chat.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     pub progress_token: Id,
@@ -86,6 +90,7 @@ pub struct Progress {
     pub total: Option<Number>,
     /// Untrusted, like every text of a runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub message: Option<String>,
     /// The event that is worked on. Where it is not said: the one that the token is of, else the turn's, else that of the
     /// run begun last.
@@ -94,11 +99,12 @@ pub struct Progress {
 }
 
 /// `notifications/message`, harness to host: a line for the log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogMessage {
     pub level: Level,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
+    #[redact(fixed = 3)]
     pub data: Value,
 }
 

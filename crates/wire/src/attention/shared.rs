@@ -16,7 +16,7 @@ use crate::webhook::McpServer;
 use crate::words;
 
 /// What every receiver of an event is told alike.
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub struct DeliverShared<'a> {
     pub event: Uid,
     pub source: Source<'a>,
@@ -30,19 +30,20 @@ pub struct DeliverShared<'a> {
     pub replaces: Option<Uid>,
     pub in_reply_to: Option<Uid>,
     /// Canonical JSON of an object, as [`crate::canonical::metadata`] made it; put in verbatim.
+    #[redact(fixed = 3)]
     pub metadata: Option<&'a str>,
 }
 
 /// A message's content, as core keeps it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, veil::Redact)]
 pub enum Body<'a> {
-    Text(&'a str),
+    Text(#[redact(fixed = 3)] &'a str),
     /// Canonical JSON of the list of parts, as [`crate::part::Content`] made it; put in verbatim.
-    Parts(&'a str),
+    Parts(#[redact(fixed = 3)] &'a str),
 }
 
 /// The encoded shared part; immutable, to be held in an `Arc` beside the event.
-#[derive(Debug)]
+#[derive(veil::Redact)]
 pub struct Shared {
     event_id: String,
     /// `"eventId":…,…,"timing":…`, without braces.
@@ -50,12 +51,13 @@ pub struct Shared {
     /// The list of mentions.
     mentions: String,
     /// `"content":…` and `,"metadata":…`: withheld from knocks.
+    #[redact(fixed = 3)]
     body: String,
     intent: Intent,
 }
 
 /// What one receiver is told.
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub struct DeliverFor<'a> {
     /// The receiver's member id.
     pub member: &'a str,
@@ -63,6 +65,7 @@ pub struct DeliverFor<'a> {
     pub recipient: Option<&'a str>,
     pub directedness: Directedness,
     pub policy: Policy,
+    #[redact(fixed = 3)]
     pub reason: &'a str,
     pub priority: Priority,
     pub deadline_ms: Option<u32>,
@@ -76,6 +79,7 @@ pub struct DeliverFor<'a> {
     pub knock: Option<Knock<'a>>,
     /// Tools that another service sent along, and what it says of its channel.
     pub mcp: &'a [McpServer],
+    #[redact(fixed = 3)]
     pub channel_context: Option<&'a str>,
 }
 

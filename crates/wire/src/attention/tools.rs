@@ -20,21 +20,24 @@ use crate::part::{Part, text_of};
 use crate::words;
 
 /// Params of `tools/call`. The arguments stay raw until the tool reads them.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, Serialize, Deserialize)]
 pub struct CallParams {
+    #[redact(fixed = 3)]
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub arguments: Option<Box<RawValue>>,
 }
 
 /// Result of `tools/call`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallResult {
     /// One text: the structured content as JSON, for clients that read only text.
     pub content: Vec<Part>,
     /// Raw, so that it is written once for both.
     #[serde(default)]
+    #[redact(fixed = 3)]
     pub structured_content: Box<RawValue>,
     #[serde(default)]
     pub is_error: bool,
@@ -92,7 +95,7 @@ pub struct SendTarget {
 }
 
 /// Arguments of `chat.send_message`. Exactly one of `text` and `content`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SendMessage {
     pub target: SendTarget,
@@ -109,6 +112,7 @@ pub struct SendMessage {
     #[serde(with = "words::one")]
     pub directedness: Directedness,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<Part>>,
@@ -117,6 +121,7 @@ pub struct SendMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub metadata: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
@@ -213,10 +218,11 @@ pub struct Released {
 }
 
 /// Arguments of `chat.defer`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Defer {
     pub event_id: String,
+    #[redact(fixed = 3)]
     pub reason: String,
     /// When it comes back by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -226,7 +232,7 @@ pub struct Defer {
 }
 
 /// Arguments of `chat.resolve`: one of the two ids.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Resolve {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -234,6 +240,7 @@ pub struct Resolve {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub note: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,

@@ -16,20 +16,23 @@ use super::{ErrorObject, INVALID_PARAMS, INVALID_REQUEST, Id, PARSE_ERROR, Respo
 const METHOD_BYTES: usize = 128;
 
 /// What a peer may send. Borrows from the frame.
-#[derive(Clone, Debug)]
+#[derive(Clone, veil::Redact)]
 pub enum Incoming<'a> {
     Request {
         id: Id,
         method: Cow<'a, str>,
+        #[redact(fixed = 3)]
         params: Option<&'a RawValue>,
     },
     Notification {
         method: Cow<'a, str>,
+        #[redact(fixed = 3)]
         params: Option<&'a RawValue>,
     },
     /// The id is none when the peer could not read that of our request.
     Response {
         id: Option<Id>,
+        #[redact(fixed = 3)]
         answer: Result<&'a RawValue, ErrorObject>,
     },
 }

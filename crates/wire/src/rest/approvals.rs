@@ -36,7 +36,7 @@ pub struct Approvals {
     pub approvals: Vec<Approval>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Approval {
     /// `apr_…`
     pub id: String,
@@ -55,9 +55,11 @@ pub struct Approval {
     pub tool: String,
     /// The message's text, until it is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     /// The message's other content, until it is decided; or the tool's arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub arguments: Option<serde_json::Value>,
     /// Where the message would be said, `ch_…`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,6 +76,7 @@ pub struct Approval {
     #[schemars(with = "Option<crate::time::Iso>")]
     pub decided_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub reason: Option<String>,
     /// What was said by approving it, `evt_…`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,11 +84,12 @@ pub struct Approval {
 }
 
 /// `POST /v1/approvals/{id}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
     pub approved: bool,
     /// For the agent to read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub reason: Option<String>,
 }

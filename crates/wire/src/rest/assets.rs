@@ -6,20 +6,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Query of `POST /v1/assets`, whose body is the file and whose `Content-Type` says what it is to be.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("required" = ["name"]))]
 pub struct NewAsset {
     /// What the file is called: no path.
+    #[redact(fixed = 3)]
     pub name: String,
 }
 
 /// A file that the host keeps: `POST /v1/assets` -> 201.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Asset {
     /// `ast_…`
     pub asset_id: String,
     /// Untrusted.
+    #[redact(fixed = 3)]
     pub name: String,
     /// What its bytes are.
     pub media_type: String,

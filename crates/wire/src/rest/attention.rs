@@ -81,27 +81,31 @@ pub struct Bounds {
 }
 
 /// A guess from the flow of talk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
     /// Member id of whom it is probably for.
     pub member: String,
     /// How sure that is, in percent.
     pub confidence: u8,
     /// The rules that spoke for it (`docs/attention.md`).
+    #[redact(fixed = 3)]
     pub because: Vec<String>,
     /// The rules that spoke against it, and were outweighed.
     #[serde(default)]
+    #[redact(fixed = 3)]
     pub against: Vec<String>,
 }
 
 /// Why a message is probably for nobody in particular, though there were people to choose among.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Nobody {
     /// How sure that is, in percent.
     pub confidence: u8,
     /// The rules that spoke against the likeliest member (`docs/attention.md`).
+    #[redact(fixed = 3)]
     pub because: Vec<String>,
     /// The rules that spoke for that member, and were outweighed.
+    #[redact(fixed = 3)]
     pub against: Vec<String>,
 }
 
@@ -117,7 +121,7 @@ pub struct ToldReceipt {
 }
 
 /// The times of a delivery; each is absent until it happened.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Receipt {
     /// `waiting`, `offered`, `accepted`, `deferred`, `settled` or `dead`.
@@ -146,6 +150,7 @@ pub struct Receipt {
     pub disposition: Option<Disposition>,
     /// What the member said of it without a message: why it put it off, declined it, or could not do it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub note: Option<String>,
     /// Since when its clock stands still, because the host itself withholds the right to answer.
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]

@@ -41,7 +41,7 @@ pub struct Audit {
 }
 
 /// One thing that was done. Never what was said.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditEntry {
     #[serde(with = "crate::time::iso")]
     #[schemars(with = "crate::time::Iso")]
@@ -62,12 +62,14 @@ pub struct AuditEntry {
     pub seq: Option<u64>,
     /// The id of what it was done to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub subject: Option<String>,
     /// The member it was done to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
     /// A role, stream, tool, token id or disposition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub name: Option<String>,
     /// The code with which it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,7 @@ use super::search::Scope;
 use crate::words;
 
 /// `POST /v1/channels` -> 201 [`Channel`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NewChannel {
     /// `channel` unless given; also `dm` and `thread`.
@@ -19,10 +19,13 @@ pub struct NewChannel {
     #[schemars(with = "Option<words::As<ConversationKind>>")]
     pub kind: Option<ConversationKind>,
     #[serde(skip_serializing_if = "String::is_empty")]
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub purpose: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
     #[schemars(with = "Option<words::As<Visibility>>")]
@@ -41,14 +44,17 @@ pub struct NewChannel {
 }
 
 /// `PATCH /v1/channels/{id}` -> [`Channel`]; absent fields stay.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChannelPatch {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub purpose: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
     #[schemars(with = "Option<words::As<Visibility>>")]
@@ -147,17 +153,20 @@ pub struct Turns {
     pub acceptance_ms: i64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Channel {
     /// `ch_…`
     pub id: String,
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<ConversationKind>")]
     pub kind: ConversationKind,
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(default)]
+    #[redact(fixed = 3)]
     pub description: String,
     #[serde(default)]
+    #[redact(fixed = 3)]
     pub purpose: String,
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<Visibility>")]
@@ -241,7 +250,7 @@ pub enum Display {
 }
 
 /// A member on a roster.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Seat {
     /// Member id.
     pub member: String,
@@ -249,6 +258,7 @@ pub struct Seat {
     pub kind: SeatKind,
     /// What it is called in this conversation.
     #[serde(default)]
+    #[redact(fixed = 3)]
     pub display_name: String,
     /// Where that name is from; absent for people, who go by their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -295,7 +305,7 @@ pub struct Leave {
 }
 
 /// `PUT /v1/channels/{id}/members/{member}` -> [`Seat`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SeatPut {
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
@@ -306,6 +316,7 @@ pub struct SeatPut {
     pub display: Option<Display>,
     /// What an agent is called here.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub display_name: Option<String>,
     /// `sess_…`, the one session of an agent that is to be asked here; null leaves the choice to the host.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]

@@ -31,7 +31,7 @@ pub enum StateFilter {
     All,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Delivery {
     /// `<event id>:<member id>`; names it in `POST /v1/deliveries/{id}/redeliver`.
     pub id: String,
@@ -64,6 +64,7 @@ pub struct Delivery {
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<Mode>")]
     pub mode: Mode,
+    #[redact(fixed = 3)]
     pub reason: String,
     #[serde(flatten)]
     pub receipt: Receipt,

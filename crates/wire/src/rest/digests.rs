@@ -26,11 +26,12 @@ pub struct ListDigests {
 
 /// What a follower of a channel is told of a stretch of its log. The words in it are read off the log when it is
 /// shown: what was deleted meanwhile is not in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Digest {
     /// `<conversation id>:<through_seq>:<member id>`
     pub id: String,
     pub conversation: String,
+    #[redact(fixed = 3)]
     pub title: String,
     /// Member id of whose it is.
     pub member: String,
@@ -55,9 +56,11 @@ pub struct Digest {
     /// What is worth naming, oldest first.
     pub items: Vec<Item>,
     /// All of it as text. It quotes members: untrusted.
+    #[redact(fixed = 3)]
     pub text: String,
     /// What the host's command made of it. Untrusted too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub written: Option<String>,
 }
 
@@ -69,7 +72,7 @@ pub struct Count {
 }
 
 /// One message worth naming.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Item {
     pub event_id: String,
     /// Member id.
@@ -81,6 +84,7 @@ pub struct Item {
     /// of its author.
     pub kind: String,
     /// Its beginning, as it is now.
+    #[redact(fixed = 3)]
     pub text: String,
 }
 

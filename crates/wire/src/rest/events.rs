@@ -36,7 +36,7 @@ pub struct Events {
 }
 
 /// One entry of the log. Which of the later fields it has depends on its type.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     pub event_id: String,
     pub conversation: String,
@@ -60,9 +60,11 @@ pub struct Event {
     #[schemars(with = "Option<words::As<Signal>>")]
     pub signal: Option<Signal>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub glyph: Option<String>,
     /// What was said with a reaction or a promotion, or what came of a thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub detail: Option<String>,
     /// The member who joined or left, or who owns the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,9 +76,11 @@ pub struct Event {
     #[schemars(with = "Option<words::As<ThreadStatus>>")]
     pub status: Option<ThreadStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub reason: Option<String>,
     /// The title of a conversation or thread made or changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     /// What is different in the thread's work.
     #[serde(default, skip_serializing_if = "Option::is_none")]

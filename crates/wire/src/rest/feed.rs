@@ -41,7 +41,7 @@ pub enum EntryKind {
     Promotion,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Entry {
     pub kind: EntryKind,
     pub event_id: String,
@@ -55,6 +55,7 @@ pub struct Entry {
     pub message: Option<Message>,
     /// What came of the thread, or why the message is promoted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     /// Absent for a subject that nobody has answered yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]

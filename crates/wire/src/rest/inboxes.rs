@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::nullable;
 
 /// `POST /v1/inboxes` -> 201 [`InboxString`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewInbox {
     /// The agent's member id.
     pub agent: String,
     /// How its stand-ins are shown; the agent's display name where none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub name: Option<String>,
     /// Networks or addresses that may deliver, such as `192.0.2.0/24`; none is all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -27,10 +28,11 @@ pub struct NewInbox {
 }
 
 /// `PATCH /v1/inboxes/{id}` -> [`Inbox`]. What is absent stays; null takes a check away.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InboxPatch {
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow: Option<Vec<String>>,
@@ -40,12 +42,13 @@ pub struct InboxPatch {
     pub jwt_key: Option<Option<String>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Inbox {
     /// `inb_…`
     pub id: String,
     /// The agent's member id.
     pub agent: String,
+    #[redact(fixed = 3)]
     pub name: String,
     /// The member that made it.
     pub created_by: String,
@@ -69,11 +72,12 @@ pub struct Inbox {
     pub last_error: Option<InboxError>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InboxError {
     #[serde(with = "crate::time::iso")]
     #[schemars(with = "crate::time::Iso")]
     pub at: Timestamp,
+    #[redact(fixed = 3)]
     pub message: String,
 }
 

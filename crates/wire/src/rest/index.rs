@@ -26,13 +26,14 @@ pub struct Index {
     pub channels: Vec<Indexed>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Indexed {
     /// `ch_…`
     pub id: String,
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<ConversationKind>")]
     pub kind: ConversationKind,
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,

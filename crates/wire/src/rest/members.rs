@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::words;
 
 /// `POST /v1/members` -> 201 [`Member`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewMember {
     /// Chosen by people, never changed: `reviewer_agent`.
@@ -21,6 +21,7 @@ pub struct NewMember {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub display_name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
@@ -41,12 +42,13 @@ pub struct Identity {
 }
 
 /// `PATCH /v1/members/{id}` -> [`Member`]; absent fields stay.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MemberPatch {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handle: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub display_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
@@ -57,13 +59,14 @@ pub struct MemberPatch {
     pub lead: Option<bool>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Member {
     pub id: String,
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<MemberKind>")]
     pub kind: MemberKind,
     pub handle: String,
+    #[redact(fixed = 3)]
     pub display_name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,

@@ -17,7 +17,7 @@ use crate::words;
 
 /// `POST /v1/messages` -> 201 [`Posted`], and `POST /v1/attention/preview`. Exactly one of `text` and
 /// `content`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("required" = ["conversation"]))]
 pub struct NewMessage {
@@ -26,6 +26,7 @@ pub struct NewMessage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<Part>>,
@@ -49,6 +50,7 @@ pub struct NewMessage {
     #[schemars(with = "Option<words::As<Directedness>>")]
     pub directedness: Option<Directedness>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub metadata: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<MessageSource>,
@@ -120,7 +122,7 @@ pub struct Messages {
     pub base_seq: Option<u64>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     pub event_id: String,
     pub message_id: String,
@@ -136,6 +138,7 @@ pub struct Message {
     pub kind: MessageKind,
     /// Untrusted. Absent in a deleted message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     /// The parts, when they are more than `text`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,6 +160,7 @@ pub struct Message {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reactions: Vec<Reaction>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub metadata: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<MessageSource>,
@@ -169,12 +173,13 @@ pub struct Message {
 }
 
 /// An author in snake_case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageAuthor {
     pub id: String,
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<chorus_core::member::MemberKind>")]
     pub kind: chorus_core::member::MemberKind,
+    #[redact(fixed = 3)]
     pub display_name: String,
 }
 
@@ -186,14 +191,16 @@ impl From<Author<'_>> for MessageAuthor {
 }
 
 /// `PATCH /v1/messages/{id}` -> [`Message`]: the new content.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MessagePatch {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<Part>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub metadata: Option<Box<RawValue>>,
 }
 

@@ -11,7 +11,7 @@ pub struct Pauses {
 }
 
 /// One line of talk that waits for a person.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pause {
     pub conversation: String,
     /// Absent for the main line.
@@ -19,6 +19,7 @@ pub struct Pause {
     pub thread_id: Option<String>,
     /// What it is called; absent when the caller may not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     /// Agents' messages since a person spoke there.
     pub unattended: u32,

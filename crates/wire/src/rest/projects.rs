@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::words;
 
 /// `POST /v1/projects` -> 201 [`Project`]. Who makes it is a member of it, and its lead.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[redact(fixed = 3)]
     pub description: String,
     /// Members of the workspace, which are members of the project under the same ids.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -22,6 +24,7 @@ pub struct NewProject {
     pub channels: Vec<NewLink>,
     /// Posted once into the default channel, by who makes the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub kickoff: Option<String>,
 }
 
@@ -38,21 +41,25 @@ pub struct NewLink {
 }
 
 /// `PATCH /v1/projects/{id}` -> [`Project`]; absent fields stay.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProjectPatch {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub description: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Project {
     /// `prj_…`
     pub id: String,
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(default)]
+    #[redact(fixed = 3)]
     pub description: String,
     /// Member id.
     pub created_by: String,
@@ -75,7 +82,7 @@ pub struct Projects {
     pub projects: Vec<Project>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectMember {
     /// Its id within the project.
     pub member_id: String,
@@ -83,6 +90,7 @@ pub struct ProjectMember {
     pub member: String,
     /// What it does there.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[redact(fixed = 3)]
     pub title: String,
     /// Whether it is told where nobody else is to be.
     pub lead: bool,
@@ -97,25 +105,27 @@ pub struct ProjectMembers {
 }
 
 /// `PUT /v1/projects/{id}/members/{member_id}` -> [`ProjectMember`]; absent fields stay.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProjectMemberPut {
     /// Who of the workspace it is; of a new member the one with the same id unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lead: Option<bool>,
 }
 
 /// A channel that a project uses.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
     /// `ch_…`
     pub channel: String,
     /// Absent where the caller may not see the channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     pub default: bool,
     /// Whether the project's members are on its roster because they are the project's.
@@ -129,7 +139,7 @@ pub struct Links {
 }
 
 /// `PUT /v1/projects/{id}/channels/{channel}` -> [`Link`]; absent fields stay.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkPut {
     /// True takes the place of the default there was; the first channel is the default anyway.
@@ -139,15 +149,18 @@ pub struct LinkPut {
     pub mirror_members: Option<bool>,
     /// Posted once into the default channel, if the project was not begun with a message before.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub kickoff: Option<String>,
 }
 
 /// `POST /v1/projects/{id}/tasks` -> 201 [`Task`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTask {
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[redact(fixed = 3)]
     pub text: String,
     /// `open` unless given; not a finished one.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
@@ -165,12 +178,14 @@ pub struct NewTask {
 }
 
 /// `PATCH /v1/projects/{id}/tasks/{task}` -> [`Task`]; absent fields stay, null takes away.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TaskPatch {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
     #[schemars(with = "Option<words::As<TaskState>>")]
@@ -186,14 +201,16 @@ pub struct TaskPatch {
     pub thread: Option<Option<String>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Task {
     /// `task_…`
     pub id: String,
     /// `prj_…`
     pub project: String,
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(default)]
+    #[redact(fixed = 3)]
     pub text: String,
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<TaskState>")]

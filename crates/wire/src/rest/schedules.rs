@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::words;
 
 /// `POST /v1/channels/{id}/schedules` -> 201 [`Schedule`]. Exactly one of `cron` and `every_ms`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSchedule {
     /// What is said each time; untrusted.
+    #[redact(fixed = 3)]
     pub text: String,
     /// Five fields: minute, hour, day of the month, month, day of the week.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,26 +28,32 @@ pub struct NewSchedule {
     pub thread: Option<String>,
     /// Of the subject's thread; the text's first line where none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     /// The member whose word it is: the caller, unless an operator or orchestrator names another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub source: Option<String>,
     /// Members whom it is for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub progress_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
 }
 
 /// `PATCH /v1/channels/{id}/schedules/{schedule}` -> [`Schedule`]. What is absent stays.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SchedulePatch {
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cron: Option<String>,
@@ -60,7 +67,7 @@ pub struct SchedulePatch {
     pub paused: Option<bool>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Schedule {
     /// `sch_…`
     pub id: String,
@@ -71,19 +78,24 @@ pub struct Schedule {
     pub time_zone: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<i64>,
+    #[redact(fixed = 3)]
     pub text: String,
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// The member whose word it is.
+    #[redact(fixed = 3)]
     pub source: String,
     /// The member that made it, and is told of results.
     pub maker: String,
     #[serde(default)]
     pub targets: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub progress_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
     #[serde(with = "crate::time::iso")]
     #[schemars(with = "crate::time::Iso")]

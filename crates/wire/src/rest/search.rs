@@ -9,11 +9,12 @@ use super::messages::MessageAuthor;
 use crate::words;
 
 /// Query of `GET /v1/search`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("required" = ["q"]))]
 pub struct Search {
     /// Words that must all be there; `"quotation marks"` hold a phrase together. No other sign means anything.
+    #[redact(fixed = 3)]
     pub q: String,
     /// Member id of who said it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +77,7 @@ pub struct Found {
 }
 
 /// A message that holds what was asked for, as it is now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hit {
     pub event_id: String,
     pub message_id: String,
@@ -85,6 +86,7 @@ pub struct Hit {
     #[schemars(with = "words::As<ConversationKind>")]
     pub conversation_kind: ConversationKind,
     /// What the conversation is called. Untrusted.
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
@@ -100,8 +102,9 @@ pub struct Hit {
     pub snippet: Vec<Piece>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Piece {
+    #[redact(fixed = 3)]
     pub text: String,
     /// Whether this is what was searched for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

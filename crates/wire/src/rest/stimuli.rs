@@ -29,12 +29,13 @@ pub enum StimulusVisibility {
 }
 
 /// `POST /v1/channels/{id}/stimuli` -> 201 [`Stimulus`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewStimulus {
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<StimulusKind>")]
     pub kind: StimulusKind,
+    #[redact(fixed = 3)]
     pub text: String,
     #[serde(default)]
     pub scope: StimulusScope,
@@ -43,9 +44,11 @@ pub struct NewStimulus {
     pub thread: Option<String>,
     /// Of the subject's thread; the text's first line where none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     /// The member whose word it is: the caller, unless an operator or orchestrator names another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub source: Option<String>,
     /// Members whom it is for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -53,10 +56,13 @@ pub struct NewStimulus {
     #[serde(default)]
     pub visibility: StimulusVisibility,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub progress_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub dedupe_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
     /// Not said by then, it is not said.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
@@ -64,7 +70,7 @@ pub struct NewStimulus {
     pub expires_at: Option<Timestamp>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stimulus {
     /// `stm_…`
     pub id: String,
@@ -78,17 +84,22 @@ pub struct Stimulus {
     pub scope: StimulusScope,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
+    #[redact(fixed = 3)]
     pub source: String,
     pub targets: Vec<String>,
     pub visibility: StimulusVisibility,
     /// Absent once it is said or another stands in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub progress_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub dedupe_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
     #[serde(with = "crate::time::iso")]
     #[schemars(with = "crate::time::Iso")]
@@ -111,6 +122,7 @@ pub struct Stimulus {
     pub superseded_by: Option<String>,
     /// Why it was cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub reason: Option<String>,
 }
 

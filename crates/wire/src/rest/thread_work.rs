@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::words;
 
 /// `PATCH /v1/threads/{id}/work` -> [`Thread`](super::threads::Thread); absent fields stay, a null is none.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkPatch {
     /// It never goes back.
@@ -18,6 +18,7 @@ pub struct WorkPatch {
     pub status: Option<WorkStatus>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
     #[schemars(with = "Option<String>")]
+    #[redact(fixed = 3)]
     pub topic_kind: Option<Option<String>>,
     /// `sess_…`
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
@@ -26,6 +27,7 @@ pub struct WorkPatch {
     /// Names the undertaking: one live thread of a channel has it.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
     #[schemars(with = "Option<String>")]
+    #[redact(fixed = 3)]
     pub initiative_key: Option<Option<String>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bind: Vec<Binding>,
@@ -49,10 +51,12 @@ pub struct Binding {
     pub id: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
+    #[redact(fixed = 3)]
     pub key: String,
+    #[redact(fixed = 3)]
     pub text: String,
     /// 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,16 +65,18 @@ pub struct Report {
 }
 
 /// How the work of a thread stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Work {
     #[serde(with = "words::one")]
     #[schemars(with = "words::As<WorkStatus>")]
     pub status: WorkStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub topic_kind: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bindings: Vec<Binding>,
@@ -85,9 +91,11 @@ pub struct Work {
     pub stimulus: Option<Spur>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
+    #[redact(fixed = 3)]
     pub key: String,
+    #[redact(fixed = 3)]
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
@@ -100,8 +108,9 @@ pub struct Progress {
     pub event_id: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
+    #[redact(fixed = 3)]
     pub text: String,
     #[serde(with = "crate::time::iso")]
     #[schemars(with = "crate::time::Iso")]
@@ -121,10 +130,11 @@ pub struct Spur {
 }
 
 /// `POST /v1/messages/{id}/promote` -> [`Thread`](super::threads::Thread): the message stands in the channel's feed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Promote {
     /// Why all should see it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub note: Option<String>,
 }

@@ -10,7 +10,7 @@ use crate::words;
 
 /// `POST /v1/threads` -> 201 [`Thread`]. Without a conversation a new one of kind `thread` is made, seen by
 /// its participants only.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NewThread {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,6 +19,7 @@ pub struct NewThread {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub title: Option<String>,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none", with = "words::option")]
     #[schemars(with = "Option<words::As<ThreadKind>>")]
@@ -31,7 +32,7 @@ pub struct NewThread {
 }
 
 /// `PATCH /v1/threads/{id}` -> [`Thread`]; absent fields stay, a null owner is none.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ThreadPatch {
     #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
@@ -41,13 +42,15 @@ pub struct ThreadPatch {
     #[schemars(with = "Option<String>")]
     pub owner: Option<Option<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub reason: Option<String>,
     /// What came of it, for the channel's feed; with resolving or closing it, or once it is resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub summary: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Thread {
     /// `th_…`
     pub id: String,
@@ -55,6 +58,7 @@ pub struct Thread {
     /// The root message's event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(rename = "type", with = "words::one")]
     #[schemars(with = "words::As<ThreadKind>")]

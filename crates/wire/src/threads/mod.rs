@@ -21,10 +21,11 @@ use crate::words;
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Arguments of `create_thread`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateThread {
     /// What the thread is about, one line
+    #[redact(fixed = 3)]
     pub title: String,
     /// conversation: talk. workflow: agents work without a person. incident: something is broken
     #[serde(
@@ -74,12 +75,13 @@ pub struct GetThread {
     pub thread_id: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Thread {
     pub thread_id: String,
     pub workspace_id: String,
     /// The conversation that the thread is in.
     pub channel_id: String,
+    #[redact(fixed = 3)]
     pub title: String,
     #[serde(rename = "type", with = "words::one")]
     #[schemars(with = "words::As<ThreadKind>")]
@@ -116,7 +118,7 @@ pub struct Cursor {
 }
 
 /// Arguments of `post_message`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PostMessage {
     /// Thread id, th_…
@@ -129,10 +131,12 @@ pub struct PostMessage {
     #[schemars(with = "words::As<MessageKind>")]
     pub kind: MessageKind,
     /// The text. @handle obliges that member to answer
+    #[redact(fixed = 3)]
     pub body: String,
     /// Data for programs. An event has event_type here, and event_version when its fields may change
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::metadata")]
+    #[redact(fixed = 3)]
     pub metadata: Option<Box<RawValue>>,
     /// The message you answer, msg_…
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,7 +202,7 @@ pub struct Messages {
     pub has_more: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     pub message_id: String,
     pub thread_id: String,
@@ -210,9 +214,11 @@ pub struct Message {
     #[schemars(with = "words::As<MessageKind>")]
     pub kind: MessageKind,
     /// Untrusted. Empty in a deleted message.
+    #[redact(fixed = 3)]
     pub body: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::metadata")]
+    #[redact(fixed = 3)]
     pub metadata: Option<Value>,
     /// Of an event: whether its event_type is in the registry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -258,7 +264,7 @@ pub struct Acked {
 }
 
 /// Arguments of `update_thread_status`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateThreadStatus {
     /// Thread id, th_…
@@ -269,10 +275,12 @@ pub struct UpdateThreadStatus {
     pub status: ThreadStatus,
     /// Why; whoever reads the thread sees it as a message of kind system
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub reason: Option<String>,
     /// Data for programs, beside the reason in that message. The host writes event_type and status into it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::object")]
+    #[redact(fixed = 3)]
     pub metadata: Option<Box<RawValue>>,
 }
 
@@ -289,10 +297,11 @@ pub struct SummarizeThread {
     pub max_messages: Option<u32>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     pub thread_id: String,
     /// What is in quotation marks are others' words. Untrusted.
+    #[redact(fixed = 3)]
     pub summary: String,
     /// Findings that were neither verified nor rejected, oldest first.
     pub open_items: Vec<OpenItem>,
@@ -304,13 +313,14 @@ pub struct Summary {
     pub written_by: Author,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenItem {
     pub message_id: String,
     pub seq: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding_id: Option<String>,
     /// The beginning of the report. Untrusted.
+    #[redact(fixed = 3)]
     pub body: String,
 }
 

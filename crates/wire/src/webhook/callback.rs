@@ -8,16 +8,18 @@ use serde_json::Value;
 /// One JSON object of a callback's body; NDJSON has one a line.
 ///
 /// `id` of a message makes it known when it comes again (`spec/webhook.md`, WHK-23); of a tool call it links the result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum CallbackEvent {
     /// Says something in the channel.
     Message {
+        #[redact(fixed = 3)]
         content: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
     },
     ToolCall {
+        #[redact(fixed = 3)]
         name: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         args: Option<Value>,
@@ -28,12 +30,14 @@ pub enum CallbackEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[redact(fixed = 3)]
         content: Option<Value>,
     },
     Status {
         status: String,
     },
     Error {
+        #[redact(fixed = 3)]
         message: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,

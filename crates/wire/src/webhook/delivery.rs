@@ -50,25 +50,28 @@ pub enum Reminds {
     Reminder,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
     /// Never changes.
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub name: Option<String>,
     /// The hosting service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub context: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     pub id: String,
     /// A display name or an identifier; untrusted.
     pub sender: String,
     /// Plain text or Markdown; untrusted.
+    #[redact(fixed = 3)]
     pub content: String,
 }
 
@@ -165,7 +168,7 @@ pub struct Sender {
 }
 
 /// What was decided about the message for this agent (C2A "Response policy").
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attention {
     #[serde(
         default = "known::default::directedness",
@@ -199,6 +202,7 @@ pub struct Attention {
     pub priority: Priority,
     /// The rule that decided.
     #[serde(default)]
+    #[redact(fixed = 3)]
     pub reason: String,
     /// Within which an answer is owed, from `created_at`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -14,6 +14,7 @@ mod wait;
 pub use wait::{Habit, Piece, Settings, Typing, closes};
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use crate::ids::{Timestamp, Uid};
 
@@ -21,7 +22,7 @@ use crate::ids::{Timestamp, Uid};
 const AUTHORS: usize = 64;
 
 /// One message on its way into a turn. `A` tells authors apart; `T` is the caller's own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Fragment<A, T> {
     pub id: Uid,
     pub author: A,
@@ -33,6 +34,15 @@ pub struct Fragment<A, T> {
     /// It names somebody besides the recipient, so it belongs to no earlier thought.
     pub names_other: bool,
     pub item: T,
+}
+
+/// Without its text: what is printed may end in a log.
+impl<A: fmt::Debug, T> fmt::Debug for Fragment<A, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, author, .. } = self;
+        let mut shown = f.debug_struct("Fragment");
+        shown.field("id", id).field("author", author).finish_non_exhaustive()
+    }
 }
 
 /// The windows of one recipient in one line of talk.

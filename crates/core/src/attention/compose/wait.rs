@@ -39,8 +39,9 @@ pub enum Typing {
 }
 
 /// The last fragment of a window.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, veil::Redact)]
 pub struct Piece<'a> {
+    #[redact(fixed = 3)]
     pub text: &'a str,
     /// When the first fragment of the window came.
     pub opened: Timestamp,

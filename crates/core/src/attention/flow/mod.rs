@@ -73,11 +73,12 @@ impl Utterance {
 pub type Talk = VecDeque<Utterance>;
 
 /// A message about to be said, that names nobody.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, veil::Redact)]
 pub struct Saying<'a> {
     pub author: MemberKey,
     pub thread: Option<ThreadKey>,
     pub at: Timestamp,
+    #[redact(fixed = 3)]
     pub text: &'a str,
 }
 

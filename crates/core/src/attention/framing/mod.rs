@@ -19,7 +19,7 @@ use escape::{body_into, nonce_of, value_into};
 use super::{Directedness, Policy, Priority};
 
 /// What the host says about an event. Strings may come from anybody: they are escaped here.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, veil::Redact)]
 pub struct EventHeader<'a> {
     /// `evt_…`
     pub event_id: &'a str,
@@ -28,8 +28,10 @@ pub struct EventHeader<'a> {
     /// `ch_…`
     pub conversation_id: &'a str,
     /// Chosen by members.
+    #[redact(fixed = 3)]
     pub conversation_title: Option<&'a str>,
     /// What another service says of the channel that it is there; untrusted.
+    #[redact(fixed = 3)]
     pub channel_context: Option<&'a str>,
     /// `th_…`
     pub thread: Option<&'a str>,
@@ -37,11 +39,13 @@ pub struct EventHeader<'a> {
     pub author_kind: &'a str,
     pub author_id: &'a str,
     /// Chosen by the author.
+    #[redact(fixed = 3)]
     pub author_name: Option<&'a str>,
     pub directedness: Directedness,
     pub policy: Policy,
     pub priority: Priority,
     /// The name of the rule that decided ([`super::Rule::name`]).
+    #[redact(fixed = 3)]
     pub reason: &'a str,
     /// Where an answer goes: `thread:<id>`, `channel:<id>` or `dm:<id>`.
     pub reply_target: &'a str,

@@ -7,54 +7,61 @@ use super::{
 };
 
 /// An event of a turn. Without a body only its header is shown.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, veil::Redact)]
 pub struct Event<'a> {
     pub header: EventHeader<'a>,
+    #[redact(fixed = 3)]
     pub body: &'a str,
 }
 
 /// A knock that is mentioned with a turn.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, veil::Redact)]
 pub struct Knock<'a> {
     pub header: EventHeader<'a>,
     /// A template's words ([`crate::attention::knock::topic`]).
+    #[redact(fixed = 3)]
     pub topic: &'a str,
     /// The tool that shows the body.
     pub pull_with: &'a str,
 }
 
 /// One earlier message of the conversation, for reading only.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, veil::Redact)]
 pub struct Said<'a> {
     pub event_id: &'a str,
     pub author_kind: &'a str,
     pub author_id: &'a str,
     /// When, as the host shows it; empty where it is not known.
     pub at: &'a str,
+    #[redact(fixed = 3)]
     pub text: &'a str,
     /// Signals that members gave to it, and how many did.
     pub reactions: &'a [(&'a str, usize)],
 }
 
 /// What happened in a channel that the member follows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, veil::Redact)]
 pub struct Digest<'a> {
     /// `ch_…`
     pub conversation: &'a str,
     /// Chosen by members.
+    #[redact(fixed = 3)]
     pub title: &'a str,
     pub policy: Policy,
     pub messages: u32,
     /// Events that name the member or give it work.
+    #[redact(fixed = 3)]
     pub calls: &'a [&'a str],
     /// It quotes members.
+    #[redact(fixed = 3)]
     pub text: &'a str,
 }
 
 /// The public turn that a prompt is made for (channels spec "How agents participate").
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, veil::Redact)]
 pub struct PublicTurn<'a> {
     /// What the channel is for; empty where nobody has said so.
+    #[redact(fixed = 3)]
     pub purpose: &'a str,
     /// `kind:id` of who has a seat.
     pub members: &'a [&'a str],

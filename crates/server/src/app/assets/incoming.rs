@@ -17,6 +17,7 @@ use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::coming::Place;
 use super::{App, stopping, too_large};
 use crate::auth::Caller;
 
@@ -50,14 +51,19 @@ impl App {
         if stated.is_some_and(|length| length > ASSET_BYTES) {
             return Err(too_large());
         }
-        let _coming = self.uploads.coming.acquire().await.map_err(|_| stopping())?;
+        let place = self.uploads.coming.place(caller.by.member, self.body_time).await?;
         let folder = self.data.clone();
         let incoming = blocking(move || Incoming::in_folder(&folder)).await?;
-        let come = tokio::time::timeout(self.body_time, incoming.all_of(body)).await;
+        let come = tokio::time::timeout(self.body_time, incoming.all_of(body, &place));
+        let come = tokio::select! {
+            come = come => come,
+            cut_off = place.cut_off() => return Err(cut_off),
+        };
         let incoming = come.map_err(|_| {
             let seconds = self.body_time.as_secs();
             Refusal::invalid(format!("the file did not come within {seconds} s; send it at once"))
         })??;
+        drop(place);
         let place = self.uploads.whole.clone().acquire_owned().await.map_err(|_| stopping())?;
         let (hash, data) = blocking(move || incoming.whole()).await?;
         Ok(Whole { hash, data, place })
@@ -70,7 +76,7 @@ impl Incoming {
         Ok(Self { file, bytes: 0, hash: Sha256::new() })
     }
 
-    async fn all_of(mut self, body: Body) -> Result<Self, Refusal> {
+    async fn all_of(mut self, body: Body, place: &Place) -> Result<Self, Refusal> {
         let mut parts = body.into_data_stream();
         while let Some(part) = parts.next().await {
             let part = part.map_err(|_| Refusal::invalid("the body broke off"))?;
@@ -78,6 +84,7 @@ impl Incoming {
                 return Err(too_large());
             }
             self = blocking(move || self.with(&part)).await?;
+            place.heard();
         }
         Ok(self)
     }

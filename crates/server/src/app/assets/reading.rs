@@ -30,7 +30,7 @@ impl App {
         if args.event_id.is_some() {
             return Err(Refusal::invalid("give assetId to read a file or eventId to list files"));
         }
-        let (asset, data) = self.asset_within(&caller, &id, scope, false).await?;
+        let (asset, data) = self.asset_within(&caller, &id, scope).await?;
         let offset = args.offset.unwrap_or(0);
         let Some(rest) = usize::try_from(offset).ok().and_then(|at| data.get(at..)) else {
             return Err(Refusal::invalid(format!("the file has {} bytes", asset.bytes)));

@@ -10,18 +10,37 @@ use nix::unistd::Pid;
 use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
+use tokio::sync::Semaphore;
+
+/// Commands of one writer that run at once: a model's worth of work each, and anybody may ask.
+const AT_ONCE: usize = 2;
 
 /// Who writes such texts, if anybody does.
 pub(crate) struct Scribe {
-    pub command: Option<String>,
-    pub timeout: Duration,
+    command: Option<String>,
+    timeout: Duration,
+    places: Semaphore,
 }
 
 impl Scribe {
-    /// What the command makes of `what`, given as JSON. None without a command, and when it fails, is too slow, or prints
+    pub(crate) fn new(command: Option<String>, timeout: Duration) -> Self {
+        Self { command, timeout, places: Semaphore::new(AT_ONCE) }
+    }
+
+    /// Whether anybody does.
+    pub(crate) fn is_there(&self) -> bool {
+        self.command.is_some()
+    }
+
+    /// What the command makes of `what`, given as JSON. None without a command, and when it fails, is too slow, too busy with others, or prints
     /// too much or nothing; then the log says so, and the host's own text stands.
     pub(crate) async fn write<T: Serialize>(&self, name: &str, what: &T) -> Option<String> {
         let command = self.command.as_deref()?;
+        let place = tokio::time::timeout(self.timeout, self.places.acquire()).await;
+        let Ok(Ok(_place)) = place else {
+            tracing::warn!(name, "the command is too busy; the host's text stands");
+            return None;
+        };
         let mut child = match start(command) {
             Ok(child) => child,
             Err(why) => {
@@ -138,7 +157,7 @@ mod tests {
     }
 
     async fn wrote(command: &str, timeout: Duration) -> Option<String> {
-        Scribe { command: Some(command.to_owned()), timeout }.write("test", &digest()).await
+        Scribe::new(Some(command.to_owned()), timeout).write("test", &digest()).await
     }
 
     // covers: ATT-152
@@ -154,7 +173,7 @@ mod tests {
             assert_eq!(wrote(bad, patient).await, None, "{bad}");
         }
         assert_eq!(wrote("sleep 600", Duration::from_millis(50)).await, None);
-        let none = Scribe { command: None, timeout: patient };
+        let none = Scribe::new(None, patient);
         assert_eq!(none.write("test", &digest()).await, None);
     }
 }

@@ -77,7 +77,7 @@ impl App {
 
     /// Something could not be sent back: its inbox shows it.
     pub(crate) async fn note_trouble(&self, inbox: &Inbox, what: String) {
-        tracing::debug!(inbox = %inbox.uid.show(Prefix::Inbox), what, "not sent back");
+        tracing::debug!(inbox = %inbox.uid.show(Prefix::Inbox), "not sent back");
         let now = self.now();
         let known = |t: &Trouble| *t.what == *what && now.since(t.at) < TROUBLE_MS;
         let current = self.directory().inboxes.get(&inbox.uid).cloned();

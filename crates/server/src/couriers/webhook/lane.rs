@@ -144,7 +144,8 @@ impl Lane {
         let session = match app.change(by, open).await {
             Ok(Outcome::Session(session)) => session,
             other => {
-                tracing::debug!(?other, "an endpoint's session could not be opened");
+                let code = other.err().map(|refusal| refusal.code);
+                tracing::debug!(?code, "an endpoint's session could not be opened");
                 return None;
             }
         };
@@ -260,7 +261,9 @@ impl Lane {
                 held.behind = more;
                 offers.into_iter().for_each(|offer| self.take(held, offer));
             }
-            Err(refusal) => tracing::debug!(%refusal, "what is owed could not be asked for"),
+            Err(refusal) => {
+                tracing::debug!(code = ?refusal.code, "what is owed could not be asked for")
+            }
         }
     }
 

@@ -20,8 +20,9 @@ use super::under_way::UnderWay;
 use crate::app::App;
 use crate::app::turns::{delivery_of, event_id, event_of};
 use crate::auth::{Caller, disagreement};
-use crate::doors::refused::{log, request_id};
+use crate::doors::refused::{log, request_id, too_much};
 use crate::doors::tools::{self, Asking, Given};
+use crate::logging::AGENT;
 
 /// On whose behalf, and how it wants its answers.
 pub(super) struct Context {
@@ -36,6 +37,10 @@ pub(super) struct Context {
     /// Which of its runs were said to live a short while ago, by the turn's token, and when, in milliseconds.
     pub lived: Mutex<HashMap<Option<Box<str>>, i64>>,
 }
+
+/// Longest line of an agent's in the host's log, and longest name of who wrote it there, in bytes.
+const LINE_BYTES: usize = 1_024;
+const LOGGER_BYTES: usize = 64;
 
 /// Signs of life within so long are one: a claim lives for 90 s without any.
 const LIFE_EVERY_MS: i64 = 5_000;
@@ -112,7 +117,7 @@ pub(super) async fn requested(
         ),
         _ => {
             let request_id = request_id();
-            tracing::debug!(request_id, method, "an unknown method");
+            tracing::debug!(request_id, "an unknown method");
             error(id, ErrorObject::method_not_found(method, request_id))
         }
     }
@@ -156,8 +161,7 @@ pub(super) async fn notified(
             if context.caller.by.turn.is_some() {
                 context.app.hold_turn(context.caller.by).await?;
             }
-            note(context, &read(context, params)?);
-            Ok(())
+            note(context, &read(context, params)?)
         }
         method::CANCELLED => {
             context.must_have("cancellation", |can| can.cancellation)?;
@@ -197,16 +201,26 @@ async fn type_on(context: &Context, typing: &Typing) -> Result<(), Refusal> {
     context.app.typing(&context.caller, typing).await
 }
 
-/// A line of the harness's for our log: data, not a format of ours.
-fn note(context: &Context, message: &LogMessage) {
-    let member = &*context.caller.member.id;
-    let logger = message.logger.as_deref().unwrap_or_default();
-    let data: String = message.data.to_string().chars().take(2_000).collect();
+/// A line of the harness's for our log: data, not a format of ours, under a target of its own. It is the agent's word for
+/// itself, so that it is cut, and an agent that says much is not listened to for a while.
+fn note(context: &Context, message: &LogMessage) -> Result<(), Refusal> {
+    let Context { app, caller, .. } = context;
+    app.limits.line(caller.by.member, app.now()).map_err(too_much)?;
+    let member = &*caller.member.id;
+    let logger = cut(message.logger.as_deref().unwrap_or_default(), LOGGER_BYTES);
+    let data = message.data.to_string();
+    let data = cut(&data, LINE_BYTES);
     if message.level >= Level::Warning {
-        tracing::warn!(member, logger, data, "a harness says");
+        tracing::warn!(target: AGENT, member, logger, data, "an agent says");
     } else {
-        tracing::debug!(member, logger, data, "a harness says");
+        tracing::debug!(target: AGENT, member, logger, data, "an agent says");
     }
+    Ok(())
+}
+
+/// The beginning of a text, of at most so many bytes.
+fn cut(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
 }
 
 fn read<T: DeserializeOwned>(context: &Context, params: Option<&RawValue>) -> Result<T, Refusal> {

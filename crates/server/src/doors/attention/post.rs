@@ -40,6 +40,10 @@ pub(super) async fn post(
     };
     match incoming {
         Incoming::Request { id, method, params } => {
+            if method == chorus_wire::attention::method::PING {
+                let (by, now) = (context.caller.by, context.app.now());
+                context.app.limits.ping(by, None, now)?;
+            }
             let text = requested(&context, &id, &method, params).await;
             Ok(text_response(StatusCode::OK, text))
         }

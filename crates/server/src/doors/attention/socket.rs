@@ -4,6 +4,8 @@
 //! Everything is bounded: calls under way, offers unacknowledged, queues, and the time a write may take. A
 //! connection that does not keep up stops being read from, and hurts nobody else.
 
+mod acknowledged;
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,9 +17,9 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
 use chorus_wire::attention::descriptors::Names;
 use chorus_wire::attention::initialize::Capabilities;
+use chorus_wire::attention::method;
 use chorus_wire::attention::notifications::Closing;
-use chorus_wire::attention::{method, shared};
-use chorus_wire::jsonrpc::{ErrorObject, Id, Incoming, Notification, Response};
+use chorus_wire::jsonrpc::{ErrorObject, Incoming, Notification, Response};
 use futures_util::stream::{FuturesUnordered, SplitSink, SplitStream};
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use serde_json::value::RawValue;
@@ -36,6 +38,7 @@ use crate::doors::refused::{log, request_id, too_much};
 use crate::doors::request;
 use crate::limits::{Bucket, Wait};
 use crate::traces;
+use acknowledged::TOO_MANY_PINGS;
 
 /// The longest that saying why a connection ends may take.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -72,6 +75,8 @@ pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: W
         queues,
         outbound: Outbound::new(),
         bucket: app.limits.bucket(),
+        pings: app.limits.ping_bucket(),
+        pinged: false,
         calls: Calls::new(),
         heard: Instant::now(),
         out,
@@ -90,6 +95,10 @@ struct Run {
     outbound: Outbound,
     /// How much it may still ask for.
     bucket: Bucket,
+    /// How much it may still send that asks for nothing.
+    pings: Bucket,
+    /// A ping of ours is to be answered.
+    pinged: bool,
     calls: Calls,
     /// Where the events stand that it was offered.
     stands: Stands,
@@ -200,7 +209,9 @@ impl Run {
                 self.outbound.backlog.extend::<Vec<Offer>>(offers);
             }
             // The host stops, or the session is gone; the connection ends of itself.
-            Err(refusal) => tracing::debug!(%refusal, "what is owed could not be asked for"),
+            Err(refusal) => {
+                tracing::debug!(code = ?refusal.code, "what is owed could not be asked for")
+            }
         }
     }
 
@@ -210,25 +221,31 @@ impl Run {
         match frame {
             Message::Text(text) => self.incoming(text.as_bytes()),
             Message::Binary(bytes) => self.incoming(&bytes),
-            Message::Close(_) => return Err(Ended(None)),
+            Message::Close(_) => Err(Ended(None)),
             // Pings are answered by the socket itself.
-            Message::Ping(_) | Message::Pong(_) => {}
+            Message::Ping(_) => self.asked_for_nothing(),
+            Message::Pong(_) if self.pinged => {
+                self.pinged = false;
+                Ok(())
+            }
+            Message::Pong(_) => self.asked_for_nothing(),
         }
-        Ok(())
     }
 
-    fn incoming(&mut self, bytes: &[u8]) {
+    fn incoming(&mut self, bytes: &[u8]) -> Result<(), Ended> {
         let incoming = Incoming::parse_bytes(bytes);
         // An acknowledgement asks for nothing.
         let asks = !matches!(incoming, Ok(Incoming::Response { .. }));
-        if asks && let Some(wait) = self.too_much() {
+        let is_ping =
+            matches!(&incoming, Ok(Incoming::Request { method, .. }) if *method == method::PING);
+        if asks && let Some(wait) = self.too_much(is_ping) {
             self.app.metrics.refused(Code::RateLimited);
             // Nobody waits for the answer to anything but a request.
             if let Ok(Incoming::Request { id, .. }) = incoming {
                 let text = dispatch::refused(&id, &too_much(wait));
                 self.call(async move { Some(text) });
             }
-            return;
+            return Ok(());
         }
         match incoming {
             Ok(Incoming::Request { id, method, params }) => {
@@ -259,20 +276,21 @@ impl Run {
                 });
             }
             Ok(Incoming::Response { id, answer }) => {
-                let taken = answer.map(drop).map_err(|e| e.message);
-                self.acknowledged(id, taken);
+                self.acknowledged(id, answer.is_ok())?;
             }
             Err(error) => {
                 let text = json(&error.response(request_id()));
                 self.call(async move { Some(text) });
             }
         }
+        Ok(())
     }
 
-    /// Whether the connection, its session or its member has asked for too much.
-    fn too_much(&mut self) -> Option<Wait> {
-        let by = self.context.caller.by;
-        self.app.limits.frame(&mut self.bucket, by, self.app.now()).err()
+    /// Whether the connection, its session or its member has asked for too much; of pings there are fewer.
+    fn too_much(&mut self, is_ping: bool) -> Option<Wait> {
+        let (by, now) = (self.context.caller.by, self.app.now());
+        let pings = if is_ping { self.pings.take(now) } else { Ok(()) };
+        pings.and_then(|()| self.app.limits.frame(&mut self.bucket, by, now)).err()
     }
 
     fn call(&mut self, call: impl Future<Output = Option<String>> + Send + 'static) {
@@ -280,36 +298,6 @@ impl Run {
         self.calls.push(Box::pin(request::scoped(async move {
             traces::within(span.as_ref(), call).await
         })));
-    }
-
-    /// The answer to an offer: the harness has it, or could not take it.
-    fn acknowledged(&mut self, id: Option<Id>, taken: Result<(), String>) {
-        let (app, by) = (self.app.clone(), self.context.caller.by);
-        let read = id.as_ref().and_then(|id| match id {
-            Id::String(id) => shared::read_delivery_id(id),
-            Id::Number(_) => None,
-        });
-        let offered = read.and_then(|(event, attempt)| {
-            // It makes room for the next, whatever it is worth.
-            self.outbound.answered(event, attempt);
-            let (conversation, seq) = self.stands.get(event)?;
-            Some((EventRef { conversation: conversation.key, seq }, attempt))
-        });
-        let Some((event, attempt)) = offered else {
-            let refusal = Refusal::new(Code::Conflict, "nothing was offered under this id");
-            self.call(async move { Some(unasked(&refusal)) });
-            return;
-        };
-        self.call(async move {
-            let done = match taken {
-                Ok(()) => app.accept(by, event, attempt).await,
-                Err(why) => {
-                    tracing::debug!(why, "a harness could not take a delivery");
-                    app.reject(by, event, attempt).await
-                }
-            };
-            done.err().map(|refusal| unasked(&refusal))
-        });
     }
 
     /// Sends an offer behind the notes that came before it: what an edit takes back is taken back first. One
@@ -388,6 +376,7 @@ impl Run {
         }
         self.outbound.forget_old(Instant::now());
         self.check_token()?;
+        self.pinged = true;
         self.feed(Message::Ping(Default::default())).await
     }
 
@@ -421,7 +410,7 @@ impl Run {
 async fn close(out: &mut Out, why: &'static str) {
     let code = match why {
         STOPPING => close_code::RESTART,
-        TOKEN_ENDED => close_code::POLICY,
+        TOKEN_ENDED | TOO_MANY_PINGS => close_code::POLICY,
         _ => close_code::NORMAL,
     };
     let frame = CloseFrame { code, reason: why.into() };

@@ -23,6 +23,7 @@ use axum::{Extension, Router};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Uid;
 use chorus_wire::attention::descriptors::Names;
+use chorus_wire::jsonrpc::Incoming;
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
@@ -205,7 +206,13 @@ async fn answer<S: ServerHandler>(
         None => None,
     };
     let body = match parts.method {
-        Method::POST => Body::from(extract::read(app, &parts.headers, body).await?),
+        Method::POST => {
+            let bytes = extract::read(app, &parts.headers, body).await?;
+            if asks_for_nothing(&bytes) {
+                app.limits.ping(caller.by, session.as_deref(), app.now())?;
+            }
+            Body::from(bytes)
+        }
         _ => Body::empty(),
     };
     // The token goes no further than this.
@@ -222,6 +229,15 @@ async fn answer<S: ServerHandler>(
     }
     count_refusal(&mut response);
     Ok(response)
+}
+
+/// A ping, a notification or an answer: of them there are fewer than of calls.
+fn asks_for_nothing(body: &[u8]) -> bool {
+    match Incoming::parse_bytes(body) {
+        Ok(Incoming::Request { method, .. }) => method == "ping",
+        Ok(Incoming::Notification { .. } | Incoming::Response { .. }) => true,
+        Err(_) => false,
+    }
 }
 
 fn session(headers: &HeaderMap) -> Result<Option<String>, Refusal> {

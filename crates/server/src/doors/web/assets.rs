@@ -87,7 +87,7 @@ async fn give(
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
     sensitive::asset(&app, &caller, &id).await?;
-    let (asset, data) = app.asset(&caller, &id, false).await?;
+    let (asset, data) = app.asset(&caller, &id).await?;
     let how = if asset.media.is_image() { "inline" } else { "attachment" };
     let named = format!("{how}; filename*=UTF-8''{}", encoded(&asset.name));
     Ok(served(asset.media.name(), &named, data))
@@ -98,7 +98,7 @@ async fn small(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    let (_, data) = app.asset(&caller, &id, true).await?;
+    let data = app.thumbnail(&caller, &id).await?;
     Ok(served("image/jpeg", "inline", data))
 }
 

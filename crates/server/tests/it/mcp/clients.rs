@@ -7,7 +7,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{ClientLifecycleMode, ClientServiceExt};
 use serde_json::Value;
 
-use crate::house::House;
+use crate::house::{House, said};
 
 pub(crate) struct Client(pub(crate) RunningService<RoleClient, ()>);
 
@@ -42,6 +42,7 @@ impl House {
 impl Client {
     /// What a tool gave, or the code of its refusal; the envelope is whole.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
+        said(&arguments);
         let arguments = arguments.as_object().unwrap().clone();
         let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let result = self.0.call_tool(call).await.unwrap();

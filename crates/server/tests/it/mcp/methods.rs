@@ -345,3 +345,31 @@ async fn channels_and_threads_are_resources_and_there_are_prompts() {
         assert!(scout.0.get_prompt(GetPromptRequestParams::new("other")).await.is_err());
     }
 }
+
+// covers: OPS-454
+#[tokio::test]
+async fn an_operators_command_runs_twice_at_once_and_no_more() {
+    let runs = tempfile::tempdir().unwrap();
+    let here = runs.path().display();
+    // Each waits for a third to come, for a second at most, and says how many there were.
+    let command = format!(
+        "cd {here}; touch $$.run; n=0; most=0; \
+         while [ $n -lt 50 ] && [ $most -lt 3 ]; do \
+           now=$(ls | grep -c run); [ $now -gt $most ] && most=$now; n=$((n+1)); sleep 0.02; \
+         done; rm $$.run; echo most $most"
+    );
+    let house = House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+        config.settings.threads.summary_command = Some(command);
+    });
+    let house = house.await;
+    house.room(&["scout", "crew"]).await;
+    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
+    let thread = thread(&scout, json!({})).await;
+    let ask = || scout.call("summarize_thread", json!({"thread_id": thread}));
+    let all = tokio::join!(ask(), ask(), ask(), ask(), ask());
+    for summary in [all.0, all.1, all.2, all.3, all.4] {
+        let summary = summary.unwrap();
+        assert_eq!(summary["written_by"], "command", "{summary}");
+        assert!(["most 1", "most 2"].contains(&summary["summary"].as_str().unwrap()), "{summary}");
+    }
+}

@@ -50,7 +50,9 @@ impl Run {
             Ok(answers) => self.finish(job, answers),
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, job, &why),
             Err(broken) => {
-                tracing::error!(why = broken.why, command = ?job[0].command, "a command failed");
+                let by = job[0].by.member.0;
+                let command = job[0].command.kind();
+                tracing::error!(why = broken.why, command, by, "a command failed");
                 let undone = self.undo();
                 answer(job, vec![Err(Refusal::new(broken.code, broken.why))]);
                 undone
