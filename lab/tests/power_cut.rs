@@ -64,9 +64,9 @@ fn live_through(seed: u64, sync: Sync) -> Result<usize, String> {
     options.sync = sync;
     let mut answered = Answered::default();
     let clock = Arc::new(ManualClock::new(Timestamp(1_000_000)));
+    options.clock = clock.clone();
     for cut in 0..CUTS {
-        let (writer, readers) =
-            open(options.clone()).unwrap().start(clock.clone(), Box::new(drop)).unwrap();
+        let (writer, readers) = open(options.clone()).unwrap().start(Box::new(drop)).unwrap();
         let life = Life { writer, ids: (seed << 32 | cut) << 24 };
         if cut == 0 {
             answered.rooms = life.settle();
@@ -180,9 +180,8 @@ fn post(room: Uid, n: u64) -> Command {
 
 /// Everything answered is there, once and unchanged, and the doctor finds nothing.
 fn check(folder: &Path, vfs: &str, options: &Options, answered: &Answered) -> Result<(), String> {
-    let clock = Arc::new(ManualClock::new(Timestamp(1_000_000)));
     let (writer, readers) =
-        open(options.clone()).map_err(|e| e.to_string())?.start(clock, Box::new(drop)).unwrap();
+        open(options.clone()).map_err(|e| e.to_string())?.start(Box::new(drop)).unwrap();
     let mut found = Vec::new();
     for (conversation, _) in &answered.rooms {
         let mut after = Seq(0);

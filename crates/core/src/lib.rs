@@ -11,6 +11,7 @@
 
 pub mod ids;
 pub mod member;
+pub mod name;
 
 pub mod conversation;
 pub mod event;

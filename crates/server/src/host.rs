@@ -196,6 +196,7 @@ impl Host {
             flow: config.settings.attention.settings(),
             deferral: config.settings.deadlines.defer.ms(),
             keep: config.settings.retention.keep,
+            clock: config.clock.clone(),
             ..Options::new(&config.data, uid)
         };
         let place = options.place();
@@ -219,9 +220,8 @@ impl Host {
         let (sink, batches, overflowed) =
             Sink::new(directory.clone(), connections.clone(), gone.clone(), channels.clone());
         let members_moved = sink.moved();
-        let (writer, readers) = store
-            .start(config.clock.clone(), Box::new(move |effects| sink.put(effects)))
-            .map_err(StartError::Store)?;
+        let (writer, readers) =
+            store.start(Box::new(move |effects| sink.put(effects))).map_err(StartError::Store)?;
         // Before anything can be made.
         let there = readers.count(ConversationKind::Channel);
         let there = there

@@ -18,7 +18,7 @@ use chorus_core::event::{Idempotency, Message};
 use chorus_core::ids::{MemberKey, Uid};
 use chorus_core::member::{MemberFields, MemberKind};
 use chorus_store::postgres::Address;
-use chorus_store::{Options, SystemClock, Writer, open};
+use chorus_store::{Options, Writer, open};
 
 const CALLERS: usize = 64;
 
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let on_disk = options.database.is_none();
     let store = open(options)?;
-    let (writer, _readers) = store.start(Arc::new(SystemClock), Box::new(drop))?;
+    let (writer, _readers) = store.start(Box::new(drop))?;
     let rooms = people_and_rooms(&writer, channels)?;
     let posts = Arc::new(AtomicU64::new(0));
     let began = Instant::now();

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use chorus_core::ids::Timestamp;
 
 /// Says what time it is, in milliseconds since the Unix epoch.
-pub trait Clock: Send + Sync {
+pub trait Clock: Send + Sync + std::fmt::Debug {
     fn now(&self) -> Timestamp;
 }
 

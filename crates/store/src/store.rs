@@ -69,6 +69,7 @@ pub struct Options {
     pub deferral: i64,
     /// How long conversations are kept that say nothing of it themselves.
     pub keep: Keep,
+    pub clock: Arc<dyn Clock>,
     /// Another file layer of SQLite's than the system's, by its registered name. For tests.
     pub vfs: Option<String>,
 }
@@ -90,6 +91,7 @@ impl Options {
             flow: flow::Settings::default(),
             deferral: chorus_core::limits::DEFERRAL_MS,
             keep: Keep::default(),
+            clock: Arc::new(SystemClock),
             vfs: None,
         }
     }
@@ -155,7 +157,7 @@ pub struct Store {
 /// right that comes back.
 pub fn open(options: Options) -> Result<Store, OpenError> {
     let folder = Folder::hold(&options.data).map_err(OpenError::Folder)?;
-    let (now, place) = (SystemClock.now(), options.place());
+    let (now, place) = (options.clock.now(), options.place());
     let database = |why| OpenError::Database { place: place.clone(), why };
     let migrate = |db: &dyn Db| {
         let migrated = schema::migrate(db, place.schema(), now);
@@ -252,11 +254,7 @@ impl Store {
 
     /// Puts the writer to work on a thread of its own. `sink` is given the effects of each batch after its
     /// commit, on that thread: it must not block.
-    pub fn start(
-        self,
-        clock: Arc<dyn Clock>,
-        sink: Box<dyn Sink>,
-    ) -> Result<(Writer, Readers), OpenError> {
+    pub fn start(self, sink: Box<dyn Sink>) -> Result<(Writer, Readers), OpenError> {
         let Self { options, folder, db, tenant, directory, repairs: _, full } = self;
         let place = options.place();
         let why = |why| OpenError::Database { place: place.clone(), why };
@@ -264,7 +262,7 @@ impl Store {
         let damage = Arc::new(Damage::default());
         let readers = Readers::new(place.clone(), tenant.key, stamps.clone(), damage.clone());
         let (workspace, damaged) =
-            revive(&*db, &tenant, directory, &options, clock.now()).map_err(why)?;
+            revive(&*db, &tenant, directory, &options, options.clock.now()).map_err(why)?;
         let audit = crate::audit::head(&*db, tenant.key).map_err(why)?;
         let newest = match (&options.database, options.sync) {
             (Some(_), _) => None,
@@ -284,7 +282,7 @@ impl Store {
             tenant: tenant.key,
             workspace,
             damaged,
-            clock,
+            clock: options.clock.clone(),
             sink,
             audit,
             batching: options.batching,

@@ -15,7 +15,8 @@ use crate::error::Refusal;
 use crate::event::{Hash, Idempotency, Message};
 use crate::ids::{MemberKey, Timestamp, Uid};
 use crate::limits;
-use crate::member::{Directory, MemberKind, check_title};
+use crate::member::{Directory, MemberKind};
+use crate::name::check_title;
 pub use remote::{Callback, Remote};
 
 #[derive(Clone, veil::Redact, PartialEq, Eq)]

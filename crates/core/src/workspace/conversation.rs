@@ -9,7 +9,7 @@ use crate::error::{Code, Refusal};
 use crate::event::{Change, Event, EventRef};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use crate::limits;
-use crate::member::check_title;
+use crate::name::check_title;
 use crate::room::Room;
 use crate::room::apply::Draft;
 use crate::stimulus;

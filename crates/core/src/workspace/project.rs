@@ -16,7 +16,7 @@ use crate::error::{Code, Refusal};
 use crate::event::{Change, Idempotency, Message};
 use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use crate::limits;
-use crate::member::{check_name, check_title};
+use crate::name::{check_name, check_title};
 use crate::project::{Asked, Link, Linking, Project, ProjectMember, named};
 use crate::thread::work::check_words_of;
 

@@ -12,7 +12,7 @@ use crate::error::{Code, Refusal};
 use crate::event::{Change, EventRef};
 use crate::ids::{ConversationKey, MemberKey, SessionKey, Uid};
 use crate::limits;
-use crate::member::check_title;
+use crate::name::check_title;
 
 impl Run<'_> {
     /// Gives a member a seat, or changes it. Whoever may see a public channel may seat itself; seating others is for

@@ -6,14 +6,15 @@
 mod idle;
 mod line;
 mod made;
+mod title;
 
 use std::sync::Arc;
 
+pub(super) use self::title::{headline, shortened};
 use super::conversation::derived;
 use super::place::Place;
 use super::{Result, Run};
 use crate::attention::directedness::{self, Said};
-use crate::attention::names::looks::is_unseen;
 use crate::attention::{Attention, Directedness, Intent};
 use crate::command::{NewStimulus, Outcome};
 use crate::error::{Code, Refusal};
@@ -22,7 +23,7 @@ use crate::event::{
 };
 use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, ThreadKey, Timestamp, Uid};
 use crate::limits;
-use crate::member::check_title;
+use crate::name::check_title;
 use crate::stimulus::{Chain, Stimulus, StimulusKind, StimulusState, keys};
 use crate::thread::work::{Report, Spur, WorkChange, check_key, check_words_of};
 use crate::thread::{ThreadKind, ThreadStatus};
@@ -436,22 +437,4 @@ impl Run<'_> {
 /// A queue has a timer as an event has one; no event has this seq.
 pub(super) fn stimulus_timer(conversation: ConversationKey) -> EventRef {
     EventRef { conversation, seq: Seq(u64::MAX - 7) }
-}
-
-/// The first line of a text, as a title.
-pub(super) fn headline(text: &str) -> Arc<str> {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("stimulus");
-    let line: String = line.chars().filter(|c| !c.is_control() && !is_unseen(*c)).collect();
-    shortened(&line, HEADLINE_BYTES).trim().into()
-}
-
-/// Longest title that is made of a text, in bytes.
-const HEADLINE_BYTES: usize = 80;
-
-pub(super) fn shortened(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }

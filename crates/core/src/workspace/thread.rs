@@ -12,7 +12,7 @@ use crate::error::{Code, Refusal};
 use crate::event::{Change, Event, EventRef, Idempotency, Message, Promotion, ThreadOpening};
 use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
 use crate::limits;
-use crate::member::check_title;
+use crate::name::check_title;
 use crate::thread::work::check_words_of;
 use crate::thread::{ThreadKind, ThreadStatus};
 use crate::work::Work;

@@ -38,6 +38,7 @@ mod seats;
 mod shown;
 mod silence;
 mod stimuli;
+mod stimuli_bounds;
 mod stimuli_chain;
 mod stimuli_held;
 mod stimuli_set;

@@ -20,7 +20,10 @@ async fn a_log_that_is_damaged_far_back_takes_no_posts_and_is_read_where_it_is_w
     let now = house.clock_now();
     let House { running, folder, .. } = house;
     running.stop().await;
-    damage(folder.path(), "UPDATE event SET hop = hop + 1 WHERE conversation = 1 AND seq = 8");
+    damage(
+        folder.path(),
+        "UPDATE event SET hop = hop + 1 WHERE workspace = 1 AND conversation = 1 AND seq = 8",
+    );
 
     let house = House::open_in(folder, now).await;
     house.running.verified().await;

@@ -72,7 +72,7 @@ async fn a_removed_member_is_let_go_at_once() {
     ends(stream).await;
     assert_eq!(bot.heard().await.unwrap()["method"], "notifications/closing");
     assert!(bot.heard().await.is_none());
-    assert_eq!(house.get(&token, "/v1/whoami").await.refused(404), "NOT_FOUND");
+    assert_eq!(house.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
 }
 
 // covers: OPS-66

@@ -72,7 +72,8 @@ async fn what_came_of_the_rules_is_counted_once_and_outlives_the_host() {
     house.pass(2_000).await;
     let expect = [
         ("human_messages", 2),
-        ("replies", 1),
+        // The answer, and the idea that came of it.
+        ("replies", 2),
         ("turns_granted", 4),
         ("turns_refused", 1),
         ("turns_expired", 1),
@@ -81,7 +82,7 @@ async fn what_came_of_the_rules_is_counted_once_and_outlives_the_host() {
     ];
     let found = numbers(&house, &ann, &room).await;
     expected(&found, expect);
-    assert_eq!(found["replies_per_human_message"], 0.5);
+    assert_eq!(found["replies_per_human_message"], 1.0);
     expected(&numbers(&house, &ann, &other).await, expect.map(|(name, _)| (name, 0)));
 
     let now = house.clock_now();

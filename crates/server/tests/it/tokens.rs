@@ -49,7 +49,7 @@ async fn a_host_without_its_operator_starts_and_the_doctor_makes_it_again() {
     let House { running, folder, .. } = house;
     running.stop().await;
     // As an earlier version let it be.
-    damage(folder.path(), "UPDATE member SET removed = 1 WHERE id = 'operator'");
+    damage(folder.path(), "UPDATE member SET removed = 1 WHERE workspace = 1 AND id = 'operator'");
     let house = House::open_in(folder, START).await;
     assert_eq!(house.running.operator_link, "");
     house.get(&ann, "/v1/whoami").await.ok();
@@ -273,7 +273,8 @@ async fn a_turn_ends_with_the_token_that_it_was_given_for() {
     assert_eq!(house.post(&turn, "/v1/messages", said).await.refused(401), "UNAUTHORIZED");
     // Nor is it good beside another token of the same agent.
     let another = house.token("bot").await;
-    let args = json!({"conversation": room, "text": "yes", "turn": turn});
+    let args = json!({"target": {"conversation": room}, "idempotencyKey": "z", "visibility": "channel",
+        "directedness": "to_other", "text": "yes", "turn": turn});
     let refused = house.tool(&another, "chat.send_message", args).await.unwrap_err();
     assert_eq!(refused, "STALE_TURN");
 }

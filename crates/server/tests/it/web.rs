@@ -187,7 +187,7 @@ async fn members_roles_and_streams_are_made_and_changed() {
 
     assert_eq!(house.send(&op, Method::DELETE, "/v1/roles/people", None).await.status, 204);
     assert_eq!(house.send(&op, Method::DELETE, "/v1/members/ann", None).await.status, 204);
-    assert_eq!(house.get(token, "/v1/whoami").await.refused(404), "NOT_FOUND");
+    assert_eq!(house.get(token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
 }
 
 #[tokio::test]

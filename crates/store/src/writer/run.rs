@@ -4,6 +4,7 @@
 //! itself, so that one of them cannot take the others with it. A commit that fails ends the writer.
 
 mod away;
+mod commit;
 pub(super) mod copy;
 mod hosts;
 pub(super) mod keys;
@@ -28,8 +29,8 @@ use chorus_core::workspace::Workspace;
 
 use super::batch::{Batch, Ledger, TIMERS, Todo, Trace};
 use super::cache::Ages;
-use super::queue::{Answer, Job, Next, lock};
-use super::{Commit, Setup, Shared, Sink};
+use super::queue::{Answer, Job, Next};
+use super::{Setup, Shared, Sink};
 use crate::clock::Clock;
 use crate::damage::Damage;
 use crate::db::{Db, Error};
@@ -301,16 +302,6 @@ impl Run {
         rested || audit || !self.missing.is_empty() || !self.workspace.touched().is_empty()
     }
 
-    /// Takes what was erased out of the files. A reader may be in the way; then it is tried again after the
-    /// next batch, and soon.
-    fn scrub(&mut self) -> Result<(), Error> {
-        if self.unscrubbed {
-            self.unscrubbed = !self.db.scrub()?;
-            self.newest.iter().for_each(Newest::sync);
-        }
-        Ok(())
-    }
-
     fn count_split(&self) {
         self.shared.counters.split.fetch_add(1, Ordering::Relaxed);
     }
@@ -410,57 +401,6 @@ impl Run {
         }
         self.hand_out();
         Ok(())
-    }
-
-    /// What was committed is noted, and its effects go on their way.
-    fn hand_out(&mut self) {
-        self.ledger.committed(&mut self.trace);
-        self.ages.grew(self.trace.loaded);
-        for key in &self.trace.rooms {
-            self.ages.used(*key);
-        }
-        let effects = std::mem::take(&mut self.trace.effects);
-        if !effects.is_empty() && catch_unwind(AssertUnwindSafe(|| (self.sink)(effects))).is_err() {
-            tracing::error!("handing out the effects of a batch failed by a bug");
-        }
-    }
-
-    fn commit(&mut self, commands: usize) -> Result<(), Error> {
-        *lock(&self.shared.commit) = None;
-        if !self.trace.began {
-            return Ok(());
-        }
-        if !self.trace.wrote {
-            // The turn is passed on. A connection that is lost is seen by the next batch.
-            self.trace.began = false;
-            return match self.db.rollback() {
-                Err(Error::Lost(_)) | Ok(()) => Ok(()),
-                Err(error) => Err(error),
-            };
-        }
-        let before = Instant::now();
-        self.db.commit()?;
-        if !self.slower_sync.is_zero() {
-            std::thread::sleep(self.slower_sync);
-        }
-        self.committed();
-        let (began, ended) = (before, Instant::now());
-        *lock(&self.shared.commit) = Some(Commit { began, ended, commands });
-        let took = u64::try_from((ended - began).as_micros()).unwrap_or(u64::MAX);
-        self.shared.counters.commits.fetch_add(1, Ordering::Relaxed);
-        self.shared.counters.commit_us.fetch_add(took, Ordering::Relaxed);
-        Ok(())
-    }
-
-    /// The batch is on disk.
-    fn committed(&mut self) {
-        self.trace.began = false;
-        self.told();
-        self.unscrubbed |= self.trace.scrubs;
-        if let Some(newest) = &mut self.newest {
-            newest.committed(self.trace.entries, self.trace.audited.map(|head| head.block));
-        }
-        self.trace.rooms.iter().for_each(|room| self.stamps.moved(*room));
     }
 }
 

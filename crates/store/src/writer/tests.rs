@@ -138,15 +138,16 @@ impl Ground {
         let pending_fails = Arc::new(AtomicI64::new(0));
         let url = chorus_cluster::under_test(folder.path()).unwrap();
         let database = url.map(|url| Arc::new(Address::read(&url).unwrap()));
-        let options = Options { database, ..Options::new(folder.path(), Uid(1)) };
+        let clock = Arc::new(ManualClock::new(Timestamp(1_000)));
+        let options =
+            Options { database, clock: clock.clone(), ..Options::new(folder.path(), Uid(1)) };
         let (place, store) = (options.place(), open(options).unwrap());
         let (commit, pending) = (commit_fails.clone(), pending_fails.clone());
         let no_space = full.clone();
         let faulty =
             |db| Faulty { db, commit_fails: commit, full: no_space, pending_fails: pending };
         let store = store.map_db(|db| Box::new(faulty(db)));
-        let clock = Arc::new(ManualClock::new(Timestamp(1_000)));
-        let (writer, readers) = store.start(clock.clone(), Box::new(drop)).unwrap();
+        let (writer, readers) = store.start(Box::new(drop)).unwrap();
         let (room, next) = (Uid(0), AtomicU64::new(100));
         let mut ground = Self {
             _folder: folder,

@@ -129,8 +129,8 @@ impl Ground {
         let effects = Arc::new(Mutex::new(Vec::new()));
         let kept = effects.clone();
         let sink = move |new: Vec<Effect>| kept.lock().unwrap().extend(new);
-        let store = open(options).unwrap();
-        let (writer, readers) = store.start(clock.clone(), Box::new(sink)).unwrap();
+        let store = open(Options { clock: clock.clone(), ..options }).unwrap();
+        let (writer, readers) = store.start(Box::new(sink)).unwrap();
         Self { writer, readers, clock, effects }
     }
 

@@ -65,6 +65,7 @@ pub(super) fn text(number: u64) -> String {
 }
 
 /// A clock that goes on with every message.
+#[derive(Debug)]
 struct Behind(AtomicI64);
 
 impl Clock for Behind {
@@ -84,9 +85,13 @@ pub(super) fn fill(data: &Path, messages: u64) -> Result<Vec<String>, String> {
         let uid = |n| Uid(((clock.now().0 as u128) << 80) | (7 << 76) | (2 << 62) | n);
         Drawn { uid: uid(drawn), second: uid(drawn + 2_048), salt: [7; 16] }
     };
-    let options = Options { sync: Sync::DangerousNormal, ..Options::new(data, draw(&clock).uid) };
+    let options = Options {
+        sync: Sync::DangerousNormal,
+        clock: clock.clone(),
+        ..Options::new(data, draw(&clock).uid)
+    };
     let store = chorus_store::open(options).map_err(|e| e.to_string())?;
-    let (writer, _) = store.start(clock.clone(), Box::new(drop)).map_err(|e| e.to_string())?;
+    let (writer, _) = store.start(Box::new(drop)).map_err(|e| e.to_string())?;
     for n in 1..=PEOPLE {
         let (id, kind) = (format!("person{n}"), MemberKind::Human);
         let add = Command::AddMember { id, kind, fields: MemberFields::default() };

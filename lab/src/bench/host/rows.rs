@@ -135,6 +135,7 @@ fn text() -> String {
 }
 
 /// The clock of the years that lie behind: it goes on with every row.
+#[derive(Debug)]
 struct Behind {
     start: i64,
     step: i64,
@@ -159,9 +160,9 @@ fn write(ground: &Ground, rows: u64) -> Result<Vec<String>, String> {
     let database = ground.database.as_ref().map(|schema| Address::read(&schema.url));
     let database = database.transpose().map_err(|e| e.to_string())?.map(Arc::new);
     let options = Options::new(data, ids.uid());
-    let options = Options { sync: Sync::DangerousNormal, database, ..options };
+    let options = Options { sync: Sync::DangerousNormal, database, clock, ..options };
     let store = chorus_store::open(options).map_err(|e| e.to_string())?;
-    let (writer, _readers) = store.start(clock, Box::new(drop)).map_err(|e| e.to_string())?;
+    let (writer, _readers) = store.start(Box::new(drop)).map_err(|e| e.to_string())?;
     let fields = MemberFields::default();
     let person = Command::AddMember { id: "writer".into(), kind: MemberKind::Human, fields };
     ask(&writer, By::host(), person, ids.drawn())?;

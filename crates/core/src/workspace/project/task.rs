@@ -11,7 +11,7 @@ use crate::error::{Code, Refusal};
 use crate::event::Change;
 use crate::ids::{ConversationKey, Prefix, ThreadKey, Uid};
 use crate::limits;
-use crate::member::check_title;
+use crate::name::check_title;
 use crate::project::{Project, Task, TaskFields, TaskState, named};
 use crate::thread::ThreadStatus;
 use crate::thread::work::{Binding, BindingKind, WorkChange};

@@ -1,10 +1,15 @@
 //! Small pictures, made by one task for the whole host, one after the other: however many pictures come at once, and by
 //! whichever door, the pixels of one are in memory.
 //!
+//! They are unpacked on one thread: an allocator that keeps memory for each thread would else keep a picture of each.
+//!
 //! Nobody who brings a picture waits for that. Which are to be made is a queue in memory; what does not fit, or what a
 //! host that ended had not come to, is made when somebody asks for it.
 
-use std::sync::Arc;
+use std::io;
+use std::panic::catch_unwind;
+use std::sync::{Arc, mpsc as jobs};
+use std::thread;
 use std::time::Duration;
 
 use chorus_core::asset::{Asset, Media};
@@ -62,13 +67,17 @@ impl App {
         mut wanted: mpsc::Receiver<Wanted>,
         mut stopped: watch::Receiver<bool>,
     ) {
+        let unpacking = match Unpacking::start() {
+            Ok(unpacking) => unpacking,
+            Err(error) => return tracing::error!(%error, "no small pictures will be made"),
+        };
         loop {
             let next = tokio::select! {
                 _ = stopped.wait_for(|stopped| *stopped) => return,
                 next = wanted.recv() => next,
             };
             let Some(Wanted { hash, media, answer }) = next else { return };
-            let small = match self.make_thumbnail(hash, media).await {
+            let small = match self.make_thumbnail(&unpacking, hash, media).await {
                 Ok(small) => small,
                 Err(refusal) => {
                     tracing::warn!(%refusal, "a small picture could not be made");
@@ -83,17 +92,51 @@ impl App {
     }
 
     /// What is there already is not made again, and what cannot be made is not tried again.
-    async fn make_thumbnail(&self, hash: Hash, media: Media) -> Result<Option<Vec<u8>>, Refusal> {
+    async fn make_thumbnail(
+        &self,
+        unpacking: &Unpacking,
+        hash: Hash,
+        media: Media,
+    ) -> Result<Option<Vec<u8>>, Refusal> {
         let found = self.read(move |readers| readers.asset_data(&hash)).await?;
         let Some((data, small)) = found else { return Ok(None) };
         if small.is_some() {
             return Ok(small);
         }
-        let made = tokio::task::spawn_blocking(move || picture::thumbnail(media, &data));
-        // A decoder that panics has made none.
-        let made = made.await.ok().flatten().unwrap_or_default();
+        let made = unpacking.thumbnail(media, data).await.unwrap_or_default();
         let thumbnail = Arc::from(&*made);
         self.submit_redacted(By::host(), Command::KeepThumbnail { hash, thumbnail }).await?;
         Ok(Some(made))
+    }
+}
+
+/// The thread on which pictures are unpacked.
+struct Unpacking(jobs::Sender<Job>);
+
+struct Job {
+    media: Media,
+    data: Vec<u8>,
+    made: oneshot::Sender<Option<Vec<u8>>>,
+}
+
+impl Unpacking {
+    /// Ends when nobody holds it any more.
+    fn start() -> io::Result<Self> {
+        let (sender, work) = jobs::channel();
+        thread::Builder::new().name("thumbnails".to_owned()).spawn(move || {
+            for Job { media, data, made } in work {
+                // A decoder that panics has made none.
+                let small = catch_unwind(|| picture::thumbnail(media, &data)).unwrap_or_default();
+                // The host may have stopped.
+                let _ = made.send(small);
+            }
+        })?;
+        Ok(Self(sender))
+    }
+
+    async fn thumbnail(&self, media: Media, data: Vec<u8>) -> Option<Vec<u8>> {
+        let (made, small) = oneshot::channel();
+        self.0.send(Job { media, data, made }).ok()?;
+        small.await.ok().flatten()
     }
 }

@@ -266,7 +266,8 @@ fn title(channel: &Channel) -> Arc<str> {
 
 /// One line without control characters, shortened to so many characters; none when nothing is left.
 fn line(text: &str, most: usize) -> Option<String> {
-    let text: String = text.chars().filter(|c| !is_unseen(*c)).collect();
+    // What breaks a line parts words, and is not dropped with what has no width.
+    let text: String = text.chars().filter(|c| c.is_whitespace() || !is_unseen(*c)).collect();
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let words = words.into_iter().filter(|word| !word.is_empty());
     let line: String = words.collect::<Vec<_>>().join(" ").chars().take(most).collect();
