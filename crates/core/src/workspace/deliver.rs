@@ -173,10 +173,11 @@ impl Run<'_> {
         self.schedule_settled(at, &snapshot);
         for delivery in &snapshot.deliveries {
             let answered = delivery.disposition() == Some(Disposition::Responded);
-            // Of an answer that was owed the log says that it does not come.
-            let ended_badly =
-                delivery.is_dead() || delivery.disposition() == Some(Disposition::Failed);
-            let failed = ended_badly && !delivery.is_obligation();
+            // Of an answer that was owed, and that nobody is left to give, the log says that it does not come.
+            let failed = match delivery.is_dead() {
+                true => !snapshot.left().any(|member| member == delivery.member),
+                false => delivery.disposition() == Some(Disposition::Failed),
+            };
             let news = RemoteNews::Ended { event: at.seq, answered, failed };
             self.tell_remote(at, delivery.member, news);
         }

@@ -316,6 +316,26 @@ fn a_run_that_ends_without_words_is_news_too() {
     assert!(news(&mut house).is_empty());
 }
 
+// covers: WHK-413
+#[test]
+fn that_a_run_failed_is_news_where_nothing_was_owed_and_else_stands_in_the_log() {
+    let mut house = House::new();
+    add(&mut house, SCOUT, 1);
+    let fails = |house: &mut House, received: Received| {
+        let (asked, _) = receive(house, received).unwrap();
+        house.take(SCOUT);
+        house.dispose(SCOUT, asked, Disposition::Failed).unwrap();
+        let (event, all) = (house.event(asked).seq, news(house));
+        let ended = |failed| RemoteNews::Ended { event, answered: false, failed };
+        (all.contains(&RemoteNews::Said), [true, false].map(|failed| all.contains(&ended(failed))))
+    };
+    let owed = from(1, "m1", "could you look?");
+    assert_eq!(fails(&mut house, owed), (true, [false, true]));
+    let stated = Some(Directedness::Ambient);
+    let not_owed = Received { directedness: stated, ..from(1, "m2", "could you look?") };
+    assert_eq!(fails(&mut house, not_owed), (false, [true, false]));
+}
+
 #[test]
 fn what_is_refused_has_made_nothing() {
     let mut house = House::new();

@@ -224,8 +224,8 @@ async fn a_link_to_a_project_changes_nothing_of_the_channel() {
 }
 
 /// A channel that is made with these members, and its id.
-async fn made(house: &House, token: &str, more: Value) -> (Value, String) {
-    let mut new = json!({"title": "made"});
+async fn made(house: &House, token: &str, title: &str, more: Value) -> (Value, String) {
+    let mut new = json!({"title": title});
     new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let made = house.post(token, "/v1/channels", new).await.ok();
     (made["replies"].clone(), made["id"].as_str().unwrap().to_owned())
@@ -249,17 +249,19 @@ async fn a_channel_of_several_agents_answers_in_threads_unless_told_otherwise() 
         (&chief, json!({"members": ["ann"]}), "line"),
         (&chief, json!({"members": ["bot"]}), "thread"),
     ];
-    for (token, new, expect) in cases {
-        assert_eq!(made(&house, token, new.clone()).await.0, expect, "{new}");
+    for (n, (token, new, expect)) in cases.into_iter().enumerate() {
+        let title = format!("made {n}");
+        assert_eq!(made(&house, token, &title, new.clone()).await.0, expect, "{new}");
     }
     // Whoever comes later changes nothing of it.
-    let (_, small) = made(&house, &op, json!({"members": ["bot"]})).await;
+    let (_, small) = made(&house, &op, "small", json!({"members": ["bot"]})).await;
     let seat = format!("/v1/channels/{small}/members/other");
     house.send(&op, Method::PUT, &seat, Some(json!({}))).await.ok();
     assert_eq!(house.get(&op, &format!("/v1/channels/{small}")).await.ok()["replies"], "line");
 
     // There they take turns, and answer in the thread of what they were asked.
-    let (_, room) = made(&house, &op, json!({"members": ["ann", "bot", "other"]})).await;
+    let new = json!({"members": ["ann", "bot", "other"]});
+    let (_, room) = made(&house, &op, "large", new).await;
     let ann = house.token("ann").await;
     let mut bot = house.connect(&house.token("bot").await).await;
     let asked = house.say(&ann, &room, "@bot @other is it up?").await;

@@ -81,7 +81,7 @@ async fn messages_are_read_in_pages_and_a_cursor_lasts() {
     }
 }
 
-// covers: THR-14, THR-23
+// covers: THR-14, THR-23, THR-439
 #[tokio::test]
 async fn findings_are_summed_up_and_keep_a_worker_from_closing() {
     let house = House::open().await;
@@ -106,7 +106,7 @@ async fn findings_are_summed_up_and_keep_a_worker_from_closing() {
     let summary = crew.call("summarize_thread", ask.clone()).await.unwrap();
     let text = "2 findings reported: 2 open, 0 verified, 0 rejected. 1 fix pushed. 1 other event. \
                 Open findings: F-1: \"null fallback\" (#1, @scout); \"null fallback\" (#2, @scout). \
-                4 messages in all. Status: active.";
+                Waiting: @crew waits for @scout (#4). 4 messages in all. Status: active.";
     assert_eq!(summary["summary"], text);
     assert_eq!(summary["open_items"][0]["finding_id"], "F-1");
     assert_eq!(summary["open_items"][1]["message_id"], plain["message_id"]);

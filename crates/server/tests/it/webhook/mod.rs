@@ -160,6 +160,20 @@ pub(crate) async fn call(house: &House, delivery: &Value, event: Value) -> Answe
     House::answer(house.request(Method::POST, path).json(&event)).await
 }
 
+/// Waits until it is noted that the agent has the only delivery that is open: the POST is read before it is answered, and
+/// a message that was not taken is no run to remind of.
+pub(crate) async fn accepted(house: &House) {
+    let began = std::time::Instant::now();
+    loop {
+        let open = house.get(&house.operator(), "/v1/deliveries?member=weather").await.ok();
+        if open["deliveries"][0]["state"] == "accepted" {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "{open}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 /// Waits until the agent owes nothing: that it has taken something is noted a moment later.
 pub(crate) async fn nothing_owed(house: &House) {
     let began = std::time::Instant::now();

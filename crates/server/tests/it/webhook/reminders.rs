@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Remote, call, messages, nothing_owed, open, reached, text};
+use super::{Remote, accepted, call, messages, nothing_owed, open, reached, text};
 
 // covers: WHK-408, WHK-409
 #[tokio::test]
@@ -14,6 +14,7 @@ async fn a_silent_agent_is_sent_a_signal_and_not_the_message() {
     house.say(&ann, &room, "@weather what will it be like, swordfish?").await;
     let post = remote.post().await;
     let (first, key) = (post.json(), post.headers["idempotency-key"].clone());
+    accepted(&house).await;
     house.pass(61_000).await;
     let reminded = remote.post().await;
     assert_ne!(reminded.headers["idempotency-key"], key, "it is another thing");
@@ -39,6 +40,7 @@ async fn a_run_that_has_lost_its_own_goes_on_by_the_reminder() {
     let room = reached(&house, &remote).await;
     house.say(&house.token("ann").await, &room, "@weather swordfish?").await;
     remote.take().await;
+    accepted(&house).await;
     house.pass(61_000).await;
     let signal = remote.take().await;
     let bearer = text(&signal["mcp"]["headers"]["Authorization"]);
@@ -59,9 +61,11 @@ async fn who_does_not_know_reminders_loses_nothing_by_them() {
     let op = house.operator();
     house.say(&house.token("ann").await, &room, "@weather hm?").await;
     let first = remote.take().await;
+    accepted(&house).await;
     remote.answers(&[400]);
     house.pass(61_000).await;
     assert_eq!(remote.take().await["kind"], "reminder");
+    accepted(&house).await;
     // The second comes as well: the run was not given up.
     house.pass(61_000).await;
     assert_eq!(remote.take().await["kind"], "reminder");
@@ -79,6 +83,7 @@ async fn another_string_is_another_agent_and_gets_the_message() {
     let room = reached(&house, &remote).await;
     house.say(&house.token("ann").await, &room, "@weather hm?").await;
     remote.take().await;
+    accepted(&house).await;
     house.pass(10_000).await;
     let mut other = Remote::open().await;
     let rotate = json!({"url": other.url()});
