@@ -112,7 +112,10 @@ impl Run<'_> {
         draft.idempotency = Some(Idempotency { key, payload: key });
         draft.attention = Some(Arc::new(Attention { only, ..told }));
         let event = self.room_mut(at.conversation).log(draft);
-        self.publish(event).map(drop)
+        self.publish(event.clone())?;
+        // A service that asked hears it too.
+        self.note_output(&event);
+        Ok(())
     }
 }
 
