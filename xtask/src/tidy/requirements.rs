@@ -140,8 +140,9 @@ impl Home {
         let (package, rest) = match parts.as_slice() {
             ["crates", "cli", rest @ ..] => ("chorus".to_owned(), rest),
             ["crates", name, rest @ ..] => (format!("chorus-{name}"), rest),
-            ["lab", "clients", rest @ ..] => ("chorus-clients".to_owned(), rest),
-            ["lab", "rooms", rest @ ..] => ("chorus-rooms".to_owned(), rest),
+            ["lab", name @ ("clients" | "parsers" | "rooms"), rest @ ..] => {
+                (format!("chorus-{name}"), rest)
+            }
             ["lab", rest @ ..] => ("chorus-lab".to_owned(), rest),
             ["xtask", rest @ ..] => ("xtask".to_owned(), rest),
             _ => return None,

@@ -165,7 +165,8 @@ fn seats(by: MemberKey, command: &Command, directory: &Directory) -> u64 {
             }
             Asked::Link { project, link, .. } if link.mirror != Some(false) => {
                 let project = directory.projects.get(project);
-                let members = project.map(|p| p.members.iter().map(|m| m.member).collect());
+                let members: Option<Vec<_>> =
+                    project.map(|p| p.members.iter().map(|m| m.member).collect());
                 others(&members.unwrap_or_default())
             }
             _ => 0,
