@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use chorus_core::ids::Uid;
 use sha2::{Digest, Sha256};
 
-use crate::db::{Db, Result};
+use crate::db::{Db, Error, Result};
 use crate::{Place, Tenant, audit, directory};
 
 /// Its name in a data folder.
@@ -116,8 +116,9 @@ pub(crate) fn lost(place: &Place) -> Result<Option<Lost>> {
     let found = match tenant(db)? {
         Some(tenant) if tenant.uid != workspace => return Ok(None),
         Some(tenant) => extent(db, tenant.key)?,
-        None => Extent::default(),
+        None => Some(Extent::default()),
     };
+    let Some(found) = found else { return Ok(None) };
     let less = found.entries < noted.entries || found.blocks < noted.blocks;
     Ok(less.then_some(Lost { noted, found }))
 }
@@ -134,17 +135,14 @@ pub(crate) fn accept(data: &Path, db: &dyn Db) -> Result<()> {
 
 /// Notes how much the database has, whatever was noted.
 pub(crate) fn set(data: &Path, db: &dyn Db) -> Result<()> {
-    let failed = |why: io::Error| crate::db::Error::Engine(format!("{NAME}: {why}"));
+    let failed = |why: io::Error| Error::Engine(format!("{NAME}: {why}"));
     let path = data.join(NAME);
-    match tenant(db)? {
-        Some(tenant) => {
-            let mut newest = Newest::new(data, tenant.uid, extent(db, tenant.key)?);
-            newest.write().map_err(failed)?;
-            newest.sync();
-            Ok(())
-        }
-        None => remove(&path).map_err(failed),
-    }
+    let Some(tenant) = tenant(db)? else { return remove(&path).map_err(failed) };
+    let Some(extent) = extent(db, tenant.key)? else { return remove(&path).map_err(failed) };
+    let mut newest = Newest::new(data, tenant.uid, extent);
+    newest.write().map_err(failed)?;
+    newest.sync();
+    Ok(())
 }
 
 /// A host that does not sync its commits notes nothing: the file could be ahead of them.
@@ -161,8 +159,20 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// How much the database has. A damaged row of a log or a head takes nothing from it: it is found elsewhere.
-pub(crate) fn extent(db: &dyn Db, workspace: i64) -> Result<Extent> {
+/// How much the database has; none where a part of it cannot be read. That is the trouble of the conversation it is in,
+/// and found there: it proves no loss, and must not keep the others from being served.
+pub(crate) fn extent(db: &dyn Db, workspace: i64) -> Result<Option<Extent>> {
+    match count(db, workspace) {
+        Ok(extent) => Ok(Some(extent)),
+        Err(why @ (Error::Corrupt(_) | Error::Engine(_))) => {
+            tracing::warn!(%why, "how much the database has cannot be counted, so a loss would not be seen");
+            Ok(None)
+        }
+        Err(why) => Err(why),
+    }
+}
+
+fn count(db: &dyn Db, workspace: i64) -> Result<Extent> {
     // An older schema has neither bases nor an audit log.
     let base = match has(db, "base")? {
         true => {

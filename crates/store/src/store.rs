@@ -273,7 +273,7 @@ impl Store {
             }
             (None, _) => {
                 let extent = newest::extent(&*db, tenant.key).map_err(why)?;
-                Some(Newest::new(&options.data, tenant.uid, extent))
+                extent.map(|extent| Newest::new(&options.data, tenant.uid, extent))
             }
         };
         let setup = writer::Setup {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Finding, Said, Verdict, Work};
+use crate::attention::names::looks::is_unseen;
 use crate::ids::MemberKey;
 use crate::thread::ThreadStatus;
 
@@ -19,7 +20,7 @@ impl Work {
             format!("{} (#{}, {})", quote(&said.text), said.thread_seq, name(said.by))
         };
         let finding = |f: &Finding| {
-            let id = f.id.as_deref().map(|id| format!("{}: ", plain(id, QUOTED)));
+            let id = f.id.as_deref().map(|id| format!("{}: ", named(id)));
             format!(
                 "{}{} (#{}, {})",
                 id.unwrap_or_default(),
@@ -101,8 +102,15 @@ fn quote(text: &str) -> String {
     format!("\"{}\"", plain(text, QUOTED).replace('"', "'"))
 }
 
-/// On one line, and not too long.
+/// An id as its giver wrote it, where it can be taken for nothing else.
+fn named(id: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '#' | '/');
+    if id.chars().all(is_plain) { plain(id, QUOTED) } else { quote(id) }
+}
+
+/// On one line, without letters that nobody sees, and not too long.
 fn plain(text: &str, most: usize) -> String {
+    let text: String = text.chars().filter(|c| c.is_control() || !is_unseen(*c)).collect();
     let line: Vec<_> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let line = line.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {

@@ -8,7 +8,7 @@ use crate::event::EventRef;
 use crate::ids::{MemberKey, SessionKey, Uid};
 use crate::limits;
 use crate::member::Session;
-use crate::token::OPERATOR;
+use crate::token::{OPERATOR, may_revoke};
 
 impl Run<'_> {
     pub(super) fn administer(&mut self, command: Command) -> Result<Outcome> {
@@ -29,6 +29,7 @@ impl Run<'_> {
                     return Err(Refusal::new(Code::Conflict, "you cannot remove yourself").into());
                 }
                 self.must_be_member(member)?;
+                may_revoke(&self.by, self.kind_of(member)?)?;
                 if self.directory().member(member).is_some_and(|m| *m.id == *OPERATOR) {
                     let why = "the member 'operator' stays: without it nobody could run this host; revoke \
                                its tokens instead";

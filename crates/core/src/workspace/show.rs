@@ -16,7 +16,7 @@ use crate::command::{Command, Outcome};
 use crate::conversation::Visibility;
 use crate::delivery::{Disposition, State};
 use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, SessionKey};
+use crate::ids::{ConversationKey, MemberKey, Prefix, SessionKey};
 use crate::limits;
 use words::{Readers, Shown};
 
@@ -108,9 +108,22 @@ impl Run<'_> {
             Some(at) => vec![at],
             None => self.private_causes(shown.about)?,
         };
+        // Words that the agent says to all who read there, like a message.
+        let says = matches!(
+            command,
+            Command::Edit { .. } | Command::Stimulate(_) | Command::ChangeSchedules { .. }
+        );
+        if says && self.ws.approvals.all_sends {
+            let (arguments, source) = (self.arguments(&shown), sources.first().copied());
+            return match self.ask_once(shown.tool.into(), arguments, source)? {
+                Outcome::Done => Ok(None),
+                held => Ok(Some(held)),
+            };
+        }
         for source in sources {
             if self.carries(source, &shown.readers)? {
-                return match self.ask_once(shown.tool.into(), shown.arguments(), Some(source))? {
+                let arguments = self.arguments(&shown);
+                return match self.ask_once(shown.tool.into(), arguments, Some(source))? {
                     Outcome::Done => Ok(None),
                     held => Ok(Some(held)),
                 };
@@ -237,10 +250,12 @@ impl Run<'_> {
     }
 }
 
-impl Shown {
-    /// What is to be shown as canonical JSON: its fields are texts, in the order of their names.
-    fn arguments(&self) -> Arc<str> {
-        let mut fields = self.fields.clone();
+impl Run<'_> {
+    /// What is to be shown, and who would read it, as canonical JSON: the fields are texts, in the order of their names. A
+    /// person agrees to both, so that the same words for others are another request.
+    fn arguments(&self, shown: &Shown) -> Arc<str> {
+        let mut fields = shown.fields.clone();
+        fields.push(("readers", self.named_readers(&shown.readers)));
         fields.sort_unstable();
         let mut json = String::from("{");
         for (n, (name, text)) in fields.iter().enumerate() {
@@ -253,6 +268,22 @@ impl Shown {
         }
         json.push('}');
         json.into()
+    }
+
+    fn named_readers(&self, readers: &Readers) -> String {
+        let mut all = Vec::new();
+        if readers.everybody {
+            all.push("everybody".to_owned());
+        }
+        let rooms = readers.rooms.iter().filter_map(|key| self.ws.rooms.get(key));
+        all.extend(rooms.map(|room| room.conversation.uid.show(Prefix::Conversation)));
+        let only = readers.only.iter().flat_map(|only| only.iter());
+        let members =
+            readers.members.iter().chain(only).filter_map(|m| self.directory().member(*m));
+        all.extend(members.map(|member| member.id.to_string()));
+        all.sort_unstable();
+        all.dedup();
+        all.join(", ")
     }
 }
 

@@ -22,10 +22,13 @@ impl Run<'_> {
             self.directory_mut().issued.remove_mut(&(member, token.jti.clone()));
             self.ws.changes.issued.push((member, token.jti.clone(), None));
         }
-        let live = self.directory().issued_to(member).filter(|t| !t.revoked).count();
-        if live >= limits::TOKENS_EACH {
+        // Those too that were ended: they are kept until their time is up, to be refused.
+        let kept = self.directory().issued_to(member).count();
+        if kept >= limits::TOKENS_EACH && self.by.member != MemberKey(0) {
             let most = limits::TOKENS_EACH;
-            let why = format!("the member has {most} tokens that have not ended; revoke some");
+            let why = format!(
+                "the member was given {most} tokens whose time is not up; wait, or give them less time"
+            );
             return Err(Refusal::new(Code::RateLimited, why).into());
         }
         self.put_token(Issued {
@@ -95,7 +98,7 @@ impl Run<'_> {
         self.ws.changes.issued.push((token.member, token.jti.clone(), Some(token)));
     }
 
-    fn kind_of(&self, member: MemberKey) -> Result<MemberKind> {
+    pub(super) fn kind_of(&self, member: MemberKey) -> Result<MemberKind> {
         let found = self.directory().member(member).filter(|m| !m.removed);
         Ok(found.ok_or_else(|| Refusal::not_found("member"))?.kind)
     }

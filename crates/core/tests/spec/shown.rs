@@ -1,7 +1,7 @@
 //! What an agent was told in private, and writes elsewhere.
 
 use chorus_core::approval::Asked;
-use chorus_core::command::{By, Command, OpenThread, Outcome, SettingsPatch};
+use chorus_core::command::{By, Command, NewStimulus, OpenThread, Outcome, SettingsPatch};
 use chorus_core::conversation::{ConversationKind, Settings, Visibility};
 use chorus_core::delivery::Disposition;
 use chorus_core::error::{Code, Refusal};
@@ -9,7 +9,7 @@ use chorus_core::event::Message;
 use chorus_core::ids::Uid;
 use chorus_core::schedule::{Act, NewSchedule, When};
 
-use crate::house::{ALICE, BOB, House, SCOUT, Say, code};
+use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 use crate::stimuli::idea;
 
 /// Alice has told scout something in private, and scout has answered. Before that it has spoken in `ops`.
@@ -106,6 +106,22 @@ fn what_a_person_has_agreed_to_is_done_when_it_is_asked_for_again() {
         content: Message { text: "the merger is on".into(), ..Message::default() },
     };
     assert!(held(house.run(by, other)), "just that");
+}
+
+// covers: ATT-420
+#[test]
+fn the_same_words_for_others_are_another_request() {
+    let (mut house, _) = told();
+    let by = house.by(SCOUT);
+    let words = idea(&house, "the merger is off");
+    let narrow = NewStimulus { private: true, targets: vec![REVIEWER], ..words };
+    let wide = NewStimulus { private: false, ..narrow.clone() };
+    let act = |new: &NewStimulus| Command::Stimulate(Box::new(new.clone()));
+    let Ok(Outcome::Held(approval)) = house.run(by, act(&narrow)) else { panic!("it waits") };
+    let decide = Command::DecideApproval { approval: approval.uid, approved: true, reason: None };
+    house.run(house.by(ALICE), decide).expect("who told it");
+    assert!(held(house.run(by, act(&wide))), "they were agreed to for the reviewer");
+    assert!(!held(house.run(by, act(&narrow))), "and that was agreed to");
 }
 
 // covers: ATT-421

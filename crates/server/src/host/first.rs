@@ -95,7 +95,7 @@ impl Before {
             return;
         }
         // What cannot be removed is no more than it was; the start is refused in any case.
-        for name in ["chorus.db", "chorus.db-wal", "chorus.db-shm", "lock"] {
+        for name in ["chorus.db", "chorus.db-wal", "chorus.db-shm", "lock", "newest", "reserve"] {
             let _ = fs::remove_file(self.data.join(name));
         }
         if !self.there {
@@ -141,12 +141,20 @@ impl App {
         };
         let path = data.join(OPERATOR_FILE);
         let file = |why| StartError::File { path: path.clone(), why };
-        if let Ok(token) = fs::read_to_string(&path)
-            && self.is_good(token.trim(), &operator)
-        {
-            return Ok(Some(token.trim().to_owned()));
+        let kept = fs::read_to_string(&path).map(|token| token.trim().to_owned()).ok();
+        let left = kept.as_deref().and_then(|token| self.time_left(token, &operator));
+        if left.is_some_and(|left| left > RENEW_BEFORE_MS) {
+            return Ok(kept);
         }
-        let token = self.operator_token(&operator).await.map_err(StartError::First)?;
+        let token = match (self.operator_token(&operator).await, kept.filter(|_| left.is_some())) {
+            (Ok(token), _) => token,
+            // A disk that is full, for instance. It is good for some days yet, and renewed while the host runs.
+            (Err(why), Some(kept)) => {
+                tracing::warn!(code = ?why.code, "the operator's token was not renewed; it is tried again");
+                return Ok(Some(kept));
+            }
+            (Err(why), None) => return Err(StartError::First(why)),
+        };
         write_private(&path, token.as_bytes()).map_err(file)?;
         Ok(Some(token))
     }
@@ -170,13 +178,12 @@ impl App {
         Ok(Some(member))
     }
 
-    fn is_good(&self, token: &str, operator: &Member) -> bool {
-        let caller = self.caller(token);
-        caller.is_ok_and(|caller| {
-            caller.member.key == operator.key
-                && caller.authority() == Authority::Operator
-                && caller.expires.since(self.now()) > RENEW_BEFORE_MS
-        })
+    /// For how long the token is the operator's yet, in milliseconds; none if it is not.
+    fn time_left(&self, token: &str, operator: &Member) -> Option<i64> {
+        let caller = self.caller(token).ok()?;
+        let is_its = caller.member.key == operator.key;
+        (is_its && caller.authority() == Authority::Operator)
+            .then(|| caller.expires.since(self.now()))
     }
 
     async fn operator_token(&self, operator: &Member) -> Result<String, Refusal> {

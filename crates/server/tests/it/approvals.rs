@@ -1,6 +1,7 @@
 //! What waits for a person, through the doors.
 
 use chorus_core::ids::Timestamp;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::house::{House, START};
@@ -134,4 +135,36 @@ async fn a_sensitive_tool_waits_at_every_door() {
     let new = json!({"conversation": room, "text": "mine", "idempotency_key": "k9"});
     house.post(&token, "/v1/messages", new.clone()).await.refused(403);
     house.post(&ann, "/v1/messages", new).await.ok();
+}
+
+// covers: ATT-193
+#[tokio::test]
+async fn where_every_message_waits_an_edit_and_a_stimulus_wait_too() {
+    let house = House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+        config.settings.approvals.sensitive_tools = vec!["chat.send_message".to_owned()];
+    })
+    .await;
+    let room = house.room(&["bot"]).await;
+    let (op, token) = (house.operator(), house.token("bot").await);
+    let agree = async || {
+        let waits = house.get(&op, "/v1/approvals").await.ok();
+        let path = format!("/v1/approvals/{}", waits["approvals"][0]["id"].as_str().unwrap());
+        house.post(&op, &path, json!({"approved": true})).await.ok()
+    };
+    let new = json!({"conversation": room, "text": "all is well", "idempotency_key": "k1"});
+    house.post(&token, "/v1/messages", new).await.refused(403);
+    let said = agree().await["event_id"].as_str().unwrap().to_owned();
+    let edit = json!({"text": "all is lost"});
+    let path = format!("/v1/messages/{said}");
+    let send =
+        async |body: &Value| house.send(&token, Method::PATCH, &path, Some(body.clone())).await;
+    assert_eq!(send(&edit).await.refused(403), "APPROVAL_REQUIRED");
+    let idea = json!({"kind": "agent_idea", "text": "shall we go home?"});
+    let stimuli = format!("/v1/channels/{room}/stimuli");
+    let code = house.post(&token, &stimuli, idea).await.refused(403);
+    assert_eq!(code, "APPROVAL_REQUIRED");
+    assert_eq!(house.get(&op, &path).await.ok()["text"], "all is well");
+    agree().await;
+    send(&edit).await.ok();
+    assert_eq!(house.get(&op, &path).await.ok()["text"], "all is lost");
 }

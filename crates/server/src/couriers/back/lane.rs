@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chorus_core::command::{By, Command};
-use chorus_core::event::{Change, Event};
+use chorus_core::event::{Change, Event, MessageKind};
 use chorus_core::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::inbox::Inbox;
 use chorus_wire::webhook::{CallbackEvent, Lifecycle};
 use tokio::sync::{Notify, Semaphore, watch};
 
+use super::post::unanswered;
 use super::{News, Places};
 use crate::app::App;
 
@@ -178,7 +179,8 @@ fn lifecycle(state: Lifecycle) -> CallbackEvent {
 
 /// What the inbox's agent says to those who stand in for the service.
 fn is_for_the_service(event: &Event, inbox: &Inbox) -> bool {
+    let Change::Posted(said) = &event.change else { return false };
     event.actor == inbox.agent
-        && matches!(event.change, Change::Posted(_))
+        && (said.kind != MessageKind::System || unanswered(said).is_some())
         && inbox.stand_ins().into_iter().any(|member| event.is_shown_to(member))
 }

@@ -117,14 +117,16 @@ fn says(said: &Message, id: &str) -> Option<CallbackEvent> {
     })
 }
 
-/// Why no answer comes, where that is what the host itself says.
-fn unanswered(said: &Message) -> Option<String> {
+/// Why no answer comes, where that is what the host itself says. What else it says of a thread is no business of a service's.
+pub(super) fn unanswered(said: &Message) -> Option<String> {
+    const REPORTS: [&str; 3] = ["run_failed", "answer_overdue", "answer_set_aside"];
     #[derive(Deserialize)]
     struct Report {
         event_type: String,
     }
     let metadata = said.metadata.as_deref().filter(|_| said.kind == MessageKind::System)?;
-    serde_json::from_str(metadata).ok().map(|Report { event_type }| event_type)
+    let Report { event_type } = serde_json::from_str(metadata).ok()?;
+    REPORTS.contains(&&*event_type).then_some(event_type)
 }
 
 /// A message as the service is sent it: its text, and what is no text by its name.

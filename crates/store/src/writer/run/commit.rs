@@ -14,8 +14,8 @@ impl Run {
     /// Takes what was erased out of the files. A reader may be in the way; then it is tried again after the
     /// next batch, and soon.
     pub(super) fn scrub(&mut self) -> Result<(), Error> {
-        if self.unscrubbed {
-            self.unscrubbed = !self.db.scrub()?;
+        if self.unscrubbed && self.db.scrub()? {
+            self.unscrubbed = false;
             self.newest.iter().for_each(Newest::sync);
         }
         Ok(())

@@ -7,7 +7,7 @@ use chorus_core::ids::{Timestamp, Uid};
 use chorus_store::repair::Part;
 use chorus_store::{Options, open};
 
-use crate::ground::{Ground, doctor, place};
+use crate::ground::{Ground, damage, doctor, place};
 
 const FILES: [&str; 3] = ["chorus.db", "chorus.db-wal", "newest"];
 
@@ -146,4 +146,21 @@ fn what_is_noted_may_be_behind_or_of_another_workspace_or_not_there() {
         flip(&after.path().join("chorus.db-wal"), 5);
         assert!(refused(after.path()).contains("ends before it should"));
     }
+}
+
+// covers: OPS-43, OPS-440
+#[test]
+fn what_cannot_be_counted_keeps_no_other_conversation_from_its_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let rooms = [ground.settle().uid, ground.channel("other").uid];
+    rooms.iter().for_each(|room| drop(ground.say(*room, "hello")));
+    ground.writer.stop();
+    let first = "(SELECT min(conversation) FROM conversation)";
+    let sql =
+        format!("UPDATE head SET seq = 'none' WHERE workspace = 1 AND conversation = {first}");
+    damage(folder.path(), &sql);
+    assert_ne!(doctor(folder.path()).problems, [], "it is named");
+    let ground = Ground::at(folder.path(), Timestamp(2_000_000));
+    ground.say(rooms[1], "and on it goes");
 }
