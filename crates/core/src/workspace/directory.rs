@@ -29,11 +29,14 @@ impl Run<'_> {
                     return Err(Refusal::new(Code::Conflict, "you cannot remove yourself").into());
                 }
                 self.must_be_member(member)?;
-                may_revoke(&self.by, self.kind_of(member)?)?;
                 if self.directory().member(member).is_some_and(|m| *m.id == *OPERATOR) {
                     let why = "the member 'operator' stays: without it nobody could run this host; revoke \
                                its tokens instead";
                     return Err(Refusal::new(Code::Conflict, why).into());
+                }
+                if may_revoke(&self.by, self.kind_of(member)?).is_err() {
+                    let why = "an orchestrator removes agents only; this needs an operator's token";
+                    return Err(Refusal::new(Code::InsufficientAuthority, why).into());
                 }
                 self.leave_inboxes(member)?;
                 self.leave_projects(member)?;

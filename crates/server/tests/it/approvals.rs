@@ -146,14 +146,16 @@ async fn where_every_message_waits_an_edit_and_a_stimulus_wait_too() {
     .await;
     let room = house.room(&["bot"]).await;
     let (op, token) = (house.operator(), house.token("bot").await);
-    let agree = async || {
+    let agree = async |tool: &str| {
         let waits = house.get(&op, "/v1/approvals").await.ok();
-        let path = format!("/v1/approvals/{}", waits["approvals"][0]["id"].as_str().unwrap());
+        let mut waits = waits["approvals"].as_array().unwrap().iter();
+        let one = waits.find(|one| one["tool"] == tool).unwrap();
+        let path = format!("/v1/approvals/{}", one["id"].as_str().unwrap());
         house.post(&op, &path, json!({"approved": true})).await.ok()
     };
     let new = json!({"conversation": room, "text": "all is well", "idempotency_key": "k1"});
     house.post(&token, "/v1/messages", new).await.refused(403);
-    let said = agree().await["event_id"].as_str().unwrap().to_owned();
+    let said = agree("chat.send_message").await["event_id"].as_str().unwrap().to_owned();
     let edit = json!({"text": "all is lost"});
     let path = format!("/v1/messages/{said}");
     let send =
@@ -164,7 +166,7 @@ async fn where_every_message_waits_an_edit_and_a_stimulus_wait_too() {
     let code = house.post(&token, &stimuli, idea).await.refused(403);
     assert_eq!(code, "APPROVAL_REQUIRED");
     assert_eq!(house.get(&op, &path).await.ok()["text"], "all is well");
-    agree().await;
+    agree("edit_message").await;
     send(&edit).await.ok();
     assert_eq!(house.get(&op, &path).await.ok()["text"], "all is lost");
 }
