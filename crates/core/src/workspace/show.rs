@@ -114,6 +114,10 @@ impl Run<'_> {
             Command::Edit { .. } | Command::Stimulate(_) | Command::ChangeSchedules { .. }
         );
         if says && self.ws.approvals.all_sends {
+            // They are named in what is asked, the same each time.
+            for room in &shown.readers.rooms {
+                self.load(*room)?;
+            }
             let (arguments, source) = (self.arguments(&shown), sources.first().copied());
             return match self.ask_once(shown.tool.into(), arguments, source)? {
                 Outcome::Done => Ok(None),
