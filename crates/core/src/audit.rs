@@ -177,6 +177,9 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::MayCall { .. }
         // What goes was nobody's any more.
         | Command::SweepAssets
+        | Command::SweepTokens
+        // A part of the exchange of keys, which is kept itself.
+        | Command::OfferAgain
         // A part of the file that was kept.
         | Command::KeepThumbnail { .. }
         | Command::SweepCallbacks

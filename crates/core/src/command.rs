@@ -98,6 +98,10 @@ pub enum Command {
     RevokeTokens {
         member: MemberKey,
     },
+    /// Forgets tokens that are over. The host's.
+    SweepTokens,
+    /// Offers again whatever somebody has in hand: the tokens that came with it hold no more. The host's.
+    OfferAgain,
 
     /// A connection begins: the session is made, or taken up again by its id.
     OpenSession {

@@ -23,6 +23,8 @@ pub const OFFERS_PER_CONNECTION: u16 = 5;
 /// Clocks are trimmed all the time, and those of hosts on one database are never quite the same: what is later than
 /// now by no more than this is of now.
 pub const CLOCK_SKEW_MS: i64 = 1_000;
+/// Clocks of two machines differ: a token is honoured this long after its end, and this long before it was made.
+pub const TOKEN_SKEW_MS: i64 = 5_000;
 /// An accepted role knock or claim lives this long without activity (design section 5, "Claims").
 pub const CLAIM_TTL_MS: i64 = 90_000;
 /// A turn is capped at this however lively it is (design section 5).

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::command::{Authority, By};
 use crate::error::{Code, Refusal};
 use crate::ids::{MemberKey, Timestamp, Uid};
+use crate::limits;
 use crate::member::{Directory, MemberKind};
 
 /// The member that the first start makes, and that the host itself hands the operator's token to. It is always there.
@@ -25,6 +26,13 @@ pub struct Issued {
     pub kid: Arc<str>,
     /// It was ended before its time.
     pub revoked: bool,
+}
+
+impl Issued {
+    /// Whether it is over for everybody, whatever their clocks say.
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        self.expires.plus(limits::TOKEN_SKEW_MS) <= now
+    }
 }
 
 /// A token that is to be handed out.
@@ -82,16 +90,24 @@ impl Directory {
         self.issued.values().find(|token| *token.jti == *jti)
     }
 
-    /// Whether a token of the member was ended before its time: by itself, or with all that the member had. One that is
-    /// not in the list (of another issuer, or of a version that kept none) ends with them by when it was made.
-    pub fn token_ended(&self, member: MemberKey, jti: &str, issued: Timestamp) -> bool {
-        if self.revoked.contains_key(jti) {
-            return true;
+    /// Why a token of the member is honoured no more before its time: it was ended, by itself or with all that the
+    /// member had. One that is not in the list (of another issuer, or of a version that kept none) ends with them by
+    /// when it was made, so it may not say that this is yet to come.
+    pub fn token_ended(
+        &self,
+        member: MemberKey,
+        jti: &str,
+        issued: Timestamp,
+        now: Timestamp,
+    ) -> Option<&'static str> {
+        let listed = self.issued(member, jti);
+        let cut_off = || self.cut_offs.get(&member).is_some_and(|at| issued <= *at);
+        let ended = self.revoked.contains_key(jti) || listed.map_or_else(cut_off, |t| t.revoked);
+        if ended {
+            return Some("was revoked");
         }
-        match self.issued(member, jti) {
-            Some(token) => token.revoked,
-            None => self.cut_offs.get(&member).is_some_and(|at| issued <= *at),
-        }
+        let to_come = listed.is_none() && issued > now.plus(limits::TOKEN_SKEW_MS);
+        to_come.then_some("says that it was made in the future")
     }
 
     pub fn put_issued(&mut self, token: Arc<Issued>) {
@@ -139,10 +155,14 @@ mod tests {
         let mut directory = Directory::default();
         let (ann, at) = (MemberKey(1), Timestamp(100));
         directory.cut_offs.insert_mut(ann, at);
-        assert!(
-            directory.token_ended(ann, "x", at) && !directory.token_ended(ann, "x", at.plus(1))
-        );
-        assert!(!directory.token_ended(MemberKey(2), "x", at));
+        let ended = |directory: &Directory, of, made: Timestamp| {
+            directory.token_ended(of, "x", made, at.plus(10)).is_some()
+        };
+        assert!(ended(&directory, ann, at) && !ended(&directory, ann, at.plus(1)));
+        assert!(!ended(&directory, MemberKey(2), at));
+        // It would outlive everything that ends by a time.
+        let to_come = at.plus(11 + limits::TOKEN_SKEW_MS);
+        assert!(ended(&directory, ann, to_come) && !ended(&directory, ann, to_come.plus(-1)));
         directory.put_issued(Arc::new(Issued {
             jti: "x".into(),
             member: ann,
@@ -153,7 +173,7 @@ mod tests {
             kid: "k".into(),
             revoked: false,
         }));
-        assert!(!directory.token_ended(ann, "x", at), "it was made after the others had ended");
+        assert!(!ended(&directory, ann, at), "it was made after the others had ended");
         assert_eq!(directory.issued_to(ann).count(), 1);
         assert_eq!(directory.issued_to(MemberKey(0)).count(), 0);
     }

@@ -102,6 +102,9 @@ pub(crate) async fn send(connection: &Connection, outgoing: Outgoing) -> Sent {
                     Err(error) if is_passing(&error) => {
                         return Sent::Later { note: error.to_string() };
                     }
+                    Err(error) if is_of_other_keys(&error) => {
+                        return Sent::Withheld { note: error.to_string() };
+                    }
                     // Where reactions are refused the bare disposition may still be taken.
                     Err(error) => tracing::debug!(%event, %error, "the reaction was refused"),
                 }
@@ -109,6 +112,9 @@ pub(crate) async fn send(connection: &Connection, outgoing: Outgoing) -> Sent {
             match connection.disposition(&event, disposition, note, turn).await {
                 Ok(_) => Sent::Told,
                 Err(error) if is_passing(&error) => Sent::Later { note: error.to_string() },
+                Err(error) if is_of_other_keys(&error) => {
+                    Sent::Withheld { note: error.to_string() }
+                }
                 Err(error) => {
                     tracing::debug!(%event, %error, "the disposition was refused");
                     Sent::Told
@@ -145,10 +151,13 @@ fn reply(delivery: &Deliver, key: &str, text: String) -> SendMessage {
 
 fn judge(key: String, answer: Result<(), Error>) -> Sent {
     let Err(error) = answer else { return Sent::Replied { key } };
-    if is_passing(&error) {
-        return Sent::Later { note: error.to_string() };
-    }
     let note = error.to_string();
+    if is_passing(&error) {
+        return Sent::Later { note };
+    }
+    if is_of_other_keys(&error) {
+        return Sent::Withheld { note };
+    }
     let (disposition, tell) = match error.code() {
         // An earlier run of this delivery has answered under this key.
         Some(Code::IdempotencyConflict) => return Sent::Replied { key },
@@ -177,6 +186,11 @@ fn budget_spent(key: String, note: String, stands: Result<Disposition, Error>) -
 /// a repetition does no harm.
 pub(crate) fn is_passing(error: &Error) -> bool {
     error.is_retryable() || matches!(error, Error::Protocol(_))
+}
+
+/// Whether the host has other keys than when it gave the turn's token: it offers the event again with another.
+fn is_of_other_keys(error: &Error) -> bool {
+    error.code() == Some(Code::Unauthorized)
 }
 
 fn unreadable(key: String, event: &str) -> Sent {
@@ -226,6 +240,9 @@ mod tests {
             };
             assert_eq!(judge("k".into(), Err(error)), expected, "{code:?}");
         }
+        let rekeyed = Error::from_body(ErrorBody::new(Code::Unauthorized, "no", ""));
+        let withheld = Sent::Withheld { note: rekeyed.to_string() };
+        assert_eq!(judge("k".into(), Err(rekeyed)), withheld);
         let own_key = Error::from_body(ErrorBody::new(Code::IdempotencyConflict, "no", ""));
         for answer in [Ok(()), Err(own_key)] {
             assert_eq!(judge("k".into(), answer), Sent::Replied { key: "k".into() });

@@ -33,6 +33,9 @@ pub(crate) fn record(
             event::append(db, workspace, event)?;
         }
     }
+    if let Some(now) = changes.sweep_tokens {
+        token::sweep(db, workspace, now)?;
+    }
     record_erased(db, workspace, changes)?;
     record_assets(db, workspace, changes)?;
     for changed in &changes.rooms {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use chorus_core::ids::{MemberKey, Timestamp};
+use chorus_core::limits;
 use chorus_core::member::Directory;
 use chorus_core::packed::Coded;
 use chorus_core::token::Issued;
@@ -28,7 +29,7 @@ pub(crate) fn load(
 ) -> Result<()> {
     let sql = format!("{} WHERE workspace = $1 AND expires_at > $2", ISSUED.select());
     directory.issued = Default::default();
-    for token in db.all(&sql, &[workspace.into(), now.0.into()], read)? {
+    for token in db.all(&sql, &[workspace.into(), over(now).into()], read)? {
         directory.put_issued(Arc::new(token));
     }
     let sql = format!("{} WHERE workspace = $1", CUT_OFF.select());
@@ -62,6 +63,19 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, token: &Issued) -> Result<()> {
 
 pub(crate) fn remove(db: &dyn Db, workspace: i64, member: MemberKey, jti: &str) -> Result<()> {
     db.remove(&ISSUED, &[workspace.into(), member.0.into(), jti.into()])
+}
+
+/// What expired by then is over.
+fn over(now: Timestamp) -> i64 {
+    now.plus(-limits::TOKEN_SKEW_MS).0
+}
+
+/// Drops what is over: that tokens were handed out, and that they were ended.
+pub(crate) fn sweep(db: &dyn Db, workspace: i64, now: Timestamp) -> Result<()> {
+    let sql = "DELETE FROM issued WHERE workspace = $1 AND expires_at <= $2";
+    db.execute(sql, &[workspace.into(), over(now).into()])?;
+    let sql = "DELETE FROM token WHERE workspace = $1 AND expires <= $2";
+    db.execute(sql, &[workspace.into(), now.0.into()]).map(drop)
 }
 
 /// All tokens that the member had by then have ended.

@@ -148,6 +148,25 @@ fn a_host_killed_in_the_middle_of_a_turn_gets_the_answer_once() {
     host.run(&["doctor"]).ok();
 }
 
+// covers: OPS-426
+#[test]
+fn a_run_under_way_is_answered_after_the_keys_were_exchanged() {
+    let host = Host::with_room(&["scout"]);
+    let script =
+        "touch began; while [ ! -e go ]; do sleep 0.02; done; echo \"answer $CHORUS_ATTEMPT\"";
+    let scout = Scout::new(&host, script);
+    let _harness = scout.join();
+    let tail = host.tail();
+    let asked = host.post("@scout what is the status?");
+    until("the turn", || scout.file("began").exists().then_some(()));
+    host.run(&["token", "rotate"]).ok();
+    std::fs::write(scout.file("go"), "").unwrap();
+    let said = answer(&tail);
+    assert_eq!((&said["in_reply_to"], &said["text"]), (&asked["event_id"], &"answer 1".into()));
+    assert_eq!(disposition(&host, asked["event_id"].as_str().unwrap()), "responded");
+    nothing_else_was_said(&host, &tail);
+}
+
 /// As anybody starts it, with no option about the window.
 // covers: ATT-49, ATT-55, ATT-305
 #[test]

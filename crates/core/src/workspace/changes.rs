@@ -28,6 +28,8 @@ pub struct Changes {
     pub issued: Vec<(MemberKey, Arc<str>, Option<Arc<Issued>>)>,
     /// Members all of whose tokens were ended, and when.
     pub cut_offs: Vec<(MemberKey, Timestamp)>,
+    /// Tokens that are over at this time are dropped.
+    pub sweep_tokens: Option<Timestamp>,
     /// What waits for a person, as it is now; none for what can be forgotten.
     pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
     /// Projects as they are now; none for those that are gone.
@@ -70,6 +72,7 @@ impl Changes {
             && self.thumbnails.is_empty()
             && self.sweep.is_none()
             && self.sweep_callbacks.is_none()
+            && self.sweep_tokens.is_none()
             && self.rooms.is_empty()
     }
 

@@ -42,6 +42,24 @@ impl Run<'_> {
         }
     }
 
+    /// Offers again what is in hand, to whom it is in hand.
+    pub(super) fn offer_again(&mut self) -> Result<Outcome> {
+        self.must_be_the_host()?;
+        let owed = self.ws.owed.iter();
+        let mut owed: Vec<(EventRef, MemberKey)> =
+            owed.flat_map(|(member, all)| all.iter().map(|at| (*at, *member))).collect();
+        owed.sort_unstable();
+        for (at, member) in owed {
+            let open = self.room(at.conversation).open.get(&at.seq);
+            let state = open.and_then(|o| o.delivery(member)).map(|d| d.state);
+            if matches!(state, Some(State::Offered { .. } | State::Accepted { .. })) {
+                self.offer(at, member)?;
+                self.ws.track(at);
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
     fn offer_to(&mut self, at: EventRef, member: MemberKey, session: SessionKey) -> Result<()> {
         if let Some(offer) = self.make_offer(at, member, session)? {
             self.effect(Effect::Offer(offer));

@@ -164,7 +164,7 @@ impl Run<'_> {
         }
     }
 
-    fn must_be_the_host(&self) -> Result<()> {
+    pub(super) fn must_be_the_host(&self) -> Result<()> {
         if self.by.member != MemberKey(0) {
             return Err(Refusal::new(Code::Forbidden, "this is for the host itself").into());
         }

@@ -217,6 +217,8 @@ impl Workspace {
             Command::IssueToken(asked) => run.issue_token(*asked),
             Command::RevokeToken { jti, expires } => run.revoke_token(jti, expires),
             Command::RevokeTokens { member } => run.revoke_tokens(member),
+            Command::SweepTokens => run.sweep_tokens(),
+            Command::OfferAgain => run.offer_again(),
             Command::KeepAsset { hash, name, media, data } => {
                 run.keep_asset(hash, &name, media, data)
             }

@@ -17,7 +17,7 @@ impl Run<'_> {
         may_issue(&self.by, kind, asked.authority)?;
         let (member, now) = (asked.member, self.now);
         let over: Vec<_> =
-            self.directory().issued_to(member).filter(|t| t.expires <= now).cloned().collect();
+            self.directory().issued_to(member).filter(|t| t.is_over(now)).cloned().collect();
         for token in over {
             self.directory_mut().issued.remove_mut(&(member, token.jti.clone()));
             self.ws.changes.issued.push((member, token.jti.clone(), None));
@@ -80,6 +80,28 @@ impl Run<'_> {
         let now = self.now;
         self.directory_mut().cut_offs.insert_mut(member, now);
         self.ws.changes.cut_offs.push((member, now));
+    }
+
+    /// What is over is forgotten, that it was handed out as that it was ended; the rows when the batch is written.
+    pub(super) fn sweep_tokens(&mut self) -> Result<Outcome> {
+        self.must_be_the_host()?;
+        let now = self.now;
+        let directory = self.directory();
+        let issued: Vec<_> =
+            directory.issued.values().filter(|t| t.is_over(now)).cloned().collect();
+        let revoked = directory.revoked.iter().filter(|(_, until)| **until <= now);
+        let revoked: Vec<_> = revoked.map(|(jti, _)| jti.clone()).collect();
+        if !issued.is_empty() || !revoked.is_empty() {
+            let directory = self.directory_mut();
+            for token in issued {
+                directory.issued.remove_mut(&(token.member, token.jti.clone()));
+            }
+            for jti in revoked {
+                directory.revoked.remove_mut(&jti);
+            }
+        }
+        self.ws.changes.sweep_tokens = Some(now);
+        Ok(Outcome::Done)
     }
 
     fn end_token(&mut self, token: &Arc<Issued>) {

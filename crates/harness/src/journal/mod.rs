@@ -135,12 +135,11 @@ impl Journal {
                 )?;
                 Ok(Known::New)
             }
-            State::Settled => Ok(Known::Settled(entry)),
-            _ => {
+            state => {
                 if offer.fence >= entry.fence && (entry.knock || !offer.knock) {
                     self.refresh(offer)?;
                 }
-                Ok(Known::Open(entry))
+                Ok(if state == State::Settled { Known::Settled(entry) } else { Known::Open(entry) })
             }
         }
     }

@@ -48,7 +48,7 @@ impl App {
         key: Option<String>,
     ) -> Result<Took, Refusal> {
         let (by, purpose) = (called.caller.by, called.callback.purpose);
-        called.still_holds(&self.directory(), self.now())?;
+        self.auth.still_holds(called, &self.directory(), self.now())?;
         if purpose == Purpose::Test {
             self.webhooks.tried(by.member, self.now());
             return Ok(Took::default());

@@ -133,8 +133,8 @@ pub(crate) struct App {
     pub(crate) copying: tokio::sync::Mutex<()>,
     /// Threads that are created under a key, one after the other.
     pub(crate) creating: tokio::sync::Mutex<()>,
-    /// Held while the key that signs tokens is exchanged.
-    pub(crate) rotating: tokio::sync::Mutex<()>,
+    /// Read while a token is noted and signed, which is with one key; written while the keys are exchanged.
+    pub(crate) rotating: tokio::sync::RwLock<()>,
     pub(crate) budgets: Budgets,
     /// How the flow of talk is read here.
     pub(crate) flow: flow::Settings,

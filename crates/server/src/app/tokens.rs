@@ -145,11 +145,11 @@ impl App {
         Ok(RevokedTokens { member: id.to_owned(), revoked: live as u64 })
     }
 
-    /// `POST /v1/tokens/rotate`: tokens are signed with another key from here on. Those of the key before are honoured until
-    /// they end, if they are in the list.
+    /// `POST /v1/tokens/rotate`: tokens and turns have other keys from here on. Tokens of the key before are honoured until
+    /// they end, if they are in the list; turns and callbacks of the one before have ended.
     pub(crate) async fn rotate_key(&self, caller: &Caller) -> Result<RotatedKey, Refusal> {
         self.may_operate(caller, Act::RotateKey, "")?;
-        let _one_at_a_time = self.rotating.lock().await;
+        let _nothing_is_signed = self.rotating.write().await;
         let (now, kid) = (self.now(), self.auth.kid());
         let last = {
             let directory = self.directory();
@@ -177,6 +177,8 @@ impl App {
         let kid = self.auth.kid();
         self.note(caller.by, Act::RotateKey, &kid, None).await?;
         self.look_at_tokens();
+        // Who works on something goes on with another token.
+        self.submit(By::host(), Command::OfferAgain).await?;
         let retired = self.auth.retired(now).into_iter();
         let shown =
             |old: crate::auth::Retired| RetiredKey { honoured_until: old.until(), kid: old.kid };
@@ -205,6 +207,7 @@ impl App {
         ttl_s: Option<u64>,
     ) -> Result<Token, Refusal> {
         check_ttl(ttl_s)?;
+        let _one_key = self.rotating.read().await;
         let now = self.now();
         let jti = format!("{:032x}", self.draw.uid(now)?.0);
         let expires = now.plus(ttl_s.unwrap_or(TTL_S) as i64 * 1000);
@@ -227,6 +230,13 @@ impl App {
             expires,
         })?;
         Ok(Token { token, jti, expires_at: expires })
+    }
+
+    /// Forgets tokens that are over.
+    pub(crate) async fn sweep_tokens(&self) {
+        if let Err(refusal) = self.submit(By::host(), Command::SweepTokens).await {
+            tracing::warn!(%refusal, "tokens that are over could not be dropped");
+        }
     }
 
     /// Whoever stays connected or follows is asked whether its token still holds.

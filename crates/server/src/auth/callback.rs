@@ -14,7 +14,7 @@ use chorus_wire::webhook::TOKEN_PREFIX;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::keys::Keys;
+use super::keys::{Keys, TurnKeyId};
 use super::turn::{self, Stem, Turn};
 use super::{Auth, Caller};
 
@@ -25,6 +25,9 @@ pub(crate) const STANDING_MS: i64 = 30 * 24 * 3_600_000;
 
 /// What the bearer of a delivery's tools begins with.
 pub(super) const BEARER_PREFIX: &str = "turn_mcp_";
+
+const NOT_OURS: &str = "this is no callback of this host, or the host has other keys since; a newer delivery \
+                        brings a newer one";
 
 const VERSION: u8 = 1;
 const PAYLOAD: usize = 1 + 1 + turn::PAYLOAD + 2 + 8;
@@ -90,11 +93,11 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Called, Refusal> {
-        let callback = self
+        let (callback, key) = self
             .read_callback(TOKEN_PREFIX, token)
-            .filter(|c| c.turn.conversation == channel && c.purpose != Purpose::Tools)
-            .ok_or_else(|| refused("this is no callback of this host"))?;
-        let caller = callback.caller(directory, now)?;
+            .filter(|(c, _)| c.turn.conversation == channel && c.purpose != Purpose::Tools)
+            .ok_or_else(|| refused(NOT_OURS))?;
+        let caller = callback.caller(key, directory, now)?;
         Ok(Called { callback, caller })
     }
 
@@ -106,22 +109,32 @@ impl Auth {
         now: Timestamp,
     ) -> Result<Caller, Refusal> {
         let callback = self.read_callback(BEARER_PREFIX, bearer);
-        let callback = callback.filter(|c| c.purpose == Purpose::Tools);
-        callback.ok_or_else(|| refused("not a bearer of ours"))?.caller(directory, now)
+        let callback = callback.filter(|(c, _)| c.purpose == Purpose::Tools);
+        let (callback, key) = callback.ok_or_else(|| refused(NOT_OURS))?;
+        callback.caller(key, directory, now)
     }
 
-    fn read_callback(&self, prefix: &str, token: &str) -> Option<Callback> {
+    /// A callback that is ours, and the key that it was made with.
+    fn read_callback(&self, prefix: &str, token: &str) -> Option<(Callback, TurnKeyId)> {
         let bytes = BASE64.decode(token.strip_prefix(prefix)?).ok()?;
         let (payload, tag) = bytes.split_at_checked(PAYLOAD)?;
-        mac(payload, &self.keys.load(), self.workspace).verify_slice(tag).ok()?;
-        Callback::from_bytes(payload)
+        let keys = self.keys.load();
+        mac(payload, &keys, self.workspace).verify_slice(tag).ok()?;
+        Some((Callback::from_bytes(payload)?, keys.turn_id))
     }
-}
 
-impl Called {
     /// Refuses it once it holds no more: the body of a POST may last for hours.
-    pub(crate) fn still_holds(&self, directory: &Directory, now: Timestamp) -> Result<(), Refusal> {
-        self.callback.caller(directory, now).map(drop)
+    pub(crate) fn still_holds(
+        &self,
+        called: &Called,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let key = self.keys.load().turn_id;
+        if called.caller.turn_key != Some(key) {
+            return Err(refused(NOT_OURS));
+        }
+        called.callback.caller(key, directory, now).map(drop)
     }
 }
 
@@ -132,7 +145,12 @@ impl Callback {
     }
 
     /// On whose behalf it speaks, while it holds.
-    fn caller(&self, directory: &Directory, now: Timestamp) -> Result<Caller, Refusal> {
+    fn caller(
+        &self,
+        key: TurnKeyId,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> Result<Caller, Refusal> {
         let turn = self.turn;
         if turn.expires <= now {
             return Err(refused("the callback has expired; a newer delivery brings a newer one"));
@@ -159,6 +177,7 @@ impl Callback {
             expires: turn.expires,
             session: session.map(|s| s.uid),
             turn: Some(turn),
+            turn_key: Some(key),
             stem: turn.stem,
         })
     }

@@ -3,8 +3,9 @@
 //! Both are files of mode 0600 in the keys folder, made at the first start. Whoever reads them can speak as
 //! anybody, so they are never logged and never leave the folder.
 //!
-//! The key that signs can be exchanged for another. The public half of the old one is kept beside it until the last
-//! token that it has signed has ended; the old key itself is gone.
+//! Both are exchanged together. The public half of the old signing key is kept until the last token that it has signed
+//! has ended; the old key itself is gone. The old turn key verifies nothing any more. What others' secrets are sealed
+//! under stays: the first turn key of the folder, which the first exchange keeps as a file of its own.
 
 use std::fmt;
 use std::fs;
@@ -46,10 +47,18 @@ pub(crate) struct Keys {
     pub(super) retired: Vec<Retired>,
     folder: PathBuf,
     pub(super) turn: [u8; 32],
-    /// What secrets of others are kept under: the same in every life of the workspace.
+    /// Tells turn keys apart, and nothing of them.
+    pub(super) turn_id: TurnKeyId,
+    /// The turn key as the folder has it, the same in every life of the workspace.
+    kept_turn: [u8; 32],
+    epoch: u64,
+    /// What secrets of others are sealed under.
     pub(super) data: [u8; 32],
     signer: SigningKey,
 }
+
+/// Which key a turn's token was made with.
+pub(crate) type TurnKeyId = [u8; 8];
 
 /// The public half of a key that signs no more, as the folder has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -117,11 +126,14 @@ impl Rotation {
         self.keys.fingerprint()
     }
 
-    /// The old key's public half first: a token is never without the key that it was signed with.
+    /// What would be lost with an old key first: its public half, and what is sealed under it.
     pub(crate) fn keep(self) -> io::Result<Keys> {
-        write_private(&self.keys.folder.join(RETIRED), &self.retired)?;
-        write_private(&self.keys.folder.join(SIGNING), &self.signing)?;
-        Ok(self.keys)
+        let Self { keys, retired, signing } = self;
+        write_private(&keys.folder.join(RETIRED), &retired)?;
+        write_private(&keys.folder.join(SEALING), &keys.data)?;
+        write_private(&keys.folder.join(TURN), &keys.kept_turn)?;
+        write_private(&keys.folder.join(SIGNING), &signing)?;
+        Ok(keys)
     }
 }
 
@@ -129,9 +141,11 @@ const SIGNING: &str = "signing.pem";
 const TURN: &str = "turn.key";
 /// The public halves of keys that sign no more; not there before the first was exchanged.
 const RETIRED: &str = "retired.json";
+/// What secrets of others are sealed under; before the first exchange that is the turn key itself.
+const SEALING: &str = "sealing.key";
 
 impl Keys {
-    /// The files of the folder.
+    /// The files that every folder has.
     pub(crate) const FILES: [&str; 2] = [SIGNING, TURN];
 
     /// Reads the keys of a folder, and makes those that are not there.
@@ -165,8 +179,10 @@ impl Keys {
                 bytes
             }
         };
-        let turn = <[u8; 32]>::try_from(bytes.as_slice())
-            .map_err(|_| failed(&path, "it does not hold 32 bytes".to_owned()))?;
+        let turn = thirty_two(&path, &bytes)?;
+
+        let path = folder.join(SEALING);
+        let data = there(&path)?.map_or(Ok(turn), |bytes| thirty_two(&path, &bytes))?;
 
         let path = folder.join(RETIRED);
         let retired = match there(&path)? {
@@ -175,7 +191,7 @@ impl Keys {
             }
             None => Vec::new(),
         };
-        let keys = Self::of(key, turn, turn, retired, folder)?;
+        let keys = Self::of(key, turn, data, retired, folder)?;
         Ok(Unkept { keys, new })
     }
 
@@ -195,16 +211,21 @@ impl Keys {
             retired,
             folder: folder.to_owned(),
             turn,
+            turn_id: turn_id(&turn),
+            kept_turn: turn,
+            epoch: 1,
             data,
             signer,
         })
     }
 
-    /// With another key that signs. Tokens of the present one are looked at until `until`.
+    /// With other keys for tokens and turns. Tokens of the present one are looked at until `until`; turns of the present
+    /// one end.
     pub(crate) fn rotated(&self, until: Timestamp, now: Timestamp) -> Result<Rotation, KeysError> {
         let path = self.folder.join(SIGNING);
         let why = |e: io::Error| failed(&path, e.to_string());
         let signer = SigningKey::from_bytes(&random().map_err(why)?);
+        let turn = random().map_err(why)?;
         let signing = pem(&signer).map_err(why)?;
         let mut retired: Vec<_> =
             self.retired.iter().filter(|old| old.until() > now).cloned().collect();
@@ -214,8 +235,8 @@ impl Keys {
             until: until.0,
         });
         let json = serde_json::to_vec(&retired).map_err(|e| failed(&path, e.to_string()))?;
-        let keys = Self::of(signer, self.turn, self.data, retired, &self.folder)?;
-        Ok(Rotation { keys, retired: json, signing })
+        let keys = Self::of(signer, turn, self.data, retired, &self.folder)?;
+        Ok(Rotation { keys: keys.in_epoch(self.epoch), retired: json, signing })
     }
 
     /// Signs what others are to verify without this host.
@@ -229,6 +250,9 @@ impl Keys {
         hasher.update(b"chorus keys");
         hasher.update(self.signer.verifying_key().as_bytes());
         hasher.update(self.turn);
+        if self.data != self.kept_turn {
+            hasher.update(self.data);
+        }
         hasher.finalize().into()
     }
 
@@ -237,12 +261,28 @@ impl Keys {
     pub(crate) fn in_epoch(mut self, epoch: u64) -> Self {
         if epoch > 1 {
             let mut hasher = Sha256::new();
-            hasher.update(self.turn);
+            hasher.update(self.kept_turn);
             hasher.update(epoch.to_be_bytes());
             self.turn = hasher.finalize().into();
+            self.turn_id = turn_id(&self.turn);
         }
+        self.epoch = epoch;
         self
     }
+}
+
+fn turn_id(turn: &[u8; 32]) -> TurnKeyId {
+    let mut hasher = Sha256::new();
+    hasher.update(b"chorus turn key");
+    hasher.update(turn);
+    let hash: [u8; 32] = hasher.finalize().into();
+    let mut id = TurnKeyId::default();
+    id.copy_from_slice(&hash[..8]);
+    id
+}
+
+fn thirty_two(path: &Path, bytes: &[u8]) -> Result<[u8; 32], KeysError> {
+    bytes.try_into().map_err(|_| failed(path, "it does not hold 32 bytes".to_owned()))
 }
 
 fn random() -> io::Result<[u8; 32]> {

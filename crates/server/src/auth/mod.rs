@@ -31,7 +31,7 @@ use crate::config::issuers::Issuer;
 use cache::Cache;
 use foreign::Foreign;
 pub(crate) use heads::check_heads_signature;
-pub(crate) use keys::{Keys, KeysError, Retired, Rotation, Unkept, write_private};
+pub(crate) use keys::{Keys, KeysError, Retired, Rotation, TurnKeyId, Unkept, write_private};
 pub(crate) use signin::SignIn;
 pub(crate) use stated::{Workspace, disagreement, without_identity};
 pub(crate) use token::Issued;
@@ -39,8 +39,8 @@ pub(crate) use token::Issued;
 pub(crate) use turn::{Stem, Turn};
 pub(crate) use vault::Vault;
 
-/// Clocks of two machines differ; a token is honoured this long after its end.
-pub(crate) const SKEW_MS: i64 = 5_000;
+pub(crate) use chorus_core::limits::TOKEN_SKEW_MS as SKEW_MS;
+
 /// Longest token that is looked at, in bytes. Ours are about 500.
 const TOKEN_BYTES: usize = 4096;
 
@@ -56,6 +56,8 @@ pub(crate) struct Caller {
     pub session: Option<Uid>,
     /// What the call may be about, when it is made with a turn's token.
     pub turn: Option<Turn>,
+    /// The key that the turn's token was made with: it ends with that.
+    pub turn_key: Option<TurnKeyId>,
     /// What turns that are granted to it end with.
     pub stem: Stem,
 }
@@ -201,9 +203,9 @@ impl Auth {
         }
         let member = present(directory, &claims.agent);
         let of = member.as_ref().map_or(MemberKey(0), |member| member.key);
-        if directory.token_ended(of, &claims.jti, claims.issued) {
+        if let Some(why) = directory.token_ended(of, &claims.jti, claims.issued, now) {
             self.cache.forget(&key);
-            return Err(unauthorized("the token was revoked; ask the operator for a new one"));
+            return Err(unauthorized(format!("the token {why}; ask the operator for a new one")));
         }
         let member = member?;
         // Who has taken an old key can sign with it, and cannot put anything into the list.
@@ -234,6 +236,7 @@ impl Auth {
             expires: claims.expires,
             session: claims.session,
             turn: None,
+            turn_key: None,
             stem: Stem::of_token(&claims.jti, claims.issued),
         })
     }
@@ -245,14 +248,16 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> bool {
-        let revoked = match (&caller.jti, caller.stem) {
+        let member = caller.by.member;
+        let ended = match (&caller.jti, caller.stem) {
             (Some(jti), Stem::Token { issued, .. }) => {
-                directory.token_ended(caller.by.member, jti, issued)
+                directory.token_ended(member, jti, issued, now).is_some()
             }
-            (_, stem) => stem.ended(caller.by.member, directory).is_some(),
+            (_, stem) => stem.ended(member, directory, now).is_some(),
         };
-        let present = directory.member(caller.by.member).is_some_and(|m| !m.removed);
-        present && !revoked && now < caller.expires.plus(SKEW_MS)
+        let rotated = caller.turn_key.is_some_and(|id| id != self.keys.load().turn_id);
+        let present = directory.member(member).is_some_and(|m| !m.removed);
+        present && !ended && !rotated && now < caller.expires.plus(SKEW_MS)
     }
 
     fn verify_turn(
@@ -261,11 +266,12 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Caller, Refusal> {
-        let turn = turn::read(bearer, &self.keys.load(), self.workspace).map_err(unauthorized)?;
+        let keys = self.keys.load();
+        let turn = turn::read(bearer, &keys, self.workspace).map_err(unauthorized)?;
         if turn.expires <= now {
             return Err(unauthorized("the turn has ended"));
         }
-        if let Some(why) = turn.stem.ended(turn.member, directory) {
+        if let Some(why) = turn.stem.ended(turn.member, directory, now) {
             return Err(unauthorized(why));
         }
         let member = directory.member(turn.member).filter(|m| !m.removed);
@@ -283,6 +289,7 @@ impl Auth {
             expires: turn.expires,
             session: session.map(|s| s.uid),
             turn: Some(turn),
+            turn_key: Some(keys.turn_id),
             stem: turn.stem,
         })
     }
@@ -295,15 +302,18 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Caller, Refusal> {
-        let turn = turn::read(token, &self.keys.load(), self.workspace)
-            .map_err(|why| Refusal::invalid(format!("turn: {why}")))?;
+        let turn = turn::read(token, &self.keys.load(), self.workspace).map_err(|why| {
+            let code =
+                if why == turn::NOT_OURS { Code::Unauthorized } else { Code::ValidationError };
+            Refusal::new(code, format!("turn: {why}"))
+        })?;
         if turn.member != caller.by.member {
             return Err(Refusal::new(Code::ClaimMismatch, "this turn is another member's"));
         }
         if turn.expires <= now {
             return Err(Refusal::new(Code::StaleTurn, "the turn has ended"));
         }
-        if let Some(why) = turn.stem.ended(turn.member, directory) {
+        if let Some(why) = turn.stem.ended(turn.member, directory, now) {
             return Err(Refusal::new(Code::StaleTurn, why));
         }
         let mut caller = caller.clone();
@@ -345,12 +355,12 @@ impl Auth {
         keys.retired.iter().filter(|old| old.until() > now).cloned().collect()
     }
 
-    /// Another key to sign with, which is not used yet. Tokens of the present one end at `until` at the latest.
+    /// Other keys for tokens and turns, which are not used yet. Tokens of the present ones end at `until` at the latest.
     pub(crate) fn rotation(&self, until: Timestamp, now: Timestamp) -> Result<Rotation, KeysError> {
         self.keys.load().rotated(until, now)
     }
 
-    /// Signs with it from here on, once it is on the disk.
+    /// Uses them from here on, once they are on the disk. Turns that were granted before have ended.
     pub(crate) fn rotate(&self, rotation: Rotation) -> std::io::Result<()> {
         self.keys.store(Arc::new(rotation.keep()?));
         self.cache.clear();

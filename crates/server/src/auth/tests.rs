@@ -113,7 +113,7 @@ fn a_turn_speaks_for_its_member_and_nobody_elses() {
 
     let ann = auth.verify(&token(&auth, "ann", "j", 60_000), &directory, NOW).unwrap();
     assert_eq!(code(auth.in_turn(&ann, &bearer, &directory, NOW)), Code::ClaimMismatch);
-    assert_eq!(code(auth.in_turn(&ann, &forged, &directory, NOW)), Code::ValidationError);
+    assert_eq!(code(auth.in_turn(&ann, &forged, &directory, NOW)), Code::Unauthorized);
     let bot = auth.verify(&token(&auth, "bot", "k", 60_000), &directory, NOW).unwrap();
     assert!(auth.in_turn(&bot, &bearer, &directory, NOW).unwrap().by.turn.is_some());
     assert_eq!(code(auth.in_turn(&bot, &bearer, &directory, NOW.plus(1000))), Code::StaleTurn);
@@ -142,5 +142,26 @@ fn keys_stay_and_are_private() {
     for name in ["signing.pem", "turn.key"] {
         let mode = std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+// covers: OPS-425
+#[test]
+fn keys_that_were_exchanged_are_the_same_when_they_are_read_again() {
+    for epoch in [1, 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = Keys::open(folder.path()).unwrap().in_epoch(epoch);
+        let (turn, id, sealing) = (keys.turn, keys.turn_id, keys.data);
+        let first = keys.rotated(NOW, NOW).unwrap().keep().unwrap();
+        let second = first.rotated(NOW, NOW).unwrap().keep().unwrap();
+        assert_eq!((first.data, second.data), (sealing, sealing));
+        assert!(first.turn != turn && first.turn_id != id && second.turn != first.turn);
+        let read = Keys::open(folder.path()).unwrap().in_epoch(epoch);
+        assert_eq!((read.turn, read.turn_id, read.data), (second.turn, second.turn_id, sealing));
+        assert_eq!(read.fingerprint(), second.fingerprint());
+        assert_ne!(read.fingerprint(), first.fingerprint());
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(folder.path().join("sealing.key")).unwrap().permissions();
+        assert_eq!(mode.mode() & 0o777, 0o600);
     }
 }

@@ -16,6 +16,10 @@ pub(super) const PREFIX: &str = "turn_";
 /// After the cap on a turn, what was said at its very end still arrives.
 const SLACK_MS: i64 = 60_000;
 
+/// Said of a token whose MAC is not of the present key.
+pub(super) const NOT_OURS: &str = "this turn's token is not of this host, or the host has other keys since; \
+                        take the one of the event's next offer";
+
 const VERSION: u8 = 1;
 /// Version, conversation uid, event uid, member, session, conversation key, seq, fence, expiry.
 pub(super) const PAYLOAD: usize = 1 + 16 + 16 + 4 + 4 + 8 + 8 + 4 + 8;
@@ -42,21 +46,23 @@ impl Stem {
     }
 
     /// Why it is no more, if it is not.
-    pub(super) fn ended(self, member: MemberKey, directory: &Directory) -> Option<&'static str> {
-        let ended = match self {
+    pub(super) fn ended(
+        self,
+        member: MemberKey,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> Option<String> {
+        match self {
             Self::Token { jti, issued } => {
-                directory.token_ended(member, &format!("{jti:032x}"), issued)
+                let why = directory.token_ended(member, &format!("{jti:032x}"), issued, now)?;
+                Some(format!("the turn has ended: the token it was given for {why}"))
             }
             Self::Endpoint { epoch } => {
-                directory.endpoints.get(&member).is_none_or(|e| e.epoch != epoch)
+                let ended = directory.endpoints.get(&member).is_none_or(|e| e.epoch != epoch);
+                let why = "the turn has ended: the agent has another connection string, or none";
+                ended.then(|| why.to_owned())
             }
-        };
-        ended.then_some(match self {
-            Self::Token { .. } => "the turn has ended: the token it was given for was revoked",
-            Self::Endpoint { .. } => {
-                "the turn has ended: the agent has another connection string, or none"
-            }
-        })
+        }
     }
 
     fn bytes(self) -> [u8; STEM] {
@@ -167,7 +173,7 @@ pub(super) fn read(token: &str, keys: &Keys, workspace: Uid) -> Result<Turn, &'s
     let text = token.strip_prefix(PREFIX).ok_or(malformed)?;
     let bytes = BASE64.decode(text).map_err(|_| malformed)?;
     let (signed, tag) = bytes.split_at_checked(SIGNED).ok_or(malformed)?;
-    mac(signed, keys, workspace).verify_slice(tag).map_err(|_| "this turn's token is not ours")?;
+    mac(signed, keys, workspace).verify_slice(tag).map_err(|_| NOT_OURS)?;
     let (turn, stem) = signed.split_at(PAYLOAD);
     let stem = Stem::from_bytes(stem).ok_or(malformed)?;
     Turn::from_bytes(turn, stem).ok_or(malformed)

@@ -15,9 +15,7 @@ const LOOK: Duration = Duration::from_secs(10);
 pub(super) async fn keep(app: Arc<App>, every: i64, mut stopped: watch::Receiver<bool>) {
     loop {
         let looked = app.now();
-        app.drop_old().await;
-        app.sweep_assets().await;
-        app.sweep_callbacks().await;
+        keep_house(&app).await;
         while app.now().since(looked) < every {
             let stops = stopped.wait_for(|stopped| *stopped);
             if tokio::time::timeout(LOOK, stops).await.is_ok() {
@@ -33,8 +31,13 @@ pub(super) async fn keep(app: Arc<App>, every: i64, mut stopped: watch::Receiver
 impl Running {
     /// Drops what is old by now, without waiting for its time; for clocks that are set by hand.
     pub async fn drop_old(&self) {
-        self.app.drop_old().await;
-        self.app.sweep_assets().await;
-        self.app.sweep_callbacks().await;
+        keep_house(&self.app).await;
     }
+}
+
+async fn keep_house(app: &App) {
+    app.drop_old().await;
+    app.sweep_assets().await;
+    app.sweep_callbacks().await;
+    app.sweep_tokens().await;
 }

@@ -94,6 +94,8 @@ impl Redactor {
             | Command::KnowSession { .. }
             | Command::RemoveSeat { .. }
             | Command::SweepAssets
+            | Command::SweepTokens
+            | Command::OfferAgain
             | Command::KeepThumbnail { .. }
             | Command::SendBack { .. }
             | Command::SentBack { .. }

@@ -158,6 +158,7 @@ impl Lane {
             expires: Timestamp(i64::MAX),
             session: Some(session.uid),
             turn: None,
+            turn_key: None,
             stem: Stem::Endpoint { epoch: self.endpoint.epoch },
         };
         Some(Held {

@@ -122,8 +122,9 @@ pub(super) fn routes() -> Routes {
             rotate,
             Doc::new(
                 "rotate_signing_key",
-                "Signs tokens with a new key from here on. Listed tokens of the old one are honoured until they \
-                 end. Refused while other hosts share the database.",
+                "Signs tokens with a new key from here on, and makes turn tokens and callbacks with another. Listed \
+                 tokens of the old one are honoured until they end; turn tokens and callbacks end, and what runs is \
+                 offered again with new ones. Refused while other hosts share the database.",
             )
             .refuses(&[Code::InsufficientAuthority, Code::Conflict]),
         )
