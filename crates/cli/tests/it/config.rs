@@ -41,6 +41,23 @@ fn a_check_names_every_mistake_and_serve_refuses_the_same() {
     assert!(!folder.path().join("chorus-data").exists(), "nothing was begun");
 }
 
+// covers: OPS-430
+#[test]
+fn a_host_with_two_issuers_for_the_same_members_does_not_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let issuer = |name: &str| {
+        format!(
+            "[issuers.{name}]\nissuer = \"https://{name}/\"\njwks_url = \"https://{name}/jwks\"\n"
+        )
+    };
+    std::fs::write(folder.path().join("chorus.toml"), issuer("a") + &issuer("b")).unwrap();
+    let refused = run(chorus().current_dir(folder.path()).args(["serve", "--json"]));
+    assert_eq!(refused.code, 2);
+    let message = refused.json()["error"]["message"].to_string();
+    assert!(message.contains("issuers.b.members"), "{message}");
+    assert!(!folder.path().join("chorus-data").exists(), "nothing was begun");
+}
+
 // covers: OPS-62
 #[test]
 fn show_says_what_is_in_force_and_where_it_came_from() {

@@ -4,7 +4,7 @@
 //! Invariant: what such a token may do is decided by the settings, never by the token. Its header chooses among the
 //! published keys and the allowed algorithms and nothing else; keys that cannot be had in time honour no token.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -21,7 +21,7 @@ use super::jwks::Published;
 use super::token::{self, Claims};
 use super::{SKEW_MS, unauthorized};
 use crate::app::tokens::LONGEST_TTL_S;
-use crate::config::issuers::{self, Issuer};
+use crate::config::issuers::{self, AccessTokens, Issuer};
 use crate::config::kind::Kind;
 
 /// The issuers of the settings, with the keys they publish.
@@ -31,14 +31,21 @@ pub(super) struct Foreign(Vec<Trusted>);
 pub(super) struct Trusted {
     name: String,
     settings: Issuer,
+    /// Members for whom other issuers speak.
+    of_others: BTreeSet<String>,
     keys: Published,
 }
 
 impl Foreign {
-    pub(super) fn new(settings: &BTreeMap<String, Issuer>) -> Self {
-        let trusted = settings.iter().map(|(name, settings)| Trusted {
+    pub(super) fn new(all: &BTreeMap<String, Issuer>) -> Self {
+        let trusted = all.iter().map(|(name, settings)| Trusted {
             name: name.clone(),
             settings: settings.clone(),
+            of_others: all
+                .iter()
+                .filter(|(other, _)| *other != name)
+                .flat_map(|(_, other)| other.members.iter().cloned())
+                .collect(),
             keys: Published::new(settings),
         });
         Self(trusted.collect())
@@ -99,7 +106,35 @@ impl Trusted {
         let claims = jsonwebtoken::decode::<Map<String, Value>>(token, &key, &validation)
             .map_err(|e| unauthorized(token::why_not(&e)))?
             .claims;
+        self.must_be_for_calls(header.typ.as_deref(), &claims)?;
         self.judge(&claims, token, workspace, now)
+    }
+
+    /// Refuses what was not made for calling a service: an ID token tells an application who has signed in, and others
+    /// tell of sign-outs, changes or proofs.
+    fn must_be_for_calls(
+        &self,
+        typ: Option<&str>,
+        claims: &Map<String, Value>,
+    ) -> Result<(), Refusal> {
+        let shown = made_for(typ, claims);
+        let taken = match self.settings.access_tokens {
+            AccessTokens::Typed => shown == MadeFor::Typed,
+            AccessTokens::Recognized => matches!(shown, MadeFor::Typed | MadeFor::Access),
+            AccessTokens::Any => shown != MadeFor::Other,
+        };
+        let why = match shown {
+            _ if taken => return Ok(()),
+            MadeFor::Id => {
+                "the token is an ID token, which says who has signed in; call with an access token"
+            }
+            MadeFor::Other => "the token is of another kind than an access token (typ)",
+            MadeFor::Typed | MadeFor::Access | MadeFor::Unknown => {
+                "the token does not show that it is an access token (typ: at+jwt); the operator says in \
+                 [issuers.NAME] access_tokens which are taken"
+            }
+        };
+        Err(unauthorized(why))
     }
 
     fn judge(
@@ -130,7 +165,7 @@ impl Trusted {
         let agent = text(claim).ok_or_else(|| unauthorized(format!("the token has no {claim}")))?;
         let listed = &self.settings.members;
         let may = match listed.is_empty() {
-            true => agent != OPERATOR,
+            true => agent != OPERATOR && !self.of_others.contains(agent),
             false => listed.iter().any(|member| member == agent),
         };
         if !may {
@@ -170,6 +205,50 @@ impl Trusted {
             ));
         }
         Ok(role)
+    }
+}
+
+/// What a token was made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MadeFor {
+    /// For calls, as its header says (RFC 9068).
+    Typed,
+    /// For calls, as its claims say.
+    Access,
+    /// To tell an application who has signed in.
+    Id,
+    /// Something else.
+    Other,
+    Unknown,
+}
+
+/// Claims that only tokens for calls have: what may be done (OAuth, Entra, Okta), and for which client they were made
+/// (RFC 9068, Okta, Entra, Auth0).
+const OF_ACCESS: [&str; 7] = ["scope", "scp", "client_id", "cid", "appid", "azpacr", "gty"];
+/// Claims that only ID tokens have (OpenID Connect Core, 2 and 3.3.2.11).
+const OF_ID: [&str; 4] = ["nonce", "at_hash", "c_hash", "s_hash"];
+
+fn made_for(typ: Option<&str>, claims: &Map<String, Value>) -> MadeFor {
+    let typ = typ.map(str::to_ascii_lowercase);
+    match typ.as_deref().map(|typ| typ.strip_prefix("application/").unwrap_or(typ)) {
+        Some("at+jwt") => return MadeFor::Typed,
+        None | Some("jwt") => {}
+        Some(_) => return MadeFor::Other,
+    }
+    // Keycloak and Cognito say it in a claim.
+    for (claim, access, id) in [("typ", "Bearer", "ID"), ("token_use", "access", "id")] {
+        match claims.get(claim).and_then(Value::as_str) {
+            Some(stated) if stated == access => return MadeFor::Access,
+            Some(stated) if stated == id => return MadeFor::Id,
+            Some(_) => return MadeFor::Other,
+            None => {}
+        }
+    }
+    let has_one = |names: &[&str]| names.iter().any(|name| claims.contains_key(*name));
+    match (has_one(&OF_ID), has_one(&OF_ACCESS)) {
+        (true, _) => MadeFor::Id,
+        (false, true) => MadeFor::Access,
+        (false, false) => MadeFor::Unknown,
     }
 }
 

@@ -1,5 +1,7 @@
 //! `[issuers.NAME]`: whose tokens are honoured beside the host's own.
 
+use std::collections::BTreeMap;
+
 use chorus_core::command::Authority;
 
 use super::kind::Span;
@@ -42,6 +44,18 @@ impl HighestRole {
     }
 }
 
+words! {
+    /// What shows that a token was made for calling a service, and not for telling an application who has signed in.
+    AccessTokens {
+        /// Its header (RFC 9068).
+        "typed" = Typed,
+        /// Its header, or else its claims.
+        "recognized" = Recognized,
+        /// Nothing: the issuer gives no other tokens.
+        "any" = Any,
+    }
+}
+
 section! {
     /// Whose tokens are honoured beside the host's own: an OpenID provider or anybody else who signs JWTs and publishes the keys.
     /// One section for each, under a name of your choice.
@@ -57,13 +71,19 @@ section! {
         workspace: Option<String> = None;
         /// How these tokens may be signed.
         algorithms: Vec<Algorithm> = vec![Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa];
+        /// Which of the issuer's tokens are honoured. `typed`: access tokens whose header says so (`typ`: `at+jwt`, RFC 9068).
+        /// `recognized`: those, and where the header says nothing, those whose claims say so, as Keycloak's, Entra's, Okta's,
+        /// Auth0's and Cognito's do (docs/operations.md); never ID tokens. `any`: ID tokens too, for an issuer that gives
+        /// workloads nothing else.
+        access_tokens: AccessTokens = AccessTokens::Recognized;
         /// The most that a token may ask for; one that asks for more is refused.
         highest_role: HighestRole = HighestRole::Worker;
         /// The claim that has the role; a token without it is a worker's.
         role_claim: String = "role".to_owned();
         /// The claim that has the id of the member, who must be there already.
         member_claim: String = "sub".to_owned();
-        /// The members these tokens may speak for; none named is everybody but the operator.
+        /// The members these tokens may speak for; none named is everybody but the operator and those whom another issuer
+        /// names. With several issuers one alone may name none: the same id with two of them would be one member.
         members: Vec<String> = Vec::new();
         /// How old keys may be before they are asked for again.
         refresh: Span = Span::minutes(10), Span::seconds(30) => Span::days(1);
@@ -84,6 +104,29 @@ section! {
         }
         wrong
     };
+}
+
+/// Issuers that do not fit beside each other: the name, the key, and what is wrong.
+pub(super) fn check_all(issuers: &BTreeMap<String, Issuer>) -> Vec<(String, &'static str, String)> {
+    let mut wrong = Vec::new();
+    let mut open = None;
+    let mut known = BTreeMap::new();
+    for (name, issuer) in issuers {
+        if let Some(other) = known.insert(&issuer.issuer, name) {
+            let why = format!("is that of [issuers.{other}] too; one section has all of an issuer");
+            wrong.push((name.clone(), "issuer", why));
+        }
+        if issuer.members.is_empty()
+            && let Some(other) = open.replace(name)
+        {
+            let why = format!(
+                "must name the members it speaks for, since [issuers.{other}] names none: whoever has the same id \
+                 with both would be one member"
+            );
+            wrong.push((name.clone(), "members", why));
+        }
+    }
+    wrong
 }
 
 fn is_safe(url: &str) -> bool {

@@ -10,7 +10,7 @@ use super::budget::Budget;
 use super::database::Database;
 use super::deadlines::Deadlines;
 use super::digest::Digest;
-use super::issuers::Issuer;
+use super::issuers::{self, Issuer};
 use super::kind::Given;
 use super::limits::Limits;
 use super::otlp::Otlp;
@@ -73,6 +73,9 @@ macro_rules! settings {
                     for (key, why) in issuer.check() {
                         wrong.push((join(&format!("{ISSUERS}.{name}"), key), why));
                     }
+                }
+                for (name, key, why) in issuers::check_all(&self.issuers) {
+                    wrong.push((join(&format!("{ISSUERS}.{name}"), key), why));
                 }
                 wrong
             }

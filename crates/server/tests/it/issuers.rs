@@ -11,7 +11,7 @@ use axum::routing::get;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_server::config::Settings;
-use chorus_server::config::issuers::{HighestRole, Issuer};
+use chorus_server::config::issuers::{AccessTokens, HighestRole, Issuer};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
 
@@ -37,8 +37,14 @@ impl Key {
         json!({"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": self.id, "x": x, "y": y})
     }
 
+    /// An access token, whose header says that it is one.
     fn sign(&self, claims: &Value) -> String {
+        self.sign_as(Some("at+jwt"), claims)
+    }
+
+    fn sign_as(&self, typ: Option<&str>, claims: &Value) -> String {
         let mut header = Header::new(Algorithm::ES256);
+        header.typ = typ.map(str::to_owned);
         header.kid = Some(self.id.to_owned());
         let key = EncodingKey::from_ec_der(&self.pair.serialize_der());
         jsonwebtoken::encode(&header, claims, &key).unwrap()
@@ -76,19 +82,25 @@ async fn answer(State(published): State<Arc<Published>>) -> Response {
 }
 
 async fn house(change: impl FnOnce(&mut Issuer)) -> (House, Arc<Published>) {
+    let (mut issuer, published) = issuer().await;
+    change(&mut issuer);
+    let mut settings = Settings::default();
+    settings.issuers.insert("corp".to_owned(), issuer);
+    (open(settings).await, published)
+}
+
+async fn open(settings: Settings) -> House {
+    House::open_with(tempfile::tempdir().unwrap(), START, |config| config.settings = settings).await
+}
+
+/// One that is called [`ISS`].
+async fn issuer() -> (Issuer, Arc<Published>) {
     let published = Arc::new(Published::default());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/jwks", listener.local_addr().unwrap());
     let router = Router::new().route("/jwks", get(answer)).with_state(published.clone());
     tokio::spawn(async move { axum::serve(listener, router).await });
-    let mut issuer = Issuer { issuer: ISS.to_owned(), jwks_url: url, ..Issuer::default() };
-    change(&mut issuer);
-    let mut settings = Settings::default();
-    settings.issuers.insert("corp".to_owned(), issuer);
-    let house =
-        House::open_with(tempfile::tempdir().unwrap(), START, |config| config.settings = settings)
-            .await;
-    (house, published)
+    (Issuer { issuer: ISS.to_owned(), jwks_url: url, ..Issuer::default() }, published)
 }
 
 fn claims(change: impl FnOnce(&mut Value)) -> Value {
@@ -239,6 +251,90 @@ async fn an_issuer_is_pinned_to_its_workspace_members_and_algorithms() {
     published.publish(&[&key]);
     assert_eq!(no_ec.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
     assert_eq!(published.asked(), 0, "not even looked up");
+}
+
+// covers: OPS-429
+#[tokio::test]
+async fn what_tells_an_application_who_has_signed_in_is_no_access_token() {
+    use AccessTokens::{Any, Recognized, Typed};
+    // The header's typ, what the claims have besides, and who takes it.
+    let rows: [(Option<&str>, Value, &[AccessTokens]); 17] = [
+        (Some("at+jwt"), json!({}), &[Typed, Recognized, Any]),
+        (Some("application/AT+JWT"), json!({"nonce": "n"}), &[Typed, Recognized, Any]),
+        // Keycloak, Cognito, Entra (for a person, and for a service), Okta, Auth0.
+        (Some("JWT"), json!({"typ": "Bearer", "nonce": "n"}), &[Recognized, Any]),
+        (None, json!({"token_use": "access"}), &[Recognized, Any]),
+        (Some("JWT"), json!({"scp": "chat"}), &[Recognized, Any]),
+        (Some("JWT"), json!({"azpacr": "1", "roles": ["a"]}), &[Recognized, Any]),
+        (None, json!({"cid": "c", "scp": ["chat"]}), &[Recognized, Any]),
+        (Some("JWT"), json!({"azp": "c", "gty": "client-credentials"}), &[Recognized, Any]),
+        (Some("JWT"), json!({"scope": "openid"}), &[Recognized, Any]),
+        // The ID tokens of the same.
+        (Some("JWT"), json!({"typ": "ID", "azp": "c"}), &[Any]),
+        (None, json!({"token_use": "id"}), &[Any]),
+        (Some("JWT"), json!({"nonce": "n", "scope": "openid"}), &[Any]),
+        (Some("JWT"), json!({"at_hash": "h"}), &[Any]),
+        // A workload's, or an ID token that says nothing.
+        (Some("JWT"), json!({"roles": ["a"], "azp": "c"}), &[Any]),
+        (None, json!({}), &[Any]),
+        // Neither.
+        (Some("logout+jwt"), json!({"scope": "openid"}), &[]),
+        (Some("JWT"), json!({"typ": "Refresh", "scope": "openid"}), &[]),
+    ];
+    for set in [Typed, Recognized, Any] {
+        let (house, published) = house(|issuer| issuer.access_tokens = set).await;
+        house.room(&["bot"]).await;
+        let key = Key::new("one");
+        published.publish(&[&key]);
+        for (n, (typ, more, taken)) in rows.iter().enumerate() {
+            let claims = claims(|c| {
+                c["jti"] = n.to_string().into();
+                c.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            });
+            let answer = house.get(&key.sign_as(*typ, &claims), "/v1/whoami").await;
+            match taken.contains(&set) {
+                true => drop(answer.ok()),
+                false => assert_eq!(answer.refused(401), "UNAUTHORIZED", "{set:?} {typ:?} {more}"),
+            }
+        }
+    }
+    assert_eq!(Issuer::default().access_tokens, Recognized);
+}
+
+// covers: OPS-430
+#[tokio::test]
+async fn the_same_id_with_two_issuers_is_not_one_member() {
+    const OTHER: &str = "https://other.example/";
+    let (first, published) = issuer().await;
+    let (mut second, others) = issuer().await;
+    second.issuer = OTHER.to_owned();
+    second.members = vec!["ann".to_owned()];
+    let mut settings = Settings::default();
+    settings.issuers.extend([("corp".to_owned(), first), ("partner".to_owned(), second)]);
+    let house = open(settings).await;
+    house.room(&["bot"]).await;
+    let (key, other) = (Key::new("one"), Key::new("one"));
+    published.publish(&[&key]);
+    others.publish(&[&other]);
+    let by_first = |sub: &str| key.sign(&claims(|c| c["sub"] = sub.into()));
+    let by_second = |sub: &str| {
+        other.sign(&claims(|c| {
+            c["sub"] = sub.into();
+            c["iss"] = OTHER.into();
+        }))
+    };
+    for (token, ok) in [
+        (by_first("bot"), true),
+        (by_second("bot"), false),
+        (by_second("ann"), true),
+        (by_first("ann"), false),
+    ] {
+        let answer = house.get(&token, "/v1/whoami").await;
+        match ok {
+            true => drop(answer.ok()),
+            false => assert_eq!(answer.refused(403), "FORBIDDEN"),
+        }
+    }
 }
 
 // covers: OPS-74

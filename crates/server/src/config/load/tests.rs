@@ -67,6 +67,26 @@ fn settings_that_do_not_fit_each_other_are_told() {
     );
 }
 
+// covers: OPS-430
+#[test]
+fn issuers_do_not_speak_for_the_same_members() {
+    let issuer = |name: &str, iss: &str, more: &str| {
+        format!(
+            "[issuers.{name}]\nissuer = \"{iss}\"\njwks_url = \"https://a.example/jwks\"\n{more}\n"
+        )
+    };
+    let ann = "members = [\"ann\"]";
+    let (one, other) = (issuer("a", "https://a/", ""), issuer("b", "https://b/", ""));
+    let told = mistakes(&(one.clone() + &other));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("issuers.b.members must name") && told[0].contains("[issuers.a]"));
+    let told = mistakes(&(one.clone() + &issuer("b", "https://a/", ann)));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("chorus.toml:6: issuers.b.issuer is that of"), "{told:?}");
+    let text = one + &issuer("b", "https://b/", ann);
+    load(&Written { file: Some(("chorus.toml", &text)), ..Written::default() }).unwrap();
+}
+
 // covers: OPS-62
 #[test]
 fn a_variable_overrides_the_file_and_a_flag_the_variable() {
