@@ -4,6 +4,7 @@
 //! builds in seconds and runs when nothing else compiles. Everything it checks, CI checks, and the other way round: `.ci/run` is
 //! `cargo xtask test`.
 
+mod advisories;
 mod bench;
 mod clients;
 mod contract;
@@ -47,6 +48,8 @@ enum Task {
         #[arg(long)]
         write: bool,
     },
+    /// Looks whether a dependency has a known hole, where the list of advisories can be had.
+    Advisories,
     /// Types what README and the operations page show, with the release binary.
     Pages,
     /// Builds in release and measures; one JSON object per line on standard output.
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Task::Run { args } => run(args),
         Task::Test { fast } => test::run(fast),
         Task::Tidy { write } => tidy::run(write),
+        Task::Advisories => advisories::check(),
         Task::Pages => test::release().and_then(|()| pages::follow()),
         Task::Bench(options) => bench::run(&options),
         Task::Lab(options) => lab::run(&options),

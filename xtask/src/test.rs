@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::{clients, contract, lab, pages, postgres, repo, step, tidy};
+use crate::{advisories, clients, contract, lab, pages, postgres, repo, step, tidy};
 
 /// `demo --check` plays its script in seconds; a hang in it must not cost CI its time.
 const DEMO_LIMIT: Duration = Duration::from_secs(180);
@@ -46,6 +46,7 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
         report
             .take("cargo deny", || step::cargo(&["deny", "check", "licenses", "bans", "sources"]));
     }
+    report.take("advisories", advisories::check);
     report.take("foreign issuer", foreign_issuer);
     report.take("traces", traces);
     for (name, check) in if fast { &[][..] } else { &RELEASE[..] } {
