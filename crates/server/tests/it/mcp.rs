@@ -4,7 +4,7 @@ pub(crate) mod clients;
 mod fence;
 mod methods;
 mod news;
-mod refused;
+pub(crate) mod refused;
 mod sessions;
 mod slice;
 mod threads;

@@ -278,7 +278,7 @@ async fn the_oldest_of_too_many_sessions_ends() {
 }
 
 /// A session that is ready.
-pub(super) async fn begun(house: &House, token: &str) -> String {
+pub(crate) async fn begun(house: &House, token: &str) -> String {
     let begun = raw(house, token, None, initialize()).await;
     assert_eq!(begun.status(), 200);
     let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
@@ -294,7 +294,7 @@ pub(super) fn initialize() -> Value {
     }})
 }
 
-pub(super) fn posted(house: &House, token: &str, session: Option<&str>) -> reqwest::RequestBuilder {
+pub(crate) fn posted(house: &House, token: &str, session: Option<&str>) -> reqwest::RequestBuilder {
     let request = house
         .request(Method::POST, "/v1/mcp")
         .bearer_auth(token)

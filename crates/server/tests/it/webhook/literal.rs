@@ -1,11 +1,10 @@
 //! The protocol taken literally: its own examples, byte for byte, and ids that are ids.
 
-use std::path::Path;
-
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Remote, call, messages, open, reached, text};
+use crate::examples;
 use crate::house::{Answer, House};
 use crate::inboxes::with_inbox;
 
@@ -14,18 +13,6 @@ async fn post(house: &House, delivery: &Value, body: &str) -> Answer {
     let path = text(&delivery["callback"]).strip_prefix(&house.running.url).unwrap().to_owned();
     let request = house.request(Method::POST, &path).header("content-type", "application/json");
     House::answer(request.body(body.to_owned())).await
-}
-
-/// The JSON objects in the blocks of a page, as they stand there.
-fn examples(page: &str) -> Vec<String> {
-    let blocks = page.split("\n```").skip(1).step_by(2);
-    let bodies = blocks.filter_map(|block| {
-        let (_, body) = block.split_once('\n')?;
-        let begins = body.lines().position(|line| line.starts_with('{'))?;
-        let lines: Vec<&str> = body.lines().skip(begins).collect();
-        Some(lines.join("\n"))
-    });
-    bodies.filter(|body| serde_json::from_str::<Value>(body).is_ok()).collect()
 }
 
 // covers: WHK-405
@@ -57,19 +44,14 @@ async fn a_body_is_one_object_over_many_lines_or_several_however_they_are_set() 
 // covers: WHK-406
 #[tokio::test]
 async fn the_examples_of_the_protocol_are_taken_as_they_stand() {
-    let page =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/specs/channel-protocol.md");
-    let Ok(page) = std::fs::read_to_string(page) else {
-        eprintln!("skipped: the text of the protocol is not at hand");
-        return;
-    };
+    let Some(examples) = examples::of("channel-protocol.md") else { return };
     let house = open().await;
     let mut remote = Remote::open().await;
     let room = reached(&house, &remote).await;
     let (inbox, _) = with_inbox(&house, json!({})).await;
     let (mut events, mut deliveries) = (0, 0);
-    for example in examples(&page) {
-        let read: Value = serde_json::from_str(&example).unwrap();
+    for example in examples {
+        let (read, example) = (example.read(), example.text);
         if read.get("type").is_some() {
             // Each in a run of its own, which says at most so many messages.
             let asks = format!("@weather what of {events}?");
