@@ -148,6 +148,7 @@ fn keys_stay_and_are_private() {
 // covers: OPS-425
 #[test]
 fn keys_that_were_exchanged_are_the_same_when_they_are_read_again() {
+    use std::os::unix::fs::PermissionsExt;
     for epoch in [1, 2] {
         let folder = tempfile::tempdir().unwrap();
         let keys = Keys::open(folder.path()).unwrap().in_epoch(epoch);
@@ -160,7 +161,6 @@ fn keys_that_were_exchanged_are_the_same_when_they_are_read_again() {
         assert_eq!((read.turn, read.turn_id, read.data), (second.turn, second.turn_id, sealing));
         assert_eq!(read.fingerprint(), second.fingerprint());
         assert_ne!(read.fingerprint(), first.fingerprint());
-        use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(folder.path().join("sealing.key")).unwrap().permissions();
         assert_eq!(mode.mode() & 0o777, 0o600);
     }

@@ -66,7 +66,7 @@ pub(super) fn must_be_whole(
 pub(super) fn other_keys(keys: &Path) -> String {
     format!(
         "the hosts of this database sign with other keys than those in {}; copy the files {} of one of them \
-         there, or name their folder with --keys, and start again",
+         there, and sealing.key if it has that, or name their folder with --keys, and start again",
         keys.display(),
         Keys::FILES.join(" and ")
     )
