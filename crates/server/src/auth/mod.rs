@@ -200,7 +200,7 @@ impl Auth {
             return Err(unauthorized("the token has expired; ask the operator for a new one"));
         }
         let member = present(directory, &claims.agent);
-        let of = member.as_ref().map_or(MemberKey(0), |member| member.key);
+        let of = member.as_ref().map_or(MemberKey::HOST, |member| member.key);
         if directory.token_ended(of, &claims.jti, claims.issued) {
             self.cache.forget(&key);
             return Err(unauthorized("the token was revoked; ask the operator for a new one"));
