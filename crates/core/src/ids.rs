@@ -35,6 +35,11 @@ key!(
     ThreadKey(u64)
 );
 
+impl MemberKey {
+    /// The host itself, which is no member: members' keys begin at 1.
+    pub const HOST: Self = Self(0);
+}
+
 impl Seq {
     pub fn next(self) -> Self {
         Self(self.0 + 1)

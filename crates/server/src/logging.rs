@@ -4,13 +4,16 @@
 //! it; what does not fit is dropped and counted, and what cannot be written is gone. No level brings the text of a
 //! message into a line: what holds somebody's words does not print them (spec/operations.md, "What a log may say").
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use tracing::subscriber::SetGlobalDefaultError;
-use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::filter::{LevelFilter, ParseError};
 
 use crate::config::telemetry::LogFormat;
 use crate::redact::{Lines, Redactor};
@@ -20,34 +23,31 @@ pub const AGENT: &str = "agent";
 
 /// Lines that wait to be written: a few MiB.
 const QUEUED: usize = 8_192;
-/// What is said at the level that is set; libraries stay at warnings, unless one is named.
+/// How long the end of the process waits for what is queued. Nobody may be reading it.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Ours: these are logged at the level that is set. Libraries log what they carry, tokens and texts and all, once they
+/// are asked for details, and stay at warnings whatever is asked.
 const OURS: [&str; 2] = ["chorus", AGENT];
-/// Libraries that log what they carry, tokens and texts and all, once they are asked for details.
-const TALKATIVE: [&str; 9] = [
-    "tungstenite",
-    "tokio_tungstenite",
-    "hyper",
-    "hyper_util",
-    "reqwest",
-    "h2",
-    "rustls",
-    "tokio_postgres",
-    "axum",
-];
-/// It warns of each client that goes away while it waits for news, which is how most of them end, and its other lines
+/// It warns of each client that goes away while it waits for news, which is how most of them end, and its warnings
 /// have whole calls in them.
-const SILENT: &str = "rmcp=off";
+const SILENT: &str = "rmcp";
 
-static LOST: OnceLock<ErrorCounter> = OnceLock::new();
+static LOST: AtomicUsize = AtomicUsize::new(0);
 
 /// Lines that were dropped since this process began to log.
 pub fn lost() -> usize {
-    LOST.get().map_or(0, ErrorCounter::dropped_lines)
+    LOST.load(Ordering::Relaxed)
 }
 
-/// Writes what is queued before it is dropped, as far as that takes no time.
-#[must_use = "lines are written as long as this is kept"]
-pub struct Log(#[allow(dead_code, reason = "it is kept to be dropped")] WorkerGuard);
+/// Waits for what is queued to be written when it is dropped, for [`PATIENCE`] at most.
+#[must_use = "it waits for the last lines when it is dropped"]
+pub struct Log(Queue);
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.0.written(PATIENCE);
+    }
+}
 
 /// Logs to `to` from here on, without secrets. An error says that this process logs already.
 pub fn begin(
@@ -57,7 +57,8 @@ pub fn begin(
     redactor: Arc<Redactor>,
     to: impl Write + Send + 'static,
 ) -> Result<Log, SetGlobalDefaultError> {
-    let (queue, guard) = queue(to);
+    let queue = Queue::to(to);
+    let log = Log(queue.clone());
     let filter = filter(level).unwrap_or_else(|_| EnvFilter::new("warn"));
     let built = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -71,62 +72,121 @@ pub fn begin(
             tracing::subscriber::set_global_default(built.json().flatten_event(true).finish())?;
         }
     }
-    Ok(Log(guard))
+    Ok(log)
 }
 
-fn queue(to: impl Write + Send + 'static) -> (NonBlocking, WorkerGuard) {
-    let (queue, guard) = NonBlockingBuilder::default()
-        .lossy(true)
-        .buffered_lines_limit(QUEUED)
-        .thread_name("chorus-log")
-        .finish(Careless(to));
-    let _ = LOST.set(queue.error_counter());
-    (queue, guard)
+/// Lines on their way to the thread that writes them.
+#[derive(Clone)]
+struct Queue(Arc<Waiting>);
+
+struct Waiting {
+    lines: Mutex<VecDeque<Vec<u8>>>,
+    /// There is a line.
+    some: Condvar,
+    /// There is none any more.
+    none: Condvar,
+}
+
+impl Queue {
+    /// Starts the thread. Where none can be started, lines are lost.
+    fn to(mut to: impl Write + Send + 'static) -> Self {
+        let waiting = Waiting {
+            lines: Mutex::new(VecDeque::new()),
+            some: Condvar::new(),
+            none: Condvar::new(),
+        };
+        let queue = Self(Arc::new(waiting));
+        let lines = queue.clone();
+        let write = move || {
+            loop {
+                let line = lines.first();
+                // Errors are nobody's: a full disk and a closed pipe end nothing.
+                let _ = to.write_all(&line);
+                let _ = to.flush();
+                lines.done();
+            }
+        };
+        drop(thread::Builder::new().name("chorus-log".to_owned()).spawn(write));
+        queue
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Vec<u8>>> {
+        self.0.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The oldest line, which stays where it is until it is written.
+    fn first(&self) -> Vec<u8> {
+        let empty = |lines: &mut VecDeque<_>| lines.is_empty();
+        let lines = self.0.some.wait_while(self.lock(), empty);
+        let mut lines = lines.unwrap_or_else(PoisonError::into_inner);
+        lines.front_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn done(&self) {
+        let mut lines = self.lock();
+        lines.pop_front();
+        if lines.is_empty() {
+            self.0.none.notify_all();
+        }
+    }
+
+    /// Waits until all of it is written, for so long at most.
+    fn written(&self, patience: Duration) {
+        let some = |lines: &mut VecDeque<_>| !lines.is_empty();
+        drop(self.0.none.wait_timeout_while(self.lock(), patience, some));
+    }
+}
+
+impl Write for Queue {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let mut lines = self.lock();
+        if lines.len() < QUEUED {
+            lines.push_back(line.to_owned());
+            self.0.some.notify_one();
+        } else {
+            LOST.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What a setting like `debug` or `warn,chorus_server=info` means.
 pub fn filter(level: &str) -> Result<EnvFilter, ParseError> {
     // It is understood as it stands, before it is taken apart.
     EnvFilter::try_new(level)?;
-    let mut directives = vec!["warn".to_owned()];
+    let mut others = LevelFilter::WARN;
+    let mut directives = Vec::new();
     for directive in level.split(',').map(str::trim).filter(|directive| !directive.is_empty()) {
-        if directive.contains(['=', '[']) || !is_level(directive) {
+        if let Ok(level) = directive.parse::<LevelFilter>() {
+            // Of all: at that level ours, and others no further than warnings.
+            others = level.min(LevelFilter::WARN);
+            directives.extend(OURS.map(|target| format!("{target}={directive}")));
+        } else if is_ours(directive) || says_less(directive) {
             directives.push(directive.to_owned());
-            continue;
         }
-        // Of all: at that level ours, and others no further than warnings.
-        if ["off", "error"].contains(&directive.to_ascii_lowercase().as_str()) {
-            directives[0] = directive.to_owned();
-        }
-        directives.extend(OURS.map(|target| format!("{target}={directive}")));
     }
-    let others = directives[0].clone();
-    directives.extend(TALKATIVE.map(|library| format!("{library}={others}")));
-    directives.push(SILENT.to_owned());
-    let mut filter = EnvFilter::default();
+    let mut filter = EnvFilter::default().add_directive(others.into());
     for directive in &directives {
         filter = filter.add_directive(directive.parse()?);
     }
-    Ok(filter)
+    Ok(filter.add_directive(format!("{SILENT}=off").parse()?))
 }
 
-fn is_level(directive: &str) -> bool {
-    directive.parse::<tracing_subscriber::filter::LevelFilter>().is_ok()
+fn is_ours(directive: &str) -> bool {
+    let target = directive.split(['=', '[', ':']).next().unwrap_or_default();
+    OURS.contains(&target) || target.starts_with("chorus_")
 }
 
-/// A place for lines where errors are nobody's: a full disk and a closed pipe end nothing.
-struct Careless<W>(W);
-
-impl<W: Write> Write for Careless<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let _ = self.0.write_all(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let _ = self.0.flush();
-        Ok(())
-    }
+/// Whether it says no more of a library than is said of it anyway. What names a span, or no level, would let through what
+/// libraries carry.
+fn says_less(directive: &str) -> bool {
+    let level = directive.split_once('=').and_then(|(_, level)| level.parse::<LevelFilter>().ok());
+    let less = level.is_some_and(|level| level <= LevelFilter::WARN);
+    less && !directive.contains('[') && !directive.starts_with(SILENT)
 }
 
 #[cfg(test)]
@@ -135,25 +195,65 @@ mod tests {
 
     use super::*;
 
+    /// What is let through of these targets, each at `trace` and at `warn`.
+    fn shown(level: &str) -> Vec<String> {
+        #[derive(Clone, Default)]
+        struct Kept(Arc<Mutex<Vec<u8>>>);
+        impl Write for Kept {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.lock().unwrap().extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        macro_rules! say {
+            ($($target:literal),*) => {$(
+                tracing::warn!(target: $target, "<{} warns>", $target);
+                tracing::trace!(target: $target, "<{}>", $target);
+            )*};
+        }
+        let kept = Kept::default();
+        let writer = kept.clone();
+        let logs = tracing_subscriber::fmt()
+            .with_env_filter(filter(level).unwrap())
+            .with_writer(move || writer.clone())
+            .finish();
+        tracing::subscriber::with_default(logs, || {
+            let _request = tracing::error_span!(target: "chorus_server", "request").entered();
+            say!("chorus_server", "agent", "hyper", "tungstenite::protocol", "rmcp::service");
+        });
+        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        let ends = text.match_indices('<').map(|(at, _)| &text[at + 1..]);
+        ends.filter_map(|rest| Some(rest.split_once('>')?.0.to_owned())).collect()
+    }
+
     // covers: OPS-442
     #[test]
     fn a_level_is_of_ours_and_libraries_stay_at_warnings() {
-        let shown = |level: &str| {
-            let filter = filter(level).unwrap().to_string();
-            let mut all: Vec<_> = filter.split(',').map(str::to_owned).collect();
-            all.sort();
-            all
-        };
-        let debug = shown("debug");
-        for expected in ["warn", "chorus=debug", "agent=debug", "hyper=warn", "rmcp=off"] {
-            assert!(debug.iter().any(|d| d == expected), "{expected}: {debug:?}");
-        }
-        assert!(!debug.iter().any(|d| d == "debug"), "{debug:?}");
-        let one = shown("warn,chorus_server=info");
-        assert!(one.iter().any(|d| d == "chorus_server=info"), "{one:?}");
-        let none = shown("off");
-        for expected in ["off", "chorus=off", "hyper=off"] {
-            assert!(none.iter().any(|d| d == expected), "{expected}: {none:?}");
+        let warnings =
+            ["chorus_server warns", "agent warns", "hyper warns", "tungstenite::protocol warns"];
+        let [ours, agents, hyper, tungstenite] = warnings;
+        let all = [ours, "chorus_server", agents, "agent", hyper, tungstenite];
+        let rows: [(&str, &[&str]); 14] = [
+            ("warn", &warnings),
+            ("trace", &all),
+            ("off", &[]),
+            ("warn,agent=off", &[ours, hyper, tungstenite]),
+            ("warn,chorus_server=trace", &[ours, "chorus_server", agents, hyper, tungstenite]),
+            ("warn,hyper=off", &[ours, agents, tungstenite]),
+            ("warn,hyper=trace", &warnings),
+            ("warn,tungstenite::protocol=trace", &warnings),
+            ("warn,tungstenite::protocol", &warnings),
+            ("warn,rmcp::service=debug", &warnings),
+            ("warn,rmcp::service=warn", &warnings),
+            ("warn,[request]=trace", &warnings),
+            ("warn,[request]", &warnings),
+            ("warn,hyper[request]=trace", &warnings),
+        ];
+        for (level, expected) in rows {
+            assert_eq!(shown(level), expected, "{level}");
         }
         assert!(filter("chorus=loud").is_err());
     }
@@ -172,12 +272,29 @@ mod tests {
             }
         }
         let (go_on, stuck) = std::sync::mpsc::channel();
-        let (mut queue, guard) = queue(Stuck(stuck));
+        let mut queue = Queue::to(Stuck(stuck));
+        let before = lost();
         for _ in 0..2 * QUEUED {
             queue.write_all(b"a line\n").unwrap();
         }
-        assert!(queue.error_counter().dropped_lines() >= QUEUED - 1);
+        assert!(lost() - before >= QUEUED);
+        assert_eq!(queue.lock().len(), QUEUED);
+        // The end of the process waits for it, and not for long.
+        drop(Log(queue.clone()));
         drop(go_on);
-        drop(guard);
+        queue.written(Duration::from_secs(60));
+        assert!(queue.lock().is_empty());
+    }
+
+    // covers: OPS-443
+    #[test]
+    fn the_last_lines_are_written_before_the_end() {
+        let (from, to) = io::pipe().unwrap();
+        let log = Log(Queue::to(to));
+        let mut queue = log.0.clone();
+        (0..100).for_each(|n| writeln!(queue, "line {n}").unwrap());
+        drop(log);
+        let mut lines = io::BufRead::lines(io::BufReader::new(from));
+        assert_eq!(lines.nth(99).unwrap().unwrap(), "line 99");
     }
 }

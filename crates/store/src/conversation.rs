@@ -152,7 +152,17 @@ pub(crate) fn visible(
     db.all(&sql, &values, |row| read(row).map(Arc::new))
 }
 
-/// The same, by key and kind.
+/// All of them, each by itself, so that one that cannot be read hides no other.
+pub(crate) fn each(
+    db: &dyn Db,
+    workspace: i64,
+) -> Result<Vec<(ConversationKey, Result<Arc<Conversation>>)>> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY conversation", CONVERSATION.select());
+    let values = [workspace.into()];
+    db.all(&sql, &values, |row| Ok((ConversationKey(row.int(1)?), read(row).map(Arc::new))))
+}
+
+/// Those a member may see, by key and kind.
 pub(crate) fn visible_keys(
     db: &dyn Db,
     workspace: i64,

@@ -2,15 +2,14 @@
 //!
 //! A room in memory is made of the newest events of its log, and what is damaged before those would be built upon: a
 //! post would be chained to a log that no doctor passes. So whoever walks the logs ([`crate::verify`]) notes it here, the
-//! writer drops the room, and no command loads it again until the host is started on what was mended.
+//! writer drops the room, and a command that loads it again finds that it is damaged: nothing is said in it until the
+//! host is started on what was mended. What an operator needs to contain the damage is done: erasing, seats, archiving.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chorus_core::ids::ConversationKey;
-
-use crate::db::{Error, Result};
 
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
@@ -31,18 +30,19 @@ impl Damage {
         self.news.store(true, Ordering::Release);
     }
 
-    /// Fails for a conversation that is damaged, and says what there is to do.
-    pub(crate) fn check(&self, key: ConversationKey) -> Result<()> {
+    /// What is wrong with a conversation that is damaged, and what there is to do.
+    pub(crate) fn of(&self, key: ConversationKey) -> Option<Arc<str>> {
         if !self.any.load(Ordering::Acquire) {
-            return Ok(());
+            return None;
         }
-        match self.lock().get(&key) {
-            None => Ok(()),
-            Some(what) => Err(Error::Corrupt(format!(
-                "conversation {key}, {what}. It takes no posts any more; what is whole can be read. `chorus doctor` names \
-                 all that is damaged, and a backup has what was there"
-            ))),
-        }
+        let found = self.lock();
+        let what = found.get(&key)?;
+        let why = format!(
+            "the database is damaged: conversation {key}, {what}. It takes no posts any more; what is whole can be \
+             read, and an operator can erase, archive it and change its seats. `chorus doctor` names all that is \
+             damaged, and a backup has what was there"
+        );
+        Some(why.into())
     }
 
     /// Those that are damaged, when there are more since it was asked last.

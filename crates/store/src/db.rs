@@ -66,7 +66,7 @@ impl From<Error> for Refusal {
 
 impl From<Error> for Unavailable {
     fn from(error: Error) -> Self {
-        Self(error.to_string())
+        Self { why: error.to_string(), damaged: matches!(error, Error::Corrupt(_)) }
     }
 }
 

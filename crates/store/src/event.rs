@@ -187,6 +187,30 @@ pub(crate) fn after(
     db.all(&sql, &values, |row| checked(row).map(Arc::new))
 }
 
+/// The same, without those that cannot be read or say something else than what was hashed.
+pub(crate) fn readable_after(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    seq: Seq,
+    limit: usize,
+) -> Result<Vec<Arc<Event>>> {
+    let sql = format!(
+        "{} WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq LIMIT $4",
+        EVENT.select()
+    );
+    let values = [workspace.into(), key.0.into(), seq.0.into(), (limit as u64).into()];
+    let mut found = Vec::new();
+    db.query(&sql, &values, &mut |row| {
+        match checked(row) {
+            Err(Error::Corrupt(_)) => {}
+            event => found.push(Arc::new(event?)),
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 /// The events after a seq in each of several conversations, in order.
 pub(crate) fn after_in_each(
     db: &dyn Db,

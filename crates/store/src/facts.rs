@@ -33,7 +33,7 @@ pub(crate) struct Stored<'a> {
     pub(crate) loaded: usize,
     /// Where hosts share the database: rooms as they were before others changed them.
     pub(crate) earlier: Option<&'a RefCell<Earlier>>,
-    /// Conversations that are not loaded, because their logs are damaged.
+    /// Conversations whose logs are damaged: they are loaded as far as they can be read, and take no posts.
     pub(crate) damage: Option<&'a Damage>,
 }
 
@@ -57,10 +57,27 @@ impl Earlier {
     }
 }
 
+/// How the end of a log is read.
+type ReadLog = fn(&dyn Db, i64, ConversationKey, Seq, usize) -> Result<Vec<Arc<Event>>, Error>;
+
 impl Stored<'_> {
     /// The room as the database has it, with what it owes open again.
     pub(crate) fn load(&self, key: ConversationKey) -> Result<Option<Room>, Error> {
-        self.damage.map_or(Ok(()), |damage| damage.check(key))?;
+        let Some(damage) = self.damage else { return self.restore(key, event::after) };
+        if damage.of(key).is_none() {
+            match self.restore(key, event::after) {
+                Err(Error::Corrupt(what)) => damage.note(key, what),
+                restored => return restored,
+            }
+        }
+        let mut room = self.restore(key, event::readable_after)?;
+        if let Some(room) = &mut room {
+            room.damaged = damage.of(key);
+        }
+        Ok(room)
+    }
+
+    fn restore(&self, key: ConversationKey, log: ReadLog) -> Result<Option<Room>, Error> {
         let (db, workspace) = (self.db, self.workspace);
         let Some(conversation) = conversation::get(db, workspace, key)? else { return Ok(None) };
         let head = conversation::head(db, workspace, key)?;
@@ -85,7 +102,7 @@ impl Stored<'_> {
             stimuli: stimulus::all(db, workspace, key)?,
             remote: inbox::remote(db, workspace, key)?,
             threads: thread::all(db, workspace, key)?,
-            events: event::after(db, workspace, key, tail, i64::MAX as usize)?,
+            events: log(db, workspace, key, tail, i64::MAX as usize)?,
             pending: open::pending(db, workspace, key)?,
             receipts: open::receipts_after(db, workspace, key, head.settled)?,
             sent: event::sent(db, workspace, key, sent_after, self.now)?,

@@ -87,6 +87,11 @@ impl Going {
         panic!("it did not come; there was:\n{}", seen.join("\n"));
     }
 
+    /// All that it has printed since, once it has ended.
+    pub(crate) fn rest(&self) -> Vec<String> {
+        self.lines.iter().collect()
+    }
+
     pub(crate) fn pid(&self) -> nix::unistd::Pid {
         nix::unistd::Pid::from_raw(self.child.id().try_into().unwrap())
     }

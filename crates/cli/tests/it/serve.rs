@@ -157,21 +157,24 @@ fn a_log_that_cannot_be_written_ends_nothing_and_holds_up_nobody() {
     // Nobody reads from it, so that it is full before long.
     let (_unread, stuck) = std::io::pipe().unwrap();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    // More than wait to be written.
     let places = [
-        ("a closed pipe", Stdio::from(closed)),
-        ("a stuck pipe", Stdio::from(stuck)),
-        ("a full disk", Stdio::from(full)),
+        ("a closed pipe", Stdio::from(closed), 2_000),
+        ("a stuck pipe", Stdio::from(stuck), 12_000),
+        ("a full disk", Stdio::from(full), 2_000),
     ];
-    for (what, stderr) in places {
+    for (what, stderr, lines) in places {
         let folder = tempfile::tempdir().unwrap();
         let address = format!("127.0.0.1:{}", free_port());
         let mut command = chorus();
         command.current_dir(folder.path()).env("CHORUS_LOG", "debug").stderr(stderr);
         let mut serving = Going::start(command.args(["serve", "--json", "--listen", &address]));
         serving.wait(|line| serde_json::from_str::<Value>(line).ok());
-        knock(&address, 2_000);
+        knock(&address, lines);
         assert!(serving.child.try_wait().unwrap().is_none(), "{what}");
         kill(serving.pid(), Signal::SIGTERM).unwrap();
         assert!(serving.child.wait().unwrap().success(), "{what}");
+        let said = serving.rest();
+        assert!(said.iter().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{said:?}");
     }
 }

@@ -157,6 +157,8 @@ pub enum HeldBy {
     Thread,
     /// Followers are still to be told of it.
     Digest,
+    /// The log is damaged, perhaps there: what was made of its beginning would stand for it.
+    Damage,
 }
 
 impl HeldBy {
@@ -166,6 +168,7 @@ impl HeldBy {
             Self::Approval => "approval",
             Self::Thread => "thread",
             Self::Digest => "digest",
+            Self::Damage => "damage",
         }
     }
 }

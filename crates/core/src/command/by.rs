@@ -43,7 +43,7 @@ pub struct By {
 impl By {
     /// The host itself, acting for time or for a door.
     pub fn host() -> Self {
-        Self { member: MemberKey(0), session: None, authority: Authority::Operator, turn: None }
+        Self { member: MemberKey::HOST, session: None, authority: Authority::Operator, turn: None }
     }
 }
 

@@ -85,7 +85,11 @@ pub trait Facts {
 
 /// The facts could not be had; nothing was decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unavailable(pub String);
+pub struct Unavailable {
+    pub why: String,
+    /// What was to be read is there and makes no sense: whoever needs something else is served.
+    pub damaged: bool,
+}
 
 /// An event as its log knows it, for a rule that needs one that is not in memory.
 #[derive(Clone, Debug)]

@@ -15,10 +15,8 @@ use crate::thread::{Thread, ThreadKind, ThreadStatus};
 impl Room {
     /// Threads that are waited for to fall silent, with when they have been silent for long enough.
     fn silences(&self) -> Vec<(Timestamp, &Arc<Thread>)> {
-        let settings = &self.conversation.settings;
-        let Some(idle) = settings.idle_followup.filter(|_| !settings.archived) else {
-            return Vec::new();
-        };
+        let idle = self.conversation.settings.idle_followup;
+        let Some(idle) = idle.filter(|_| !self.is_closed()) else { return Vec::new() };
         let asked = self.asked();
         let waited_for = |t: &&Arc<Thread>| {
             t.kind == ThreadKind::Conversation
@@ -64,8 +62,8 @@ impl Room {
             self.silence_at = self.next_silence();
         }
         let opens = matches!(event.change, Change::ThreadOpened(_));
-        let settings = &self.conversation.settings;
-        let Some(idle) = settings.idle_followup.filter(|_| !settings.archived) else { return };
+        let idle = self.conversation.settings.idle_followup;
+        let Some(idle) = idle.filter(|_| !self.is_closed()) else { return };
         if (opens || event.thread.is_some()) && self.silence_at.is_none() {
             self.silence_at = Some(event.at.plus(idle));
         }

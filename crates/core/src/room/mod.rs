@@ -74,6 +74,8 @@ pub struct Line {
 #[derive(Clone, Debug)]
 pub struct Room {
     pub conversation: Arc<Conversation>,
+    /// What is wrong with its log, and what there is to do: then nothing is said in it any more.
+    pub damaged: Option<Arc<str>>,
     pub head: Head,
     pub roster: HashMap<MemberKey, Participation>,
     /// Those of the roster who listen to everything, so that a decision need not look at each seat.
@@ -268,6 +270,7 @@ impl Room {
     pub fn new(conversation: Conversation) -> Self {
         Self {
             conversation: Arc::new(conversation),
+            damaged: None,
             head: Head::default(),
             roster: HashMap::new(),
             listeners: BTreeSet::new(),
@@ -334,6 +337,11 @@ impl Room {
         }
         room.silence_at = room.next_silence();
         room
+    }
+
+    /// Whether nothing is said there: it is archived, or its log is damaged.
+    pub fn is_closed(&self) -> bool {
+        self.conversation.settings.archived || self.damaged.is_some()
     }
 
     /// Agents' messages on a line since a person spoke there.

@@ -18,7 +18,8 @@ impl Run<'_> {
         let now = self.now;
         let member = self.by.member;
         let is_asked = self.may_ask(at.conversation, member, session);
-        let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { return Ok(Outcome::Done) };
+        let ws = &mut *self.ws;
+        let Some(room) = ws.rooms.get_mut(&at.conversation) else { return Ok(Outcome::Done) };
         let Some(open) = room.open_run(at.seq) else { return Ok(Outcome::Done) };
         let mine = open.delivery_mut(member);
         // Offered as often as it is to one connection, it waits; that connection may take it all the same.
@@ -33,7 +34,7 @@ impl Run<'_> {
             return Ok(Outcome::Done);
         }
         let waited = delivery.session().is_none();
-        self.ws.touched.insert(at.conversation);
+        ws.touched.insert(at.conversation);
         delivery.accept(session, now);
         let subject = open.subject;
         if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == member) {
@@ -196,9 +197,10 @@ impl Run<'_> {
     fn lives(&mut self, at: EventRef, session: SessionKey) {
         let (now, me) = (self.now, self.by.member);
         let heard = self.by.turn.is_some_and(|turn| turn.attempt > 0);
-        let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { return };
+        let ws = &mut *self.ws;
+        let Some(room) = ws.rooms.get_mut(&at.conversation) else { return };
         let Some(open) = room.open_run(at.seq) else { return };
-        self.ws.touched.insert(at.conversation);
+        ws.touched.insert(at.conversation);
         if let Some(delivery) = open.delivery_mut(me) {
             delivery.heard |= heard;
             let lives = delivery.session() == Some(session) && delivery.live(now);

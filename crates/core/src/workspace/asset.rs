@@ -43,7 +43,7 @@ impl Run<'_> {
 
     /// It was made after the file was kept, which did not wait for it.
     pub(super) fn keep_thumbnail(&mut self, hash: Hash, thumbnail: Arc<[u8]>) -> Result<Outcome> {
-        if self.by.member != MemberKey(0) {
+        if self.by.member != MemberKey::HOST {
             let what = "the host itself makes small pictures";
             return Err(Refusal::new(Code::Forbidden, what).into());
         }
@@ -53,7 +53,7 @@ impl Run<'_> {
 
     /// What nothing points at is looked for when the batch is written, after what it refers to.
     pub(super) fn sweep_assets(&mut self) -> Result<Outcome> {
-        if self.by.member != MemberKey(0) {
+        if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself drops files").into());
         }
         self.ws.changes.sweep = Some(self.now.plus(-ASSET_GRACE_MS));

@@ -38,7 +38,7 @@ impl Run<'_> {
     /// What a command made of a digest is kept beside it, unless something it was made of has gone meanwhile,
     /// which the store sees.
     pub(super) fn keep_digest(&mut self, conversation: Uid, written: Written) -> Result<Outcome> {
-        if self.by.member != MemberKey(0) {
+        if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself writes digests").into());
         }
         if written.text.len() > limits::DIGEST_TEXT_BYTES {

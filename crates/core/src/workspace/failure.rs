@@ -67,13 +67,13 @@ impl Run<'_> {
         let room = self.room(at.conversation);
         let kept = || room.closed.iter().find(|open| open.seq == at.seq);
         let Some(open) = room.open.get(&at.seq).or_else(kept) else { return Ok(()) };
-        let archived = room.conversation.settings.archived;
+        let closed = room.is_closed();
         // A service that asks by an inbox hears that a run is idle, and nothing more.
         let is_service = self.directory().is_stand_in(open.author);
         if why == Unanswered::SetAside && is_service {
             return Ok(());
         }
-        if !is_for_nobody(open, failed) || archived || !room.roster.contains_key(&member) {
+        if !is_for_nobody(open, failed) || closed || !room.roster.contains_key(&member) {
             return Ok(());
         }
         let recalled = self.recall(at)?;

@@ -4,7 +4,9 @@
 //! subjects ([`crate::room::Turns`]). No command has to remember to do either.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Index;
+use std::ops::{Deref, DerefMut, Index};
+
+use super::Workspace;
 
 use crate::ids::{ConversationKey, Seq};
 use crate::room::Room;
@@ -84,5 +86,42 @@ impl Index<&ConversationKey> for Rooms {
 
     fn index(&self, key: &ConversationKey) -> &Room {
         &self.by_key[key]
+    }
+}
+
+/// The workspace as a command has it, which knows whether the command may have changed anything.
+pub(super) struct Tracked<'a> {
+    workspace: &'a mut Workspace,
+    changed: bool,
+}
+
+impl<'a> Tracked<'a> {
+    pub(super) fn new(workspace: &'a mut Workspace) -> Self {
+        Self { workspace, changed: false }
+    }
+
+    /// Whether it was handed out to be changed.
+    pub(super) fn may_have_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// To keep what was read, which is no change.
+    pub(super) fn to_load(&mut self) -> &mut Workspace {
+        self.workspace
+    }
+}
+
+impl Deref for Tracked<'_> {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        self.workspace
+    }
+}
+
+impl DerefMut for Tracked<'_> {
+    fn deref_mut(&mut self) -> &mut Workspace {
+        self.changed = true;
+        self.workspace
     }
 }

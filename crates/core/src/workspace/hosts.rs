@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::digest::digest_timer;
 use super::stimulus::stimulus_timer;
 use super::{Failure, Result, Run, Workspace, is_running};
-use crate::command::{By, Drawn, Effect, Facts, Offer, Unavailable};
+use crate::command::{Effect, Facts, Offer, Unavailable};
 use crate::delivery::{Delivery, Disposition, Open, State};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp};
@@ -101,7 +101,7 @@ impl Workspace {
         let gone: Vec<SessionKey> =
             self.directory.sessions.values().filter(gone).map(|s| s.key).collect();
         for session in gone {
-            let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
+            let mut run = Run::of_host(self, facts, now);
             done(run.let_go(session))?;
         }
         Ok(())
@@ -167,7 +167,7 @@ impl Workspace {
         before: &BTreeMap<Seq, Option<Open>>,
         now: Timestamp,
     ) -> std::result::Result<(), Unavailable> {
-        let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
+        let mut run = Run::of_host(self, facts, now);
         done(run.offers_of_others(key, before))?;
         done(run.ends_of_others(key, before))
     }

@@ -165,7 +165,7 @@ impl Run<'_> {
     }
 
     pub(super) fn must_be_the_host(&self) -> Result<()> {
-        if self.by.member != MemberKey(0) {
+        if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "this is for the host itself").into());
         }
         Ok(())

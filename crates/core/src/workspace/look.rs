@@ -80,7 +80,7 @@ impl Run<'_> {
     pub(super) fn may_look_at(&self, open: &Open) -> bool {
         let me = self.by.member;
         self.by.authority == Authority::Auditor
-            || me == MemberKey(0)
+            || me == MemberKey::HOST
             || open.attention.is_shown_to(me)
     }
 

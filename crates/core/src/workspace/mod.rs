@@ -19,6 +19,7 @@ mod dispose;
 mod endpoint;
 mod erase;
 mod escalate;
+mod execute;
 mod failure;
 mod fence;
 mod guard;
@@ -65,7 +66,7 @@ use crate::room::Room;
 pub use changes::{Changes, RoomChanges};
 use defer::Deferral;
 use digest::{Every, digest_timer};
-use hold::Rooms;
+use hold::{Rooms, Tracked};
 use run::Run;
 use show::Told;
 use stimulus::stimulus_timer;
@@ -198,116 +199,14 @@ impl Workspace {
         if command.changes_something() && by.authority == Authority::Auditor {
             return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing").into());
         }
-        let mut run = Run { ws: self, facts, by, drawn, now };
-        if let Some(before) = run.pass_gate(&command)? {
-            return Ok(before);
+        let mut run = Run { ws: Tracked::new(self), facts, by, drawn, now };
+        match run.execute(command) {
+            // It is about what is damaged, and concerns nobody else.
+            Err(Failure::Unavailable(why)) if why.damaged && !run.ws.may_have_changed() => {
+                Err(Refusal::new(Code::Unavailable, why.why).into())
+            }
+            done => done,
         }
-        if let Some(held) = run.may_show(&command)? {
-            return Ok(held);
-        }
-        let outcome = match command {
-            Command::AddMember { .. }
-            | Command::ChangeMember { .. }
-            | Command::RemoveMember { .. }
-            | Command::AddRole { .. }
-            | Command::RemoveRole { .. }
-            | Command::SetRoleMember { .. }
-            | Command::SetLead { .. }
-            | Command::AddStream { .. } => run.administer(command),
-            Command::IssueToken(asked) => run.issue_token(*asked),
-            Command::RevokeToken { jti, expires } => run.revoke_token(jti, expires),
-            Command::RevokeTokens { member } => run.revoke_tokens(member),
-            Command::SweepTokens => run.sweep_tokens(),
-            Command::OfferAgain => run.offer_again(),
-            Command::KeepAsset { hash, name, media, data } => {
-                run.keep_asset(hash, &name, media, data)
-            }
-            Command::KeepThumbnail { hash, thumbnail } => run.keep_thumbnail(hash, thumbnail),
-            Command::SweepAssets => run.sweep_assets(),
-            Command::OpenSession { uid, runtime, managed, resumable } => {
-                run.open_session(uid, &runtime, managed, resumable)
-            }
-            Command::KnowSession { uid } => run.know_session(uid),
-            Command::CloseSession { session } => run.close_session(session),
-            Command::CreateConversation { kind, settings, members } => {
-                run.create_conversation(kind, settings, &members)
-            }
-            Command::ChangeConversation { conversation, settings } => {
-                run.change_conversation(conversation, settings)
-            }
-            Command::SetSeat { conversation, member, participation, terms } => {
-                run.set_seat(conversation, member, participation, terms)
-            }
-            Command::RemoveSeat { conversation, member } => run.remove_seat(conversation, member),
-            Command::Post(post) => run.post(*post),
-            Command::Preview(post) => run.preview(&post),
-            Command::Edit { message, content } => run.edit(message, content),
-            Command::Delete { message } => run.delete(message),
-            Command::Erase { message, reason } => run.erase(message, reason),
-            Command::React { message, signal, detail, on } => {
-                run.react(message, signal, detail, on)
-            }
-            Command::OpenThread(opening) => run.open_thread(*opening),
-            Command::ChangeThread { thread, status, owner, reason, summary, note } => {
-                run.change_thread(thread, status, owner, &reason, summary, note)
-            }
-            Command::ChangeWork { thread, change } => run.change_work(thread, *change),
-            Command::Stimulate(new) => run.stimulate(*new),
-            Command::SteerStimulus { conversation, stimulus, again } => {
-                run.steer_stimulus(conversation, stimulus, again)
-            }
-            Command::Endpoint { member, act } => run.endpoint(member, *act),
-            Command::GiveUp { event, attempt } => run.give_up(event, attempt),
-            Command::PostFailed { event, attempt, retry } => run.post_failed(event, attempt, retry),
-            Command::Inbox(act) => run.inbox(*act),
-            Command::Receive(received) => run.receive(*received),
-            Command::SendBack { conversation } => run.send_back(conversation),
-            Command::SentBack { conversation, through } => run.sent_back(conversation, through),
-            Command::SweepCallbacks => run.sweep_callbacks(),
-            Command::Project(asked) => run.project(*asked),
-            Command::ChangeSchedules { conversation, act } => run.schedules(conversation, *act),
-            Command::Promote { message, note } => run.promote(message, note),
-            Command::Continue { conversation, thread } => run.go_on(conversation, thread),
-            Command::SetCursor { conversation, read } => run.set_cursor(conversation, read),
-            Command::AckThread { thread, read } => run.ack_thread(thread, read),
-            Command::Claim { event } => run.claim(event),
-            Command::Release { event } => run.release(event),
-            Command::Accept { event, attempt } => run.accept(event, attempt),
-            Command::Reject { event, attempt } => run.reject(event, attempt),
-            Command::Dispose { event, disposition, note } => run.dispose(event, disposition, note),
-            Command::Resolve { event, note } => run.resolve(event, note),
-            Command::KeepDigest { conversation, written } => run.keep_digest(conversation, written),
-            Command::Leave { conversation, thread, member } => {
-                run.leave(conversation, thread, member)
-            }
-            Command::Defer { event, until, reason } => run.defer(event, until, reason),
-            Command::Retrieve { event } => run.retrieve(event),
-            Command::Life { session } => run.life(session),
-            Command::Progress { event } => run.progress(event),
-            Command::CancelDelivery { event, attempt } => run.cancel_delivery(event, attempt),
-            Command::MayCall { tool, arguments } => run.may_call(tool, arguments),
-            Command::DecideApproval { approval, approved, reason } => {
-                run.decide_approval(approval, approved, reason)
-            }
-            Command::Redeliver { event, member } => run.redeliver(event, member),
-            Command::Owed { session, limit } => run.owed(session, limit),
-            Command::Trim { conversation, through, erased } => {
-                run.trim(conversation, through, erased)
-            }
-            Command::Droppable { conversation } => run.droppable(conversation),
-            Command::Note(_) => Ok(Outcome::Done),
-            Command::Standing { event } => run.standing(event),
-            Command::Waiting { member, limit } => run.waiting(member, limit),
-            Command::Overdue { member, limit } => run.overdue(member, limit),
-            Command::EmitOutput { message } => run.emit_output(message),
-            Command::CloseRun(post) => run.close_run(*post),
-            Command::Turns { conversation } => run.turns(conversation),
-            Command::BreakTurn { conversation, subject, member } => {
-                run.break_turn(conversation, subject, member)
-            }
-        }?;
-        run.arbitrate()?;
-        Ok(outcome)
     }
 
     /// Lets time do what has come due by `now`, at most `limit` events' worth; says how many it did.
@@ -318,7 +217,7 @@ impl Workspace {
         limit: usize,
     ) -> Result<usize, Unavailable> {
         while let Some(key) = self.to_review.first().copied() {
-            let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
+            let mut run = Run::of_host(self, facts, now);
             match run.review_pauses(key).and_then(|()| run.arbitrate()) {
                 Ok(()) | Err(Failure::Refused(_)) => {}
                 Err(Failure::Unavailable(why)) => return Err(why),
@@ -327,7 +226,7 @@ impl Workspace {
         }
         // What a room brought along that was loaded for a command which was refused.
         if self.rooms.has_changed() {
-            let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
+            let mut run = Run::of_host(self, facts, now);
             match run.arbitrate() {
                 Ok(()) | Err(Failure::Refused(_)) => {}
                 Err(Failure::Unavailable(why)) => return Err(why),
@@ -336,7 +235,7 @@ impl Workspace {
         let mut fired = 0;
         while fired < limit {
             let Some(at) = self.timers.pop_due(now) else { break };
-            let mut run = Run { ws: self, facts, by: By::host(), drawn: Drawn::default(), now };
+            let mut run = Run::of_host(self, facts, now);
             match run.fire(at).and_then(|()| run.arbitrate()) {
                 Ok(()) | Err(Failure::Refused(_)) => {}
                 Err(Failure::Unavailable(why)) => {

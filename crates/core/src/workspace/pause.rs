@@ -32,7 +32,7 @@ impl Workspace {
 
     /// The same for everybody on the line.
     pub(super) fn is_paused_here(&self, room: &Room, thread: Option<ThreadKey>) -> bool {
-        room.conversation.settings.archived || self.is_paused(room, thread)
+        room.is_closed() || self.is_paused(room, thread)
     }
 
     /// Whether agents have said on this line what they may without a person.

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::hold::Tracked;
 use super::{Result, Workspace};
 use crate::command::{Authority, By, Drawn, Effect, Entry, Facts, Recalled};
 use crate::conversation::Visibility;
@@ -16,11 +17,17 @@ use crate::thread::Thread;
 
 /// One command on its way: the workspace, the facts it may load, who asks, and when.
 pub(super) struct Run<'a> {
-    pub(super) ws: &'a mut Workspace,
+    pub(super) ws: Tracked<'a>,
     pub(super) facts: &'a mut dyn Facts,
     pub(super) by: By,
     pub(super) drawn: Drawn,
     pub(super) now: Timestamp,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn of_host(ws: &'a mut Workspace, facts: &'a mut dyn Facts, now: Timestamp) -> Self {
+        Self { ws: Tracked::new(ws), facts, by: By::host(), drawn: Drawn::default(), now }
+    }
 }
 
 impl Run<'_> {
@@ -68,7 +75,7 @@ impl Run<'_> {
     pub(super) fn load(&mut self, key: ConversationKey) -> Result<()> {
         if !self.ws.rooms.contains_key(&key) {
             let room = self.facts.room(key)?.ok_or_else(|| Refusal::not_found("conversation"))?;
-            self.ws.admit(room);
+            self.ws.to_load().admit(room);
         }
         Ok(())
     }
@@ -87,11 +94,20 @@ impl Run<'_> {
     pub(super) fn may_see(&self, room: &Room) -> bool {
         room.conversation.settings.visibility == Visibility::Public
             || room.roster.contains_key(&self.by.member)
-            || self.by.member == MemberKey(0)
+            || self.by.member == MemberKey::HOST
+    }
+
+    /// Nothing is built upon a log that is damaged.
+    pub(super) fn must_be_whole(&self, key: ConversationKey) -> Result<()> {
+        match &self.room(key).damaged {
+            Some(why) => Err(Refusal::new(Code::Unavailable, &**why).into()),
+            None => Ok(()),
+        }
     }
 
     /// Speaking, reacting and claiming need a seat.
     pub(super) fn must_sit(&self, key: ConversationKey) -> Result<()> {
+        self.must_be_whole(key)?;
         let room = self.room(key);
         if room.conversation.settings.archived {
             let why =
@@ -128,7 +144,7 @@ impl Run<'_> {
     /// Whether the caller is shown this entry: others' ephemeral messages are as unknown as none.
     fn is_shown(&mut self, at: EventRef) -> Result<bool> {
         let me = self.by.member;
-        if me == MemberKey(0) {
+        if me == MemberKey::HOST {
             return Ok(true);
         }
         let room = self.room(at.conversation);
@@ -203,7 +219,7 @@ impl Run<'_> {
         let event = event.ok_or_else(|| Refusal::not_found("event"))?;
         let message = state.or(written_message).unwrap_or_default();
         // Kept, so that a later change of the message starts from all that came before.
-        if let Some(room) = self.ws.rooms.get_mut(&at.conversation) {
+        if let Some(room) = self.ws.to_load().rooms.get_mut(&at.conversation) {
             room.learn(at.seq, &message);
         }
         Ok(Recalled { event, message, receipt: receipt.or(written_receipt) })

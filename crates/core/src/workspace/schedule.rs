@@ -130,10 +130,10 @@ impl Run<'_> {
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
         let due = room.schedules.values().filter(|s| s.next_at.is_some_and(|at| at <= now));
         for old in due.cloned().collect::<Vec<_>>() {
-            let archived = self.room(key).conversation.settings.archived;
+            let closed = self.room(key).is_closed();
             let fire = self.firing(&old);
             let stimulus = fire.uid;
-            let how = match archived {
+            let how = match closed {
                 true => Fired::Failed,
                 false => match self.enqueue(key, fire) {
                     Ok(_) => Fired::Open,

@@ -24,7 +24,7 @@ impl Run<'_> {
         }
         // Those too that were ended: they are kept until their time is up, to be refused.
         let kept = self.directory().issued_to(member).count();
-        if kept >= limits::TOKENS_EACH && self.by.member != MemberKey(0) {
+        if kept >= limits::TOKENS_EACH && self.by.member != MemberKey::HOST {
             let most = limits::TOKENS_EACH;
             let why = format!(
                 "the member was given {most} tokens whose time is not up; wait, or give them less time"

@@ -58,7 +58,7 @@ impl Run<'_> {
 
     /// What can be dropped, and the events that are.
     fn old(&mut self, uid: Uid) -> Result<(ConversationKey, Droppable, Vec<Arc<Event>>)> {
-        if self.by.member != MemberKey(0) {
+        if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself drops what is old").into());
         }
         let key = self.room_by_uid(uid)?;
@@ -67,6 +67,11 @@ impl Run<'_> {
         let keep = room.conversation.settings.keep.unwrap_or(self.ws.keep);
         let nothing = Droppable { base, through: base, held: None };
         let Some(until) = keep.until(self.now) else { return Ok((key, nothing, Vec::new())) };
+        if room.damaged.is_some() {
+            // Perhaps it cannot even be read.
+            let held = Some(Held { seq: base.next(), by: HeldBy::Damage });
+            return Ok((key, Droppable { held, ..nothing }, Vec::new()));
+        }
         let held = self.held(key)?;
         let mut events = self.facts.log(key, base, limits::EVENTS_PER_TRIM)?;
         let old = events.iter().take_while(|event| event.at < until).count();

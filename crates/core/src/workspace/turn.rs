@@ -235,7 +235,7 @@ impl Run<'_> {
     pub(super) fn candidates(&self, key: ConversationKey, subject: Seq) -> Vec<Candidate> {
         let room = self.room(key);
         let mut candidates = Vec::new();
-        if room.conversation.settings.archived {
+        if room.is_closed() {
             // Nobody speaks there, and no run goes on.
             return candidates;
         }

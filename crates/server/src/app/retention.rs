@@ -7,11 +7,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chorus_core::command::{By, Command, Droppable, Outcome};
+use chorus_core::command::{By, Command, Droppable, HeldBy, Outcome};
 use chorus_core::conversation::{Conversation, Keep};
 use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::ids::{ConversationKey, Prefix, Uid};
 use chorus_store::Readers;
+use chorus_store::db::Error;
 
 use super::{App, unexpected};
 use crate::history::{self, Stretch, Unwritten};
@@ -29,44 +30,59 @@ impl App {
         if !self.writer.leads() {
             return;
         }
-        let done = self.try_drop_old().await;
+        let failed = match self.try_drop_old().await {
+            Ok(failed) => failed,
+            Err(why) => vec![(None, why)],
+        };
         if self.drain.is_draining() {
             return;
         }
-        self.metrics.retention_failing.set(done.is_err().into());
-        if let Err(why) = done {
-            tracing::error!(%why, "what is old was not dropped; it is tried again");
+        self.metrics.retention_failing.set((!failed.is_empty()).into());
+        for (conversation, why) in failed {
+            let conversation = conversation.map(|key| key.0);
+            tracing::error!(%why, conversation, "what is old was not dropped; it is tried again");
         }
     }
 
-    async fn try_drop_old(&self) -> Result<(), Refusal> {
+    /// Says of which conversations it could not be done: one that is damaged keeps no other from its turn.
+    async fn try_drop_old(&self) -> Result<Vec<(Option<ConversationKey>, Refusal)>, Refusal> {
         let (now, usual) = (self.now(), self.retention.keep);
-        let old = self.read(move |readers| {
-            let mut old = Vec::new();
-            for conversation in readers.conversations(None)? {
-                let keep = conversation.settings.keep.unwrap_or(usual);
-                let oldest = match keep {
-                    Keep::All => None,
-                    Keep::Days(_) => readers.oldest(conversation.key)?,
+        let (old, damaged) = self
+            .read(move |readers| {
+                let is_old = |conversation: &Conversation| -> Result<bool, Error> {
+                    let keep = conversation.settings.keep.unwrap_or(usual);
+                    let Some(until) = keep.until(now) else { return Ok(false) };
+                    Ok(readers.oldest(conversation.key)?.is_some_and(|oldest| oldest < until))
                 };
-                let until = keep.until(now);
-                if oldest.zip(until).is_some_and(|(oldest, until)| oldest < until) {
-                    old.push(conversation);
+                let (mut old, mut damaged) = (Vec::new(), Vec::new());
+                for (key, read) in readers.each_conversation()? {
+                    match read.and_then(|found| is_old(&found).map(|is_old| (found, is_old))) {
+                        Ok((conversation, true)) => old.push(conversation),
+                        Ok(_) => {}
+                        Err(why @ Error::Corrupt(_)) => damaged.push((Some(key), why.into())),
+                        Err(why) => return Err(why),
+                    }
                 }
+                Ok((old, damaged))
+            })
+            .await?;
+        let mut failed: Vec<(_, Refusal)> = damaged;
+        for conversation in old {
+            if let Err(why) = self.drop_old_of(&conversation).await {
+                failed.push((Some(conversation.key), why));
             }
-            Ok(old)
-        });
-        let mut failed = Ok(());
-        for conversation in old.await? {
-            // One that is damaged keeps no other from its turn.
-            failed = failed.and(self.drop_old_of(&conversation).await);
         }
-        failed
+        Ok(failed)
     }
 
     async fn drop_old_of(&self, conversation: &Arc<Conversation>) -> Result<(), Refusal> {
         while !self.drain.is_draining() {
-            let Droppable { base, through, .. } = self.droppable(conversation.uid).await?;
+            let Droppable { base, through, held } = self.droppable(conversation.uid).await?;
+            if held.is_some_and(|held| held.by == HeldBy::Damage) {
+                let why =
+                    "it is damaged, and nothing of it is dropped; `chorus doctor` says what it has";
+                return Err(Refusal::new(Code::Unavailable, why));
+            }
             if through <= base {
                 break;
             }

@@ -29,7 +29,7 @@ const READS: u8 = 4;
 /// Bytes of all tails together; past it they are made anew.
 const BYTES: usize = 64 * 1024 * 1024;
 /// No member has this key: what it is shown, everybody is.
-const NOBODY: MemberKey = MemberKey(0);
+const NOBODY: MemberKey = MemberKey::HOST;
 
 /// The tails there are.
 #[derive(Default)]

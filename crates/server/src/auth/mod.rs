@@ -202,7 +202,7 @@ impl Auth {
             return Err(unauthorized("the token has expired; ask the operator for a new one"));
         }
         let member = present(directory, &claims.agent);
-        let of = member.as_ref().map_or(MemberKey(0), |member| member.key);
+        let of = member.as_ref().map_or(MemberKey::HOST, |member| member.key);
         if let Some(why) = directory.token_ended(of, &claims.jti, claims.issued, now) {
             self.cache.forget(&key);
             return Err(unauthorized(format!("the token {why}; ask the operator for a new one")));

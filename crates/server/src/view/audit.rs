@@ -16,7 +16,7 @@ pub(crate) fn entry(
     conversations: &HashMap<ConversationKey, Uid>,
     found: &Found,
 ) -> AuditEntry {
-    let by = |key: MemberKey| (key != MemberKey(0)).then(|| id(directory, key));
+    let by = |key: MemberKey| (key != MemberKey::HOST).then(|| id(directory, key));
     let session = |key: Option<SessionKey>| {
         let session = key.and_then(|key| directory.sessions.get(&key));
         session.map(|session| session.uid.show(Prefix::Session))

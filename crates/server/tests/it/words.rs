@@ -54,10 +54,21 @@ async fn a_command_that_fails_is_logged_by_its_kind_and_not_by_its_words() {
         let answer = house.send(&ann, Method::PATCH, &path, Some(edit)).await;
         assert!(answer.status >= 400, "{answer:?}");
     }
+    // Nothing can be written of an edit.
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    damage(folder.path(), "ALTER TABLE message RENAME TO elsewhere");
+    let house = House::open_in(folder, START).await;
+    let new = json!({"title": MARK, "members": ["ann"]});
+    let room = house.post(&house.operator(), "/v1/channels", new).await.ok();
+    let told = house.say(&ann, room["id"].as_str().unwrap(), MARK).await;
+    let path = format!("/v1/messages/{}", told["message_id"].as_str().unwrap());
+    let edit = json!({"text": format!("{MARK} again")});
+    assert_eq!(house.send(&ann, Method::PATCH, &path, Some(edit)).await.status, 503);
     let lines = chorus_statements::lines();
     let failed = lines.iter().find(|line| line.contains("a command failed"));
     let failed = failed.unwrap_or_else(|| panic!("{lines:#?}"));
-    assert!(failed.contains("command=Edit") || failed.contains("command=Post"), "{failed}");
+    assert!(failed.contains("command=\"Edit\"") || failed.contains("command=Edit"), "{failed}");
 }
 
 // covers: OPS-442

@@ -89,6 +89,11 @@ impl Readers {
         self.read(|db, ws| conversation::visible(db, ws, viewer))
     }
 
+    /// All of them, each by itself, so that one that cannot be read hides no other.
+    pub fn each_conversation(&self) -> Result<Vec<(ConversationKey, Result<Arc<Conversation>>)>> {
+        self.read(conversation::each)
+    }
+
     /// Titles of the channels in use that a member may see.
     pub fn channel_titles(&self, viewer: Option<MemberKey>) -> Result<Vec<(Uid, String)>> {
         self.read(|db, ws| conversation::channel_titles(db, ws, viewer))

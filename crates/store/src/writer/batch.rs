@@ -289,5 +289,5 @@ impl Batch<'_> {
 }
 
 fn engine(why: Unavailable) -> Error {
-    Error::Engine(why.0)
+    Error::Engine(why.why)
 }

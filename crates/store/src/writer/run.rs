@@ -253,8 +253,9 @@ impl Run {
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let now = self.clock.now();
         // Their rooms are in memory as if nothing were wrong.
-        let damaged = self.damage.news();
+        let mut damaged = self.damage.news();
         self.missing.retain(|key| !damaged.contains(key));
+        damaged.retain(|key| self.workspace.room(*key).is_some_and(|room| room.damaged.is_none()));
         self.workspace.forget(damaged);
         self.see_whether_lost(now);
         let mut wanted = false;

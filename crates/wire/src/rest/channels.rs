@@ -225,7 +225,7 @@ pub struct Channel {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Held {
     pub seq: u64,
-    /// `owed`, `approval`, `thread` or `digest`.
+    /// `owed`, `approval`, `thread`, `digest` or `damage`.
     pub by: String,
 }
 

@@ -88,8 +88,7 @@ impl Run<'_> {
         let everybody = leads().chain(project.members.iter().map(|m| m.member));
         let assignee = task.assignee.as_ref().and_then(member);
         let mut sources = [self.by.member].into_iter().chain(assignee).chain(everybody);
-        let Some(source) = sources.find(seated).filter(|_| !room.conversation.settings.archived)
-        else {
+        let Some(source) = sources.find(seated).filter(|_| !room.is_closed()) else {
             return Ok(());
         };
         let unblocked: Vec<_> = project.unblocked_by(task.uid).collect();
@@ -129,7 +128,7 @@ impl Run<'_> {
         let place = thread.map(|(key, _, _)| key).or(project.default_link().map(|l| l.key));
         let Some(key) = place else { return Ok(()) };
         self.load(key)?;
-        if self.room(key).conversation.settings.archived {
+        if self.room(key).is_closed() {
             return Ok(());
         }
         self.check_may_hold(key)
@@ -147,7 +146,7 @@ impl Run<'_> {
         };
         self.load(key)?;
         let live = self.thread(key, Some(at)).is_some_and(|t| t.status != ThreadStatus::Closed)
-            && !self.room(key).conversation.settings.archived;
+            && !self.room(key).is_closed();
         Ok(live.then_some((key, at, uid)))
     }
 

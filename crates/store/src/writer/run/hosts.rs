@@ -330,7 +330,7 @@ impl Run {
                 let other = self.other_than_loaded(key, now);
                 assert!(other.is_none(), "room {key} is not as it is written: {other:?}");
             }
-            return caught_up.map_err(|why| Error::Engine(why.0));
+            return caught_up.map_err(|why| Error::Engine(why.why));
         }
         let before = self.workspace.take_stale(key);
         let opened = before.as_ref().map(|room| room.open.clone()).unwrap_or_default();
@@ -358,7 +358,7 @@ impl Run {
                 stood.extend(before.into_iter().map(|(seq, open)| (seq, Some(open))));
                 self.workspace.admit(room);
                 let handed = self.with_facts(now, |ws, facts| ws.hand_on(facts, key, &stood, now));
-                handed.map_err(|why| Error::Engine(why.0))
+                handed.map_err(|why| Error::Engine(why.why))
             }
             Ok(None) => Ok(()),
             Err(Error::Corrupt(why)) => {
