@@ -45,6 +45,8 @@ pub const APPROVAL_MS: i64 = 24 * 3_600_000;
 /// Private places in which an agent was told something, of which each is looked at before it writes elsewhere: more
 /// than an agent works in. Whoever was told in more of them is held.
 pub const TOLD_IN_PRIVATE: usize = 256;
+/// Sessions of an agent, the newest, that may come back after a restart of the host: more than it connects at once.
+pub const SESSIONS_BACK: usize = 16;
 /// How long what an agent took up in private counts where it has no session that could end: as long as an MCP session
 /// may be idle.
 pub const TOLD_APART_MS: i64 = 30 * 60_000;

@@ -129,9 +129,6 @@ fn record_directory(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()
     for told in &changes.told {
         told::put(db, workspace, told)?;
     }
-    for (member, session) in &changes.forgot {
-        told::forget(db, workspace, *member, *session)?;
-    }
     if let Some(lead) = changes.lead {
         directory::set_lead(db, workspace, lead)?;
     }

@@ -30,18 +30,6 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, told: &Private) -> Result<()> {
     )
 }
 
-/// The session has ended.
-pub(crate) fn forget(
-    db: &dyn Db,
-    workspace: i64,
-    member: MemberKey,
-    session: SessionKey,
-) -> Result<()> {
-    let sql = "DELETE FROM told WHERE workspace = $1 AND member = $2 AND session = $3";
-    let values = [workspace.into(), member.0.into(), session.0.into()];
-    db.execute(sql, &values).map(drop)
-}
-
 /// What a member has taken up in that session, or in none: the newest, at most `limit`.
 pub(crate) fn of(
     db: &dyn Db,

@@ -7,7 +7,7 @@ use crate::asset::Kept;
 use crate::command::Effect;
 use crate::endpoint::Endpoint;
 use crate::event::Hash;
-use crate::ids::{ConversationKey, MemberKey, SessionKey, Timestamp, Uid};
+use crate::ids::{ConversationKey, MemberKey, Timestamp, Uid};
 use crate::inbox::Inbox;
 use crate::member::{Member, Role, Session, Stream};
 use crate::project::{Project, Task};
@@ -30,9 +30,8 @@ pub struct Changes {
     pub cut_offs: Vec<(MemberKey, Timestamp)>,
     /// What waits for a person, as it is now; none for what can be forgotten.
     pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
-    /// What agents have taken up in private, and their sessions of which that is forgotten.
+    /// What agents have taken up in private.
     pub told: Vec<Private>,
-    pub forgot: Vec<(MemberKey, SessionKey)>,
     /// Projects as they are now; none for those that are gone.
     pub projects: Vec<(Uid, Option<Arc<Project>>)>,
     /// Their tasks, by project, likewise.
@@ -70,7 +69,6 @@ impl Changes {
         !self.changes_directory()
             && self.sessions.is_empty()
             && self.told.is_empty()
-            && self.forgot.is_empty()
             && self.assets.is_empty()
             && self.thumbnails.is_empty()
             && self.sweep.is_none()

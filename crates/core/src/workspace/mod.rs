@@ -413,7 +413,6 @@ impl Workspace {
         }
         if self.shared || self.told.closing || !changes.records_nothing() {
             changes.told = self.told.take_unwritten();
-            changes.forgot = self.told.take_ended();
         }
         changes
     }

@@ -128,9 +128,6 @@ impl Log {
             self.told.retain(|known| key(known) != key(told));
             self.told.push(told.clone());
         }
-        self.told.retain(|p| {
-            !changes.forgot.iter().any(|(m, s)| (p.member, p.session) == (*m, Some(*s)))
-        });
         for changed in &changes.rooms {
             let conversation = changed.key;
             let room = workspace.room(conversation).expect("a changed room is in memory");

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::Harness;
-use crate::house::{Answer, House, START, damage};
+use crate::house::{Answer, House, START, damage, doctor};
 use crate::mcp::clients::Wire;
 
 const SECRET: &str = "the merger is off";
@@ -269,14 +269,14 @@ async fn it_is_remembered_over_a_restart_wherever_it_was_told() {
             let event = harness.take().await;
             harness.reply(&event, "It is.").await.unwrap();
         } else {
-            let new = json!({"title": "narrow", "members": ["bot"]});
-            let narrow = house.post(&ann, "/v1/channels", new).await.ok();
+            let new = json!({"title": "narrow", "members": ["bot", "ann"]});
+            let narrow = house.post(&house.operator(), "/v1/channels", new).await.ok();
             let narrow = narrow["id"].as_str().unwrap();
             house.say(&ann, narrow, &format!("@bot {SECRET}, is that clear?")).await;
             let event = harness.take().await;
             harness.reply(&event, "It is.").await.unwrap();
             let seat = format!("/v1/channels/{narrow}/members/bot");
-            house.send(&house.operator(), Method::DELETE, &seat, None).await.ok();
+            house.send(&bot, Method::DELETE, &seat, None).await.ok();
         }
         for n in 0..70 {
             house.say(&ann, &room, &format!("line {n}")).await;
@@ -304,8 +304,8 @@ async fn a_private_room_that_is_damaged_stops_nobody_who_was_told_nothing_there(
     let room = house.room(&["bot", "other"]).await;
     let (ann, bot) = (house.token("ann").await, house.token("bot").await);
     let mut harness = house.connect_as(&bot, json!({"resumable": true})).await;
-    let narrow = json!({"title": "narrow", "members": ["bot"]});
-    let narrow = house.post(&ann, "/v1/channels", narrow).await.ok();
+    let narrow = json!({"title": "narrow", "members": ["bot", "ann"]});
+    let narrow = house.post(&house.operator(), "/v1/channels", narrow).await.ok();
     let narrow = narrow["id"].as_str().unwrap();
     house.say(&ann, narrow, "nothing for you").await;
     let pair = pair(&house, &ann).await;
@@ -349,8 +349,16 @@ async fn a_call_that_was_decided_keeps_no_words() {
     let all = house.get(&ann, "/v1/approvals?all=true").await.ok();
     assert_eq!(all["approvals"][0]["state"], "approved");
     assert!(!all.to_string().contains(SECRET), "{all}");
+    // Nor has its row any, by which the host knows it again after a restart.
+    let Told { house, token, bot, .. } = told;
+    drop(bot);
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    let found = doctor(folder.path()).problems;
+    assert!(found.is_empty(), "{found:?}");
+    let house = House::open_in(folder, START).await;
     let other = Some(json!({"text": "the merger is on"}));
-    let code = house.send(&told.token, Method::PATCH, &path, other).await.refused(403);
+    let code = house.send(&token, Method::PATCH, &path, other).await.refused(403);
     assert_eq!(code, "APPROVAL_REQUIRED", "it was agreed to just that");
-    house.send(&told.token, Method::PATCH, &path, edit()).await.ok();
+    house.send(&token, Method::PATCH, &path, edit()).await.ok();
 }

@@ -1,4 +1,4 @@
--- What agents have taken up in private, for as long as it counts: by the session, 0 where it was none. Of a conversation
+-- What agents have taken up in private, by the session, 0 where it was none. Of a conversation
 -- the newest event, and of those that were for some of it alone the newest with whom all of them were for.
 CREATE TABLE told (
     workspace BIGINT NOT NULL,

@@ -26,8 +26,6 @@ pub(in crate::workspace) struct Told {
     read: HashSet<Whose>,
     /// Those who have something without a row.
     unwritten: BTreeSet<Whose>,
-    /// Sessions that have ended, whose rows go.
-    ended: Vec<(MemberKey, SessionKey)>,
     /// Sessions that were connected and are not, which may still run.
     left: HashMap<MemberKey, Vec<SessionKey>>,
     /// When this host first did anything: whoever was connected before may not be back yet.
@@ -43,12 +41,16 @@ struct Entry {
 }
 
 impl Told {
-    /// Of a workspace that comes back: any of its sessions may have been connected a moment ago.
+    /// Of a workspace that comes back: the newest sessions of each member may have been connected a moment ago.
     pub(in crate::workspace) fn after_start<'a>(
         sessions: impl Iterator<Item = &'a Arc<Session>>,
     ) -> Self {
         let mut told = Self::default();
         sessions.for_each(|session| told.left(session.member, session.key));
+        for left in told.left.values_mut() {
+            left.sort_unstable();
+            left.drain(..left.len().saturating_sub(limits::SESSIONS_BACK));
+        }
         told
     }
 
@@ -64,13 +66,12 @@ impl Told {
         }
     }
 
-    /// Nobody takes the session up again.
+    /// The session is known no more. Its rows stay: after a restart it may be named again.
     pub(in crate::workspace) fn ended(&mut self, member: MemberKey, session: SessionKey) {
         let whose = (member, Some(session));
         self.unwritten.remove(&whose);
-        if self.of.remove(&whose).is_some() | self.read.remove(&whose) {
-            self.ended.push((member, session));
-        }
+        self.of.remove(&whose);
+        self.read.remove(&whose);
         if let Some(left) = self.left.get_mut(&member) {
             left.retain(|one| *one != session);
         }
@@ -94,10 +95,6 @@ impl Told {
             }
         }
         rows
-    }
-
-    pub(in crate::workspace) fn take_ended(&mut self) -> Vec<(MemberKey, SessionKey)> {
-        std::mem::take(&mut self.ended)
     }
 
     /// Of a room one entry is enough, since all of it has the same readers: the newest. So is one of its ephemeral
