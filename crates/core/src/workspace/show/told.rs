@@ -46,7 +46,9 @@ impl Told {
         sessions: impl Iterator<Item = &'a Arc<Session>>,
     ) -> Self {
         let mut told = Self::default();
-        sessions.for_each(|session| told.left(session.member, session.key));
+        for session in sessions {
+            told.left.entry(session.member).or_default().push(session.key);
+        }
         for left in told.left.values_mut() {
             left.sort_unstable();
             left.drain(..left.len().saturating_sub(limits::SESSIONS_BACK));
