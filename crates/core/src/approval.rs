@@ -2,13 +2,14 @@
 //!
 //! Two things wait: a send that would carry what was said in private to somebody who could not read it there,
 //! and a call of a tool that the operator marked sensitive. The send is kept whole and made by the host itself
-//! when a person agrees, once; the call is the agent's to repeat. What was kept goes when it is decided.
+//! when a person agrees, once; the call is the agent's to repeat. What was kept goes when it is decided; of a call a
+//! hash stays, by which its repetition is known.
 
 use std::sync::Arc;
 
 use crate::command::Post;
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Timestamp, Uid};
+use crate::event::{Event, EventRef, Hash};
+use crate::ids::{ConversationKey, MemberKey, SessionKey, Timestamp, Uid};
 use crate::limits;
 
 /// What waits here, and for how long.
@@ -49,16 +50,50 @@ pub struct Source {
     pub only: Option<Arc<[MemberKey]>>,
 }
 
-#[derive(Clone, veil::Redact)]
+#[derive(Clone, Debug)]
 pub enum Asked {
     /// To be said in this conversation. The message is empty once it is decided.
     Send { to: ConversationKey, post: Arc<Post> },
-    /// To be called with these arguments, canonical JSON.
-    Call {
-        tool: Arc<str>,
-        #[redact(fixed = 3)]
-        arguments: Arc<str>,
-    },
+    /// To be called with these arguments.
+    Call { tool: Arc<str>, arguments: Arguments },
+}
+
+/// The arguments of a call.
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
+pub enum Arguments {
+    /// Canonical JSON, until it is decided.
+    Whole(#[redact(fixed = 3)] Arc<str>),
+    /// Their hash, salted with the id of the request.
+    Hashed(Hash),
+}
+
+impl Arguments {
+    pub fn whole(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Whole(arguments) => Some(arguments),
+            Self::Hashed(_) => None,
+        }
+    }
+}
+
+/// Something that an agent took up in private.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Private {
+    pub member: MemberKey,
+    /// None: by an agent that had no session there.
+    pub session: Option<SessionKey>,
+    pub at: EventRef,
+    /// Whom it was for, when not for all of its room.
+    pub only: Option<Arc<[MemberKey]>>,
+    /// When it was taken up.
+    pub when: Timestamp,
+}
+
+impl Private {
+    /// Whether it counts still: a session's does while that runs, and what was taken up in none for a while.
+    pub fn counts(&self, now: Timestamp) -> bool {
+        self.session.is_some() || now.since(self.when) < limits::TOLD_APART_MS
+    }
 }
 
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
@@ -122,6 +157,26 @@ impl Approval {
         only.is_none_or(|only| only.contains(&member))
     }
 
+    /// Whether it is about this call.
+    pub fn is_of_call(&self, tool: &str, arguments: &str) -> bool {
+        match &self.asked {
+            Asked::Call { tool: mine, arguments: kept } if **mine == *tool => match kept {
+                Arguments::Whole(kept) => **kept == *arguments,
+                Arguments::Hashed(hash) => *hash == self.hash(arguments),
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether it is a call that could be read.
+    pub fn has_words(&self) -> bool {
+        matches!(&self.asked, Asked::Call { arguments: Arguments::Whole(_), .. })
+    }
+
+    fn hash(&self, arguments: &str) -> Hash {
+        Event::content_hash(&self.uid.0.to_be_bytes(), arguments.as_bytes())
+    }
+
     /// The same without what was to be said or called with.
     pub fn emptied(&self) -> Self {
         let asked = match &self.asked {
@@ -130,7 +185,11 @@ impl Approval {
                     crate::event::Message { kind: post.message.kind, ..Default::default() };
                 Asked::Send { to: *to, post: Arc::new(Post { message, ..Post::clone(post) }) }
             }
-            call @ Asked::Call { .. } => call.clone(),
+            Asked::Call { tool, arguments: Arguments::Whole(arguments) } => {
+                let arguments = Arguments::Hashed(self.hash(arguments));
+                Asked::Call { tool: tool.clone(), arguments }
+            }
+            hashed @ Asked::Call { .. } => hashed.clone(),
         };
         Self { asked, ..self.clone() }
     }

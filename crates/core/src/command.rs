@@ -28,7 +28,7 @@ pub use answer::{
 };
 pub use asked::{Audience, NewStimulus, OpenThread, Post, SettingsPatch};
 pub use by::{Authority, By, Turn};
-pub use facts::{Facts, Mark, MessageState, Recalled, Unavailable};
+pub use facts::{Facts, Mark, MessageState, Recalled, Seats, Unavailable};
 
 /// Random and time-ordered values drawn once for a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -44,8 +44,14 @@ pub const DIGEST_EVENTS: u64 = 10_000;
 pub const DIGEST_TEXT_BYTES: usize = 16 * 1024;
 /// How long a person has to decide what waits for one: a working day away, and back.
 pub const APPROVAL_MS: i64 = 24 * 3_600_000;
-/// Private causes of an agent that are remembered while its sessions run: more rooms than an agent works in.
+/// Private places in which an agent was told something, of which each is looked at before it writes elsewhere: more
+/// than an agent works in. Whoever was told in more of them is held.
 pub const TOLD_IN_PRIVATE: usize = 256;
+/// Sessions of an agent, the newest, that may come back after a restart of the host: more than it connects at once.
+pub const SESSIONS_BACK: usize = 16;
+/// How long what an agent took up in private counts where it has no session that could end: as long as an MCP session
+/// may be idle.
+pub const TOLD_APART_MS: i64 = 30 * 60_000;
 /// Requests of one agent that wait for a person at once: each is a message kept, and a line to be read.
 pub const APPROVALS_EACH: usize = 100;
 /// What is owed is put off at most this far: longer is not an answer to come, but none.

@@ -181,20 +181,6 @@ pub(crate) fn visible_keys(
     db.all(sql, &[workspace.into(), public.into(), viewer.0.into()], read)
 }
 
-/// The private conversations in which a member has a seat.
-pub(crate) fn private_seats(
-    db: &dyn Db,
-    workspace: i64,
-    member: MemberKey,
-) -> Result<Vec<ConversationKey>> {
-    let sql = "SELECT c.conversation FROM roster r JOIN conversation c
-            ON c.workspace = r.workspace AND c.conversation = r.conversation
-        WHERE r.workspace = $1 AND r.member = $2 AND c.visibility <> $3 ORDER BY c.conversation";
-    let public = Visibility::Public.code();
-    let values = [workspace.into(), member.0.into(), public.into()];
-    db.all(sql, &values, |row| Ok(ConversationKey(row.int(0)?)))
-}
-
 /// Titles of the channels in use that a member may see; without a viewer, of all.
 pub(crate) fn channel_titles(
     db: &dyn Db,

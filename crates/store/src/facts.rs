@@ -7,11 +7,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use chorus_core::approval::Private;
 use chorus_core::asset::Asset;
-use chorus_core::command::{Facts, Mark, Recalled, Unavailable};
+use chorus_core::command::{Facts, Mark, Recalled, Seats, Unavailable};
 use chorus_core::conversation::Participation;
 use chorus_core::event::{Event, EventRef, Hash};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 use chorus_core::limits;
 use chorus_core::member::Directory;
 use chorus_core::room::{Base, Parts, Room, TAIL};
@@ -20,7 +21,7 @@ use crate::damage::Damage;
 use crate::db::{Db, Error};
 use crate::{
     asset, base, conversation, digest, event, gone, inbox, mark, message, open, schedule, stimulus,
-    thread, turn,
+    thread, told, turn,
 };
 
 /// Facts of one workspace at one moment.
@@ -192,8 +193,22 @@ impl Facts for Stored<'_> {
         Ok(inbox::find(self.db, self.workspace, inbox, channel)?)
     }
 
-    fn private_seats(&mut self, member: MemberKey) -> Result<Vec<ConversationKey>, Unavailable> {
-        Ok(conversation::private_seats(self.db, self.workspace, member)?)
+    fn told(
+        &mut self,
+        member: MemberKey,
+        session: Option<SessionKey>,
+        limit: usize,
+    ) -> Result<Vec<Private>, Unavailable> {
+        Ok(told::of(self.db, self.workspace, member, session, limit)?)
+    }
+
+    fn seats(&mut self, key: ConversationKey) -> Result<Option<Seats>, Unavailable> {
+        let (db, workspace) = (self.db, self.workspace);
+        let Some(conversation) = conversation::get(db, workspace, key)? else { return Ok(None) };
+        let visibility = conversation.settings.visibility;
+        let roster = conversation::roster(db, workspace, key)?;
+        let members = roster.into_iter().map(|(member, _)| member).collect();
+        Ok(Some(Seats { visibility, members }))
     }
 
     fn lives(&mut self, host: u32) -> Result<bool, Unavailable> {

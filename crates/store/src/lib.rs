@@ -37,6 +37,7 @@ mod stamps;
 mod stimulus;
 mod thread;
 mod token;
+mod told;
 mod turn;
 mod unread;
 

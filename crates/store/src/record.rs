@@ -9,7 +9,7 @@ use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 use crate::db::{Db, Result};
 use crate::{
     approval, asset, base, conversation, digest, directory, endpoint, event, gone, inbox, mark,
-    message, open, project, schedule, shared, stimulus, thread, token, turn,
+    message, open, project, schedule, shared, stimulus, thread, token, told, turn,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
@@ -128,6 +128,9 @@ fn record_directory(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()
     }
     for session in &changes.sessions {
         directory::put_session(db, workspace, session)?;
+    }
+    for told in &changes.told {
+        told::put(db, workspace, told)?;
     }
     if let Some(lead) = changes.lead {
         directory::set_lead(db, workspace, lead)?;

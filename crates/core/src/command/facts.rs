@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::approval::Private;
 use crate::asset::Asset;
+use crate::conversation::Visibility;
 use crate::delivery::Open;
 use crate::event::{Event, EventRef, Hash};
-use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
 use crate::reaction::Signal;
 use crate::room::Base;
 
@@ -14,6 +16,14 @@ use crate::room::Base;
 pub struct Mark {
     /// A seq of the conversation's log; in a thread one of the thread.
     pub read: Seq,
+}
+
+/// Who reads a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seats {
+    pub visibility: Visibility,
+    /// In the order of their keys.
+    pub members: Vec<MemberKey>,
 }
 
 /// Facts that are not in memory, from whoever holds the log. Readers of the same transaction as the
@@ -62,9 +72,18 @@ pub trait Facts {
     ) -> Result<Option<ConversationKey>, Unavailable> {
         Ok(None)
     }
-    /// The private conversations in which a member has a seat.
-    fn private_seats(&mut self, _member: MemberKey) -> Result<Vec<ConversationKey>, Unavailable> {
+    /// What a member has taken up in private, in that session or in none: the newest, at most `limit`.
+    fn told(
+        &mut self,
+        _member: MemberKey,
+        _session: Option<SessionKey>,
+        _limit: usize,
+    ) -> Result<Vec<Private>, Unavailable> {
         Ok(Vec::new())
+    }
+    /// Who reads a conversation whose room is not in memory; also of one that is damaged.
+    fn seats(&mut self, _conversation: ConversationKey) -> Result<Option<Seats>, Unavailable> {
+        Ok(None)
     }
     /// Whether another host of the same database lives, counted as they came.
     fn lives(&mut self, _host: u32) -> Result<bool, Unavailable> {

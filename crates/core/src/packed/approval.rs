@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::body::{get_message, put_message};
 use super::{Corrupt, Reader, Result, Writer};
-use crate::approval::Asked;
+use crate::approval::{Arguments, Asked};
 use crate::command::{Audience, Post};
 use crate::event::Idempotency;
 use crate::ids::{ConversationKey, MemberKey, Uid};
@@ -18,9 +18,15 @@ pub fn asked(asked: &Asked) -> Vec<u8> {
             put_post(&mut out, post);
         }
         Asked::Call { tool, arguments } => {
-            out.byte(2);
+            out.byte(match arguments {
+                Arguments::Whole(_) => 2,
+                Arguments::Hashed(_) => 3,
+            });
             out.text(tool);
-            out.text(arguments);
+            match arguments {
+                Arguments::Whole(arguments) => out.text(arguments),
+                Arguments::Hashed(hash) => out.0.extend_from_slice(hash),
+            }
         }
     }
     out.0
@@ -33,7 +39,12 @@ pub fn read_asked(bytes: &[u8]) -> Result<Asked> {
             let to = ConversationKey(reader.number()?);
             Asked::Send { to, post: Arc::new(get_post(&mut reader)?) }
         }
-        2 => Asked::Call { tool: reader.text()?, arguments: reader.text()? },
+        2 => Asked::Call { tool: reader.text()?, arguments: Arguments::Whole(reader.text()?) },
+        3 => {
+            let tool = reader.text()?;
+            let hash = reader.bytes(32)?.try_into().map_err(|_| Corrupt)?;
+            Asked::Call { tool, arguments: Arguments::Hashed(hash) }
+        }
         _ => return Err(Corrupt),
     };
     reader.end()?;

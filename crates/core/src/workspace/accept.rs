@@ -47,7 +47,7 @@ impl Run<'_> {
             room.turns.note(subject);
         }
         self.ws.count_running(member, false, true);
-        self.note_told(at, session);
+        self.note_told(at)?;
         self.tell_remote(at, member, RemoteNews::Began(at.seq));
         // Accepting moves the due time only later: the timer that fires early sets itself anew. What waited may have none.
         if waited {

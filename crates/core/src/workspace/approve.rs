@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::show::Origin;
 use super::{Result, Run};
-use crate::approval::{Approval, Asked, Decided, Source, Standing};
+use crate::approval::{Approval, Arguments, Asked, Decided, Source, Standing};
 use crate::command::{Authority, By, Outcome, Post};
 use crate::delivery::Delivery;
 use crate::error::{Code, Refusal};
@@ -43,7 +44,7 @@ impl Run<'_> {
         &mut self,
         to: ConversationKey,
         post: Post,
-        source: Option<EventRef>,
+        source: Option<Origin>,
         answered: Option<EventRef>,
     ) -> Result<Outcome> {
         let asked = Asked::Send { to, post: Arc::new(post) };
@@ -59,7 +60,11 @@ impl Run<'_> {
         if !self.me()?.is_agent() {
             return Ok(Outcome::Done);
         }
-        let source = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        let turn = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        let source = match turn {
+            Some(at) => self.origin(at)?,
+            None => None,
+        };
         self.ask_once(tool, arguments, source)
     }
 
@@ -69,15 +74,10 @@ impl Run<'_> {
         &mut self,
         tool: Arc<str>,
         arguments: Arc<str>,
-        source: Option<EventRef>,
+        source: Option<Origin>,
     ) -> Result<Outcome> {
         let me = self.by.member;
-        let same = |a: &&Arc<Approval>| match &a.asked {
-            Asked::Call { tool: t, arguments: x } => {
-                a.member == me && *t == tool && *x == arguments
-            }
-            Asked::Send { .. } => false,
-        };
+        let same = |a: &&Arc<Approval>| a.member == me && a.is_of_call(&tool, &arguments);
         // The newest: what expired may be asked again.
         let known = self.directory().approvals.values().rfind(same).cloned();
         if let Some(approval) = known {
@@ -88,9 +88,7 @@ impl Run<'_> {
                 Standing::Approved | Standing::Expired => {}
             }
         }
-        if let Some(at) = source {
-            self.load(at.conversation)?;
-        }
+        let arguments = Arguments::Whole(arguments);
         let approval = self.ask(Asked::Call { tool, arguments }, source)?;
         let turn = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
         if let Some(at) = turn {
@@ -99,7 +97,7 @@ impl Run<'_> {
         Ok(Outcome::Held(approval))
     }
 
-    fn ask(&mut self, asked: Asked, source: Option<EventRef>) -> Result<Arc<Approval>> {
+    fn ask(&mut self, asked: Asked, source: Option<Origin>) -> Result<Arc<Approval>> {
         let (now, me) = (self.now, self.by.member);
         let waiting = |a: &&Arc<Approval>| a.member == me && a.standing(now) == Standing::Waiting;
         if self.directory().approvals.values().filter(waiting).count() >= limits::APPROVALS_EACH {
@@ -108,10 +106,11 @@ impl Run<'_> {
             return Err(Refusal::new(Code::RateLimited, why).into());
         }
         let source = match source {
-            Some(at) => {
+            Some(Origin { at, only }) => {
+                self.load(at.conversation)?;
                 let conversation = self.room(at.conversation).conversation.uid;
                 let event = self.recall(at)?.event;
-                Some(Source { at, conversation, event: event.uid, only: event.only().cloned() })
+                Some(Source { at, conversation, event: event.uid, only })
             }
             None => None,
         };

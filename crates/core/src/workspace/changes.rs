@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::approval::Approval;
+use crate::approval::{Approval, Private};
 use crate::asset::Kept;
 use crate::command::Effect;
 use crate::endpoint::Endpoint;
@@ -32,6 +32,8 @@ pub struct Changes {
     pub sweep_tokens: Option<Timestamp>,
     /// What waits for a person, as it is now; none for what can be forgotten.
     pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
+    /// What agents have taken up in private.
+    pub told: Vec<Private>,
     /// Projects as they are now; none for those that are gone.
     pub projects: Vec<(Uid, Option<Arc<Project>>)>,
     /// Their tasks, by project, likewise.
@@ -68,6 +70,7 @@ impl Changes {
     pub fn records_nothing(&self) -> bool {
         !self.changes_directory()
             && self.sessions.is_empty()
+            && self.told.is_empty()
             && self.assets.is_empty()
             && self.thumbnails.is_empty()
             && self.sweep.is_none()

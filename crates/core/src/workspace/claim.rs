@@ -63,9 +63,7 @@ impl Run<'_> {
         if began && me.is_agent() {
             self.ws.count_running(me.key, false, true);
         }
-        if let Some(session) = session.filter(|_| began) {
-            self.note_told(at, session);
-        }
+        self.note_told(at)?;
         self.cancel_all(at, withdrawn, "claimed by another member")?;
         self.ws.track(at);
         let entry = self.entry(recalled.event)?;

@@ -138,9 +138,6 @@ impl Run<'_> {
             seen_at: now,
         };
         self.ws.last_session = self.ws.last_session.max(key.0);
-        if known.is_none() {
-            self.ws.told.began(key);
-        }
         let directory = self.directory_mut();
         directory.put_session(session);
         directory.set_connected(key, true, now);
@@ -250,13 +247,12 @@ impl Run<'_> {
             }
             self.ws.track(at);
         }
-        let resumable = self.directory().sessions.get(&session).is_some_and(|s| s.resumable);
-        if !resumable && !holds_work {
-            let member = self.directory().sessions.get(&session).map(|s| s.member);
+        let Some(gone) = self.directory().sessions.get(&session).cloned() else { return Ok(()) };
+        if gone.resumable || holds_work {
+            self.ws.told.left(gone.member, session);
+        } else {
             self.directory_mut().drop_session(session);
-            if let Some(member) = member {
-                self.ws.told.ended(member, session);
-            }
+            self.ws.told.ended(gone.member, session);
         }
         Ok(())
     }

@@ -79,6 +79,9 @@ impl Workspace {
         let now = self.directory.sessions.get(&before.key);
         let (host, session) = (self.host, before.key);
         let holder = now.filter(|s| s.connected).map(|s| s.host);
+        if holder.is_none() {
+            self.told.left(before.member, session);
+        }
         if before.connected && before.host == host && holder != Some(host) {
             let taken_over = holder.is_some();
             self.changes.effects.push(Effect::Ended { session, taken_over });

@@ -134,8 +134,16 @@ impl Workspace {
     /// A workspace with this directory, whose newest conversation has the key `last_conversation`.
     pub fn new(directory: Directory, last_conversation: u64) -> Self {
         let last_session = directory.sessions.last().map_or(0, |(key, _)| key.0);
+        let told = Told::after_start(directory.sessions.values());
+        let (mut directory, mut changes) = (directory, Changes::default());
+        // Before there were hashes, calls kept their words.
+        let decided = directory.approvals.values().filter(|a| a.decided.is_some() && a.has_words());
+        changes.approvals = decided.map(|a| (a.uid, Some(Arc::new(a.emptied())))).collect();
+        for (uid, approval) in &changes.approvals {
+            approval.iter().for_each(|a| directory.approvals.insert_mut(*uid, a.clone()));
+        }
         let directory = Arc::new(directory);
-        Self { directory, last_session, last_conversation, ..Self::default() }
+        Self { directory, told, changes, last_session, last_conversation, ..Self::default() }
     }
 
     /// With other budgets for agents than the usual.
@@ -180,6 +188,7 @@ impl Workspace {
         self.directory = directory;
         self.changes = Changes::default();
         self.directory_changed = false;
+        self.told.write_again();
     }
 
     /// Rooms that a batch has changed in memory and not yet given to be written.
@@ -199,6 +208,7 @@ impl Workspace {
         if command.changes_something() && by.authority == Authority::Auditor {
             return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing").into());
         }
+        self.told.begin(now);
         let mut run = Run { ws: Tracked::new(self), facts, by, drawn, now };
         match run.execute(command) {
             // It is about what is damaged, and concerns nobody else.
@@ -301,6 +311,9 @@ impl Workspace {
                 let dirty = room.take_dirty();
                 changes.rooms.push(RoomChanges { key, head: room.head, dirty });
             }
+        }
+        if self.shared || self.told.closing || !changes.records_nothing() {
+            changes.told = self.told.take_unwritten();
         }
         changes
     }

@@ -73,7 +73,11 @@ impl Run<'_> {
             let carried = self.carried_by_send(cause, place.answers, place.key, only.as_ref())?;
             if self.ws.approvals.all_sends || carried.is_some() {
                 let answered = cause.filter(|_| place.answers == cause);
-                return self.hold(place.key, post, carried.or(cause), answered);
+                let source = match (carried, cause) {
+                    (None, Some(at)) => self.origin(at)?,
+                    (carried, _) => carried,
+                };
+                return self.hold(place.key, post, source, answered);
             }
         }
         let thread = match place.opens {
@@ -96,6 +100,10 @@ impl Run<'_> {
         let subject = self.room(place.key).subject_of(event.seq, thread);
         self.count_turn(&me, subject, &event);
         self.note_answer(&me, &place, verdict, is_answer)?;
+        // Whoever answers has read it, though no session has taken it up.
+        if let Some(at) = verdict.cause.filter(|_| approved.is_none() && self.by.turn.is_none()) {
+            self.note_told(at)?;
+        }
         let entry = self.publish(event.clone())?;
         if let Some(callback) = elsewhere.callback {
             self.room_mut(place.key).keep_callback(event.seq, callback);

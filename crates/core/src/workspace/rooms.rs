@@ -41,8 +41,10 @@ impl Workspace {
         }
     }
 
-    /// Gives every open event its row, before the host stops: after a restart it goes on as it stood.
+    /// Gives every open event its row, before the host stops: after a restart it goes on as it stood. What agents were
+    /// told in private gets its rows, too.
     pub fn store_open(&mut self) {
+        self.told.closing = true;
         for (key, room) in self.rooms.iter_mut() {
             let open: Vec<Seq> = room.open.keys().copied().collect();
             if !open.is_empty() {

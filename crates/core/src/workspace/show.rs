@@ -6,92 +6,31 @@
 //! was told it; an act that names a turn is judged by that turn's cause alone.
 
 mod project;
+mod told;
 mod words;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{Failure, Result, Run};
 use crate::command::{Command, Outcome};
 use crate::conversation::Visibility;
 use crate::delivery::{Disposition, State};
+use crate::error::{Code, Refusal};
 use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Prefix, SessionKey};
+use crate::ids::{ConversationKey, MemberKey, Prefix};
 use crate::limits;
+pub(super) use told::Told;
 use words::{Readers, Shown};
 
-/// What agents were told in private, by the session that took it up.
-#[derive(Debug, Default)]
-pub(super) struct Told {
-    by_member: HashMap<MemberKey, Vec<Private>>,
-    /// Sessions that began here, so that nothing was told to them before.
-    fresh: HashSet<SessionKey>,
-    /// Members of whose older sessions the log was asked.
-    recalled: HashSet<MemberKey>,
-}
-
-/// One private cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Private {
-    /// None: of before this host knew of its sessions.
-    session: Option<SessionKey>,
-    at: EventRef,
-    /// To some of its room alone.
-    ephemeral: bool,
-}
-
-impl Told {
-    pub(super) fn began(&mut self, session: SessionKey) {
-        self.fresh.insert(session);
-    }
-
-    pub(super) fn ended(&mut self, member: MemberKey, session: SessionKey) {
-        self.fresh.remove(&session);
-        if let Some(told) = self.by_member.get_mut(&member) {
-            told.retain(|private| private.session != Some(session));
-        }
-    }
-
-    /// Of a room the newest is enough, since all of it has the same readers; ephemeral messages have their own.
-    fn note(&mut self, member: MemberKey, new: Private) {
-        let told = self.by_member.entry(member).or_default();
-        let same = |p: &Private| {
-            p.session == new.session
-                && p.at.conversation == new.at.conversation
-                && (p.at == new.at || !p.ephemeral && !new.ephemeral)
-        };
-        told.retain(|p| !same(p));
-        if told.len() >= limits::TOLD_IN_PRIVATE {
-            told.remove(0);
-        }
-        told.push(new);
-    }
-
-    /// Those of these sessions, the newest first.
-    fn of(&self, member: MemberKey, sessions: &[SessionKey]) -> Vec<EventRef> {
-        let older = sessions.iter().any(|session| !self.fresh.contains(session));
-        let is_theirs = |p: &&Private| match p.session {
-            Some(session) => sessions.contains(&session),
-            None => older,
-        };
-        let told = self.by_member.get(&member).into_iter().flatten();
-        told.rev().filter(is_theirs).map(|p| p.at).collect()
-    }
+/// Where words come from.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    pub(super) at: EventRef,
+    /// Whom of its room they are for, when not for all of it.
+    pub(super) only: Option<Arc<[MemberKey]>>,
 }
 
 impl Run<'_> {
-    /// A session of an agent has taken the event up: if it is private, that is remembered.
-    pub(super) fn note_told(&mut self, at: EventRef, session: SessionKey) {
-        let me = self.by.member;
-        let Some(room) = self.ws.rooms.get(&at.conversation) else { return };
-        let ephemeral = room.open.get(&at.seq).is_some_and(|o| o.attention.only.is_some());
-        let is_open = room.conversation.settings.visibility == Visibility::Public;
-        if (is_open && !ephemeral) || !self.directory().is_agent(me) {
-            return;
-        }
-        self.ws.told.note(me, Private { session: Some(session), at, ephemeral });
-    }
-
     /// Holds what the command would show until a person agrees, if it carries private words further. None: it may go on.
     pub(super) fn may_show(&mut self, command: &Command) -> Result<Option<Outcome>> {
         let me = self.by.member;
@@ -105,47 +44,45 @@ impl Run<'_> {
             Err(unavailable) => return Err(unavailable),
         };
         let sources = match shown.judged_by {
-            Some(at) => vec![at],
+            Some(at) => self.origin(at)?.into_iter().collect(),
             None => self.private_causes(shown.about)?,
         };
-        // Words that the agent says to all who read there, like a message.
-        let says = matches!(
-            command,
-            Command::Edit { .. } | Command::Stimulate(_) | Command::ChangeSchedules { .. }
-        );
-        if says && self.ws.approvals.all_sends {
-            // They are named in what is asked, the same each time.
-            for room in &shown.readers.rooms {
-                self.load(*room)?;
+        let first = sources.first().cloned();
+        let source = match self.carried(sources, &shown.readers)? {
+            Some(source) => Some(source),
+            None if shown.says && self.ws.approvals.all_sends => {
+                // They are named in what is asked, the same each time.
+                for room in &shown.readers.rooms {
+                    self.load(*room)?;
+                }
+                match first {
+                    Some(first) => self.recall_kept(first.at)?.map(|_| first),
+                    None => None,
+                }
             }
-            let (arguments, source) = (self.arguments(&shown), sources.first().copied());
-            return match self.ask_once(shown.tool.into(), arguments, source)? {
-                Outcome::Done => Ok(None),
-                held => Ok(Some(held)),
-            };
+            None => return Ok(None),
+        };
+        let arguments = self.arguments(&shown);
+        match self.ask_once(shown.tool.into(), arguments, source)? {
+            Outcome::Done => Ok(None),
+            held => Ok(Some(held)),
         }
-        for source in sources {
-            if self.carries(source, &shown.readers)? {
-                let arguments = self.arguments(&shown);
-                return match self.ask_once(shown.tool.into(), arguments, Some(source))? {
-                    Outcome::Done => Ok(None),
-                    held => Ok(Some(held)),
-                };
-            }
-        }
-        Ok(None)
     }
 
     /// What private words the caller's act may carry: its turn's, if it names one, by the turn's token or as `about`;
     /// else all that its sessions were told.
-    fn private_causes(&mut self, about: Option<EventRef>) -> Result<Vec<EventRef>> {
-        if let Some(turn) = self.by.turn {
-            return Ok(vec![EventRef { conversation: turn.conversation, seq: turn.seq }]);
+    fn private_causes(&mut self, about: Option<EventRef>) -> Result<Vec<Origin>> {
+        let turn = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        match turn.or_else(|| about.filter(|at| self.is_run_of_mine(*at))) {
+            Some(at) => Ok(self.origin(at)?.into_iter().collect()),
+            None => self.told_in_private(),
         }
-        match about {
-            Some(at) if self.is_run_of_mine(at) => Ok(vec![at]),
-            _ => self.told_in_private(),
-        }
+    }
+
+    /// Whom the words of an event are for. Of what was dropped from its log nobody knows any more.
+    pub(super) fn origin(&mut self, at: EventRef) -> Result<Option<Origin>> {
+        let kept = self.recall_kept(at)?;
+        Ok(kept.map(|recalled| Origin { at, only: recalled.event.only().cloned() }))
     }
 
     /// The private words that would be carried by a message to this place: those of its cause, and of all that the
@@ -156,88 +93,80 @@ impl Run<'_> {
         answers: Option<EventRef>,
         to: ConversationKey,
         only: Option<&Arc<[MemberKey]>>,
-    ) -> Result<Option<EventRef>> {
+    ) -> Result<Option<Origin>> {
         let named = self.by.turn.is_some() || answers.is_some_and(|at| self.is_run_of_mine(at));
-        let mut sources: Vec<EventRef> = cause.into_iter().collect();
+        let mut sources = Vec::new();
+        if let Some(cause) = cause {
+            sources.extend(self.origin(cause)?);
+        }
         if !named {
             sources.extend(self.told_in_private()?);
         }
-        let readers = Readers::of_room(to, only.cloned());
-        for source in sources {
-            if self.carries(source, &readers)? {
-                return Ok(Some(source));
+        self.carried(sources, &Readers::of_room(to, only.cloned()))
+    }
+
+    /// The first of these whose words would be carried to somebody who cannot read them there. Whoever was told in more
+    /// places than are looked at is held.
+    fn carried(&mut self, sources: Vec<Origin>, readers: &Readers) -> Result<Option<Origin>> {
+        for (n, source) in sources.into_iter().enumerate() {
+            if n < limits::TOLD_IN_PRIVATE && !self.carries(&source, readers)? {
+                continue;
+            }
+            match self.recall_kept(source.at) {
+                Ok(Some(_)) => return Ok(Some(source)),
+                Ok(None) => {}
+                Err(Failure::Unavailable(_)) => {
+                    let why = "what you were told in private cannot be read just now, so that nobody can be asked; \
+                               name the turn that you speak in, or try again later";
+                    return Err(Refusal::new(Code::Unavailable, why).into());
+                }
+                Err(refused) => return Err(refused),
             }
         }
         Ok(None)
     }
 
-    /// Whether the caller was offered it and is not done with it, or has answered it a moment ago.
+    /// Whether the caller was told of it and is not done with it, or has answered it a moment ago.
     fn is_run_of_mine(&self, at: EventRef) -> bool {
         let Some(room) = self.ws.rooms.get(&at.conversation) else { return false };
         let closed = || room.closed.iter().rev().find(|open| open.seq == at.seq);
         let open = room.open.get(&at.seq).or_else(closed);
         let since = self.now.plus(-limits::TURN_QUIET_MS);
-        open.and_then(|open| open.delivery(self.by.member)).is_some_and(|mine| {
-            let goes_on = match mine.state {
-                State::Settled { disposition: Disposition::Responded, at } => at > since,
-                _ => mine.is_open(),
-            };
-            goes_on && mine.attempt > 0
+        open.and_then(|open| open.delivery(self.by.member)).is_some_and(|mine| match mine.state {
+            State::Settled { disposition: Disposition::Responded, at } => at > since,
+            _ => mine.is_open(),
         })
     }
 
-    /// All that the caller's session was told in private, or its connected sessions where it names none.
-    fn told_in_private(&mut self) -> Result<Vec<EventRef>> {
-        let me = self.by.member;
-        let sessions: Vec<SessionKey> = match self.by.session {
-            Some(session) => vec![session],
-            None => self.directory().connected(me).to_vec(),
-        };
-        if sessions.is_empty() {
-            return Ok(Vec::new());
-        }
-        let older = sessions.iter().any(|session| !self.ws.told.fresh.contains(session));
-        if older && (self.ws.shared || !self.ws.told.recalled.contains(&me)) {
-            self.recall_told(me)?;
-        }
-        Ok(self.ws.told.of(me, &sessions))
-    }
-
-    /// What a member was told before this host knew of its sessions: the newest of each private conversation.
-    fn recall_told(&mut self, member: MemberKey) -> Result<()> {
-        for key in self.facts.private_seats(member)? {
-            self.load(key)?;
-            let told = |e: &&Arc<crate::event::Event>| {
-                e.attention.iter().flat_map(|a| &a.told).any(|t| t.member == member)
-            };
-            let newest = self.room(key).tail.iter().rev().find(told).map(|e| e.seq);
-            if let Some(seq) = newest {
-                let at = EventRef { conversation: key, seq };
-                self.ws.told.note(member, Private { session: None, at, ephemeral: false });
-            }
-        }
-        self.ws.told.recalled.insert(member);
-        Ok(())
-    }
-
-    /// Whether what was said at `source` would be read by somebody who cannot read it there. Of what was dropped from its
-    /// log nobody knows any more.
-    pub(super) fn carries(&mut self, source: EventRef, readers: &Readers) -> Result<bool> {
-        let Some(recalled) = self.recall_kept(source)? else { return Ok(false) };
-        let shown_to = recalled.event.only().cloned();
+    /// Whether what was said there would be read by somebody who cannot read it there. Who can is known without its room,
+    /// which may not be in memory, or damaged.
+    fn carries(&mut self, source: &Origin, readers: &Readers) -> Result<bool> {
         for room in &readers.rooms {
             self.load(*room)?;
         }
-        let from = self.room(source.conversation);
-        let open = from.conversation.settings.visibility == Visibility::Public;
+        let (key, me) = (source.at.conversation, self.by.member);
+        let stored = match self.ws.rooms.contains_key(&key) {
+            true => None,
+            false => self.facts.seats(key)?,
+        };
+        let from = self.ws.rooms.get(&key);
+        let visibility = from
+            .map(|room| room.conversation.settings.visibility)
+            .or(stored.as_ref().map(|seats| seats.visibility));
+        let Some(visibility) = visibility else { return Ok(false) };
         let alone = readers.members.is_empty() && !readers.everybody;
-        let at_home = alone && readers.rooms == [from.key()];
-        if shown_to.is_none() && (open || at_home) {
+        let at_home = alone && readers.rooms == [key];
+        if source.only.is_none() && (visibility == Visibility::Public || at_home) {
             return Ok(false);
         }
-        let reads_there = |member: &MemberKey| match &shown_to {
-            Some(only) => only.contains(member),
-            None => from.roster.contains_key(member),
+        let sits = |member: &MemberKey| match from {
+            Some(room) => room.roster.contains_key(member),
+            None => stored.as_ref().is_some_and(|s| s.members.binary_search(member).is_ok()),
+        };
+        // The agent itself knows it, also where it has lost its seat since.
+        let reads_there = |member: &MemberKey| {
+            *member == me
+                || source.only.as_ref().map_or_else(|| sits(member), |o| o.contains(member))
         };
         if let Some(only) = &readers.only {
             return Ok(!only.iter().all(reads_there));

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use chorus_core::approval::Private;
 use chorus_core::command::{Effect, Facts, Mark, MessageState, Recalled, RemoteNews, Unavailable};
 use chorus_core::conversation::{Conversation, Participation};
 use chorus_core::delivery::Open;
 use chorus_core::event::{Event, EventRef, Hash};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, ThreadKey, Uid};
 use chorus_core::inbox::Remote;
 use chorus_core::room::{Base, Dirty, Room};
 use chorus_core::schedule::Schedule;
@@ -32,6 +33,7 @@ pub(crate) struct Log {
     pub bases: HashMap<ConversationKey, Arc<Base>>,
     pub remotes: HashMap<(Uid, Hash), ConversationKey>,
     pub news: Vec<RemoteNews>,
+    pub told: Vec<Private>,
     /// Other hosts of the database that live.
     pub hosts: Vec<u32>,
 }
@@ -121,6 +123,11 @@ impl Log {
             Effect::Remote { news, .. } => Some(*news),
             _ => None,
         }));
+        for told in &changes.told {
+            let key = |p: &Private| (p.member, p.session, p.at.conversation, p.only.is_some());
+            self.told.retain(|known| key(known) != key(told));
+            self.told.push(told.clone());
+        }
         for changed in &changes.rooms {
             let conversation = changed.key;
             let room = workspace.room(conversation).expect("a changed room is in memory");
@@ -206,6 +213,16 @@ impl Facts for Log {
         channel: &Hash,
     ) -> Result<Option<ConversationKey>, Unavailable> {
         Ok(self.remotes.get(&(inbox, *channel)).copied())
+    }
+
+    fn told(
+        &mut self,
+        member: MemberKey,
+        session: Option<SessionKey>,
+        limit: usize,
+    ) -> Result<Vec<Private>, Unavailable> {
+        let mine = self.told.iter().filter(|p| (p.member, p.session) == (member, session));
+        Ok(mine.rev().take(limit).cloned().collect())
     }
 
     fn lives(&mut self, host: u32) -> Result<bool, Unavailable> {

@@ -1,12 +1,15 @@
 //! What an agent was told in private, and writes elsewhere.
 
-use chorus_core::approval::Asked;
-use chorus_core::command::{By, Command, NewStimulus, OpenThread, Outcome, SettingsPatch};
+use chorus_core::approval::{Arguments, Asked};
+use chorus_core::command::{
+    Audience, By, Command, NewStimulus, OpenThread, Outcome, SettingsPatch,
+};
 use chorus_core::conversation::{ConversationKind, Settings, Visibility};
 use chorus_core::delivery::Disposition;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Message;
-use chorus_core::ids::Uid;
+use chorus_core::ids::{MemberKey, Uid};
+use chorus_core::limits;
 use chorus_core::schedule::{Act, NewSchedule, When};
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
@@ -97,9 +100,13 @@ fn what_a_person_has_agreed_to_is_done_when_it_is_asked_for_again() {
     let act = acts(&house, before).remove(0);
     let Ok(Outcome::Held(approval)) = house.run(by, act.clone()) else { panic!("it waits") };
     assert!(matches!(&approval.asked, Asked::Call { tool, arguments }
-        if &**tool == "edit_message" && arguments.contains("\"text\":\"the merger is off\"")));
+        if &**tool == "edit_message"
+            && arguments.whole().is_some_and(|a| a.contains("\"text\":\"the merger is off\""))));
     let decide = Command::DecideApproval { approval: approval.uid, approved: true, reason: None };
     house.run(house.by(ALICE), decide).expect("who told it");
+    let kept = house.ws.directory().approvals[&approval.uid].clone();
+    let hashed = matches!(&kept.asked, Asked::Call { arguments: Arguments::Hashed(_), .. });
+    assert!(hashed, "its words are kept no longer than it waits: {kept:?}");
     assert!(matches!(house.run(by, act), Ok(Outcome::Logged { .. })));
     let other = Command::Edit {
         message: before,
@@ -172,4 +179,124 @@ fn a_private_conversation_is_opened_to_all_by_a_person_only() {
     house.run(house.by(ALICE), change(settings())).expect("a person");
     let pair = Command::ChangeConversation { conversation: house.pair, settings: settings() };
     assert_eq!(code(house.run(house.by(ALICE), pair)), Code::ValidationError);
+}
+
+fn only(member: MemberKey, mut say: Say) -> Say {
+    say.0.audience = Audience::Only(vec![member]);
+    say
+}
+
+fn off(house: &House) -> Command {
+    Command::Post(Box::new(Say::to(house.ops, "off").0))
+}
+
+// covers: ATT-421
+#[test]
+fn an_agent_without_a_session_is_held_for_half_an_hour() {
+    for claims in [true, false] {
+        let mut house = House::asleep();
+        let told = house.post(ALICE, Say::to(house.pair, "the merger is off")).expect("her room");
+        assert!(!held(house.run(house.by(SCOUT), off(&house))), "nothing was taken up");
+        if claims {
+            house.claim(SCOUT, told).expect("told to it");
+        } else {
+            house.post(SCOUT, Say::to(house.pair, "noted").answering(told)).expect("in its place");
+        }
+        assert!(held(house.run(house.by(SCOUT), off(&house))), "claims: {claims}");
+        // Of what it was asked in public it says what it likes.
+        let asked = house.says(ALICE, "@scout is the build green?");
+        house.post(SCOUT, Say::to(house.ops, "it is").answering(asked)).expect("its own to answer");
+        house.pass(limits::TURN_QUIET_MS);
+        assert!(held(house.run(house.by(SCOUT), off(&house))));
+        house.restart();
+        assert!(held(house.run(house.by(SCOUT), off(&house))), "over a restart");
+        house.now = house.now.plus(limits::TOLD_APART_MS);
+        assert!(!held(house.run(house.by(SCOUT), off(&house))), "that is over");
+    }
+}
+
+// covers: ATT-421
+#[test]
+fn a_token_of_another_session_is_judged_by_those_that_run() {
+    let (mut house, _) = told();
+    let by = house.by(SCOUT);
+    let known = Command::KnowSession { uid: Uid(99) };
+    let Ok(Outcome::Session(other)) = house.run(by, known) else { panic!("a session") };
+    assert!(held(house.run(By { session: Some(other.key), ..by }, off(&house))));
+    // A newer connection beside the one that was told is of the same agent.
+    house.connect(SCOUT);
+    assert!(held(house.run(house.by(SCOUT), off(&house))));
+}
+
+/// A channel of alice, scout and `others`, where alice tells scout something; without others it is told to scout alone
+/// in `ops`.
+fn tell(house: &mut House, others: Option<&[MemberKey]>) {
+    match others {
+        Some(others) => {
+            let members = [&[ALICE, SCOUT], others].concat();
+            let narrow = house.conversation("narrow", ConversationKind::Channel, members);
+            house.post(ALICE, Say::to(narrow, "@scout the merger is off")).expect("her room");
+            let offer = house.take(SCOUT);
+            house.reply(&offer, "noted").expect("in its place");
+            house
+                .run(house.by(ALICE), Command::RemoveSeat { conversation: narrow, member: SCOUT })
+                .expect("an operator");
+        }
+        None => {
+            let say = only(SCOUT, Say::to(house.ops, "@scout the merger is off"));
+            house.post(ALICE, say).expect("her room");
+            let offer = house.take(SCOUT);
+            house.reply(&offer, "noted").expect("in its place");
+        }
+    }
+}
+
+// covers: ATT-421
+#[test]
+fn over_a_restart_it_is_known_what_was_told_wherever_that_was() {
+    for others in [Some(&[][..]), Some(&[REVIEWER][..]), None] {
+        let mut house = House::new();
+        let session = house.by(SCOUT).session.expect("connected");
+        tell(&mut house, others);
+        for n in 0..80 {
+            house.says(BOB, &format!("line {n}"));
+        }
+        house.restart();
+        // It has not come back yet, and may.
+        assert!(held(house.run(house.by(SCOUT), off(&house))), "{others:?}");
+        house.reconnect(SCOUT, session);
+        house.pass(600_000);
+        assert!(held(house.run(house.by(SCOUT), off(&house))), "{others:?}");
+        // Nobody else was told.
+        assert!(!held(house.run(house.by(REVIEWER), off(&house))), "{others:?}");
+    }
+}
+
+// covers: ATT-421
+#[test]
+fn a_session_that_does_not_come_back_is_over() {
+    let (mut house, _) = told();
+    house.restart();
+    assert!(held(house.run(house.by(SCOUT), off(&house))));
+    house.now = house.now.plus(limits::SESSION_GONE_MS);
+    assert!(!held(house.run(house.by(SCOUT), off(&house))));
+}
+
+// covers: ATT-420
+#[test]
+fn what_was_told_to_some_is_for_those_whom_all_of_it_was_for() {
+    let mut house = House::new();
+    for of in [ALICE, BOB] {
+        let say = only(SCOUT, Say::to(house.ops, "@scout between us"));
+        house.post(of, say).expect("a person");
+        let offer = house.take(SCOUT);
+        house.reply(&offer, "noted").expect("in its place");
+    }
+    house.pass(600_000);
+    let say = |of| Command::Post(Box::new(only(of, Say::to(house.ops, "between us")).0));
+    let (to_alice, to_bob) = (say(ALICE), say(BOB));
+    for act in [to_alice, to_bob] {
+        let Ok(Outcome::Held(approval)) = house.run(house.by(SCOUT), act) else { panic!("held") };
+        assert!(!approval.is_for(ALICE) && !approval.is_for(BOB), "{approval:?}");
+    }
 }

@@ -135,7 +135,8 @@ impl App {
                 )
             }
             Asked::Call { tool, arguments } => {
-                (tool.to_string(), None, serde_json::from_str(arguments).ok(), None)
+                let whole = arguments.whole().and_then(|json| serde_json::from_str(json).ok());
+                (tool.to_string(), None, whole, None)
             }
         };
         let (source, decided) = (approval.source.as_ref(), approval.decided.as_ref());

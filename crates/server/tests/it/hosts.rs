@@ -96,6 +96,30 @@ async fn who_is_shut_out_at_one_host_is_shut_out_at_the_other() {
     close(one, other).await;
 }
 
+// covers: ATT-421
+#[tokio::test]
+async fn what_an_agent_was_told_in_private_at_one_host_is_known_at_the_other() {
+    let (one, other) = two().await;
+    let room = one.room(&["bot", "other"]).await;
+    let (ann, bot) = (one.token("ann").await, one.token("bot").await);
+    // Its session began at the one, and goes on at the other.
+    let first = one.connect_as(&bot, json!({"resumable": true})).await;
+    let session = json!({"id": first.hello["session"]["id"], "resumable": true});
+    let mut second = other.connect_as(&bot, session).await;
+    let new = json!({"title": "pair", "kind": "dm", "members": ["bot"]});
+    let pair = one.post(&ann, "/v1/channels", new).await.ok();
+    one.say(&ann, pair["id"].as_str().unwrap(), "the merger is off, is that clear?").await;
+    let event = second.take().await;
+    second.reply(&event, "It is.").await.unwrap();
+    for (n, house) in [&one, &other].into_iter().enumerate() {
+        let new = json!({"conversation": room, "text": "off", "idempotency_key": format!("k{n}")});
+        let refused = house.post(&bot, "/v1/messages", new).await.refused(403);
+        assert_eq!(refused, "APPROVAL_REQUIRED");
+    }
+    drop((first, second));
+    close(one, other).await;
+}
+
 // covers: OPS-155
 #[tokio::test]
 async fn a_host_with_other_keys_is_told_what_to_do() {

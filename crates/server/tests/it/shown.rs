@@ -5,7 +5,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::Harness;
-use crate::house::{Answer, House, START};
+use crate::house::{Answer, House, START, damage, doctor};
+use crate::mcp::clients::Wire;
 
 const SECRET: &str = "the merger is off";
 
@@ -186,4 +187,178 @@ async fn a_sensitive_tool_waits_over_rest_as_well() {
     assert_eq!(refused, "APPROVAL_REQUIRED");
     let asked = house.get(&house.operator(), "/v1/approvals").await.ok();
     assert_eq!(asked["approvals"].as_array().unwrap().len(), count, "{asked}");
+}
+
+/// A message that names no turn.
+async fn tells(house: &House, token: &str, room: &str, key: &str) -> Answer {
+    let new = json!({"conversation": room, "text": SECRET, "idempotency_key": key});
+    house.post(token, "/v1/messages", new).await
+}
+
+/// A direct conversation of ann and the bot.
+async fn pair(house: &House, ann: &str) -> String {
+    let new = json!({"title": "pair", "kind": "dm", "members": ["bot"]});
+    house.post(ann, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned()
+}
+
+// covers: ATT-421
+#[tokio::test]
+async fn an_agent_without_a_session_is_held_for_half_an_hour() {
+    for how in ["tool", "rest", "answer"] {
+        let house = House::open().await;
+        let room = house.room(&["bot", "other"]).await;
+        let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+        let pair = pair(&house, &ann).await;
+        let said = house.say(&ann, &pair, &format!("{SECRET}, is that clear?")).await;
+        let event = said["event_id"].as_str().unwrap();
+        tells(&house, &bot, &room, "before").await.ok();
+        let _ = match how {
+            "tool" => house.tool(&bot, "chat.claim", json!({"eventId": event})).await.unwrap(),
+            "rest" => house.post(&bot, "/v1/claims", json!({"event": event})).await.ok(),
+            _ => {
+                let answer = json!({"conversation": pair, "text": "It is.", "in_reply_to": event,
+                    "idempotency_key": "k0"});
+                house.post(&bot, "/v1/messages", answer).await.ok()
+            }
+        };
+        let refused = tells(&house, &bot, &room, "k1").await.refused(403);
+        assert_eq!(refused, "APPROVAL_REQUIRED", "{how}");
+        let idea = json!({"kind": "agent_idea", "text": SECRET});
+        let stimuli = format!("/v1/channels/{room}/stimuli");
+        let refused = house.post(&bot, &stimuli, idea).await.refused(403);
+        assert_eq!(refused, "APPROVAL_REQUIRED", "{how}");
+        // What it was asked in public it answers there.
+        let asked = house.say(&ann, &room, "@bot is the build green?").await;
+        let answer = json!({"conversation": room, "text": "It is green.",
+            "in_reply_to": asked["event_id"], "idempotency_key": "k2"});
+        house.post(&bot, "/v1/messages", answer).await.ok();
+        house.pass(31 * 60_000).await;
+        tells(&house, &bot, &room, "k3").await.ok();
+    }
+}
+
+// covers: ATT-421
+#[tokio::test]
+async fn a_token_of_another_session_is_judged_by_what_the_agent_was_told() {
+    let told = Told::new().await;
+    let (house, room) = (&told.house, &told.room);
+    let session = "sess_00000000000000000000000000000001";
+    let new = json!({"agent": "bot", "role": "worker", "session": session});
+    let made = house.post(&house.operator(), "/v1/tokens", new).await.ok();
+    let token = made["token"].as_str().unwrap();
+    let mine = json!({"title": "mine", "participants": []});
+    let thread = house.post(token, "/v1/threads", mine).await.ok();
+    // By this its session is known, though it never connected.
+    let status = json!({"thread_id": thread["id"], "status": "blocked"});
+    house.mcp(token, Wire::Stateless).await.call("update_thread_status", status).await.unwrap();
+    assert_eq!(tells(house, token, room, "k1").await.refused(403), "APPROVAL_REQUIRED");
+}
+
+// covers: ATT-421
+#[tokio::test]
+async fn it_is_remembered_over_a_restart_wherever_it_was_told() {
+    for ephemeral in [true, false] {
+        let house = House::open().await;
+        let room = house.room(&["bot", "other"]).await;
+        let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+        let mut harness = house.connect_as(&bot, json!({"resumable": true})).await;
+        if ephemeral {
+            let new = json!({"conversation": room, "text": format!("@bot {SECRET}, is that clear?"),
+                "visibility": "ephemeral", "only": ["bot"], "idempotency_key": "k0"});
+            house.post(&ann, "/v1/messages", new).await.ok();
+            let event = harness.take().await;
+            harness.reply(&event, "It is.").await.unwrap();
+        } else {
+            let new = json!({"title": "narrow", "members": ["bot", "ann"]});
+            let narrow = house.post(&house.operator(), "/v1/channels", new).await.ok();
+            let narrow = narrow["id"].as_str().unwrap();
+            house.say(&ann, narrow, &format!("@bot {SECRET}, is that clear?")).await;
+            let event = harness.take().await;
+            harness.reply(&event, "It is.").await.unwrap();
+            let seat = format!("/v1/channels/{narrow}/members/bot");
+            house.send(&bot, Method::DELETE, &seat, None).await.ok();
+        }
+        for n in 0..70 {
+            house.say(&ann, &room, &format!("line {n}")).await;
+        }
+        let session = json!({"id": harness.hello["session"]["id"], "resumable": true});
+        drop(harness);
+        let House { running, folder, .. } = house;
+        running.stop().await;
+        let house = House::open_in(folder, Timestamp(START.0 + 60_000)).await;
+        // Before it is back, too.
+        let refused = tells(&house, &bot, &room, "k1").await.refused(403);
+        assert_eq!(refused, "APPROVAL_REQUIRED", "ephemeral: {ephemeral}");
+        let harness = house.connect_as(&bot, session).await;
+        house.pass(600_000).await;
+        let refused = tells(&house, &bot, &room, "k1").await.refused(403);
+        assert_eq!(refused, "APPROVAL_REQUIRED", "ephemeral: {ephemeral}");
+        drop(harness);
+    }
+}
+
+// covers: ATT-421
+#[tokio::test]
+async fn a_private_room_that_is_damaged_stops_nobody_who_was_told_nothing_there() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "other"]).await;
+    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+    let mut harness = house.connect_as(&bot, json!({"resumable": true})).await;
+    let narrow = json!({"title": "narrow", "members": ["bot", "ann"]});
+    let narrow = house.post(&house.operator(), "/v1/channels", narrow).await.ok();
+    let narrow = narrow["id"].as_str().unwrap();
+    house.say(&ann, narrow, "nothing for you").await;
+    let pair = pair(&house, &ann).await;
+    house.say(&ann, &pair, &format!("{SECRET}, is that clear?")).await;
+    let event = harness.take().await;
+    harness.reply(&event, "It is.").await.unwrap();
+    let now = house.clock_now();
+    let session = json!({"id": harness.hello["session"]["id"], "resumable": true});
+    drop(harness);
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    damage(
+        folder.path(),
+        "UPDATE event SET hop = hop + 1 WHERE workspace = 1 AND conversation = 2",
+    );
+    let house = House::open_in(folder, now).await;
+    house.running.verified().await;
+    let harness = house.connect_as(&bot, session).await;
+    // A person is asked about what it was told in the other.
+    assert_eq!(tells(&house, &bot, &room, "k1").await.refused(403), "APPROVAL_REQUIRED");
+    let said = json!({"conversation": pair, "text": "And the press?", "idempotency_key": "k2"});
+    house.post(&bot, "/v1/messages", said).await.ok();
+    drop(harness);
+}
+
+// covers: ATT-420
+#[tokio::test]
+async fn a_call_that_was_decided_keeps_no_words() {
+    let told = Told::new().await;
+    let (house, before) = (&told.house, &told.before);
+    let ann = house.token("ann").await;
+    let path = format!("/v1/messages/{before}");
+    let edit = || Some(json!({"text": SECRET}));
+    let code = house.send(&told.token, Method::PATCH, &path, edit()).await.refused(403);
+    assert_eq!(code, "APPROVAL_REQUIRED");
+    let waits = house.get(&ann, "/v1/approvals").await.ok();
+    let id = waits["approvals"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(waits["approvals"][0]["arguments"]["text"], SECRET);
+    let decided = house.post(&ann, &format!("/v1/approvals/{id}"), json!({"approved": true})).await;
+    assert!(!decided.ok().to_string().contains(SECRET));
+    let all = house.get(&ann, "/v1/approvals?all=true").await.ok();
+    assert_eq!(all["approvals"][0]["state"], "approved");
+    assert!(!all.to_string().contains(SECRET), "{all}");
+    // Nor has its row any, by which the host knows it again after a restart.
+    let Told { house, token, bot, .. } = told;
+    drop(bot);
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    let found = doctor(folder.path()).problems;
+    assert!(found.is_empty(), "{found:?}");
+    let house = House::open_in(folder, START).await;
+    let other = Some(json!({"text": "the merger is on"}));
+    let code = house.send(&token, Method::PATCH, &path, other).await.refused(403);
+    assert_eq!(code, "APPROVAL_REQUIRED", "it was agreed to just that");
+    house.send(&token, Method::PATCH, &path, edit()).await.ok();
 }

@@ -52,6 +52,7 @@ pub const SQLITE: Schema = Schema {
         Migration { number: 5, name: "channels", sql: include_str!("sqlite_0005.sql") },
         Migration { number: 6, name: "webhooks", sql: include_str!("sqlite_0006.sql") },
         Migration { number: 7, name: "tokens", sql: include_str!("sqlite_0007.sql") },
+        Migration { number: 8, name: "told", sql: include_str!("sqlite_0008.sql") },
     ],
     audited_since: 2,
     assets_since: 5,
@@ -68,6 +69,7 @@ pub const POSTGRES: Schema = Schema {
     steps: &[
         Migration { number: 1, name: "rooms", sql: include_str!("postgres_0001.sql") },
         Migration { number: 2, name: "tokens", sql: include_str!("postgres_0002.sql") },
+        Migration { number: 3, name: "told", sql: include_str!("postgres_0003.sql") },
     ],
     audited_since: 1,
     assets_since: 1,

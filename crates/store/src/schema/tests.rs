@@ -11,7 +11,7 @@ use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 use crate::{approval, conversation, directory, event, mark, message, open, thread};
 
-const TABLES: [&Table; 38] = [
+const TABLES: [&Table; 39] = [
     &crate::asset::ASSET,
     &crate::asset::BLOB,
     &crate::asset::REF,
@@ -26,6 +26,7 @@ const TABLES: [&Table; 38] = [
     &directory::TOKEN,
     &crate::token::ISSUED,
     &crate::token::CUT_OFF,
+    &crate::told::TOLD,
     &approval::APPROVAL,
     &crate::base::BASE,
     &conversation::CONVERSATION,

@@ -57,7 +57,7 @@ pub struct Approval {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub text: Option<String>,
-    /// The message's other content, until it is decided; or the tool's arguments.
+    /// The message's other content, or the tool's arguments, until it is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub arguments: Option<serde_json::Value>,

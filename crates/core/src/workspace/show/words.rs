@@ -21,6 +21,8 @@ pub(super) struct Shown {
     /// What it is judged by, whatever else was told: the event that a disposition is about, or the newest of a
     /// conversation that is opened to all.
     pub(super) judged_by: Option<EventRef>,
+    /// The agent says it to all who read there, like a message.
+    pub(super) says: bool,
     pub(super) fields: Vec<(&'static str, String)>,
 }
 
@@ -56,8 +58,7 @@ impl Run<'_> {
                 let fields = vec![("message", event(*message)), ("text", content.text.to_string())];
                 let mut shown = self.beside(at, "edit_message", fields)?;
                 shown.fields.extend(more(content));
-                shown.about = None;
-                Some(shown)
+                Some(Shown { about: None, says: true, ..shown })
             }
             Command::React { message, signal, detail: Some(detail), on: true } => {
                 let at = self.event_by_uid(*message, "message")?;
@@ -172,14 +173,15 @@ impl Run<'_> {
                     let targets = new.targets.iter().copied().chain(new.source);
                     shown.readers.only = Some(targets.chain([self.by.member]).collect());
                 }
-                Some(shown)
+                Some(Shown { says: true, ..shown })
             }
             Command::ChangeSchedules { conversation, act } => match &**act {
                 Act::Add(new) => {
                     let mut fields = vec![("text", new.text.to_string())];
                     fields.extend(new.title.iter().map(|title| ("title", title.to_string())));
                     fields.push(("targets", self.called(&new.targets)));
-                    Some(self.said_in(*conversation, "create_schedule", fields)?)
+                    let shown = self.said_in(*conversation, "create_schedule", fields)?;
+                    Some(Shown { says: true, ..shown })
                 }
                 Act::Change(schedule, patch) => {
                     let texts = [("text", &patch.text), ("title", &patch.title)];
@@ -191,7 +193,8 @@ impl Run<'_> {
                         return Ok(None);
                     }
                     fields.push(("schedule", schedule.show(Prefix::Schedule)));
-                    Some(self.said_in(*conversation, "change_schedule", fields)?)
+                    let shown = self.said_in(*conversation, "change_schedule", fields)?;
+                    Some(Shown { says: true, ..shown })
                 }
                 Act::Remove(_) => None,
             },
@@ -289,7 +292,7 @@ pub(super) fn plain(
     readers: Readers,
     fields: Vec<(&'static str, String)>,
 ) -> Shown {
-    Shown { tool, readers, about: None, judged_by: None, fields }
+    Shown { tool, readers, about: None, judged_by: None, says: false, fields }
 }
 
 fn event(uid: Uid) -> String {

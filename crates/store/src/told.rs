@@ -1,0 +1,62 @@
+//! What agents have taken up in private, while it counts.
+
+use chorus_core::approval::Private;
+use chorus_core::event::EventRef;
+use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp};
+use chorus_core::packed;
+
+use crate::db::{Db, Result, Row, Table};
+
+pub(crate) static TOLD: Table = Table::new(
+    "told",
+    5,
+    &["workspace", "member", "session", "conversation", "ephemeral", "seq", "at", "shown_to"],
+);
+
+pub(crate) fn put(db: &dyn Db, workspace: i64, told: &Private) -> Result<()> {
+    let only = told.only.as_ref().map(|o| packed::members(&o.iter().copied().collect()));
+    db.put(
+        &TOLD,
+        &[
+            workspace.into(),
+            told.member.0.into(),
+            told.session.map_or(0, |s| s.0).into(),
+            told.at.conversation.0.into(),
+            only.is_some().into(),
+            told.at.seq.0.into(),
+            told.when.0.into(),
+            only.as_deref().into(),
+        ],
+    )
+}
+
+/// What a member has taken up in that session, or in none: the newest, at most `limit`.
+pub(crate) fn of(
+    db: &dyn Db,
+    workspace: i64,
+    member: MemberKey,
+    session: Option<SessionKey>,
+    limit: usize,
+) -> Result<Vec<Private>> {
+    let sql = format!(
+        "{} WHERE workspace = $1 AND member = $2 AND session = $3 ORDER BY at DESC LIMIT $4",
+        TOLD.select()
+    );
+    let session = session.map_or(0, |s| s.0).into();
+    let values = [workspace.into(), member.0.into(), session, (limit as u64).into()];
+    db.all(&sql, &values, read)
+}
+
+fn read(row: &dyn Row) -> Result<Private> {
+    let session: u32 = row.int(2)?;
+    Ok(Private {
+        member: MemberKey(row.int(1)?),
+        session: (session > 0).then_some(SessionKey(session)),
+        at: EventRef { conversation: ConversationKey(row.int(3)?), seq: Seq(row.int(5)?) },
+        only: match row.maybe_blob(7)? {
+            Some(bytes) => Some(packed::read_members(bytes)?.into_iter().collect()),
+            None => None,
+        },
+        when: Timestamp(row.int(6)?),
+    })
+}
