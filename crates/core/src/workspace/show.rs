@@ -15,8 +15,8 @@ use super::{Failure, Result, Run};
 use crate::command::{Command, Outcome};
 use crate::conversation::Visibility;
 use crate::delivery::{Disposition, State};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Prefix, SessionKey};
+use crate::event::{EventRef, Message};
+use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, SessionKey, Uid};
 use crate::limits;
 use words::{Readers, Shown};
 
@@ -124,7 +124,8 @@ impl Run<'_> {
                 held => Ok(Some(held)),
             };
         }
-        for source in sources {
+        let files = self.carried_files(&shown.files, &shown.readers)?;
+        for source in sources.into_iter().chain(files) {
             if self.carries(source, &shown.readers)? {
                 let arguments = self.arguments(&shown);
                 return match self.ask_once(shown.tool.into(), arguments, Some(source))? {
@@ -154,6 +155,7 @@ impl Run<'_> {
         &mut self,
         cause: Option<EventRef>,
         answers: Option<EventRef>,
+        message: &Message,
         to: ConversationKey,
         only: Option<&Arc<[MemberKey]>>,
     ) -> Result<Option<EventRef>> {
@@ -166,6 +168,29 @@ impl Run<'_> {
         for source in sources {
             if self.carries(source, &readers)? {
                 return Ok(Some(source));
+            }
+        }
+        self.carried_files(&message.assets(), &readers)
+    }
+
+    /// Where one of the files is shown to the caller in private, if it would be read by somebody who sees it nowhere.
+    fn carried_files(&mut self, files: &[Uid], readers: &Readers) -> Result<Option<EventRef>> {
+        for file in files {
+            let mut carried = None;
+            for place in self.facts.asset_places(*file, self.by.member)? {
+                self.load(place.conversation)?;
+                // One that is pinned is shown to all who read there, like what was said there last.
+                let newest = self.room(place.conversation).head.seq;
+                let seq = if place.seq == Seq(0) { newest } else { place.seq };
+                let place = EventRef { seq, ..place };
+                if !self.carries(place, readers)? {
+                    carried = None;
+                    break;
+                }
+                carried = Some(place);
+            }
+            if carried.is_some() {
+                return Ok(carried);
             }
         }
         Ok(None)

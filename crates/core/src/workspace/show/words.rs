@@ -8,6 +8,7 @@ use crate::conversation::Visibility;
 use crate::event::{EventRef, Message};
 use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use crate::inbox;
+use crate::member::MemberFields;
 use crate::schedule::Act;
 use crate::work::status_metadata;
 
@@ -22,6 +23,8 @@ pub(super) struct Shown {
     /// conversation that is opened to all.
     pub(super) judged_by: Option<EventRef>,
     pub(super) fields: Vec<(&'static str, String)>,
+    /// Files that it refers to.
+    pub(super) files: Vec<Uid>,
 }
 
 /// Who would read it: all of these.
@@ -56,6 +59,7 @@ impl Run<'_> {
                 let fields = vec![("message", event(*message)), ("text", content.text.to_string())];
                 let mut shown = self.beside(at, "edit_message", fields)?;
                 shown.fields.extend(more(content));
+                shown.files = content.assets();
                 shown.about = None;
                 Some(shown)
             }
@@ -115,6 +119,13 @@ impl Run<'_> {
                 if opens {
                     fields.push(("visibility", "public".to_owned()));
                 }
+                let pinned = &room.conversation.settings.pins;
+                let pins = settings.pins.iter().flatten().copied();
+                let files: Vec<Uid> = pins.filter(|pin| !pinned.contains(pin)).collect();
+                if !files.is_empty() {
+                    let ids: Vec<_> = files.iter().map(|pin| pin.show(Prefix::Asset)).collect();
+                    fields.push(("pinned_assets", ids.join(", ")));
+                }
                 if fields.is_empty() {
                     return Ok(None);
                 }
@@ -124,7 +135,7 @@ impl Run<'_> {
                     false => Readers::of_room(key, None),
                 };
                 let judged_by = opens.then_some(newest);
-                Some(Shown { judged_by, ..plain("change_channel", readers, fields) })
+                Some(Shown { judged_by, files, ..plain("change_channel", readers, fields) })
             }
             Command::SetSeat { conversation, member, terms, .. } => match &terms.name {
                 Some(Some(name)) => {
@@ -197,14 +208,12 @@ impl Run<'_> {
             },
             Command::Project(asked) => self.words_of_project(asked)?,
             Command::AddMember { id, fields, .. } => {
-                let name = fields.display_name.clone().unwrap_or_default();
-                let fields = vec![("display_name", name), ("id", id.clone())];
-                Some(plain("add_member", Readers::everybody(), fields))
+                let mut words = about_member(fields);
+                words.push(("id", id.clone()));
+                Some(plain("add_member", Readers::everybody(), words))
             }
             Command::ChangeMember { member, fields } => {
-                let texts = [("display_name", &fields.display_name), ("handle", &fields.handle)];
-                let mut words: Vec<_> =
-                    texts.iter().filter_map(|(n, t)| Some((*n, (*t).clone()?))).collect();
+                let mut words = about_member(fields);
                 if words.is_empty() {
                     return Ok(None);
                 }
@@ -289,7 +298,17 @@ pub(super) fn plain(
     readers: Readers,
     fields: Vec<(&'static str, String)>,
 ) -> Shown {
-    Shown { tool, readers, about: None, judged_by: None, fields }
+    Shown { tool, readers, about: None, judged_by: None, fields, files: Vec::new() }
+}
+
+fn about_member(fields: &MemberFields) -> Vec<(&'static str, String)> {
+    let texts = [
+        ("display_name", &fields.display_name),
+        ("handle", &fields.handle),
+        ("identities", &fields.identities),
+        ("owner", &fields.owner),
+    ];
+    texts.iter().filter_map(|(name, text)| Some((*name, (*text).clone()?))).collect()
 }
 
 fn event(uid: Uid) -> String {
