@@ -407,6 +407,26 @@ impl Directory {
         }
     }
 
+    /// A name under which somebody is shown that is not its own: it is nobody else's, and looks like nobody else's.
+    pub(crate) fn must_not_be_taken_for_another(
+        &self,
+        name: &str,
+        by: MemberKey,
+    ) -> Result<(), Refusal> {
+        let target = Target::Member(by);
+        self.must_not_resemble(name, Some(target))?;
+        let own = |m: &Arc<Member>| {
+            [&m.id, &m.handle, &m.display_name].iter().any(|own| fold(own) == fold(name))
+        };
+        match self.looks.named(name, target) {
+            Some(other) if !self.member(by).is_some_and(own) => {
+                let why = format!("the name {other:?} is another's");
+                Err(Refusal::new(Code::Conflict, why))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Two targets of one name would make it name nobody, so the second is refused.
     fn check_free(&self, name: &str) -> Result<(), Refusal> {
         if fold(name) == HOST_HANDLE {

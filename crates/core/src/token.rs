@@ -73,6 +73,18 @@ pub fn may_revoke(by: &By, kind: MemberKind) -> Result<(), Refusal> {
     may_issue(by, kind, Authority::Worker)
 }
 
+/// Whether `by` may say of a new member of this kind whose it is, and who it is elsewhere. The owner keeps the agent's
+/// inboxes, and an identity is believed: for people that is an operator's to say.
+pub fn may_vouch(by: &By, kind: MemberKind) -> Result<(), Refusal> {
+    match (by.authority, kind) {
+        (Authority::Operator, _) | (Authority::Orchestrator, MemberKind::Agent) => Ok(()),
+        _ => {
+            let why = "whose a person is, and who it is elsewhere, is said by an operator";
+            Err(Refusal::new(Code::InsufficientAuthority, why))
+        }
+    }
+}
+
 impl Directory {
     /// The tokens of a member, as they were handed out.
     pub fn issued_to(&self, member: MemberKey) -> impl Iterator<Item = &Arc<Issued>> {

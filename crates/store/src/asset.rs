@@ -187,6 +187,17 @@ pub(crate) fn is_seen(
     viewer: Option<MemberKey>,
 ) -> Result<bool> {
     let Some(viewer) = viewer.filter(|viewer| *viewer != asset.by) else { return Ok(true) };
+    Ok(!seen_at(db, workspace, asset, viewer, 1)?.is_empty())
+}
+
+/// Where a file is shown to a member, at so many places at most.
+pub(crate) fn seen_at(
+    db: &dyn Db,
+    workspace: i64,
+    asset: &Asset,
+    viewer: MemberKey,
+    most: usize,
+) -> Result<Vec<EventRef>> {
     let sql =
         "SELECT conversation, seq FROM asset_ref WHERE workspace = $1 AND asset = $2 LIMIT $3";
     let id = asset.uid.0.to_be_bytes();
@@ -194,16 +205,20 @@ pub(crate) fn is_seen(
     let refs = db.all(sql, &values, |row| {
         Ok(EventRef { conversation: ConversationKey(row.int(0)?), seq: Seq(row.int(1)?) })
     })?;
+    let mut seen = Vec::new();
     for at in refs {
         let Some(home) = conversation::get(db, workspace, at.conversation)? else { continue };
         let may_read = home.settings.visibility == Visibility::Public
             || conversation::sits(db, workspace, at.conversation, viewer)?;
         let shown = |event: Event| event.is_shown_to(viewer);
         if may_read && (at.seq == PINNED || event::get(db, workspace, at)?.is_some_and(shown)) {
-            return Ok(true);
+            seen.push(at);
+            if seen.len() == most {
+                break;
+            }
         }
     }
-    Ok(false)
+    Ok(seen)
 }
 
 /// Whether a member is shown a message of the conversation that refers to the file, or the file is pinned to it.

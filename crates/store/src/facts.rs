@@ -24,6 +24,9 @@ use crate::{
     thread, told, turn,
 };
 
+/// Places of one file that are looked at.
+const PLACES: usize = 16;
+
 /// Facts of one workspace at one moment.
 pub(crate) struct Stored<'a> {
     pub(crate) db: &'a dyn Db,
@@ -222,6 +225,13 @@ impl Facts for Stored<'_> {
         match asset::get(self.db, self.workspace, uid)? {
             Some(asset) => Ok(asset::is_seen(self.db, self.workspace, &asset, Some(member))?),
             None => Ok(false),
+        }
+    }
+
+    fn asset_places(&mut self, uid: Uid, member: MemberKey) -> Result<Vec<EventRef>, Unavailable> {
+        match asset::get(self.db, self.workspace, uid)?.filter(|asset| asset.by != member) {
+            Some(asset) => Ok(asset::seen_at(self.db, self.workspace, &asset, member, PLACES)?),
+            None => Ok(Vec::new()),
         }
     }
 

@@ -44,7 +44,7 @@ pub fn decide(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention {
 }
 
 fn decide_openly(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention {
-    let agent = said.author.is_agent();
+    let agent = said.by_agent;
     if agent && said.answers_ack {
         let (intent, rest) = (said.intent, Directedness::Ambient);
         return Attention::plain(intent, rest, Vec::new());
@@ -187,7 +187,7 @@ impl<'a> Candidates<'a> {
         let goes_on = before.author == self.said.author.key
             && self.said.replied_to.is_none()
             && self.said.at.since(before.at) <= limits::FRAGMENT_CAP_MS
-            && !self.said.author.is_agent();
+            && !self.said.by_agent;
         let Some(attention) = before.attention.as_ref().filter(|_| goes_on) else { return };
         for told in &attention.told {
             if is_meant(&told.decision) && told.decision.policy == Policy::MustRespond {
@@ -200,7 +200,7 @@ impl<'a> Candidates<'a> {
     fn add_flow(&mut self) {
         let said = self.said;
         let says_so = said.replied_to.is_some() || self.told.iter().any(|t| is_meant(&t.decision));
-        if said.author.is_agent() || says_so || self.named.addresses {
+        if said.by_agent || says_so || self.named.addresses {
             return;
         }
         let saying = Saying {
@@ -330,7 +330,7 @@ impl<'a> Candidates<'a> {
                 rule,
                 thread_is_mine: self.is_mine(member),
                 urgent: said.urgent,
-                author_is_agent: said.author.is_agent(),
+                author_is_agent: said.by_agent,
                 hop: said.hop,
                 participates,
                 follows: self.room.listeners.contains(&member),

@@ -20,7 +20,7 @@ pub(super) fn is_addressed(rule: Rule) -> bool {
 /// Whether a person says a courtesy to an agent, and neither has spoken to the other among the room's newest events
 /// within [`limits::FIRST_WORDS_MS`].
 pub(super) fn are(room: &Room, directory: &Directory, said: &Said<'_>, agent: MemberKey) -> bool {
-    if said.intent != Intent::Social || said.author.is_agent() || !directory.is_agent(agent) {
+    if said.intent != Intent::Social || said.by_agent || !directory.is_agent(agent) {
         return false;
     }
     let person = said.author.key;

@@ -43,6 +43,8 @@ pub fn meaning(
 /// A message as attention sees it.
 pub struct Said<'a> {
     pub author: &'a Member,
+    /// An agent has said it, or asked for it in whoever's name.
+    pub by_agent: bool,
     pub text: &'a str,
     pub intent: Intent,
     /// The question of a member that it answers.
@@ -99,6 +101,7 @@ impl<'a> Said<'a> {
         let (intent, answers) = meaning(room, author, Standpoint { thread, seq }, text, replied);
         Self {
             author,
+            by_agent: author.is_agent(),
             text,
             intent,
             answers,

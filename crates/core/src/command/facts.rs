@@ -93,6 +93,15 @@ pub trait Facts {
     fn may_see_asset(&mut self, _uid: Uid, _member: MemberKey) -> Result<bool, Unavailable> {
         Ok(false)
     }
+    /// Where a file that another brought is shown to a member: messages, and conversations that it is pinned to, whose seq
+    /// is 0.
+    fn asset_places(
+        &mut self,
+        _uid: Uid,
+        _member: MemberKey,
+    ) -> Result<Vec<EventRef>, Unavailable> {
+        Ok(Vec::new())
+    }
     /// Where a member's cursor is in a conversation, or in one thread of it.
     fn mark(
         &mut self,

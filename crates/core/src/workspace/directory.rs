@@ -1,5 +1,7 @@
 //! Administration of members, roles and streams; sessions that come and go.
 
+use std::sync::Arc;
+
 use super::{Failure, Result, Run};
 use crate::command::{Authority, Command, Outcome};
 use crate::delivery::{Disposition, State};
@@ -8,18 +10,34 @@ use crate::event::EventRef;
 use crate::ids::{MemberKey, SessionKey, Uid};
 use crate::limits;
 use crate::member::Session;
-use crate::token::{OPERATOR, may_revoke};
+use crate::token::{OPERATOR, may_revoke, may_vouch};
 
 impl Run<'_> {
     pub(super) fn administer(&mut self, command: Command) -> Result<Outcome> {
         self.must_govern()?;
         let outcome = match command {
             Command::AddMember { id, kind, fields } => {
+                if fields.identities.is_some() || fields.owner.is_some() {
+                    may_vouch(&self.by, kind)?;
+                }
                 let member = self.directory_mut().add_member(&id, kind, &fields)?;
                 self.ws.changes.members.push(member.clone());
                 Outcome::Member(member)
             }
             Command::ChangeMember { member, fields } => {
+                let old = self.directory().member(member);
+                let same = |new: &Option<String>, old: Option<&Arc<str>>| {
+                    new.is_none() || new.as_deref() == old.map(|old| &**old)
+                };
+                let is_same = old.is_some_and(|old| {
+                    same(&fields.owner, old.owner.as_ref())
+                        && same(&fields.identities, old.identities.as_ref())
+                });
+                if !is_same && !self.is_operator() {
+                    let why =
+                        "whose a member is, and who it is elsewhere, is changed by an operator";
+                    return Err(Refusal::new(Code::InsufficientAuthority, why).into());
+                }
                 let member = self.directory_mut().change_member(member, &fields)?;
                 self.ws.changes.members.push(member.clone());
                 Outcome::Member(member)

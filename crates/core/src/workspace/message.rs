@@ -193,6 +193,7 @@ impl Run<'_> {
             self.ws.people(),
             &Said {
                 author: &author,
+                by_agent: author.is_agent(),
                 text: &content.text,
                 intent,
                 answers,

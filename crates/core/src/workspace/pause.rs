@@ -63,19 +63,20 @@ impl Run<'_> {
         place: &Place,
         cause: Option<EventRef>,
     ) -> Result<()> {
-        self.check_budget(me, place.key, place.thread)?;
+        if me.is_agent() {
+            self.check_budget(place.key, place.thread)?;
+        }
         self.check_turn(me, place.key, self.subject(place), cause)
     }
 
     /// Whether an agent may say one more thing here.
     pub(super) fn check_budget(
         &self,
-        me: &Member,
         key: ConversationKey,
         thread: Option<ThreadKey>,
     ) -> Result<()> {
         let room = self.room(key);
-        if !me.is_agent() || !self.ws.is_paused(room, thread) {
+        if !self.ws.is_paused(room, thread) {
             return Ok(());
         }
         let said = room.unattended(thread);
@@ -114,7 +115,7 @@ impl Run<'_> {
         }
     }
 
-    /// Adds the word to a person, if this message is the one that uses the budget up.
+    /// Adds the word to a person, if this message, of an agent or asked for by one, is what uses the budget up.
     pub(super) fn note_spent(
         &self,
         me: &Member,
@@ -125,7 +126,7 @@ impl Run<'_> {
     ) {
         let (key, thread) = (place.key, place.thread);
         let room = self.room(key);
-        let counts = me.is_agent() && is_talk(message, attention);
+        let counts = is_talk(message, attention);
         let most = self.ws.budget(room, thread).filter(|_| counts);
         let paused = most.is_some_and(|most| room.unattended(thread) + 1 >= most);
         if paused || (counts && self.ends_turns(me, place, cause, attention)) {

@@ -70,7 +70,8 @@ impl Run<'_> {
         }
         if approved.is_none() && me.is_agent() && !self.directory().is_stand_in(me.key) {
             let cause = verdict.cause;
-            let carried = self.carried_by_send(cause, place.answers, place.key, only.as_ref())?;
+            let (answers, said) = (place.answers, &post.message);
+            let carried = self.carried_by_send(cause, answers, said, place.key, only.as_ref())?;
             if self.ws.approvals.all_sends || carried.is_some() {
                 let answered = cause.filter(|_| place.answers == cause);
                 let source = match (carried, cause) {
@@ -257,7 +258,9 @@ impl Run<'_> {
             )
         };
         let mut attention = directedness::decide(room, self.ws.people(), &said);
-        self.note_spent(me, place, verdict.cause, &post.message, &mut attention);
+        if me.is_agent() {
+            self.note_spent(me, place, verdict.cause, &post.message, &mut attention);
+        }
         Ok(attention)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::conversation::derived;
 use super::{Result, Run};
-use crate::attention::names::Target;
+use crate::attention::names::looks::look_alike;
 use crate::command::Outcome;
 use crate::conversation::{Participation, Settings, Terms, TermsPatch};
 use crate::delivery::{Disposition, State};
@@ -79,8 +79,14 @@ impl Run<'_> {
             return Err(Refusal::invalid(why).into());
         }
         check_title("display name", new.name.as_deref())?;
-        if let Some(name) = &new.name {
-            self.directory().must_not_resemble(name, Some(Target::Member(member)))?;
+        if let Some(name) = new.name.as_ref().filter(|_| new.name != old.name) {
+            self.directory().must_not_be_taken_for_another(name, member)?;
+            let others = settings.seats.iter().filter(|(seat, _)| **seat != member);
+            let mut names = others.filter_map(|(_, terms)| terms.name.as_deref());
+            if let Some(other) = names.find(|other| look_alike(other, name)) {
+                let why = format!("the name {name:?} looks like {other:?}, which another has here");
+                return Err(Refusal::new(Code::Conflict, why).into());
+            }
         }
         if let Some(uid) = new.session.filter(|uid| old.session != Some(*uid)) {
             let session = self.directory().session_by_uid(uid);

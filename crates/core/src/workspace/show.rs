@@ -16,8 +16,8 @@ use crate::command::{Command, Outcome};
 use crate::conversation::Visibility;
 use crate::delivery::{Disposition, State};
 use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Prefix};
+use crate::event::{EventRef, Message};
+use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, Uid};
 use crate::limits;
 pub(super) use told::Told;
 use words::{Readers, Shown};
@@ -48,7 +48,11 @@ impl Run<'_> {
             None => self.private_causes(shown.about)?,
         };
         let first = sources.first().cloned();
-        let source = match self.carried(sources, &shown.readers)? {
+        let carried = match self.carried(sources, &shown.readers)? {
+            None => self.carried_files(&shown.files, &shown.readers)?,
+            carried => carried,
+        };
+        let source = match carried {
             Some(source) => Some(source),
             None if shown.says && self.ws.approvals.all_sends => {
                 // They are named in what is asked, the same each time.
@@ -91,6 +95,7 @@ impl Run<'_> {
         &mut self,
         cause: Option<EventRef>,
         answers: Option<EventRef>,
+        message: &Message,
         to: ConversationKey,
         only: Option<&Arc<[MemberKey]>>,
     ) -> Result<Option<Origin>> {
@@ -102,7 +107,11 @@ impl Run<'_> {
         if !named {
             sources.extend(self.told_in_private()?);
         }
-        self.carried(sources, &Readers::of_room(to, only.cloned()))
+        let readers = Readers::of_room(to, only.cloned());
+        match self.carried(sources, &readers)? {
+            None => self.carried_files(&message.assets(), &readers),
+            carried => Ok(carried),
+        }
     }
 
     /// The first of these whose words would be carried to somebody who cannot read them there. Whoever was told in more
@@ -121,6 +130,31 @@ impl Run<'_> {
                     return Err(Refusal::new(Code::Unavailable, why).into());
                 }
                 Err(refused) => return Err(refused),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where one of the files is shown to the caller in private, if it would be read by somebody who sees it nowhere.
+    fn carried_files(&mut self, files: &[Uid], readers: &Readers) -> Result<Option<Origin>> {
+        for file in files {
+            let mut carried = None;
+            for place in self.facts.asset_places(*file, self.by.member)? {
+                self.load(place.conversation)?;
+                // One that is pinned is shown to all who read there, like what was said there last.
+                let newest = self.room(place.conversation).head.seq;
+                let seq = if place.seq == Seq(0) { newest } else { place.seq };
+                let place = self.origin(EventRef { seq, ..place })?;
+                carried = match place {
+                    Some(place) if self.carries(&place, readers)? => Some(place),
+                    _ => None,
+                };
+                if carried.is_none() {
+                    break;
+                }
+            }
+            if carried.is_some() {
+                return Ok(carried);
             }
         }
         Ok(None)

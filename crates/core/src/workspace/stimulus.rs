@@ -44,8 +44,8 @@ impl Run<'_> {
         keys::check_free("dedupe_key", new.dedupe_key.as_deref())?;
         let thread = self.thread_here(key, new.thread)?;
         let chain = self.chain_here(key)?;
-        if !new.targets.is_empty() {
-            self.check_budget(&me, key, thread.map(|(thread, _)| thread))?;
+        if chain.is_some() && !new.targets.is_empty() {
+            self.check_budget(key, thread.map(|(thread, _)| thread))?;
         }
         let (drawn, source) = (self.drawn, new.source.unwrap_or(me.key));
         let stimulus = Stimulus {
@@ -358,6 +358,7 @@ impl Run<'_> {
             Attention { only, ..Attention::plain(intent, rest, Vec::new()) }
         } else {
             let said = Said {
+                by_agent: me.is_agent() || stimulus.chain.is_some(),
                 hop,
                 mentions: &stimulus.targets,
                 only: only.as_ref(),
@@ -379,11 +380,11 @@ impl Run<'_> {
         };
         let key_of = stimulus.uid.0.to_be_bytes();
         let mut payload = key_of;
-        if stimulus.chain.is_some() && me.is_agent() {
-            // An agent has asked for it: it is judged, and counts, as if it were a message.
+        if stimulus.chain.is_some() {
+            // An agent has asked for it, in whoever's name: it is judged, and counts, as if it were its message.
             payload = (!stimulus.uid.0).to_be_bytes();
             if is_talk(&message, &attention) {
-                self.check_budget(&me, key, thread)?;
+                self.check_budget(key, thread)?;
             }
             let place = Place { key, thread, answers: None, opens: None };
             self.note_spent(&me, &place, cause, &message, &mut attention);

@@ -8,29 +8,53 @@ use chorus_core::limits;
 use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::rest::approvals::{self as rest, Approvals, Decision, ListApprovals};
 use chorus_wire::{canonical, jsonrpc};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::alike::{Asked as Call, Like, like, of_tool};
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
 use crate::view;
 
 impl App {
-    /// Refuses an agent's call of a tool that the operator marked sensitive, until a person has agreed to just
-    /// this call. A send is not asked for here: it is kept whole, and made when it is approved.
+    /// Refuses an agent's call of a tool that the operator marked sensitive, or that does what one does, until a person
+    /// has agreed to just this call.
     pub(crate) async fn may_call(
         &self,
         caller: &Caller,
         tool: Tool,
         arguments: Option<&RawValue>,
     ) -> Result<(), Refusal> {
-        if tool.sends() || !self.sensitive.contains(&tool) {
+        let (own, others) = ([like(tool, Some)], of_tool(tool));
+        if !self.is_sensitive(&own) && !self.is_sensitive(others) {
             return Ok(());
         }
-        // The turn it is called in is no part of what is asked.
-        let mut fields: Map<String, Value> = jsonrpc::params(arguments)
+        let asked: Map<String, Value> = jsonrpc::params(arguments)
             .map_err(|why| Refusal::invalid(format!("the arguments: {why}")))?;
-        let turn = fields.remove("turn");
+        let likes: &[Like] = if self.is_sensitive(&own) { &own } else { others };
+        self.may_do(caller, likes, asked).await
+    }
+
+    /// Whether one of them waits for a person. A send is not asked for here: it is kept whole, and made when it is
+    /// approved.
+    pub(crate) fn is_sensitive(&self, likes: &[Like]) -> bool {
+        likes.iter().any(|like| self.sensitive.contains(&like.tool) && !like.tool.sends())
+    }
+
+    /// The same for what does what these tools do: it is asked for as the first of them that is sensitive.
+    pub(crate) async fn may_do(
+        &self,
+        caller: &Caller,
+        likes: &[Like],
+        mut asked: Map<String, Value>,
+    ) -> Result<(), Refusal> {
+        // The turn it is called in is no part of what is asked.
+        let turn = asked.remove("turn");
+        let of = |like: &Like| {
+            let arguments = (like.arguments)(Call(asked.clone()))?;
+            self.is_sensitive(std::slice::from_ref(like)).then_some((like.tool, arguments.0))
+        };
+        let Some((tool, fields)) = likes.iter().find_map(of) else { return Ok(()) };
         let caller = self.in_turn(caller, turn.as_ref().and_then(Value::as_str))?;
         let text = Value::Object(fields).to_string();
         let arguments = canonical::canonical_json(&text, limits::TEXT_BYTES)?.into();
@@ -43,20 +67,6 @@ impl App {
             }
             other => Err(unexpected(&other)),
         }
-    }
-
-    /// The same for what a door does that a tool does too; `arguments` are the tool's.
-    pub(crate) async fn may_do(
-        &self,
-        caller: &Caller,
-        tool: Tool,
-        arguments: impl FnOnce() -> Map<String, Value>,
-    ) -> Result<(), Refusal> {
-        if !self.sensitive.contains(&tool) {
-            return Ok(());
-        }
-        let asked = to_raw_value(&arguments()).ok();
-        self.may_call(caller, tool, asked.as_deref()).await
     }
 
     /// What waits where the caller may see what it is about; an operator sees all.

@@ -3,11 +3,9 @@
 use chorus_core::command::{Command, Offer, Outcome};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Prefix;
-use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::attention::tools;
 use chorus_wire::rest::claims::{Claim, Claims};
-use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
@@ -27,8 +25,6 @@ impl App {
     /// `POST /v1/claims`.
     pub(crate) async fn claim(&self, caller: &Caller, event: &str) -> Result<Claim, Refusal> {
         caller.must_not_be_a_turn()?;
-        let asked = to_raw_value(&json!({ "eventId": event })).ok();
-        self.may_call(caller, Tool::Claim, asked.as_deref()).await?;
         let (claim, offer) = self.take_claim(caller, event).await?;
         let entry = &offer.entry;
         let directory = self.directory();

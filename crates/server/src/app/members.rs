@@ -35,7 +35,10 @@ impl App {
                 handle: new.handle,
                 display_name: new.display_name,
                 owner: new.owner_id,
-                identities: identities(&new.identities)?,
+                identities: match &new.identities[..] {
+                    [] => None,
+                    some => identities(some)?,
+                },
             },
         };
         match self.change(caller.by, command).await? {

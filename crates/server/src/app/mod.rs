@@ -4,6 +4,7 @@
 //! see. It decides nothing about the room itself: that is core's. What it checks is what only the edge knows:
 //! ids, content, and what a token may be used for.
 
+pub(crate) mod alike;
 mod draw;
 mod idempotency;
 mod ids;

@@ -51,6 +51,9 @@ impl App {
         idempotency: Option<Idempotency>,
     ) -> Result<(Arc<Conversation>, Arc<thread::Thread>), Refusal> {
         caller.must_not_be_a_turn()?;
+        if new.root.is_some() && new.conversation.is_none() {
+            return Err(Refusal::invalid("root goes with the conversation that the message is in"));
+        }
         let title = match new.title.as_deref().map(str::trim) {
             None | Some("") => "thread",
             Some(title) => title,

@@ -229,11 +229,12 @@ impl App {
         if caller.by.turn.is_some() {
             self.hold_turn(caller.by).await?;
         }
+        // Before anything is noted of it: what cannot be seen is answered alike, however often it is asked.
+        let place = self.place(caller, uid).await?;
         let now = self.now();
         if !self.typing.passes(caller.by.member, uid, typing.typing, now) {
             return Ok(());
         }
-        let place = self.place(caller, uid).await?;
         let params = Typing {
             conversation: uid.show(Prefix::Conversation),
             author: Some(caller.member.id.to_string()),

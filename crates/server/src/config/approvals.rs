@@ -11,7 +11,8 @@ section! {
     Approvals ["approvals"] {
         /// Hours that a person has to decide; then it is refused.
         expire_hours: u32 = 24, 1 => 168;
-        /// Tools that an agent calls only once a person has agreed to the call, as `chat.resolve`. With
+        /// Tools that an agent calls only once a person has agreed to the call, as `chat.resolve`; so it is with what
+        /// does the same over REST, as a resource of MCP or as another tool. With
         /// `chat.send_message` or `post_message` every message of an agent waits.
         sensitive_tools: Vec<String> = Vec::new();
     }

@@ -50,7 +50,11 @@ impl FromRequestParts<Arc<App>> for Bearer {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refused> {
-        Ok(Self(charged(app, &parts.headers).await?))
+        // It was counted already where it was asked whether a person has to agree.
+        match parts.extensions.remove::<Caller>() {
+            Some(caller) => Ok(Self(caller)),
+            None => Ok(Self(charged(app, &parts.headers).await?)),
+        }
     }
 }
 

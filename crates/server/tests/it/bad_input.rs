@@ -6,6 +6,29 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::house::House;
 
+// covers: ATT-133
+#[tokio::test]
+async fn a_thread_that_is_refused_leaves_no_conversation() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let ann = house.token("ann").await;
+    let said = house.say(&ann, &room, "anybody?").await;
+    let before = house.get(&ann, "/v1/channels").await.ok();
+    for bad in [
+        json!({"root": "x"}),
+        json!({"root": "evt_0192f0c1a2b37c4d8e5f60718293a4b5"}),
+        json!({"root": said["event_id"]}),
+        json!({"title": "a\u{200b}b"}),
+        json!({"title": "work", "owner": "nobody"}),
+        json!({"title": "work", "participants": ["bot", "nobody"]}),
+        json!({"type": "hologram"}),
+    ] {
+        let refused = house.post(&ann, "/v1/threads", bad.clone()).await;
+        assert!([400, 404].contains(&refused.status), "{bad}: {refused:?}");
+        assert_eq!(house.get(&ann, "/v1/channels").await.ok(), before, "{bad}");
+    }
+}
+
 // covers: ATT-129, ATT-133
 #[tokio::test]
 async fn rest_refuses_what_it_cannot_read() {

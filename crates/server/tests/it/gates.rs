@@ -151,6 +151,61 @@ async fn an_auditor_types_nowhere() {
     assert_eq!(tail.next().await.unwrap().0, "message_posted");
 }
 
+// covers: OPS-425
+#[tokio::test]
+async fn whose_a_member_is_and_who_it_is_elsewhere_is_an_operators_to_change() {
+    let house = House::open().await;
+    house.room(&["bot"]).await;
+    let (op, boss) = (house.operator(), house.token_of("boss", "orchestrator").await);
+    let before = house.get(&op, "/v1/members").await.ok();
+    let slack = json!([{"platform": "slack", "id": "U1"}]);
+    for (member, patch) in [
+        ("bot", json!({"owner_id": "boss"})),
+        ("bot", json!({"identities": slack})),
+        ("ann", json!({"owner_id": "boss", "display_name": "Ann"})),
+        ("ann", json!({"identities": slack})),
+    ] {
+        let path = format!("/v1/members/{member}");
+        let refused = house.send(&boss, Method::PATCH, &path, Some(patch)).await.refused(403);
+        assert_eq!(refused, "INSUFFICIENT_AUTHORITY", "{member}");
+    }
+    for more in [json!({"owner_id": "boss"}), json!({"identities": slack})] {
+        let mut new = json!({"id": "paul", "kind": "human"});
+        new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let refused = house.post(&boss, "/v1/members", new.clone()).await.refused(403);
+        assert_eq!(refused, "INSUFFICIENT_AUTHORITY");
+        // Of an agent that it adds, an orchestrator says it.
+        new["kind"] = json!("agent");
+        new["id"] = json!(if more["owner_id"].is_null() { "aide" } else { "helper" });
+        house.post(&boss, "/v1/members", new).await.ok();
+    }
+    let after = house.get(&op, "/v1/members").await.ok();
+    let known = before["members"].as_array().unwrap();
+    assert_eq!(&after["members"].as_array().unwrap()[..known.len()], &known[..]);
+    let own = json!({"owner_id": "ann", "identities": slack});
+    let changed = house.send(&op, Method::PATCH, "/v1/members/bot", Some(own)).await.ok();
+    assert_eq!((&changed["owner_id"], &changed["identities"]), (&json!("ann"), &slack));
+    // As it is already it may be said with what else is changed.
+    let same = json!({"owner_id": "ann", "display_name": "Botty"});
+    house.send(&boss, Method::PATCH, "/v1/members/bot", Some(same)).await.ok();
+}
+
+// covers: CHN-242
+#[tokio::test]
+async fn typing_where_one_sees_nothing_is_answered_alike_however_often() {
+    let house = House::open().await;
+    let op = house.operator();
+    house.post(&op, "/v1/members", json!({"id": "eve", "kind": "human"})).await.ok();
+    let new = json!({"title": "board", "visibility": "private"});
+    let private = house.post(&op, "/v1/channels", new).await.ok()["id"].clone();
+    let nowhere = json!("ch_0192f0c1a2b37c4d8e5f60718293a4b5");
+    let eve = house.token("eve").await;
+    for room in [&private, &private, &nowhere, &nowhere] {
+        let typing = json!({"conversation": room, "typing": true});
+        assert_eq!(house.post(&eve, "/v1/typing", typing).await.refused(404), "NOT_FOUND");
+    }
+}
+
 // covers: OPS-417
 #[tokio::test]
 async fn who_speaks_in_an_inbox_is_shown_to_whom_it_concerns() {

@@ -84,6 +84,32 @@ async fn a_name_that_looks_like_anothers_is_refused_and_says_whose() {
     house.send(&op, Method::PATCH, "/v1/members/bot", Some(own)).await.ok();
 }
 
+// covers: ATT-425
+#[tokio::test]
+async fn nobody_is_seated_under_anothers_name() {
+    let house = House::open().await;
+    let room = house.room(&["bot", "other"]).await;
+    let op = house.operator();
+    house.post(&op, "/v1/roles", json!({"name": "reviewers"})).await.ok();
+    let alex = json!({"id": "alex", "kind": "human", "display_name": "Alexandra"});
+    house.post(&op, "/v1/members", alex).await.ok();
+    let seat = async |member: &str, name: &str| {
+        let path = format!("/v1/channels/{room}/members/{member}");
+        let named = json!({"display": "manual", "display_name": name});
+        house.send(&op, Method::PUT, &path, Some(named)).await
+    };
+    for name in ["ann", "ANN", "Alexandra", "alex", "other", "Reviewers", "\u{430}nn"] {
+        assert_eq!(seat("bot", name).await.refused(409), "CONFLICT", "{name}");
+    }
+    seat("bot", "Bot").await.ok();
+    seat("bot", "Scout").await.ok();
+    for name in ["Scout", "scout", "Sc\u{43e}ut"] {
+        assert_eq!(seat("other", name).await.refused(409), "CONFLICT", "{name}");
+    }
+    seat("other", "Ranger").await.ok();
+    seat("bot", "Scout").await.ok();
+}
+
 // covers: THR-421
 #[tokio::test]
 async fn a_title_of_a_thread_shows_all_its_letters() {

@@ -87,6 +87,57 @@ async fn a_pinned_file_is_shown_and_seen_by_whoever_sees_the_channel() {
     assert_eq!(pinned(&house, &room).await, Vec::<String>::new());
 }
 
+// covers: ATT-424, CHN-230
+#[tokio::test]
+async fn a_file_that_an_agent_has_from_a_private_place_waits_before_more_see_it() {
+    let house = House::open().await;
+    let room = house.room(&["bot"]).await;
+    let (ann, boss) = (house.token("ann").await, house.token_of("bot", "orchestrator").await);
+    let new = json!({"title": "pair", "kind": "dm", "members": ["bot"]});
+    let pair = house.post(&ann, "/v1/channels", new).await.ok()["id"].clone();
+    let refers = |conversation: &Value, file: &str| {
+        let content = json!([{"type": "text", "text": "see"}, {"type": "asset", "asset_id": file}]);
+        json!({"conversation": conversation, "content": content, "idempotency_key": file})
+    };
+    let plan = bring(&house, &ann, "plan.txt").await;
+    house.post(&ann, "/v1/messages", refers(&pair, &plan)).await.ok();
+    let own = bring(&house, &boss, "own.txt").await;
+    let here = json!(room);
+    let said = house.post(&boss, "/v1/messages", refers(&here, &own)).await.ok();
+    let said = said["message_id"].as_str().unwrap().to_owned();
+
+    // Pinned, in a message of the open channel, in an edit of one: each waits, and nothing is shown.
+    let channel = format!("/v1/channels/{room}");
+    let pin = async |pins: Value| {
+        house.send(&boss, Method::PATCH, &channel, Some(json!({"pinned_assets": pins}))).await
+    };
+    assert_eq!(pin(json!([own, plan])).await.refused(403), "APPROVAL_REQUIRED");
+    let sent = house.post(&boss, "/v1/messages", refers(&here, &plan)).await;
+    assert_eq!(sent.refused(403), "APPROVAL_REQUIRED");
+    let mut edit = refers(&here, &plan);
+    edit.as_object_mut().unwrap().retain(|name, _| name == "content");
+    let path = format!("/v1/messages/{said}");
+    let edited = house.send(&boss, Method::PATCH, &path, Some(edit)).await;
+    assert_eq!(edited.refused(403), "APPROVAL_REQUIRED");
+    assert_eq!(status(&house, &house.operator(), &plan).await, 404);
+    // Where it came from it may be referred to, and its own is its own.
+    let mut again = refers(&pair, &plan);
+    again["idempotency_key"] = json!("again");
+    house.post(&boss, "/v1/messages", again).await.ok();
+    pin(json!([own])).await.ok();
+
+    // Who could read it there agrees to just that.
+    let waits = house.get(&ann, "/v1/approvals").await.ok();
+    let mut waits = waits["approvals"].as_array().unwrap().iter();
+    let one = waits.find(|one| one["tool"] == "change_channel").unwrap();
+    assert_eq!(one["arguments"]["pinned_assets"], format!("{own}, {plan}"));
+    let path = format!("/v1/approvals/{}", one["id"].as_str().unwrap());
+    house.post(&ann, &path, json!({"approved": true})).await.ok();
+    pin(json!([])).await.ok();
+    pin(json!([own, plan])).await.ok();
+    assert_eq!(status(&house, &house.operator(), &plan).await, 200);
+}
+
 // covers: CHN-231, CHN-232
 #[tokio::test]
 async fn what_is_pinned_stays_over_days_a_trimmed_log_and_an_export() {

@@ -41,12 +41,22 @@ async fn thread(house: &House, token: &str, room: &str, kind: &str) -> String {
 // covers: CHN-420
 #[tokio::test]
 async fn two_agents_that_wake_each_other_by_stimuli_come_to_an_end() {
+    wake_each_other("worker", None).await;
+}
+
+// covers: CHN-420
+#[tokio::test]
+async fn two_agents_that_wake_each_other_in_a_persons_name_come_to_an_end() {
+    wake_each_other("orchestrator", Some("ann")).await;
+}
+
+async fn wake_each_other(role: &str, source: Option<&str>) {
     let house = House::open().await;
     let room = room(&house).await;
     let ann = house.token("ann").await;
     let thread = thread(&house, &ann, &room, "workflow").await;
     let names = ["bot", "other"];
-    let tokens = [house.token("bot").await, house.token("other").await];
+    let tokens = [house.token_of("bot", role).await, house.token_of("other", role).await];
     let mut agents = [house.connect(&tokens[0]).await, house.connect(&tokens[1]).await];
     let (mut turn, mut hops, mut owed) = (Value::Null, Vec::new(), 0);
     for n in 0..40 {
@@ -56,6 +66,9 @@ async fn two_agents_that_wake_each_other_by_stimuli_come_to_an_end() {
             "text": format!("@{} what do you think of part {n}?", names[next]),
             "targets": [names[next]],
         });
+        if let Some(source) = source {
+            args["source"] = json!(source);
+        }
         if turn.is_string() {
             args["turn"] = turn;
         }
@@ -79,16 +92,30 @@ async fn two_agents_that_wake_each_other_by_stimuli_come_to_an_end() {
 // covers: CHN-421
 #[tokio::test]
 async fn stimuli_of_agents_are_within_what_may_be_said_without_a_person() {
+    within_budget("worker", None).await;
+}
+
+// covers: CHN-421
+#[tokio::test]
+async fn what_an_agent_asks_for_in_a_persons_name_counts_as_its_own() {
+    within_budget("orchestrator", Some("ann")).await;
+}
+
+async fn within_budget(role: &str, source: Option<&str>) {
     let house = House::open().await;
     let room = room(&house).await;
-    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+    let (ann, bot) = (house.token("ann").await, house.token_of("bot", role).await);
     let thread = thread(&house, &ann, &room, "conversation").await;
     let path = format!("/v1/channels/{room}/stimuli");
     let new = |n: usize| {
-        json!({
+        let mut new = json!({
             "kind": "agent_idea", "scope": "thread", "thread": thread,
             "text": format!("what do you think of part {n}?"), "targets": ["other"],
-        })
+        });
+        if let Some(source) = source {
+            new["source"] = json!(source);
+        }
+        new
     };
     let mut said = 0;
     for n in 0..20 {

@@ -111,9 +111,10 @@ impl fmt::Debug for McpServer {
 #[serde(default)]
 pub struct Extension {
     /// Rises each time the same message is delivered again.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(deserialize_with = "known::number", skip_serializing_if = "is_default")]
     pub attempt: u16,
     /// How many agents' messages lie between this one and a person's; 0 for a person's.
+    #[serde(deserialize_with = "known::number")]
     pub hop: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender: Option<Sender>,
@@ -124,13 +125,17 @@ pub struct Extension {
     /// The message answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_reply_to: Option<String>,
-    #[serde(with = "crate::time::iso_option", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        serialize_with = "crate::time::iso_option::serialize",
+        deserialize_with = "known::time",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub created_at: Option<Timestamp>,
     /// Ids of others who are told of it, as far as they are named: who knows does not answer twice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<String>,
     /// How many are told beyond those.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(deserialize_with = "known::number", skip_serializing_if = "is_default")]
     pub audience_more: usize,
     /// The content is withheld: it is pulled with a tool of `mcp`, if at all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -205,7 +210,11 @@ pub struct Attention {
     #[redact(fixed = 3)]
     pub reason: String,
     /// Within which an answer is owed, from `created_at`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "known::optional_number",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub deadline_ms: Option<u32>,
 }
 
@@ -214,7 +223,11 @@ pub struct Thread {
     /// `th_…`
     pub id: String,
     /// The message's place in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "known::optional_number",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub sequence: Option<u64>,
 }
 
@@ -224,18 +237,62 @@ pub struct Knock {
     pub pull_with: String,
 }
 
-/// Words of others, read so that an unknown one means what is meant where nothing is said.
+/// Words and numbers of others, read so that an unknown word means what is meant where nothing is said, and a number that is
+/// too large is the largest there is.
 mod known {
     use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
+    use chorus_core::ids::Timestamp;
     use chorus_core::member::MemberKind;
     use serde::{Deserialize, Deserializer};
+    use serde_json::Value;
 
     use crate::words::Word;
 
     fn or<'de, W: Word, D: Deserializer<'de>>(from: D, other: W) -> Result<W, D::Error> {
-        let word = String::deserialize(from)?;
-        Ok(W::from_word(&word).unwrap_or(other))
+        let word = Value::deserialize(from)?;
+        Ok(word.as_str().and_then(W::from_word).unwrap_or(other))
     }
+
+    pub(super) fn number<'de, N, D>(from: D) -> Result<N, D::Error>
+    where
+        N: TryFrom<u64> + Bounded,
+        D: Deserializer<'de>,
+    {
+        Ok(optional_number(from)?.unwrap_or(N::LEAST))
+    }
+
+    pub(super) fn optional_number<'de, N, D>(from: D) -> Result<Option<N>, D::Error>
+    where
+        N: TryFrom<u64> + Bounded,
+        D: Deserializer<'de>,
+    {
+        let value = Value::deserialize(from)?;
+        // From a float whatever is out of range is the nearest that is in it.
+        let number = value.as_u64().or_else(|| value.as_f64().map(|float| float as u64));
+        Ok(number.map(|number| N::try_from(number).unwrap_or(N::MOST)))
+    }
+
+    /// One that cannot be read is none.
+    pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Error> {
+        let time = Value::deserialize(from)?;
+        Ok(crate::time::iso::deserialize(time).ok())
+    }
+
+    pub(super) trait Bounded {
+        const LEAST: Self;
+        const MOST: Self;
+    }
+
+    macro_rules! bounded {
+        ($($number:ty),*) => {
+            $(impl Bounded for $number {
+                const LEAST: Self = <$number>::MIN;
+                const MOST: Self = <$number>::MAX;
+            })*
+        };
+    }
+
+    bounded!(u8, u16, u32, u64, usize);
 
     macro_rules! known {
         ($($name:ident: $type:ty = $other:expr;)*) => {

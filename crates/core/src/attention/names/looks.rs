@@ -39,6 +39,14 @@ impl Looks {
         }
     }
 
+    /// The same name in whatever case, where another is shown by it.
+    pub fn named(&self, name: &str, of: Target) -> Option<&str> {
+        let folded = fold(name);
+        let shown = looks_of(name).into_iter().filter_map(|look| self.names.get(look.as_str()));
+        let mut others = shown.flatten().filter(|(n, t)| *t != of && fold(n) == folded);
+        others.next().map(|(n, _)| &**n)
+    }
+
     /// Another's name that this one would be taken for, if there is one.
     pub fn resembled(&self, name: &str, of: Option<Target>) -> Option<&str> {
         let folded = fold(name);

@@ -8,6 +8,7 @@ use crate::conversation::Visibility;
 use crate::event::{EventRef, Message};
 use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use crate::inbox;
+use crate::member::MemberFields;
 use crate::schedule::Act;
 use crate::work::status_metadata;
 
@@ -24,6 +25,8 @@ pub(super) struct Shown {
     /// The agent says it to all who read there, like a message.
     pub(super) says: bool,
     pub(super) fields: Vec<(&'static str, String)>,
+    /// Files that it refers to.
+    pub(super) files: Vec<Uid>,
 }
 
 /// Who would read it: all of these.
@@ -58,7 +61,7 @@ impl Run<'_> {
                 let fields = vec![("message", event(*message)), ("text", content.text.to_string())];
                 let mut shown = self.beside(at, "edit_message", fields)?;
                 shown.fields.extend(more(content));
-                Some(Shown { about: None, says: true, ..shown })
+                Some(Shown { about: None, says: true, files: content.assets(), ..shown })
             }
             Command::React { message, signal, detail: Some(detail), on: true } => {
                 let at = self.event_by_uid(*message, "message")?;
@@ -116,6 +119,13 @@ impl Run<'_> {
                 if opens {
                     fields.push(("visibility", "public".to_owned()));
                 }
+                let pinned = &room.conversation.settings.pins;
+                let pins = settings.pins.iter().flatten().copied();
+                let files: Vec<Uid> = pins.filter(|pin| !pinned.contains(pin)).collect();
+                if !files.is_empty() {
+                    let ids: Vec<_> = files.iter().map(|pin| pin.show(Prefix::Asset)).collect();
+                    fields.push(("pinned_assets", ids.join(", ")));
+                }
                 if fields.is_empty() {
                     return Ok(None);
                 }
@@ -125,7 +135,7 @@ impl Run<'_> {
                     false => Readers::of_room(key, None),
                 };
                 let judged_by = opens.then_some(newest);
-                Some(Shown { judged_by, ..plain("change_channel", readers, fields) })
+                Some(Shown { judged_by, files, ..plain("change_channel", readers, fields) })
             }
             Command::SetSeat { conversation, member, terms, .. } => match &terms.name {
                 Some(Some(name)) => {
@@ -200,14 +210,12 @@ impl Run<'_> {
             },
             Command::Project(asked) => self.words_of_project(asked)?,
             Command::AddMember { id, fields, .. } => {
-                let name = fields.display_name.clone().unwrap_or_default();
-                let fields = vec![("display_name", name), ("id", id.clone())];
-                Some(plain("add_member", Readers::everybody(), fields))
+                let mut words = about_member(fields);
+                words.push(("id", id.clone()));
+                Some(plain("add_member", Readers::everybody(), words))
             }
             Command::ChangeMember { member, fields } => {
-                let texts = [("display_name", &fields.display_name), ("handle", &fields.handle)];
-                let mut words: Vec<_> =
-                    texts.iter().filter_map(|(n, t)| Some((*n, (*t).clone()?))).collect();
+                let mut words = about_member(fields);
                 if words.is_empty() {
                     return Ok(None);
                 }
@@ -292,7 +300,18 @@ pub(super) fn plain(
     readers: Readers,
     fields: Vec<(&'static str, String)>,
 ) -> Shown {
-    Shown { tool, readers, about: None, judged_by: None, says: false, fields }
+    let (about, judged_by) = (None, None);
+    Shown { tool, readers, about, judged_by, says: false, fields, files: Vec::new() }
+}
+
+fn about_member(fields: &MemberFields) -> Vec<(&'static str, String)> {
+    let texts = [
+        ("display_name", &fields.display_name),
+        ("handle", &fields.handle),
+        ("identities", &fields.identities),
+        ("owner", &fields.owner),
+    ];
+    texts.iter().filter_map(|(name, text)| Some((*name, (*text).clone()?))).collect()
 }
 
 fn event(uid: Uid) -> String {

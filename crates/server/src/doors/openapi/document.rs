@@ -11,7 +11,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::{Draft, Operation, names};
+use super::{Draft, Operation, alike, names};
 
 /// Where schemas are found in the document.
 const SCHEMAS: &str = "/components/schemas";
@@ -133,6 +133,8 @@ fn describe(
         }
         parameters.push(parameter);
     }
+    let tools = alike::of(operation.doc.id).unwrap_or_default();
+    let tools: Vec<&str> = tools.iter().map(|like| like.tool.name()).collect();
     let security = if draft.needs_token { json!([{"bearer": []}]) } else { json!([]) };
     let mut told = json!({
         "operationId": operation.doc.id,
@@ -140,6 +142,7 @@ fn describe(
         "tags": [operation.tag],
         "security": security,
         "responses": answers,
+        "x-tools": tools,
     });
     if !parameters.is_empty() {
         told["parameters"] = parameters.into();
@@ -181,6 +184,9 @@ pub(super) fn drafted<'a>(
         more(&mut draft);
     }
     draft.codes.extend(operation.doc.codes);
+    if alike::of(operation.doc.id).is_some_and(|likes| !likes.is_empty()) {
+        draft.codes.push(Code::ApprovalRequired);
+    }
     draft
 }
 

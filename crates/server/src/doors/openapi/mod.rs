@@ -5,6 +5,7 @@
 //! type ([`describe`]), so that the document cannot say another thing than the code does. What types do not
 //! say, the summary, the refusals and the examples, stands beside the route.
 
+pub(super) mod alike;
 mod describe;
 mod document;
 mod names;
@@ -15,6 +16,7 @@ mod tests;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{self, MethodRouter};
@@ -77,6 +79,13 @@ macro_rules! methods {
             H: Handler<T, Arc<App>> + Describes<D>,
             T: 'static,
         {
+            let likes = alike::of(doc.id).unwrap_or_default();
+            let handler = move |State(app): State<Arc<App>>, request: Request| async move {
+                match alike::agreed(&app, likes, request).await {
+                    Ok(request) => handler.call(request, app).await,
+                    Err(refused) => refused.into_response(),
+                }
+            };
             self.route($method, path, routing::$name(handler), doc, H::describe)
         }
     )*};

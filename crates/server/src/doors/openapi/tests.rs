@@ -1,8 +1,11 @@
 use std::collections::BTreeSet;
 
+use chorus_wire::attention::descriptors::Tool;
+use chorus_wire::threads::descriptors::Method;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
+use super::alike;
 use super::document::{document, drafted, examples};
 use super::names;
 use crate::doors::all;
@@ -64,6 +67,26 @@ fn every_example_is_there_and_is_what_the_host_reads_and_writes() {
             assert!(operations.iter().any(|o| o.doc.id == id), "no operation is called {id}");
         }
     }
+}
+
+// covers: ATT-422
+#[test]
+fn every_operation_says_which_tools_do_the_same_and_every_tool_is_said_of_one() {
+    lacking(|operation, _, _| match alike::of(operation.doc.id) {
+        Some(_) => None,
+        None => Some("a row in openapi/alike.rs: the tools that do the same, or none".into()),
+    });
+    let operations = all().operations;
+    let mut rows = BTreeSet::new();
+    for row in alike::operations() {
+        assert!(operations.iter().any(|o| o.doc.id == row), "no operation is called {row}");
+        assert!(rows.insert(row), "{row} has two rows");
+    }
+    let likes = operations.iter().filter_map(|o| alike::of(o.doc.id)).flatten();
+    let done: Vec<Tool> = likes.map(|like| like.tool).collect();
+    let alone: Vec<Tool> = Tool::ALL.into_iter().filter(|tool| !done.contains(tool)).collect();
+    // REST summarizes nothing, and puts nothing off.
+    assert_eq!(alone, [Tool::Threads(Method::SummarizeThread), Tool::Defer]);
 }
 
 #[test]

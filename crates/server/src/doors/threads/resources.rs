@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Asking;
 use crate::app::App;
+use crate::app::alike::{GETS_THREAD, READS};
 use crate::app::follow::Follower;
 
 /// Resources of one page of the list.
@@ -146,6 +147,17 @@ pub(super) async fn read(
     let (named, home) = found(app, asking, uri).await?;
     let conversation = home.show(Prefix::Conversation);
     let caller = &asking.caller;
+    // What a tool reads too.
+    let likes = match (named.transcript, named.thread()) {
+        (true, _) => READS,
+        (false, Some(_)) => GETS_THREAD,
+        (false, None) => &[],
+    };
+    let place = match named.thread() {
+        Some(thread) => ("thread_id".to_owned(), thread.into()),
+        None => ("conversation".to_owned(), conversation.as_str().into()),
+    };
+    app.may_do(caller, likes, [place].into_iter().collect()).await.map_err(refused)?;
     let text = match (named.transcript, named.thread()) {
         (false, Some(thread)) => json(&app.thread(caller, &thread).await.map_err(refused)?),
         (false, None) => json(&app.channel(caller, &conversation).await.map_err(refused)?),

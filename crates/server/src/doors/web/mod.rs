@@ -15,7 +15,6 @@ mod pauses;
 mod projects;
 mod schedules;
 mod search;
-mod sensitive;
 mod stimuli;
 mod thread_work;
 mod threads;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue};
 use chorus_core::error::Refusal;
 use chorus_wire::webhook::{Accepted, CallbackEvent, IDEMPOTENCY_KEY};
 
@@ -24,12 +24,8 @@ pub(super) async fn post(
 ) -> Reply<Accepted> {
     let called = app.called(&channel, &token)?;
     app.limits.call(called.caller.by, app.now())?;
-    let key = match headers.get(IDEMPOTENCY_KEY) {
-        Some(key) => {
-            Some(key.to_str().map_err(|_| Refusal::invalid("an idempotency key is text"))?)
-        }
-        None => None,
-    };
+    let key = headers.get(IDEMPOTENCY_KEY).map(text);
+    let key = key.as_deref();
     let mut events = Events::of(body.into_data_stream(), || app.wait(app.body_time));
     let mut accepted = Accepted::default();
     loop {
@@ -52,6 +48,14 @@ pub(super) async fn post(
         return Err(Refusal::invalid("a callback takes a JSON object, or several").into());
     }
     Ok(Json(accepted))
+}
+
+/// A key is compared and never shown: one that is no ASCII is as good as any.
+fn text(key: &HeaderValue) -> String {
+    match key.to_str() {
+        Ok(key) => key.to_owned(),
+        Err(_) => key.as_bytes().escape_ascii().to_string(),
+    }
 }
 
 /// What stood before a refused event in the same body stands.

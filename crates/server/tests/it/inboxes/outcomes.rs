@@ -100,6 +100,22 @@ async fn words_that_are_not_known_here_are_tolerated() {
     body["chorus"] = json!({"sender": {"kind": "human"}, "attention": {"policy": "may_respond"}});
     deliver(&house, &path, &body).await.ok();
     assert_eq!(bot.take().await["attention"]["policy"], "may_respond");
+    // Numbers too large are the largest there are, and what is no number or time says nothing.
+    body["message"]["id"] = "msg_3".into();
+    body["message"]["content"] = "what broke the build?".into();
+    body["chorus"] = json!({"hop": -1, "attempt": 70_000, "audience_more": 1e300,
+        "created_at": "yesterday", "thread": {"id": "th_1", "sequence": "seven"},
+        "sender": {"kind": 3}, "attention": {"policy": ["x"], "deadline_ms": 5e9}});
+    deliver(&house, &path, &body).await.ok();
+    assert_eq!(bot.take().await["turn"]["hop"], 1);
+    body["message"]["id"] = "msg_4".into();
+    body["chorus"] = json!({"hop": 300});
+    deliver(&house, &path, &body).await.ok();
+    assert!(bot.is_quiet().await, "the chain is over");
+    let path =
+        format!("/v1/messages?conversation={}", told["conversation"]["id"].as_str().unwrap());
+    let kept = house.get(&house.token("bot").await, &path).await.ok();
+    assert_eq!(kept["messages"].as_array().map(Vec::len), Some(4), "{kept}");
 }
 
 // covers: WHK-415, WHK-416

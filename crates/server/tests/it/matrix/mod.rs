@@ -11,5 +11,6 @@ mod calls;
 mod operations;
 mod refused;
 mod secrets;
+mod sensitive;
 mod table;
 mod world;

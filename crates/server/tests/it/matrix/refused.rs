@@ -59,6 +59,12 @@ fn unsigned(token: &str) -> String {
 /// One of each kind. Time goes on, and stands still when this returns.
 async fn bad(world: &mut World, remote: &mut Remote) -> Vec<Bad> {
     let op = world.house.operator();
+    let (_, of_old_key, _) = world.issued(60).await;
+    let (_, revoked_of_old_key, jti) = world.issued(86_400).await;
+    world.delete(&format!("/v1/tokens/{jti}")).await;
+    let elsewhere_of_old_key = world.elsewhere.operator();
+    world.house.post(&op, "/v1/tokens/rotate", json!({})).await.ok();
+    world.open_elsewhere_anew().await;
     let (_, expired, _) = world.issued(60).await;
     let (_, revoked, jti) = world.issued(86_400).await;
     world.delete(&format!("/v1/tokens/{jti}")).await;
@@ -78,6 +84,9 @@ async fn bad(world: &mut World, remote: &mut Remote) -> Vec<Bad> {
     vec![
         ("an expired token", expired, 401),
         ("a revoked token", revoked, 401),
+        ("an expired token of a key that was rotated out", of_old_key, 401),
+        ("a revoked token of a key that was rotated out", revoked_of_old_key, 401),
+        ("another workspace's token of a key that was rotated out", elsewhere_of_old_key, 403),
         ("a removed member's token", of_removed, 401),
         ("a turn's token whose time is over", turn, 401),
         ("a turn's token, given for a token that was revoked", of_revoked, 401),

@@ -135,7 +135,8 @@ impl Findings {
         self.said.push(what);
     }
 
-    /// Compares a row with what came of it; and nobody from outside is shown what is private.
+    /// Compares a row with what came of it; and nobody from outside is shown what is private, whatever its role: an
+    /// orchestrator has no seat in the channel.
     pub(super) fn compare(&mut self, row: &Row, got: &[Got]) {
         for (Got { caller, cell, shows, begin }, (_, column)) in got.iter().zip(&CALLERS) {
             let expected = row.cell(*caller);
@@ -143,7 +144,10 @@ impl Findings {
             if *cell != expected {
                 self.say(format!("{named}: expected {expected}, got {cell}: {begin}"));
             }
-            let outside = matches!(caller, Caller::Stranger | Caller::Other | Caller::Nobody);
+            let outside = matches!(
+                caller,
+                Caller::Orchestrator | Caller::Stranger | Caller::Other | Caller::Nobody
+            );
             if outside && *shows {
                 self.say(format!("{named}: shows what is private: {begin}"));
             }

@@ -23,7 +23,7 @@ pub(super) struct World {
     pub(super) tokens: BTreeMap<Caller, String>,
     known: BTreeMap<String, String>,
     count: u32,
-    _keys: TempDir,
+    keys: TempDir,
 }
 
 /// Characters of an answer that are shown where it is not the one expected.
@@ -70,9 +70,14 @@ impl World {
         ];
         let tokens = tokens.into_iter().collect();
         let known = BTreeMap::new();
-        let mut world = Self { house, elsewhere, tokens, known, count: 0, _keys: keys };
+        let mut world = Self { house, elsewhere, tokens, known, count: 0, keys };
         world.furnish().await;
         world
+    }
+
+    /// The other workspace once more, under the keys as they are now.
+    pub(super) async fn open_elsewhere_anew(&mut self) {
+        self.elsewhere = host(self.keys.path().to_owned()).await;
     }
 
     /// What rows name, in the order in which one needs another.

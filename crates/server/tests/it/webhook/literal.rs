@@ -80,7 +80,7 @@ async fn an_id_is_an_id_whatever_the_header_says() {
     house.say(&house.token("ann").await, &room, "@weather now?").await;
     let delivery = remote.take().await;
     let path = text(&delivery["callback"]).strip_prefix(&house.running.url).unwrap().to_owned();
-    let say = async |key: &str, id: Option<&str>, content: &str| {
+    let say = async |key: &[u8], id: Option<&str>, content: &str| {
         let mut said = json!({"type": "message", "content": content});
         if let Some(id) = id {
             said["id"] = id.into();
@@ -88,15 +88,21 @@ async fn an_id_is_an_id_whatever_the_header_says() {
         let request = house.request(Method::POST, &path).header("idempotency-key", key);
         House::answer(request.json(&said)).await
     };
-    assert_eq!(say("k1", Some("m1"), "Rain.").await.ok()["duplicates"], 0);
+    assert_eq!(say(b"k1", Some("m1"), "Rain.").await.ok()["duplicates"], 0);
     // Another try with another key is the same message, and other words under its id are a conflict.
-    assert_eq!(say("k2", Some("m1"), "Rain.").await.ok()["duplicates"], 1);
-    assert_eq!(say("k3", Some("m1"), "Snow.").await.refused(409), "IDEMPOTENCY_CONFLICT");
+    assert_eq!(say(b"k2", Some("m1"), "Rain.").await.ok()["duplicates"], 1);
+    assert_eq!(say(b"k3", Some("m1"), "Snow.").await.refused(409), "IDEMPOTENCY_CONFLICT");
     // Another message under the same key is another one.
-    assert_eq!(say("k1", Some("m2"), "Wind.").await.ok()["duplicates"], 0);
+    assert_eq!(say(b"k1", Some("m2"), "Wind.").await.ok()["duplicates"], 0);
     // A key that reads like an id is none.
-    assert_eq!(say("m1", None, "Fog.").await.ok()["duplicates"], 0);
-    assert_eq!(say("m1", None, "Hail.").await.refused(409), "IDEMPOTENCY_CONFLICT");
+    assert_eq!(say(b"m1", None, "Fog.").await.ok()["duplicates"], 0);
+    assert_eq!(say(b"m1", None, "Hail.").await.refused(409), "IDEMPOTENCY_CONFLICT");
+    // Nor has it to be ASCII, or even text: with an id it is not looked at, and without one it is a key.
+    for key in ["schl\u{fc}ssel".as_bytes(), b"\xff\xfe"] {
+        assert_eq!(say(key, Some("m1"), "Rain.").await.ok()["duplicates"], 1);
+        assert_eq!(say(key, None, "Sun.").await.ok()["duplicates"], 0);
+        assert_eq!(say(key, None, "Sun.").await.ok()["duplicates"], 1);
+    }
     let said: Vec<_> = messages(&house, &room).await.into_iter().skip(1).map(|(_, t)| t).collect();
-    assert_eq!(said, ["Rain.", "Wind.", "Fog."]);
+    assert_eq!(said, ["Rain.", "Wind.", "Fog.", "Sun.", "Sun."]);
 }
