@@ -131,8 +131,6 @@ pub(crate) struct App {
     pub(crate) place: Place,
     /// Held while one is made.
     pub(crate) copying: tokio::sync::Mutex<()>,
-    /// Threads that are created under a key, one after the other.
-    pub(crate) creating: tokio::sync::Mutex<()>,
     /// Held while the key that signs tokens is exchanged.
     pub(crate) rotating: tokio::sync::Mutex<()>,
     pub(crate) budgets: Budgets,
