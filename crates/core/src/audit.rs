@@ -9,7 +9,7 @@ mod beside;
 
 use std::sync::Arc;
 
-use crate::command::{Authority, By, Command, Outcome};
+use crate::command::{Authority, By, Command, Home, Outcome};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
@@ -239,7 +239,11 @@ fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
         Command::Continue { conversation, .. } | Command::ChangeSchedules { conversation, .. } => {
             record.subject = Some(*conversation);
         }
-        Command::OpenThread(opening) => record.subject = Some(opening.conversation),
+        Command::OpenThread(opening) => {
+            if let Home::In(conversation) = opening.home {
+                record.subject = Some(conversation);
+            }
+        }
         Command::ChangeThread { thread, .. } | Command::ChangeWork { thread, .. } => {
             record.subject = Some(*thread);
         }

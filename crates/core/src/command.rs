@@ -26,7 +26,7 @@ pub use answer::{
     ChannelDelivery, Droppable, Effect, Entry, Held, HeldBy, Offer, Outcome, RemoteNews, Subject,
     Waits,
 };
-pub use asked::{Audience, NewStimulus, OpenThread, Post, SettingsPatch};
+pub use asked::{Audience, Home, NewStimulus, OpenThread, Post, SettingsPatch};
 pub use by::{Authority, By, Turn};
 pub use facts::{Facts, Mark, MessageState, Recalled, Seats, Unavailable};
 

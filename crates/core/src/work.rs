@@ -3,7 +3,8 @@
 //!
 //! Deterministic: it counts and quotes what was said, and infers nothing. A finding is named by its
 //! `metadata.finding_id`, else by the message that reported it, which its verdict replies to; a question by its
-//! `metadata.question_id` in the same way.
+//! `metadata.question_id` in the same way. What was deleted was never said, and what only some are shown is none of
+//! the thread's.
 
 mod json;
 mod words;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 use crate::attention::Policy;
 use crate::event::{Event, Message, MessageKind};
-use crate::ids::{MemberKey, Seq};
+use crate::ids::{MemberKey, Seq, Uid};
 use crate::thread::ThreadStatus;
 
 pub use json::text_field;
@@ -60,12 +61,17 @@ pub enum Verdict {
     Rejected,
 }
 
+/// Characters that are kept of a text, for a quotation.
+const KEPT: usize = 300;
+
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Finding {
     /// The message that reported it.
     pub at: Seq,
+    pub uid: Uid,
     pub thread_seq: u64,
     pub id: Option<Arc<str>>,
+    /// Its beginning, as far as it is quoted.
     #[redact(fixed = 3)]
     pub text: Arc<str>,
     pub verdict: Verdict,
@@ -79,6 +85,7 @@ pub struct Finding {
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 struct Said {
     at: Seq,
+    uid: Uid,
     thread_seq: u64,
     by: MemberKey,
     #[redact(fixed = 3)]
@@ -104,7 +111,6 @@ struct Wait {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     pub findings: Vec<Finding>,
-    pub messages: usize,
     decisions: Vec<Said>,
     questions: Vec<Question>,
     waits: Vec<Wait>,
@@ -119,24 +125,25 @@ pub struct Work {
 }
 
 impl Work {
-    /// Passes over the next message of the thread: it counts, and may answer.
+    /// Notes of the next message of the thread, in order, whom it answers and who must answer it.
     pub fn pass(&mut self, event: &Event) {
-        self.messages += 1;
         self.note_answers(event);
+        self.note_asked(event);
     }
 
-    /// Takes the next message of the thread, in order, with what it says now. What was erased or deleted says nothing any
-    /// more.
+    /// Takes the next message of the thread that is no plain talk, in order, with what it says now. Those that were deleted
+    /// are not given.
     pub fn take(&mut self, event: &Event, message: &Message) {
-        self.pass(event);
-        self.note_asked(event);
-        let Some(metadata) = message.metadata.as_deref() else { return };
+        let Some(metadata) = message.metadata.as_deref().filter(|_| event.only().is_none()) else {
+            return;
+        };
         let event_type = text_field(metadata, "event_type").unwrap_or_default();
         let said = || Said {
             at: event.seq,
+            uid: event.uid,
             thread_seq: event.thread_seq,
             by: event.actor,
-            text: message.text.clone(),
+            text: beginning(&message.text),
         };
         match message.kind {
             MessageKind::Chat => {}
@@ -182,6 +189,7 @@ impl Work {
         let by = known.map_or(said.by, |known| self.findings.remove(known).by);
         self.findings.push(Finding {
             at: said.at,
+            uid: said.uid,
             thread_seq: said.thread_seq,
             id: id.map(Into::into),
             text: said.text,
@@ -211,7 +219,7 @@ impl Work {
     }
 
     fn note_asked(&mut self, event: &Event) {
-        let Some(attention) = &event.attention else { return };
+        let Some(attention) = event.attention.as_ref().filter(|a| a.only.is_none()) else { return };
         let asked = attention.told.iter().filter(|t| t.decision.policy == Policy::MustRespond);
         let (at, thread_seq, by) = (event.seq, event.thread_seq, event.actor);
         self.waits.extend(asked.map(|told| Wait { at, thread_seq, by, of: told.member }));
@@ -228,5 +236,12 @@ impl Work {
         self.findings.iter().filter(move |f| {
             f.verdict == Verdict::Open || (f.by != closes && f.settled_by == Some(closes))
         })
+    }
+}
+
+fn beginning(text: &str) -> Arc<str> {
+    match text.char_indices().nth(KEPT) {
+        Some((end, _)) => text.get(..end).unwrap_or_default().into(),
+        None => text.into(),
     }
 }

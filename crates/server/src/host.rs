@@ -278,7 +278,6 @@ impl Host {
             data: config.data.clone(),
             place,
             copying: Default::default(),
-            creating: Default::default(),
             rotating: Default::default(),
             budgets: config.settings.budget.budgets(),
             flow: config.settings.attention.settings(),

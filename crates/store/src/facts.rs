@@ -19,6 +19,7 @@ use chorus_core::room::{Base, Parts, Room, TAIL};
 
 use crate::damage::Damage;
 use crate::db::{Db, Error};
+use crate::reader::entries;
 use crate::{
     asset, base, conversation, digest, event, gone, inbox, mark, message, open, schedule, stimulus,
     thread, told, turn,
@@ -165,14 +166,14 @@ impl Facts for Stored<'_> {
         Ok(event::after(self.db, self.workspace, conversation, after, limit)?)
     }
 
-    fn thread_log(
+    fn thread_acts(
         &mut self,
         conversation: ConversationKey,
         thread: ThreadKey,
         after: Seq,
         limit: usize,
-    ) -> Result<Vec<Arc<Event>>, Unavailable> {
-        Ok(event::of_thread(self.db, self.workspace, conversation, thread, after, limit)?)
+    ) -> Result<Vec<Recalled>, Unavailable> {
+        Ok(entries::acts(self.db, self.workspace, conversation, thread, after, limit)?)
     }
 
     fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable> {

@@ -55,6 +55,8 @@ pub enum Outcome {
     Thread {
         conversation: Arc<Conversation>,
         thread: Arc<Thread>,
+        /// Whether the command opened it.
+        opened: bool,
     },
     Stimulus {
         conversation: Arc<Conversation>,

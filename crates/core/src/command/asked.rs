@@ -87,9 +87,23 @@ pub struct NewStimulus {
     pub expires_at: Option<Timestamp>,
 }
 
+/// Where a thread is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    In(Uid),
+    /// A conversation of its own, which its participants alone see. It is called as the thread is.
+    Own,
+}
+
+impl From<Uid> for Home {
+    fn from(conversation: Uid) -> Self {
+        Self::In(conversation)
+    }
+}
+
 #[derive(Clone, veil::Redact)]
 pub struct OpenThread {
-    pub conversation: Uid,
+    pub home: Home,
     /// The message that becomes the thread's root.
     pub root: Option<Uid>,
     #[redact(fixed = 3)]
@@ -97,5 +111,6 @@ pub struct OpenThread {
     pub kind: ThreadKind,
     pub owner: Option<MemberKey>,
     pub participants: Vec<MemberKey>,
+    /// The thread's id follows from the key: asked for again it is the thread that there is, however much later.
     pub idempotency: Option<crate::event::Idempotency>,
 }

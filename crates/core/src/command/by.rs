@@ -48,7 +48,7 @@ impl By {
 }
 
 /// A turn as its token states it: the delivery it was made for, and the fence it holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Turn {
     pub conversation: ConversationKey,
     pub seq: Seq,

@@ -45,14 +45,15 @@ pub trait Facts {
         after: Seq,
         limit: usize,
     ) -> Result<Vec<Arc<Event>>, Unavailable>;
-    /// At most `limit` events of one thread after `after`, in order.
-    fn thread_log(
+    /// At most `limit` of what was done in one thread after `after`, in order, without receipts: changes of its status,
+    /// and messages that are no plain talk. Whoever decides by it pays for no talk.
+    fn thread_acts(
         &mut self,
         conversation: ConversationKey,
         thread: ThreadKey,
         after: Seq,
         limit: usize,
-    ) -> Result<Vec<Arc<Event>>, Unavailable>;
+    ) -> Result<Vec<Recalled>, Unavailable>;
     /// Where a log begins, when its beginning was dropped.
     fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable>;
     /// The file of that name with these bytes that a member has brought before.

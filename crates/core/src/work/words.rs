@@ -13,8 +13,13 @@ const NAMED: usize = 10;
 const QUOTED: usize = 120;
 
 impl Work {
-    /// All of it; `name` is how a member is called.
-    pub fn summary(&self, status: ThreadStatus, name: &dyn Fn(MemberKey) -> String) -> String {
+    /// All of it, of a thread with `n` messages; `name` is how a member is called.
+    pub fn summary(
+        &self,
+        n: u64,
+        status: ThreadStatus,
+        name: &dyn Fn(MemberKey) -> String,
+    ) -> String {
         let mut text = self.counts();
         let said = |said: &Said| {
             format!("{} (#{}, {})", quote(&said.text), said.thread_seq, name(said.by))
@@ -34,9 +39,9 @@ impl Work {
         list(&mut text, "Escalated", self.escalations.iter().map(said));
         list(&mut text, "Open questions", self.questions.iter().map(|q| said(&q.said)));
         list(&mut text, "Waiting", self.waiting(name).into_iter());
-        let n = self.messages;
         // Writing into a string does not fail.
-        let _ = write!(text, " {n} {} in all. Status: {}", plural(n, "message"), status.name());
+        let _ =
+            write!(text, " {n} {} in all. Status: {}", plural(n == 1, "message"), status.name());
         if let Some(last) = &self.status {
             let _ = write!(text, ", {} by {}", quote(&last.text), name(last.by));
         }
@@ -50,7 +55,7 @@ impl Work {
             0 => "No findings reported.".to_owned(),
             n => format!(
                 "{n} {} reported: {} open, {} verified, {} rejected.",
-                plural(n, "finding"),
+                plural(n == 1, "finding"),
                 with(Verdict::Open),
                 with(Verdict::Verified),
                 with(Verdict::Rejected),
@@ -62,7 +67,7 @@ impl Work {
             (self.others, "other event", ""),
         ];
         for (n, what, done) in counts.into_iter().filter(|(n, ..)| *n > 0) {
-            let _ = write!(text, " {n} {}{done}.", plural(n, what));
+            let _ = write!(text, " {n} {}{done}.", plural(n == 1, what));
         }
         text
     }
@@ -119,9 +124,9 @@ fn plain(text: &str, most: usize) -> String {
     }
 }
 
-fn plural(n: usize, word: &str) -> String {
-    match (n, word) {
-        (1, _) => word.to_owned(),
+fn plural(one: bool, word: &str) -> String {
+    match (one, word) {
+        (true, _) => word.to_owned(),
         (_, "fix") => "fixes".to_owned(),
         _ => format!("{word}s"),
     }

@@ -28,6 +28,18 @@ impl Run<'_> {
         }
         check_visibility(kind, settings.visibility)?;
         check_settings(&settings)?;
+        let key = self.establish(me.key, kind, settings, members)?;
+        Ok(Outcome::Conversation(self.room(key).conversation.clone()))
+    }
+
+    /// A new conversation, with a seat for whoever makes it and for these members.
+    pub(super) fn establish(
+        &mut self,
+        me: MemberKey,
+        kind: ConversationKind,
+        settings: Settings,
+        members: &[MemberKey],
+    ) -> Result<ConversationKey> {
         for member in members {
             self.must_be_member(*member)?;
         }
@@ -44,7 +56,7 @@ impl Run<'_> {
         // One uid was drawn; the first event shares the conversation's, whose prefix differs.
         let created = self.drawn.uid;
         self.log_plain(key, created, Change::Created { kind, settings })?;
-        let mut seats: Vec<_> = std::iter::once(me.key).chain(members.iter().copied()).collect();
+        let mut seats: Vec<_> = std::iter::once(me).chain(members.iter().copied()).collect();
         seats.sort_unstable();
         seats.dedup();
         for (n, member) in seats.into_iter().enumerate() {
@@ -52,7 +64,7 @@ impl Run<'_> {
             let participation = Participation::default();
             self.log_plain(key, uid, Change::Joined { member, participation })?;
         }
-        Ok(Outcome::Conversation(self.room(key).conversation.clone()))
+        Ok(key)
     }
 
     pub(super) fn change_conversation(

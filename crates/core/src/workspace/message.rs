@@ -10,10 +10,10 @@ use crate::attention::intent::is_urgent;
 use crate::attention::names::{self, Target};
 use crate::attention::policy::{self, Circumstances};
 use crate::attention::{Attention, Decision, Directedness, Intent, Rule, Told};
-use crate::command::{Outcome, Recalled};
+use crate::command::{Authority, Outcome, Recalled};
 use crate::delivery::Disposition;
 use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef, Message};
+use crate::event::{Change, Event, EventRef, Message, MessageKind};
 use crate::ids::{MemberKey, Seq, Uid};
 use crate::member::Member;
 use crate::room::against::Standpoint;
@@ -140,6 +140,15 @@ impl Run<'_> {
         }
         if recalled.message.deleted_at.is_some() {
             return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
+        }
+        // Also its own: what the host says of a status in its name is the thread's record.
+        let kind = recalled.event.change.message().map(|message| message.kind);
+        if kind == Some(MessageKind::System) && self.by.authority < Authority::Orchestrator {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "a message of kind system is changed with an operator's or orchestrator's token",
+            )
+            .into());
         }
         Ok((at, recalled))
     }

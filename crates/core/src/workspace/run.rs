@@ -183,6 +183,15 @@ impl Run<'_> {
     }
 
     pub(super) fn thread_by_uid(&mut self, uid: Uid) -> Result<(ConversationKey, ThreadKey)> {
+        let found = self.maybe_thread(uid)?;
+        Ok(found.ok_or_else(|| Refusal::not_found("thread"))?)
+    }
+
+    /// As [`Run::thread_by_uid`]; none where there is no such thread. One that may not be seen is refused as unknown.
+    pub(super) fn maybe_thread(
+        &mut self,
+        uid: Uid,
+    ) -> Result<Option<(ConversationKey, ThreadKey)>> {
         let recent =
             self.ws.touched.iter().filter_map(|key| self.ws.rooms.get(key)).find_map(|r| {
                 let thread = r.threads.values().find(|t| t.uid == uid)?;
@@ -192,12 +201,12 @@ impl Run<'_> {
             Some(at) => Some(at),
             None => self.facts.thread_ref(uid)?,
         };
-        let (key, thread) = at.ok_or_else(|| Refusal::not_found("thread"))?;
+        let Some((key, thread)) = at else { return Ok(None) };
         self.load(key)?;
         if !self.may_see(self.room(key)) {
             return Err(Refusal::not_found("thread").into());
         }
-        Ok((key, thread))
+        Ok(Some((key, thread)))
     }
 
     /// An event with what became of it: from memory when it is recent, else from the log.

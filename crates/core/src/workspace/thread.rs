@@ -6,7 +6,8 @@ use super::conversation::derived;
 use super::post::check_message;
 use super::{Result, Run, is_running};
 use crate::attention::{Attention, Directedness, Intent};
-use crate::command::{Authority, OpenThread, Outcome};
+use crate::command::{Authority, Home, MessageState, OpenThread, Outcome, Recalled};
+use crate::conversation::{ConversationKind, Settings, Visibility};
 use crate::delivery::Disposition;
 use crate::error::{Code, Refusal};
 use crate::event::{Change, Event, EventRef, Idempotency, Message, Promotion, ThreadOpening};
@@ -20,18 +21,21 @@ use crate::work::Work;
 /// Why what was owed in a thread is owed no more.
 const CLOSED: &str = "the thread was closed";
 
-/// Events of a thread read at once.
-const PAGE: usize = 1_000;
+/// What was done in a thread is read in pieces of so many events: a text may be long.
+const PAGE: usize = 200;
 
 impl Run<'_> {
     /// A root message has one canonical thread: opening it again gives the one there is.
     pub(super) fn open_thread(&mut self, opening: OpenThread) -> Result<Outcome> {
-        let key = self.room_by_uid(opening.conversation)?;
-        self.must_sit(key)?;
         check_title("title", Some(&opening.title))?;
-        if let Some(thread) = self.opened_before(key, opening.idempotency)? {
+        if let Some((key, thread)) = self.opened_before(opening.idempotency)? {
             return self.thread_outcome(key, thread);
         }
+        let (key, uid) = match opening.home {
+            Home::In(conversation) => (self.room_by_uid(conversation)?, self.drawn.uid),
+            Home::Own => (self.own_home(&opening)?, self.drawn.second),
+        };
+        self.must_sit(key)?;
         let root = match opening.root {
             Some(uid) => Some(self.event_by_uid(uid, "message")?),
             None => None,
@@ -68,37 +72,59 @@ impl Run<'_> {
         participants.sort_unstable();
         participants.dedup();
         let change = Change::ThreadOpened(ThreadOpening {
-            uid: self.drawn.uid,
+            uid: opening.idempotency.map_or(uid, |once| once.uid()),
             root: root.map(|r| r.seq),
             title: opening.title.into(),
             kind: opening.kind,
             owner: opening.owner,
             participants,
         });
-        let mut draft = self.draft(self.drawn.uid, change);
+        let mut draft = self.draft(uid, change);
         draft.idempotency = opening.idempotency;
         let event = self.room_mut(key).log(draft);
         self.publish(event.clone())?;
-        self.thread_outcome(key, ThreadKey(event.seq.0))
+        match self.thread_outcome(key, ThreadKey(event.seq.0))? {
+            Outcome::Thread { conversation, thread, .. } => {
+                Ok(Outcome::Thread { conversation, thread, opened: true })
+            }
+            other => Ok(other),
+        }
     }
 
-    /// The thread that was opened under the same key; another payload is a conflict.
+    /// The conversation of a thread that has its own. Whatever could be refused is refused before it is made.
+    fn own_home(&mut self, opening: &OpenThread) -> Result<ConversationKey> {
+        if opening.root.is_some() {
+            let why = "a thread that begins with a message is in that message's conversation";
+            return Err(Refusal::invalid(why).into());
+        }
+        let me = self.me()?.key;
+        let members: Vec<_> = opening.participants.iter().copied().chain(opening.owner).collect();
+        let settings = Settings {
+            title: opening.title.as_str().into(),
+            visibility: Visibility::Private,
+            ..Settings::default()
+        };
+        self.establish(me, ConversationKind::Thread, settings, &members)
+    }
+
+    /// The thread that was opened under the same key; another payload is a conflict. Where its opening was dropped
+    /// nobody knows the payload any more.
     fn opened_before(
         &mut self,
-        key: ConversationKey,
-        idempotency: Option<Idempotency>,
-    ) -> Result<Option<ThreadKey>> {
-        let Some(idempotency) = idempotency else { return Ok(None) };
-        let Some(seq) = self.room(key).sent.get(&idempotency.key) else { return Ok(None) };
-        let event = self.recall(EventRef { conversation: key, seq })?.event;
-        if event.idempotency.is_none_or(|before| before.payload != idempotency.payload) {
+        once: Option<Idempotency>,
+    ) -> Result<Option<(ConversationKey, ThreadKey)>> {
+        let Some(once) = once else { return Ok(None) };
+        let Some((conversation, thread)) = self.maybe_thread(once.uid())? else { return Ok(None) };
+        let before = self.recall_kept(EventRef { conversation, seq: Seq(thread.0) })?;
+        let before = before.and_then(|recalled| recalled.event.idempotency);
+        if before.is_some_and(|before| before.payload != once.payload) {
             return Err(Refusal::new(
                 Code::IdempotencyConflict,
                 "another thread was created under this idempotency key",
             )
             .into());
         }
-        Ok(Some(ThreadKey(seq.0)))
+        Ok(Some((conversation, thread)))
     }
 
     /// Opens the canonical thread of a message that is answered. It has no title: what it is about is what its
@@ -246,7 +272,7 @@ impl Run<'_> {
             return Ok(());
         }
         let mut set_by = None;
-        self.each_of_thread(key, thread, &mut |event| {
+        self.each_act(key, thread, &mut |event, _| {
             if matches!(event.change, Change::ThreadStatus { status: ThreadStatus::Blocked, .. }) {
                 set_by = Some(event.actor);
             }
@@ -261,12 +287,10 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The thread's own log says so: what is deleted or erased is reported no more. Closing is rare, and reads no
-    /// more than the thread. Nobody closes a thread by its own verdict on what another found.
+    /// The thread's own log says so. Nobody closes a thread by its own verdict on what another found.
     fn must_have_no_open_finding(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
         let work = self.work_of(key, thread)?;
-        let disputed = work.disputed(self.by.member).map(|finding| finding.at).collect();
-        if !self.still_there(key, disputed)?.is_empty() {
+        if work.disputed(self.by.member).next().is_some() {
             return Err(Refusal::new(
                 Code::InsufficientAuthority,
                 "a finding is open, or only you have settled what another reported; an operator or orchestrator \
@@ -277,61 +301,62 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Findings that were neither verified nor rejected; none when none was ever reported.
-    pub(super) fn open_findings(
-        &mut self,
-        key: ConversationKey,
-        thread: ThreadKey,
-    ) -> Result<Option<Vec<Seq>>> {
-        let work = self.work_of(key, thread)?;
-        if work.findings.is_empty() {
-            return Ok(None);
-        }
-        let open = work.open().map(|finding| finding.at).collect();
-        self.still_there(key, open).map(Some)
-    }
-
-    fn work_of(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<Work> {
+    /// What was done in the thread, as its messages say it now: what was deleted or erased was never said.
+    pub(super) fn work_of(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<Work> {
         let mut work = Work::default();
-        self.each_of_thread(key, thread, &mut |event| {
-            if let Change::Posted(message) = &event.change {
+        self.each_act(key, thread, &mut |event, message| {
+            if let Some(message) = message {
                 work.take(event, message);
             }
         })?;
         Ok(work)
     }
 
-    /// Reads the thread's log, with what is not written yet.
-    fn each_of_thread(
+    /// Reads what was done in the thread, with what is not written yet: each event, and what it says now where it is a
+    /// message that says anything.
+    fn each_act(
         &mut self,
         key: ConversationKey,
         thread: ThreadKey,
-        each: &mut dyn FnMut(&Event),
+        each: &mut dyn FnMut(&Event, Option<&Message>),
     ) -> Result<()> {
         let mut after = Seq(thread.0);
         loop {
-            let page = self.facts.thread_log(key, thread, after, PAGE)?;
-            page.iter().for_each(|event| each(event));
+            let page = self.facts.thread_acts(key, thread, after, PAGE)?;
+            for Recalled { event, message, .. } in &page {
+                self.give_act(event, message, each)?;
+            }
             match page.last() {
-                Some(last) => after = last.seq,
-                None => break,
+                Some(last) if page.len() == PAGE => after = last.event.seq,
+                _ => break,
             }
         }
-        let unwritten = self.room(key).unwritten().iter();
-        let later = unwritten.filter(|e| e.thread == Some(thread) && e.seq > after);
-        later.for_each(|event| each(event));
+        let of = |e: &&Arc<Event>| e.thread == Some(thread) && e.change.is_act();
+        let unwritten: Vec<_> = self.room(key).unwritten().iter().filter(of).cloned().collect();
+        for event in unwritten {
+            self.give_act(&event, &MessageState::default(), each)?;
+        }
         Ok(())
     }
 
-    /// Those of the messages that were not deleted.
-    fn still_there(&mut self, key: ConversationKey, mut messages: Vec<Seq>) -> Result<Vec<Seq>> {
-        for seq in messages.clone() {
-            let found = self.recall(EventRef { conversation: key, seq })?;
-            if found.message.deleted_at.is_some() {
-                messages.retain(|of| *of != seq);
+    fn give_act(
+        &mut self,
+        event: &Event,
+        written: &MessageState,
+        each: &mut dyn FnMut(&Event, Option<&Message>),
+    ) -> Result<()> {
+        let known = self.room(event.conversation).messages.get(&event.seq);
+        let state = known.unwrap_or(written);
+        let edit = match (state.deleted_at, state.latest) {
+            (Some(_), _) => return Ok(()),
+            (None, None) => None,
+            (None, Some(seq)) => {
+                let at = EventRef { conversation: event.conversation, seq };
+                Some(self.recall_event(at)?)
             }
-        }
-        Ok(messages)
+        };
+        each(event, edit.as_deref().unwrap_or(event).change.message());
+        Ok(())
     }
 
     pub(super) fn thread_outcome(
@@ -342,7 +367,7 @@ impl Run<'_> {
         let room = self.room(key);
         let thread = room.threads.get(&thread).cloned();
         let thread = thread.ok_or_else(|| Refusal::not_found("thread"))?;
-        Ok(Outcome::Thread { conversation: room.conversation.clone(), thread })
+        Ok(Outcome::Thread { conversation: room.conversation.clone(), thread, opened: false })
     }
 }
 

@@ -265,17 +265,24 @@ impl Facts for Log {
         Ok(here.take(limit).map(|(_, event)| event.clone()).collect())
     }
 
-    fn thread_log(
+    fn thread_acts(
         &mut self,
         conversation: ConversationKey,
         thread: ThreadKey,
         after: Seq,
         limit: usize,
-    ) -> Result<Vec<Arc<Event>>, Unavailable> {
+    ) -> Result<Vec<Recalled>, Unavailable> {
         let mut events = self.log(conversation, after, usize::MAX)?;
-        events.retain(|event| event.thread == Some(thread));
+        events.retain(|event| event.thread == Some(thread) && event.change.is_act());
         events.truncate(limit);
-        Ok(events)
+        events
+            .into_iter()
+            .map(|event| {
+                let at = EventRef { conversation, seq: event.seq };
+                let message = self.messages.get(&at).cloned().unwrap_or_default();
+                Ok(Recalled { event, message, receipt: None })
+            })
+            .collect()
     }
 
     fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable> {

@@ -101,7 +101,7 @@ fn an_edit_of_an_answer_is_read_with_what_it_answers() {
 
 fn thread(house: &mut House, owner: Option<MemberKey>, participants: Vec<MemberKey>) -> Uid {
     let opening = OpenThread {
-        conversation: house.ops,
+        home: house.ops.into(),
         root: None,
         title: "the PR".into(),
         kind: ThreadKind::Workflow,

@@ -89,7 +89,7 @@ fn it_moves_to_the_threads_owner_first_and_never_to_the_author() {
 
 fn open_thread(house: &mut House) -> Uid {
     let opening = OpenThread {
-        conversation: house.ops,
+        home: house.ops.into(),
         root: None,
         title: "the red build".into(),
         kind: ThreadKind::Conversation,

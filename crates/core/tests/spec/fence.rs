@@ -34,7 +34,7 @@ fn writing(house: &House, event: Uid, own: Uid, thread: Uid) -> Vec<Command> {
         Command::React { message: event, signal: Signal::Seen, detail: None, on: true },
         Command::React { message: event, signal: Signal::Working, detail: None, on: true },
         Command::OpenThread(Box::new(OpenThread {
-            conversation,
+            home: conversation.into(),
             root: None,
             title: "deploys".into(),
             kind: ThreadKind::Workflow,
@@ -86,7 +86,7 @@ fn taken(house: &mut House) -> (Offer, Uid, Uid) {
     let offer = house.take(SCOUT);
     let own = house.reply(&offer, "at it").expect("asked");
     let opening = Command::OpenThread(Box::new(OpenThread {
-        conversation: house.ops,
+        home: house.ops.into(),
         root: None,
         title: "build".into(),
         kind: ThreadKind::Workflow,

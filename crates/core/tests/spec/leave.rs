@@ -13,7 +13,7 @@ use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 
 fn thread(house: &mut House) -> Uid {
     let opening = OpenThread {
-        conversation: house.ops,
+        home: house.ops.into(),
         root: None,
         title: "the red build".into(),
         kind: ThreadKind::Conversation,

@@ -48,7 +48,7 @@ fn dm(house: &mut House) -> Line {
 
 fn thread(house: &mut House, kind: ThreadKind) -> Line {
     let opening = OpenThread {
-        conversation: house.ops,
+        home: house.ops.into(),
         root: None,
         title: "deploy".into(),
         kind,

@@ -90,7 +90,7 @@ fn completed(house: &House, conversation: Uid) -> Vec<Arc<Stimulus>> {
 
 pub(crate) fn open_thread(house: &mut House, conversation: Uid, owner: MemberKey) -> Uid {
     let opening = OpenThread {
-        conversation,
+        home: conversation.into(),
         root: None,
         title: "the move".into(),
         kind: ThreadKind::Workflow,

@@ -25,7 +25,7 @@ fn one_key_is_one_message_and_another_payload_is_refused() {
     assert_eq!(house.post_as(house.by(ALICE), again), Ok((uid, true)));
 }
 
-// covers: ATT-109
+// covers: ATT-109, THR-17
 #[test]
 fn keys_are_forgotten_after_a_day_and_are_of_one_conversation() {
     let mut house = House::new();

@@ -51,7 +51,7 @@ fn acts(house: &House, before: Uid) -> Vec<Command> {
             content: Message { text: secret().into(), ..Message::default() },
         },
         Command::OpenThread(Box::new(OpenThread {
-            conversation: house.ops,
+            home: house.ops.into(),
             root: None,
             title: secret(),
             kind: Default::default(),

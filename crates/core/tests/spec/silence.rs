@@ -23,7 +23,7 @@ fn wait_for(house: &mut House, idle: Option<i64>) -> Result<Outcome, Refusal> {
 fn thread(house: &mut House, kind: ThreadKind, owner: Option<MemberKey>) -> Uid {
     let root = Some(house.says(BOB, "about the cache"));
     let opening = OpenThread {
-        conversation: house.ops,
+        home: house.ops.into(),
         root,
         title: "the cache".into(),
         kind,

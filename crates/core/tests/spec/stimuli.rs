@@ -266,7 +266,7 @@ fn a_host_that_is_killed_between_claim_and_dispatch_says_it_once() {
 
 fn thread(house: &mut House, owner: MemberKey) -> Uid {
     let opening = OpenThread {
-        conversation: house.ops,
+        home: house.ops.into(),
         root: None,
         title: "review".into(),
         kind: ThreadKind::Workflow,

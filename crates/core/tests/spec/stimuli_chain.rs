@@ -14,7 +14,7 @@ use crate::stimuli::{ask, idea, said, stimuli};
 
 fn thread(house: &mut House, kind: ThreadKind) -> chorus_core::ids::Uid {
     let opening = chorus_core::command::OpenThread {
-        conversation: house.ops,
+        home: house.ops.into(),
         root: None,
         title: "talk".into(),
         kind,

@@ -18,7 +18,7 @@ use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 
 fn thread(house: &mut House, root: Option<Uid>) -> Uid {
     let opening = OpenThread {
-        conversation: house.ops,
+        home: house.ops.into(),
         root,
         title: "deploy".into(),
         kind: ThreadKind::Conversation,

@@ -245,7 +245,7 @@ fn an_event_that_obliges_somebody_counts_like_chat() {
 fn agents_do_not_talk_for_ever_in_events() {
     let mut house = House::new();
     let opening = chorus_core::command::OpenThread {
-        conversation: house.ops,
+        home: house.ops.into(),
         root: None,
         title: "incident".into(),
         kind: chorus_core::thread::ThreadKind::Incident,

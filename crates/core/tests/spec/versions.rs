@@ -105,7 +105,7 @@ fn closing_a_thread_ends_what_is_owed_there() {
 fn who_closes_the_thread_it_was_asked_in_has_done_it() {
     let mut house = House::new();
     let opening = OpenThread {
-        conversation: house.ops,
+        home: house.ops.into(),
         root: None,
         title: "build".into(),
         kind: ThreadKind::Workflow,

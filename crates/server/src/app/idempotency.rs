@@ -45,7 +45,8 @@ pub(super) fn idempotency(key: &str, caller: &Caller, post: &Post) -> Result<Ide
     Ok(Idempotency { key: place.end(), payload: payload.end() })
 }
 
-/// Two threads are one when place, creator, key and payload are the same. Participants are named in any order.
+/// Two threads are one when place, creator, key and payload are the same: the thread's id is the hash of the first three.
+/// Participants are named in any order.
 pub(super) fn of_thread(
     key: &str,
     caller: &Caller,

@@ -132,8 +132,6 @@ pub(crate) struct App {
     pub(crate) place: Place,
     /// Held while one is made.
     pub(crate) copying: tokio::sync::Mutex<()>,
-    /// Threads that are created under a key, one after the other.
-    pub(crate) creating: tokio::sync::Mutex<()>,
     /// Read while a token is noted and signed, which is with one key; written while the keys are exchanged.
     pub(crate) rotating: tokio::sync::RwLock<()>,
     pub(crate) budgets: Budgets,

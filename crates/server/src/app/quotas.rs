@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chorus_core::command::{Authority, By, Command};
+use chorus_core::command::{Authority, By, Command, Home};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{MemberKey, Timestamp};
 use chorus_core::member::Directory;
@@ -93,7 +93,7 @@ impl App {
             return Ok(());
         }
         let (limits, now) = (&self.limits, self.now());
-        if matches!(command, Command::CreateConversation { .. }) {
+        if makes_conversation(command) {
             let taken = limits.conversation(by.member, now);
             taken.map_err(|wait| too_many("conversations", self.quotas.conversations, wait))?;
         }
@@ -147,11 +147,24 @@ fn too_many(what: &str, most: u32, wait: Wait) -> Refusal {
     Refusal::new(Code::RateLimited, message)
 }
 
+fn makes_conversation(command: &Command) -> bool {
+    match command {
+        Command::CreateConversation { .. } => true,
+        Command::OpenThread(opening) => opening.home == Home::Own,
+        _ => false,
+    }
+}
+
 /// How many seats a command gives to others than whoever asks.
 fn seats(by: MemberKey, command: &Command, directory: &Directory) -> u64 {
     let others = |members: &[MemberKey]| members.iter().filter(|m| **m != by).count();
     let count = match command {
         Command::CreateConversation { members, .. } => others(members),
+        Command::OpenThread(opening) if opening.home == Home::Own => {
+            let mut members = opening.participants.clone();
+            members.extend(opening.owner);
+            others(&members)
+        }
         Command::SetSeat { member, .. } => others(&[*member]),
         Command::Project(asked) => match &**asked {
             Asked::Create { members, links, .. } => {

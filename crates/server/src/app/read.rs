@@ -180,6 +180,25 @@ impl App {
         .await
     }
 
+    /// What was done in a thread after a seq, as it says now: its messages that are no plain talk.
+    pub(super) async fn acts(
+        &self,
+        viewer: Option<MemberKey>,
+        conversation: &Conversation,
+        thread: ThreadKey,
+        after: Seq,
+        limit: usize,
+    ) -> Result<(Vec<Shown>, Option<Seq>), Refusal> {
+        let (key, start) = (conversation.key, Start::After(after));
+        self.read(move |readers| {
+            let line = Line::Acts(thread);
+            let asked = chorus_store::Page { conversation: key, line, start, limit };
+            let (entries, more, upto) = visible(readers, viewer, asked)?;
+            Ok((entries.into_iter().filter_map(posted).collect(), upto.filter(|_| more)))
+        })
+        .await
+    }
+
     /// Entries of a log after a seq, oldest first, whether there are more, and up to where was looked.
     pub(super) async fn logged(
         &self,

@@ -41,7 +41,7 @@ impl App {
 
     async fn shown_thread(&self, caller: &Caller, command: Command) -> Result<Thread, Refusal> {
         match self.submit(caller.by, command).await? {
-            Outcome::Thread { conversation, thread } => {
+            Outcome::Thread { conversation, thread, .. } => {
                 self.show_thread(&conversation, &thread).await
             }
             other => Err(unexpected(&other)),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::{Command, OpenThread, Outcome};
-use chorus_core::conversation::{Conversation, ConversationKind, Settings, Visibility};
+use chorus_core::command::{Command, Home, OpenThread, Outcome};
+use chorus_core::conversation::Conversation;
 use chorus_core::error::Refusal;
 use chorus_core::event::{EventRef, Idempotency, Message, MessageKind};
 use chorus_core::ids::{MemberKey, Seq, Uid};
@@ -22,6 +22,14 @@ use crate::view::conversations;
 /// Longest reason of a change of status, in bytes.
 const REASON_BYTES: usize = 1024;
 
+/// A thread that was asked for.
+pub(super) struct Opened {
+    pub conversation: Arc<Conversation>,
+    pub thread: Arc<thread::Thread>,
+    /// Not before.
+    pub now: bool,
+}
+
 /// What is to be different about a thread.
 pub(super) struct Change {
     pub status: Option<ThreadStatus>,
@@ -39,8 +47,8 @@ impl App {
         caller: &Caller,
         new: NewThread,
     ) -> Result<Thread, Refusal> {
-        let thread = self.open_thread_once(caller, new, None).await?;
-        self.show_thread(&thread.0, &thread.1).await
+        let made = self.open_thread_once(caller, new, None).await?;
+        self.show_thread(&made.conversation, &made.thread).await
     }
 
     /// As [`App::open_thread`], under a key of its creator where there is one.
@@ -49,7 +57,7 @@ impl App {
         caller: &Caller,
         new: NewThread,
         idempotency: Option<Idempotency>,
-    ) -> Result<(Arc<Conversation>, Arc<thread::Thread>), Refusal> {
+    ) -> Result<Opened, Refusal> {
         caller.must_not_be_a_turn()?;
         if new.root.is_some() && new.conversation.is_none() {
             return Err(Refusal::invalid("root goes with the conversation that the message is in"));
@@ -63,12 +71,12 @@ impl App {
             let owner = new.owner.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
             (ids::members(&directory, &new.participants)?, owner.map(|m| m.key))
         };
-        let conversation = match new.conversation.as_deref() {
-            Some(id) => ids::conversation(id)?,
-            None => self.thread_home(caller, title, &participants, owner).await?,
+        let home = match new.conversation.as_deref() {
+            Some(id) => Home::In(ids::conversation(id)?),
+            None => self.own_home(idempotency).await?,
         };
         let opening = OpenThread {
-            conversation,
+            home,
             root: new.root.as_deref().map(ids::event).transpose()?,
             title: title.to_owned(),
             kind: new.kind.unwrap_or_default(),
@@ -77,33 +85,18 @@ impl App {
             idempotency,
         };
         match self.submit(caller.by, Command::OpenThread(Box::new(opening))).await? {
-            Outcome::Thread { conversation, thread } => Ok((conversation, thread)),
+            Outcome::Thread { conversation, thread, opened } => {
+                Ok(Opened { conversation, thread, now: opened })
+            }
             other => Err(unexpected(&other)),
         }
     }
 
-    /// A conversation of kind `thread`, seen by its participants only.
-    async fn thread_home(
-        &self,
-        caller: &Caller,
-        title: &str,
-        participants: &[MemberKey],
-        owner: Option<MemberKey>,
-    ) -> Result<Uid, Refusal> {
-        let settings = Settings {
-            title: title.into(),
-            description: "".into(),
-            purpose: "".into(),
-            visibility: Visibility::Private,
-            ..Settings::default()
-        };
-        let members = participants.iter().copied().chain(owner).collect();
-        let command =
-            Command::CreateConversation { kind: ConversationKind::Thread, settings, members };
-        match self.submit(caller.by, command).await? {
-            Outcome::Conversation(conversation) => Ok(conversation.uid),
-            other => Err(unexpected(&other)),
-        }
+    /// Where a thread without a place is: what was made under its key has its home, and counts against no quota again.
+    async fn own_home(&self, once: Option<Idempotency>) -> Result<Home, Refusal> {
+        let Some(uid) = once.map(|once| once.uid()) else { return Ok(Home::Own) };
+        let made = self.read(move |readers| thread_at_home(readers, uid)).await?;
+        Ok(made.map_or(Home::Own, |(conversation, _)| Home::In(conversation.uid)))
     }
 
     pub(crate) async fn change_thread(
@@ -148,7 +141,7 @@ impl App {
         let (reason, summary) = (reason.into(), summary.map(Into::into));
         let command = Command::ChangeThread { thread, status, owner, reason, summary, note };
         match self.submit(caller.by, command).await? {
-            Outcome::Thread { conversation, thread } => Ok((thread, conversation)),
+            Outcome::Thread { conversation, thread, .. } => Ok((thread, conversation)),
             other => Err(unexpected(&other)),
         }
     }

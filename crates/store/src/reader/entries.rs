@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use chorus_core::command::{Entry, MessageState};
+use chorus_core::command::{Entry, MessageState, Recalled};
 use chorus_core::conversation::Conversation;
-use chorus_core::event::{Change, Event, EventRef, Message};
+use chorus_core::event::{Change, Event, EventRef, Message, MessageKind};
 use chorus_core::ids::{ConversationKey, Seq, ThreadKey, Uid};
+use chorus_core::packed::Coded;
 use chorus_core::thread::Thread;
 
 use crate::db::{Db, Result, Row, Value};
@@ -36,6 +37,8 @@ pub enum Line {
     Messages,
     /// Messages of one thread; its root, which stands before it, is not among them.
     Thread(ThreadKey),
+    /// What was done in one thread: changes of its status, and its messages that are no plain talk.
+    Acts(ThreadKey),
     /// What may stand in the feed: messages of the main line that answer none, openings of threads, promotions.
     Feed,
 }
@@ -72,15 +75,8 @@ pub(super) fn page(
         Start::Before(seq) => (seq.0, true),
         Start::Newest => (i64::MAX as u64, true),
     };
-    let of: Option<Value<'_>> = match page.line {
-        Line::All | Line::Feed => None,
-        Line::Messages => Some(POSTED.into()),
-        Line::Thread(thread) => Some(thread.0.into()),
-    };
-    let mut values = vec![workspace.into(), page.conversation.0.into(), bound.into()];
-    values.extend(of);
-    values.push((limit as u64 + 1).into());
-    let mut rows = db.all(statement(page.line, backwards), &values, read)?;
+    let at = (workspace, page.conversation, Seq(bound));
+    let mut rows = rows(db, at, page.line, backwards, limit as u64 + 1)?;
     let more = rows.len() > limit;
     rows.truncate(limit);
     if backwards {
@@ -89,6 +85,43 @@ pub(super) fn page(
     let mut shown = Shown::new(db, workspace, Arc::new(conversation));
     let entries = rows.into_iter().map(|row| shown.entry(row)).collect::<Result<_>>()?;
     Ok(Some((entries, more)))
+}
+
+/// At most `limit` of what was done in a thread after a seq, for a decision.
+pub(crate) fn acts(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    thread: ThreadKey,
+    after: Seq,
+    limit: usize,
+) -> Result<Vec<Recalled>> {
+    let found = rows(db, (workspace, key, after), Line::Acts(thread), false, limit as u64)?;
+    let recalled =
+        |row: Found| Recalled { event: Arc::new(row.event), message: row.state, receipt: None };
+    Ok(found.into_iter().map(recalled).collect())
+}
+
+fn rows(
+    db: &dyn Db,
+    (workspace, key, bound): (i64, ConversationKey, Seq),
+    line: Line,
+    backwards: bool,
+    limit: u64,
+) -> Result<Vec<Found>> {
+    let talk = [MessageKind::Chat.code()];
+    let mut values: Vec<Value<'_>> = vec![workspace.into(), key.0.into(), bound.0.into()];
+    match line {
+        Line::All | Line::Feed => {}
+        Line::Messages => values.push(POSTED.into()),
+        Line::Thread(thread) => values.push(thread.0.into()),
+        Line::Acts(thread) => {
+            values.push(thread.0.into());
+            values.push((&talk).into());
+        }
+    }
+    values.push(limit.into());
+    db.all(statement(line, backwards), &values, read)
 }
 
 pub(super) fn one(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<StoredEntry>> {
@@ -104,6 +137,10 @@ pub(super) fn one(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<St
 /// The codes of [`Change::Posted`], [`Change::ThreadOpened`] and [`Change::Promoted`].
 const FEED: &str =
     "AND (e.kind = 16 OR (e.kind IN (5, 10) AND e.thread IS NULL AND e.reply_to IS NULL))";
+
+/// The codes of [`Change::ThreadStatus`] and [`Change::Posted`]; a message's kind stands first in its body.
+const ACTS: &str =
+    "AND e.thread = $4 AND (e.kind = 11 OR (e.kind = 5 AND substr(e.body, 1, 1) <> $5))";
 
 /// A row with its joins.
 struct Found {
@@ -121,14 +158,15 @@ fn read(row: &dyn Row) -> Result<Found> {
     })
 }
 
-/// The eight statements, made once.
+/// The ten statements, made once.
 fn statement(line: Line, backwards: bool) -> &'static str {
-    static MADE: [OnceLock<String>; 8] = [const { OnceLock::new() }; 8];
+    static MADE: [OnceLock<String>; 10] = [const { OnceLock::new() }; 10];
     let (kind, of, limit) = match line {
         Line::All => (0, "", "$4"),
         Line::Messages => (1, "AND e.kind = $4", "$5"),
         Line::Thread(_) => (2, "AND e.thread = $4", "$5"),
         Line::Feed => (3, FEED, "$4"),
+        Line::Acts(_) => (4, ACTS, "$6"),
     };
     let (than, order) = if backwards { ("<", "DESC") } else { (">", "ASC") };
     MADE[kind * 2 + usize::from(backwards)].get_or_init(|| {

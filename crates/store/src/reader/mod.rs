@@ -4,7 +4,7 @@
 //! off their threads where that matters. Deliveries are seen here only once they have a row, a second
 //! after their event; the writer's memory knows of the younger ones (`Command::Waiting`).
 
-mod entries;
+pub(crate) mod entries;
 mod feed;
 mod moderation;
 mod pool;

@@ -135,7 +135,7 @@ impl Ground {
         );
         let said = self.post(room.uid, None, "@ada what is the time?");
         let opening = OpenThread {
-            conversation: room.uid,
+            home: room.uid.into(),
             root: Some(said),
             title: "time".into(),
             kind: ThreadKind::Workflow,

@@ -16,7 +16,7 @@ fn lived_in() -> (tempfile::TempDir, ConversationKey) {
     let first = ground.say(room.uid, "@ada what is the time?");
     let second = ground.say(room.uid, "nobody in particular");
     let opening = OpenThread {
-        conversation: room.uid,
+        home: room.uid.into(),
         root: Some(second.event.uid),
         title: "a thread".into(),
         kind: ThreadKind::Conversation,

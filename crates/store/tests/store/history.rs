@@ -260,7 +260,7 @@ impl Story {
         let root = if self.toss(2) == 0 { self.event() } else { None };
         let kinds = ThreadKind::ALL;
         Command::OpenThread(Box::new(OpenThread {
-            conversation,
+            home: conversation.into(),
             root,
             title: "work".into(),
             kind: kinds[self.toss(3)],

@@ -1,12 +1,13 @@
 //! What readers are shown follows edits, deletions and reactions, and pages go both ways.
 
-use chorus_core::command::{Command, MessageState};
-use chorus_core::event::Message;
-use chorus_core::ids::Seq;
+use chorus_core::command::{Command, MessageState, OpenThread, Outcome};
+use chorus_core::event::{Message, MessageKind};
+use chorus_core::ids::{Seq, Uid};
 use chorus_core::reaction::Signal;
+use chorus_core::thread::{ThreadKind, ThreadStatus};
 use chorus_store::{Line, Page, Start};
 
-use crate::ground::{BOB, Ground, by, person};
+use crate::ground::{BOB, Ground, by, logged, person, post};
 
 #[test]
 fn a_message_is_read_as_it_stands_now() {
@@ -46,5 +47,70 @@ fn a_message_is_read_as_it_stands_now() {
     let (before, _) = read(page(Line::Messages, Start::Before(gone.event.seq), 10));
     assert_eq!(before.len(), 1);
     assert_eq!(before[0].entry.event.uid, kept.event.uid);
+    ground.writer.stop();
+}
+
+// covers: THR-14, THR-438
+#[test]
+fn what_was_done_in_a_thread_is_read_without_its_talk_or_anybody_elses() {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle();
+    let open = || {
+        let opening = OpenThread {
+            home: room.uid.into(),
+            root: None,
+            title: "the cache".into(),
+            kind: ThreadKind::Workflow,
+            owner: None,
+            participants: Vec::new(),
+            idempotency: None,
+        };
+        match ground.ask(person(), Command::OpenThread(Box::new(opening))).unwrap() {
+            Outcome::Thread { thread, .. } => thread,
+            other => panic!("{other:?}"),
+        }
+    };
+    let (thread, other) = (open(), open());
+    let say = |thread: Uid, kind: MessageKind, text: &str| {
+        let Command::Post(mut said) = post(room.uid, text, None) else { panic!() };
+        said.thread = Some(thread);
+        said.message.kind = kind;
+        logged(ground.ask(person(), Command::Post(said)).unwrap()).event
+    };
+    // Talk whose text begins with what an event's body begins with is talk.
+    say(thread.uid, MessageKind::Chat, "\u{2}\u{3}");
+    let gone = say(thread.uid, MessageKind::Event, "gone");
+    say(other.uid, MessageKind::Event, "elsewhere");
+    say(thread.uid, MessageKind::Chat, "talk");
+    let changed = say(thread.uid, MessageKind::Event, "before");
+    say(thread.uid, MessageKind::System, "said by the host");
+    ground.ask(person(), Command::Delete { message: gone.uid }).unwrap();
+    let content = Message { text: "after".into(), ..Message::default() };
+    ground.ask(person(), Command::Edit { message: changed.uid, content }).unwrap();
+    let (status, reason) = (Some(ThreadStatus::Blocked), "".into());
+    let block = Command::ChangeThread {
+        thread: thread.uid,
+        status,
+        owner: None,
+        reason,
+        summary: None,
+        note: None,
+    };
+    ground.ask(person(), block).unwrap();
+    let line = Line::Acts(thread.key);
+    let page = |start, limit| Page { conversation: room.key, line, start, limit };
+    let read = |start, limit| {
+        let (entries, more) = ground.readers.entries(&page(start, limit)).unwrap().unwrap();
+        let says = entries.iter().map(|e| {
+            let content = e.content.as_ref().map(|m| m.text.to_string());
+            content.unwrap_or_else(|| e.entry.event.change.name().to_owned())
+        });
+        (says.collect::<Vec<_>>(), more)
+    };
+    let all = ["message_posted", "after", "said by the host", "thread_status_changed"];
+    let (found, more) = read(Start::After(Seq(0)), 10);
+    assert_eq!((found.as_slice(), more), (all.map(str::to_owned).as_slice(), false));
+    assert_eq!(read(Start::Newest, 1), (vec![all[3].to_owned()], true));
     ground.writer.stop();
 }

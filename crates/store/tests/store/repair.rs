@@ -106,7 +106,7 @@ fn at_work() -> (tempfile::TempDir, ConversationKey) {
     for (title, key) in [("the build", "build"), ("the deploy", "deploy")] {
         let root = ground.say(room.uid, &format!("what of {title}?"));
         let opening = OpenThread {
-            conversation: room.uid,
+            home: room.uid.into(),
             root: Some(root.event.uid),
             title: title.into(),
             kind: ThreadKind::Workflow,

@@ -21,7 +21,7 @@ fn what_fell_silent_over_a_crash_is_asked_when_the_host_is_back() {
     ground.ask(person(), Command::ChangeConversation { conversation: room.uid, settings }).unwrap();
     for conversation in [room.uid, other.uid] {
         let opening = OpenThread {
-            conversation,
+            home: conversation.into(),
             root: Some(ground.say(conversation, "about the cache").event.uid),
             title: "the cache".into(),
             kind: ThreadKind::Conversation,

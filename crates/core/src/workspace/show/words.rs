@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::super::{Result, Run};
-use crate::command::Command;
-use crate::conversation::Visibility;
+use crate::command::{Command, Home};
+use crate::conversation::{ConversationKind, Visibility};
 use crate::event::{EventRef, Message};
 use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use crate::inbox;
@@ -148,13 +148,27 @@ impl Run<'_> {
                 _ => None,
             },
             Command::OpenThread(opening) => {
-                // One of its own is called as its conversation is, which was asked for before.
-                let key = self.room_by_uid(opening.conversation)?;
-                if *self.room(key).conversation.settings.title == *opening.title {
-                    return Ok(None);
+                let mut fields = vec![("title", opening.title.clone())];
+                match opening.home {
+                    Home::In(conversation) => {
+                        // What is called as its place is shows nothing more; so does what was made before.
+                        let key = self.room_by_uid(conversation)?;
+                        if *self.room(key).conversation.settings.title == *opening.title {
+                            return Ok(None);
+                        }
+                        Some(self.said_in(conversation, "create_thread", fields)?)
+                    }
+                    Home::Own => {
+                        let members: Vec<_> =
+                            opening.participants.iter().copied().chain(opening.owner).collect();
+                        fields.insert(0, ("members", self.called(&members)));
+                        let members = members.into_iter().chain([self.by.member]).collect();
+                        let readers = Readers { members, ..Readers::default() };
+                        // What nobody named is called by its kind.
+                        let silent = opening.title == ConversationKind::Thread.name();
+                        (!silent).then(|| plain("create_thread", readers, fields))
+                    }
                 }
-                let fields = vec![("title", opening.title.clone())];
-                Some(self.said_in(opening.conversation, "create_thread", fields)?)
             }
             Command::ChangeThread { thread, status, reason, summary, note, .. } => {
                 let mut fields = filled("reason", reason);

@@ -52,7 +52,8 @@ impl Run<'_> {
         at: ThreadKey,
     ) -> Result<()> {
         let Some(thread) = self.thread(key, Some(at)).cloned() else { return Ok(()) };
-        if self.open_findings(key, at)?.is_none_or(|open| !open.is_empty()) {
+        let work = self.work_of(key, at)?;
+        if work.findings.is_empty() || work.open().next().is_some() {
             return Ok(());
         }
         let text = format!("The review of {:?} is complete: no finding is open.", thread.title);

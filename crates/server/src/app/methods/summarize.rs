@@ -3,10 +3,9 @@
 
 use chorus_core::conversation::Conversation;
 use chorus_core::error::Refusal;
-use chorus_core::event::{EventRef, MessageKind};
 use chorus_core::ids::{Prefix, Seq};
 use chorus_core::thread;
-use chorus_core::work::Work;
+use chorus_core::work::{Finding, Work};
 use chorus_wire::threads::descriptors::MAX_SUMMARIZED;
 use chorus_wire::threads::{Author, OpenItem, SummarizeThread, Summary};
 
@@ -18,10 +17,8 @@ use crate::view::messages::message_id;
 
 /// Messages looked at, unless the caller says.
 const MESSAGES: u32 = 200;
-/// Messages of a thread read at once.
-const PAGE: usize = 1_000;
-/// Longest quotation of a finding, in characters.
-const QUOTED: usize = 300;
+/// Messages of a thread read at once: a text may be long.
+const PAGE: usize = 100;
 
 impl App {
     pub(crate) async fn summarize_thread(
@@ -35,28 +32,12 @@ impl App {
         }
         let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
         let work = self.work(caller, &conversation, &thread, most.into()).await?;
-        let key = conversation.key;
-        let open: Vec<_> = work.open().cloned().collect();
-        let open_items = self
-            .read(move |readers| {
-                let mut items = Vec::with_capacity(open.len());
-                for finding in open {
-                    let at = EventRef { conversation: key, seq: finding.at };
-                    items.push(OpenItem {
-                        message_id: readers.uid_of(at)?.map(message_id).unwrap_or_default(),
-                        seq: finding.thread_seq,
-                        finding_id: finding.id.as_deref().map(str::to_owned),
-                        body: finding.text.chars().take(QUOTED).collect(),
-                    });
-                }
-                Ok(items)
-            })
-            .await?;
+        let open_items = work.open().map(open_item).collect();
         let directory = self.directory().clone();
         let name = |member| format!("@{}", id_of(&directory, member));
         let mut summary = Summary {
             thread_id: thread.uid.show(Prefix::Thread),
-            summary: work.summary(thread.status, &name),
+            summary: work.summary(thread.last_seq, thread.status, &name),
             open_items,
             last_status: thread.status,
             messages_read: thread.last_seq.min(most.into()),
@@ -70,8 +51,8 @@ impl App {
         Ok(summary)
     }
 
-    /// What the whole thread's events say, and of the newest messages who waits for whom. Every message is read as it is
-    /// now: edited, or not at all.
+    /// What was done in the whole thread, and of the newest messages who waits for whom. Every message is read as it is now:
+    /// edited, or not at all.
     async fn work(
         &self,
         caller: &Caller,
@@ -79,23 +60,41 @@ impl App {
         thread: &thread::Thread,
         newest: u64,
     ) -> Result<Work, Refusal> {
-        let (mut work, mut after) = (Work::default(), Seq(thread.key.0));
+        let (viewer, key, of) = (caller.viewer(), conversation.key, thread.key);
+        let (mut work, mut next) = (Work::default(), Some(Seq(of.0)));
+        while let Some(after) = next {
+            let (acts, more) = self.acts(viewer, conversation, of, after, PAGE).await?;
+            for act in &acts {
+                if let Some(message) = act.content() {
+                    work.take(&act.event, message);
+                }
+            }
+            next = more;
+        }
+        let before = thread.last_seq.saturating_sub(newest);
+        let mut after = self.read(move |readers| readers.seq_in_thread(key, of, before)).await?;
         loop {
             let range = Range::After(after);
             let Page { shown, more } =
-                self.page(caller.viewer(), conversation, Some(thread.key), range, PAGE).await?;
+                self.page(viewer, conversation, Some(of), range, PAGE).await?;
             for shown in &shown {
                 after = shown.event.seq;
-                let Some(message) = shown.content() else { continue };
-                let is_new = shown.event.thread_seq + newest > thread.last_seq;
-                match is_new || message.kind != MessageKind::Chat {
-                    true => work.take(&shown.event, message),
-                    false => work.pass(&shown.event),
+                if shown.content().is_some() {
+                    work.pass(&shown.event);
                 }
             }
             if !more || shown.is_empty() {
                 return Ok(work);
             }
         }
+    }
+}
+
+fn open_item(finding: &Finding) -> OpenItem {
+    OpenItem {
+        message_id: message_id(finding.uid),
+        seq: finding.thread_seq,
+        finding_id: finding.id.as_deref().map(str::to_owned),
+        body: finding.text.to_string(),
     }
 }

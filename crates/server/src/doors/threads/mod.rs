@@ -205,12 +205,15 @@ async fn answer<S: ServerHandler>(
         },
         None => None,
     };
+    let mut begins = false;
     let body = match parts.method {
         Method::POST => {
             let bytes = extract::read(app, &parts.headers, body).await?;
-            if asks_for_nothing(&bytes) {
+            let asks = Asks::of(&bytes);
+            if asks == Asks::Nothing {
                 app.limits.ping(caller.by, session.as_deref(), app.now())?;
             }
+            begins = session.is_none() && asks == Asks::Session;
             Body::from(bytes)
         }
         _ => Body::empty(),
@@ -220,23 +223,50 @@ async fn answer<S: ServerHandler>(
     let notices = busy.as_ref().map(|busy| busy.notices.clone());
     parts.extensions.insert(Asking { caller: caller.clone(), names, within, session: notices });
     mcp.sessions.make_room().await;
-    let response = mcp.transport.handle(Request::from_parts(parts, body)).await;
-    let mut response = response.map(Body::new);
-    if session.is_none()
-        && let Some(id) = response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok())
-    {
-        mcp.sessions.began(id, &caller).await;
-    }
+    // A session that is made or woken is made whole, also when its client goes away meanwhile: of half a one nobody would
+    // know.
+    let makes = begins || busy.as_ref().is_some_and(|busy| busy.wakes);
+    let mcp = mcp.clone();
+    let handled = async move {
+        let response = mcp.transport.handle(Request::from_parts(parts, body)).await;
+        if session.is_none()
+            && let Some(id) = response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok())
+        {
+            mcp.sessions.began(id, &caller).await;
+        }
+        drop(busy);
+        response.map(Body::new)
+    };
+    let mut response = match makes {
+        true => tokio::spawn(handled).await.map_err(|_| {
+            Refusal::new(Code::Internal, "the host made a mistake while it made a session")
+        })?,
+        false => handled.await,
+    };
     count_refusal(&mut response);
     Ok(response)
 }
 
-/// A ping, a notification or an answer: of them there are fewer than of calls.
-fn asks_for_nothing(body: &[u8]) -> bool {
-    match Incoming::parse_bytes(body) {
-        Ok(Incoming::Request { method, .. }) => method == "ping",
-        Ok(Incoming::Notification { .. } | Incoming::Response { .. }) => true,
-        Err(_) => false,
+/// What a message asks for, as far as it makes a difference here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    /// A ping, a notification or an answer: of them there are fewer than of calls.
+    Nothing,
+    Session,
+    Other,
+}
+
+impl Asks {
+    fn of(body: &[u8]) -> Self {
+        match Incoming::parse_bytes(body) {
+            Ok(Incoming::Request { method, .. }) => match &*method {
+                "ping" => Self::Nothing,
+                "initialize" => Self::Session,
+                _ => Self::Other,
+            },
+            Ok(Incoming::Notification { .. } | Incoming::Response { .. }) => Self::Nothing,
+            Err(_) => Self::Other,
+        }
     }
 }
 

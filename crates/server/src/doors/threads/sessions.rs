@@ -7,14 +7,14 @@
 
 mod transport;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chorus_core::command::Turn;
 use chorus_core::ids::{MemberKey, Timestamp};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::notices::Notices;
 use crate::app::App;
@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_secs(15);
 const AWAKE: usize = 64;
 
 /// Whom a session belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Owner {
     member: MemberKey,
     jti: Option<Arc<str>>,
@@ -53,6 +53,10 @@ struct Session {
     /// Which one of all it is.
     number: u64,
     used: Timestamp,
+    /// Whether the SDK has its tasks.
+    awake: bool,
+    /// Whether they are not ready yet, because it is being woken.
+    waking: bool,
     /// Requests under way, and streams that are open.
     busy: u32,
     /// What `initialize` said, as JSON.
@@ -65,7 +69,72 @@ struct Session {
 #[derive(Default)]
 struct Known {
     of: HashMap<Arc<str>, Session>,
+    /// Each owner's, the oldest first.
+    owned: HashMap<Owner, BTreeMap<u64, Arc<str>>>,
+    /// Those that are awake while nothing happens in them, longest at rest first.
+    resting: BTreeMap<(Timestamp, u64), Arc<str>>,
+    /// How many are awake.
+    awake: usize,
     begun: u64,
+}
+
+impl Known {
+    /// A session that has just begun, awake.
+    fn begin(&mut self, id: Arc<str>, state: Box<str>, used: Timestamp) {
+        self.begun += 1;
+        let session = Session {
+            owner: None,
+            number: self.begun,
+            used,
+            awake: false,
+            waking: false,
+            busy: 0,
+            state,
+            notices: Arc::new(Notices::default()),
+            ending: 0,
+        };
+        self.of.insert(id.clone(), session);
+        self.change(&id, |session| session.awake = true);
+    }
+
+    /// Changes a session: whatever follows from what it is like is right afterwards.
+    fn change<T>(&mut self, id: &str, change: impl FnOnce(&mut Session) -> T) -> Option<T> {
+        let name = self.of.get_key_value(id)?.0.clone();
+        let session = self.of.get_mut(id)?;
+        self.resting.remove(&session.at_rest());
+        self.awake -= usize::from(session.awake);
+        let changed = change(session);
+        self.awake += usize::from(session.awake);
+        if session.awake && session.busy == 0 {
+            self.resting.insert(session.at_rest(), name);
+        }
+        Some(changed)
+    }
+
+    /// Says whose it is; gives the oldest of its owner's, when those are too many with it.
+    fn give(&mut self, id: &str, owner: Owner) -> Option<Arc<str>> {
+        let name = self.of.get_key_value(id)?.0.clone();
+        let session = self.of.get_mut(id)?;
+        session.owner = Some(owner.clone());
+        let theirs = self.owned.entry(owner).or_default();
+        theirs.insert(session.number, name);
+        let oldest = theirs.values().next().filter(|_| theirs.len() > EACH);
+        oldest.cloned()
+    }
+
+    fn remove(&mut self, id: &str) -> Option<Session> {
+        self.change(id, |session| session.awake = false)?;
+        let session = self.of.remove(id)?;
+        if let Some(owner) = &session.owner
+            && let Some(theirs) = self.owned.get_mut(owner)
+        {
+            theirs.remove(&session.number);
+            if theirs.is_empty() {
+                self.owned.remove(owner);
+            }
+        }
+        Some(session)
+    }
 }
 
 pub(super) struct Sessions {
@@ -73,6 +142,8 @@ pub(super) struct Sessions {
     /// Those that are awake.
     awake: LocalSessionManager,
     known: Arc<Mutex<Known>>,
+    /// One that was being woken is ready, or could not be woken.
+    woken: Notify,
 }
 
 /// A session is at work for as long as this is held.
@@ -81,15 +152,17 @@ pub(super) struct Busy {
     known: Arc<Mutex<Known>>,
     id: Arc<str>,
     pub(super) notices: Arc<Notices>,
+    /// Whether the session was asleep when this began.
+    pub(super) wakes: bool,
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        let mut known = lock(&self.known);
-        if let Some(session) = known.of.get_mut(&self.id) {
+        let now = self.app.now();
+        lock(&self.known).change(&self.id, |session| {
             session.busy = session.busy.saturating_sub(1);
-            session.used = self.app.now();
-        }
+            session.used = now;
+        });
     }
 }
 
@@ -101,7 +174,7 @@ impl Sessions {
         config.sse_retry = None;
         let mut awake = LocalSessionManager::default();
         awake.session_config = config;
-        Self { app, awake, known: Arc::default() }
+        Self { app, awake, known: Arc::default(), woken: Notify::new() }
     }
 
     /// Looks after them until the host stops.
@@ -134,38 +207,22 @@ impl Sessions {
 
     /// A session has begun; one that its caller has too many of ends.
     pub(super) async fn began(&self, id: &str, caller: &Caller) {
-        let owner = Owner::of(caller);
-        let oldest = {
-            let mut known = self.lock();
-            let theirs = known.of.iter().filter(|(_, s)| s.owner.as_ref() == Some(&owner));
-            let oldest = match theirs.clone().count() {
-                n if n >= EACH => theirs.min_by_key(|(_, s)| s.number).map(|(id, _)| id.clone()),
-                _ => None,
-            };
-            if let Some(session) = known.of.get_mut(id) {
-                session.owner = Some(owner);
-            }
-            oldest
-        };
+        let oldest = self.lock().give(id, Owner::of(caller));
         if let Some(oldest) = oldest {
             self.end(&oldest).await;
         }
     }
 
-    /// Where too many are awake, the half that is longest at rest goes to sleep.
+    /// Where too many are awake, those longest at rest go to sleep, down to half as many. Each was woken by a request, which
+    /// pays for it; those that are at work are not looked at.
     pub(super) async fn make_room(&self) {
-        if self.awake.sessions.read().await.len() < AWAKE {
-            return;
-        }
-        let awake: Vec<_> = self.awake.sessions.read().await.keys().cloned().collect();
-        let mut resting: Vec<_> = {
+        let tired: Vec<_> = {
             let known = self.lock();
-            let of = |id: &Arc<str>| known.of.get(id).filter(|s| s.busy == 0).map(|s| s.used);
-            awake.into_iter().filter_map(|id| of(&id).map(|used| (used, id))).collect()
+            let most = if known.awake < AWAKE { AWAKE } else { AWAKE / 2 };
+            let over = known.resting.len().saturating_sub(most);
+            known.resting.values().take(over).cloned().collect()
         };
-        resting.sort();
-        resting.truncate(resting.len().saturating_sub(AWAKE / 2));
-        for (_, id) in resting {
+        for id in tired {
             self.put_to_sleep(&id).await;
         }
     }
@@ -173,14 +230,12 @@ impl Sessions {
     /// Ends those whose time is over, and lets rest those in which nothing happens.
     async fn look(&self) {
         let now = self.app.now();
-        let (mut ended, mut resting) = (Vec::new(), Vec::new());
-        for (id, session) in &self.lock().of {
-            if session.has_ended(now) {
-                ended.push(id.clone());
-            } else if session.busy == 0 && now.since(session.used) >= REST_MS {
-                resting.push(id.clone());
-            }
-        }
+        let (ended, resting): (Vec<_>, Vec<_>) = {
+            let known = self.lock();
+            let ended = known.of.iter().filter(|(_, session)| session.has_ended(now));
+            let longest = known.resting.range(..=(now.plus(-REST_MS), u64::MAX));
+            (ended.map(|(id, _)| id.clone()).collect(), longest.map(|(_, id)| id.clone()).collect())
+        };
         for id in ended {
             self.end(&id).await;
         }
@@ -190,7 +245,8 @@ impl Sessions {
     }
 
     async fn end(&self, id: &str) {
-        let session = self.lock().of.remove(id);
+        let session = self.lock().remove(id);
+        self.woken.notify_waiters();
         let handle = self.awake.sessions.write().await.remove(id);
         if let Some(handle) = handle {
             // One whose tasks are gone has ended already.
@@ -204,25 +260,54 @@ impl Sessions {
     async fn put_to_sleep(&self, id: &Arc<str>) {
         let handle = {
             let mut known = self.lock();
-            let Some(session) = known.of.get_mut(id).filter(|s| s.busy == 0) else { return };
+            if known.of.get(id).is_none_or(|session| session.busy > 0) {
+                return;
+            }
             // Somebody else looks at them right now: it is tried again.
             let Ok(mut awake) = self.awake.sessions.try_write() else { return };
-            let Some(handle) = awake.remove(id) else { return };
-            session.ending += 1;
-            session.notices.sleep();
+            let handle = awake.remove(id);
+            known.change(id, |session| {
+                session.awake = false;
+                session.ending += u32::from(handle.is_some());
+                session.notices.sleep();
+            });
             handle
         };
-        let _ = handle.close().await;
+        if let Some(handle) = handle {
+            let _ = handle.close().await;
+        }
     }
 
     fn busy(&self, id: &str) -> Option<Busy> {
         let mut known = self.lock();
         let id = known.of.get_key_value(id)?.0.clone();
-        let session = known.of.get_mut(&id)?;
-        session.busy += 1;
-        session.used = self.app.now();
-        let notices = session.notices.clone();
-        Some(Busy { app: self.app.clone(), known: self.known.clone(), id, notices })
+        let now = self.app.now();
+        let (notices, wakes) = known.change(&id, |session| {
+            session.busy += 1;
+            session.used = now;
+            (session.notices.clone(), !session.awake)
+        })?;
+        Some(Busy { app: self.app.clone(), known: self.known.clone(), id, notices, wakes })
+    }
+
+    /// Waits while another request wakes the session.
+    async fn ready(&self, id: &str) {
+        loop {
+            let woken = self.woken.notified();
+            if !self.lock().of.get(id).is_some_and(|session| session.waking) {
+                return;
+            }
+            woken.await;
+        }
+    }
+
+    /// It is awake, or could not be woken.
+    fn woke(&self, id: &str, awake: bool) {
+        self.lock().change(id, |session| {
+            session.awake = awake;
+            session.waking = false;
+        });
+        self.woken.notify_waiters();
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -231,6 +316,11 @@ impl Sessions {
 }
 
 impl Session {
+    /// Its place among those at rest, when it is.
+    fn at_rest(&self) -> (Timestamp, u64) {
+        (self.used, self.number)
+    }
+
     fn has_ended(&self, now: Timestamp) -> bool {
         self.busy == 0 && now.since(self.used) >= IDLE_MS
     }

@@ -131,6 +131,8 @@ async fn a_thread_is_its_participants_and_closed_for_good() {
         ("post_message", post(thread, json!({}))),
         ("ack_read", json!({"thread_id": thread, "last_read_seq": 0})),
         ("update_thread_status", json!({"thread_id": thread, "status": "closed"})),
+        ("summarize_thread", json!({"thread_id": thread})),
+        ("create_thread", json!({"title": "x", "channel_id": found["channel_id"]})),
     ] {
         assert_eq!(stranger.call(tool, arguments).await, Err("NOT_FOUND".into()), "{tool}");
     }

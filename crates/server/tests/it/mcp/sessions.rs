@@ -1,10 +1,22 @@
 //! What sessions cost while nothing happens in them, and when they end.
 
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response, header};
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
 use reqwest::Method;
+use rmcp::ErrorData;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{InitializeRequestParams, InitializeResult};
+use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
+use tokio::sync::{Semaphore, mpsc};
 
 use super::clients::Wire;
-use super::refused::{begun, posted, raw};
+use super::refused::{begun, initialize, posted, raw};
 use crate::house::{House, PATIENCE};
 
 const MINUTE: i64 = 60_000;
@@ -129,4 +141,124 @@ async fn what_comes_while_a_session_sleeps_is_told_when_it_wakes() {
         text.push_str(&String::from_utf8_lossy(&chunk.unwrap().unwrap()));
     }
     assert!(text.contains("notifications/resources/updated"), "{text}");
+}
+
+/// What the server of one session does.
+#[derive(Debug, PartialEq, Eq)]
+enum Did {
+    Begin,
+    End,
+}
+
+/// A server whose sessions begin when they are let.
+struct Slow {
+    may_begin: Arc<Semaphore>,
+    does: mpsc::UnboundedSender<Did>,
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        let _ = self.does.send(Did::End);
+    }
+}
+
+impl ServerHandler for Slow {
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let _ = self.does.send(Did::Begin);
+        self.may_begin.acquire().await.unwrap().forget();
+        context.peer.set_peer_info(request);
+        Ok(self.get_info())
+    }
+}
+
+/// The transport with such a server behind it.
+struct Fixture {
+    house: House,
+    router: Router,
+    may_begin: Arc<Semaphore>,
+    did: mpsc::UnboundedReceiver<Did>,
+}
+
+impl Fixture {
+    async fn open() -> Self {
+        let house = House::open().await;
+        house.room(&["scout"]).await;
+        let token = house.token("scout").await;
+        let (may_begin, (does, did)) = (Arc::new(Semaphore::new(0)), mpsc::unbounded_channel());
+        let begins = may_begin.clone();
+        let server = move || Slow { may_begin: begins.clone(), does: does.clone() };
+        let router = house.running.mcp_fixture(token, server);
+        Self { house, router, may_begin, did }
+    }
+
+    fn ask(
+        &self,
+        session: Option<&str>,
+        body: &serde_json::Value,
+    ) -> impl Future<Output = Response<Body>> + Send + use<> {
+        let mut request = Request::post("/mcp")
+            .header(header::HOST, "localhost")
+            .header(header::ACCEPT, "application/json, text/event-stream")
+            .header(header::CONTENT_TYPE, "application/json");
+        if let Some(id) = session {
+            request = request.header("mcp-session-id", id);
+        }
+        let request = request.body(Body::from(body.to_string())).unwrap();
+        let answer = TowerToHyperService::new(self.router.clone()).call(request);
+        async move { answer.await.unwrap() }
+    }
+
+    /// Asks, and goes away as soon as the server has begun.
+    async fn ask_and_go(&mut self, session: Option<&str>, body: &serde_json::Value) {
+        let asked = tokio::spawn(self.ask(session, body));
+        self.does(Did::Begin).await;
+        asked.abort();
+        assert!(asked.await.is_err_and(|why| why.is_cancelled()));
+    }
+
+    async fn does(&mut self, what: Did) {
+        let did = tokio::time::timeout(PATIENCE, self.did.recv()).await.expect("it does something");
+        assert_eq!(did, Some(what));
+    }
+}
+
+// covers: THR-441
+#[tokio::test]
+async fn a_session_whose_client_goes_away_while_it_is_made_ends_like_any_other() {
+    let mut fixture = Fixture::open().await;
+    fixture.ask_and_go(None, &initialize()).await;
+    fixture.may_begin.add_permits(1);
+    let began = std::time::Instant::now();
+    // It is made while time passes.
+    while fixture.did.try_recv() != Ok(Did::End) {
+        assert!(began.elapsed() < PATIENCE, "it is there for ever");
+        fixture.house.pass(31 * MINUTE).await;
+    }
+}
+
+// covers: THR-440
+#[tokio::test]
+async fn a_session_that_is_being_woken_is_nothing_between_to_whoever_comes_meanwhile() {
+    let mut fixture = Fixture::open().await;
+    fixture.may_begin.add_permits(1);
+    let begun = fixture.ask(None, &initialize()).await;
+    fixture.does(Did::Begin).await;
+    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(fixture.ask(Some(&session), &ready).await.status(), 202);
+    fixture.house.pass(MINUTE).await;
+    fixture.does(Did::End).await;
+    fixture.ask_and_go(Some(&session), &list()).await;
+    let meanwhile = tokio::spawn(fixture.ask(Some(&session), &list()));
+    // By then it has come as far as it can.
+    let other = json!({"jsonrpc": "2.0", "id": 3, "method": "ping"});
+    assert_eq!(fixture.ask(Some("no"), &other).await.status(), 404);
+    fixture.may_begin.add_permits(1);
+    assert_eq!(meanwhile.await.unwrap().status(), 200);
+    assert_eq!(fixture.ask(Some(&session), &list()).await.status(), 200);
+    assert!(fixture.did.try_recv().is_err(), "it was woken once");
 }

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::clients::{WIRES, Wire};
 use super::methods::{chat, event, thread};
-use crate::house::House;
+use crate::house::{House, START};
+
+const DAY: i64 = 24 * 3_600_000;
 
 // covers: THR-420
 #[tokio::test]
@@ -160,7 +162,9 @@ async fn a_change_of_status_is_read_with_its_reason_and_ends_a_wait() {
 // covers: THR-433
 #[tokio::test]
 async fn a_thread_is_created_once_under_a_key() {
-    let house = House::open().await;
+    let folder = tempfile::tempdir().unwrap();
+    let few = |config: &mut chorus_server::Config| config.settings.limits.conversations_per_day = 2;
+    let house = House::open_with(folder, START, few).await;
     let room = house.room(&["scout", "crew"]).await;
     let token = house.token("scout").await;
     let scout = house.mcp(&token, Wire::Sessions).await;
@@ -179,28 +183,64 @@ async fn a_thread_is_created_once_under_a_key() {
         let (first, second) = (both.0.unwrap(), both.1.unwrap());
         assert_eq!(first["thread_id"], second["thread_id"]);
         assert_ne!(first["duplicate"] == true, second["duplicate"] == true);
-        let mut other = new(place.clone());
-        other["title"] = json!("something else");
-        let refused = scout.call("create_thread", other).await;
-        assert_eq!(refused, Err("IDEMPOTENCY_CONFLICT".into()));
+        for other in [json!({"title": "something else"}), json!({"participants": []})] {
+            let mut other = new(other);
+            other.as_object_mut().unwrap().extend(place.as_object().unwrap().clone());
+            let refused = scout.call("create_thread", other).await;
+            assert_eq!(refused, Err("IDEMPOTENCY_CONFLICT".into()));
+        }
         let crews = crew.call("create_thread", new(place.clone())).await.unwrap();
         assert_ne!(crews["thread_id"], first["thread_id"], "another's key is another key");
         made.push((place, first["thread_id"].clone()));
     }
     assert_ne!(made[0].1, made[1].1);
+    // Of all that scout has one conversation beside the room: a retry makes none.
+    let all = house.get(&token, "/v1/index?scope=all").await.ok();
+    assert_eq!(all["channels"].as_array().unwrap().len(), 2, "{all}");
+    // However much later.
+    house.pass(3 * DAY).await;
+    let token = house.token("scout").await;
+    let scout = house.mcp(&token, Wire::Stateless).await;
+    for (place, thread) in &made {
+        let again = scout.call("create_thread", new(place.clone())).await.unwrap();
+        assert_eq!((&again["thread_id"], &again["duplicate"]), (thread, &json!(true)));
+    }
     drop((scout, crew));
     let House { running, folder, clock, .. } = house;
     running.stop().await;
-    let house = House::open_in(folder, chorus_store::Clock::now(&*clock)).await;
+    assert!(crate::house::doctor(folder.path()).is_clean());
+    let house = House::open_with(folder, chorus_store::Clock::now(&*clock), few).await;
     let scout = house.mcp(&token, Wire::Stateless).await;
-    for (place, thread) in made {
-        let again = scout.call("create_thread", new(place)).await.unwrap();
-        assert_eq!((&again["thread_id"], &again["duplicate"]), (&thread, &json!(true)));
+    for (place, thread) in &made {
+        for _ in 0..3 {
+            let again = scout.call("create_thread", new(place.clone())).await.unwrap();
+            assert_eq!((&again["thread_id"], &again["duplicate"]), (thread, &json!(true)));
+        }
     }
+    for n in 0..2 {
+        let key = json!({"idempotency_key": format!("more {n}")});
+        assert_eq!(scout.call("create_thread", new(key)).await.unwrap()["duplicate"], false);
+    }
+    let third = scout.call("create_thread", new(json!({"idempotency_key": "more"}))).await;
+    assert_eq!(third, Err("RATE_LIMITED".into()));
     for bad in ["", &"k".repeat(1_000)] {
         let refused = scout.call("create_thread", new(json!({"idempotency_key": bad}))).await;
         assert_eq!(refused, Err("VALIDATION_ERROR".into()));
     }
+}
+
+// covers: THR-11, THR-12, THR-433
+#[tokio::test]
+async fn who_has_left_a_thread_finds_it_under_no_key() {
+    let house = House::open().await;
+    house.room(&["scout", "crew"]).await;
+    let token = house.token("scout").await;
+    let scout = house.mcp(&token, Wire::Stateless).await;
+    let new = json!({"title": "review", "participants": ["crew"], "idempotency_key": "k1"});
+    let made = scout.call("create_thread", new.clone()).await.unwrap();
+    let seat = format!("/v1/channels/{}/members/scout", made["channel_id"].as_str().unwrap());
+    house.send(&token, reqwest::Method::DELETE, &seat, None).await.ok();
+    assert_eq!(scout.call("create_thread", new).await, Err("NOT_FOUND".into()));
 }
 
 // covers: THR-434, THR-435
@@ -281,6 +321,107 @@ async fn a_worker_lifts_neither_anothers_block_nor_anothers_finding() {
     assert_eq!(crew.call("update_thread_status", to(thread, "closed")).await, refused);
     scout.call("post_message", about("finding_verified")).await.unwrap();
     crew.call("update_thread_status", to(thread, "closed")).await.unwrap();
+}
+
+// covers: THR-14, THR-23, THR-437, THR-438
+#[tokio::test]
+async fn what_was_deleted_neither_takes_over_a_finding_nor_settles_it() {
+    for by_edit in [false, true] {
+        let house = House::open().await;
+        house.room(&["scout", "crew"]).await;
+        let (scouts, crews) = (house.token("scout").await, house.token("crew").await);
+        let scout = house.mcp(&scouts, Wire::Sessions).await;
+        let crew = house.mcp(&crews, Wire::Stateless).await;
+        let thread = &thread(&scout, json!({})).await;
+        let about =
+            |kind: &str| event(thread, kind, json!({"event_type": kind, "finding_id": "F-1"}));
+        // What is edited into something else says what it was no more, either.
+        let unsay = async |token: &str, said: &Value| {
+            let path = format!("/v1/messages/{}", said["message_id"].as_str().unwrap());
+            let other = json!({"text": "x", "metadata": {"event_type": "coffee_break"}});
+            let (method, body) = match by_edit {
+                true => (reqwest::Method::PATCH, Some(other)),
+                false => (reqwest::Method::DELETE, None),
+            };
+            house.send(token, method, &path, body).await.ok();
+        };
+        let close = json!({"thread_id": thread, "status": "closed"});
+        let refused = Err("INSUFFICIENT_AUTHORITY".to_owned());
+        let open = async || {
+            let ask = json!({"thread_id": thread});
+            let summary = crew.call("summarize_thread", ask).await.unwrap();
+            let items = summary["open_items"].as_array().unwrap().clone();
+            let by = summary["summary"].as_str().unwrap().contains("(#1, @scout)");
+            (items.len(), by)
+        };
+
+        let found = scout.call("post_message", about("finding_reported")).await.unwrap();
+        let again = crew.call("post_message", about("finding_reported")).await.unwrap();
+        unsay(&crews, &again).await;
+        assert_eq!(crew.call("update_thread_status", close.clone()).await, refused, "{by_edit}");
+        assert_eq!(open().await, (1, true));
+        let verdict = scout.call("post_message", about("finding_verified")).await.unwrap();
+        assert_eq!(open().await, (0, false));
+        unsay(&scouts, &verdict).await;
+        assert_eq!(crew.call("update_thread_status", close.clone()).await, refused, "{by_edit}");
+        assert_eq!(open().await, (1, true));
+        // Who found it may say that it was none.
+        unsay(&scouts, &found).await;
+        assert_eq!(open().await, (0, false));
+        crew.call("update_thread_status", close).await.unwrap();
+    }
+}
+
+// covers: THR-14, THR-437, ATT-183
+#[tokio::test]
+async fn what_only_some_are_shown_is_no_word_of_the_threads() {
+    let house = House::open().await;
+    house.room(&["scout", "crew", "aide"]).await;
+    let (scouts, crews) = (house.token("scout").await, house.token("crew").await);
+    let scout = house.mcp(&scouts, Wire::Sessions).await;
+    let crew = house.mcp(&crews, Wire::Stateless).await;
+    let aide = house.mcp(&house.token("aide").await, Wire::Stateless).await;
+    let new = json!({"title": "work", "participants": ["crew", "aide"]});
+    let made = scout.call("create_thread", new).await.unwrap();
+    let thread = made["thread_id"].as_str().unwrap();
+    let whisper = json!({"conversation": made["channel_id"], "thread": thread, "text": "psst",
+        "visibility": "ephemeral", "only": ["aide"], "idempotency_key": "1"});
+    let whisper = house.post(&crews, "/v1/messages", whisper).await.ok();
+    let about = |kind: &str| event(thread, kind, json!({"event_type": kind, "finding_id": "F-1"}));
+    scout.call("post_message", about("finding_reported")).await.unwrap();
+    let mut verdict = about("finding_verified");
+    verdict["in_reply_to"] = whisper["message_id"].clone();
+    aide.call("post_message", verdict).await.unwrap();
+    let close = json!({"thread_id": thread, "status": "closed"});
+    let refused = Err("INSUFFICIENT_AUTHORITY".to_owned());
+    assert_eq!(crew.call("update_thread_status", close.clone()).await, refused);
+    scout.call("post_message", about("finding_verified")).await.unwrap();
+    crew.call("update_thread_status", close).await.unwrap();
+}
+
+// covers: THR-19, THR-432
+#[tokio::test]
+async fn what_the_host_says_of_a_status_is_not_rewritten_by_a_worker() {
+    let house = House::open().await;
+    house.room(&["scout", "crew"]).await;
+    let token = house.token("scout").await;
+    let scout = house.mcp(&token, Wire::Sessions).await;
+    let thread = &thread(&scout, json!({})).await;
+    let block = json!({"thread_id": thread, "status": "blocked", "reason": "no key yet"});
+    scout.call("update_thread_status", block).await.unwrap();
+    let read = json!({"thread_id": thread});
+    let before = scout.call("read_messages", read.clone()).await.unwrap();
+    let path = format!("/v1/messages/{}", before["messages"][0]["message_id"].as_str().unwrap());
+    let other = json!({"text": "all done", "metadata": {"event_type": "thread_resolved"}});
+    for (method, body) in
+        [(reqwest::Method::PATCH, Some(other.clone())), (reqwest::Method::DELETE, None)]
+    {
+        let answer = house.send(&token, method, &path, body).await;
+        assert_eq!(answer.refused(403), "INSUFFICIENT_AUTHORITY");
+    }
+    assert_eq!(scout.call("read_messages", read).await.unwrap(), before);
+    let operator = house.operator();
+    house.send(&operator, reqwest::Method::PATCH, &path, Some(other)).await;
 }
 
 // covers: THR-438, THR-439

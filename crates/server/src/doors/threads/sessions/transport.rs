@@ -1,9 +1,6 @@
 //! What the SDK asks of whoever keeps its sessions: those that are awake are kept as it keeps them, and what it needs to
 //! wake one is given back to it.
 
-use std::pin::Pin;
-use std::sync::Arc;
-
 use futures_util::{Stream, StreamExt};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
@@ -13,9 +10,9 @@ use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionState, SessionStore, SessionStoreError,
 };
 use rmcp::transport::streamable_http_server::{RestoreOutcome, SessionId, SessionManager};
+use std::pin::Pin;
 
-use super::{Session, Sessions};
-use crate::doors::threads::notices::Notices;
+use super::Sessions;
 
 type Local = LocalSessionManager;
 type Stored<'a, T> = Pin<Box<dyn Future<Output = Result<T, SessionStoreError>> + Send + 'a>>;
@@ -36,7 +33,9 @@ impl SessionManager for Sessions {
         self.awake.initialize_session(id, message).await
     }
 
+    /// Of one that another request is waking nothing is said before it is awake: the SDK takes whatever it has for ready.
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
+        self.ready(id).await;
         self.awake.has_session(id).await
     }
 
@@ -50,7 +49,9 @@ impl SessionManager for Sessions {
                 return Ok(());
             }
         }
-        self.awake.close_session(id).await
+        let closed = self.awake.close_session(id).await;
+        self.woke(id, false);
+        closed
     }
 
     async fn create_stream(
@@ -67,7 +68,12 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<(), Self::Error> {
-        self.awake.accept_message(id, message).await
+        let accepted = self.awake.accept_message(id, message).await;
+        // The last step of waking a session is to tell it that its client is ready.
+        if self.lock().of.get(id).is_some_and(|session| session.waking) {
+            self.woke(id, true);
+        }
+        accepted
     }
 
     async fn create_standalone_stream(
@@ -97,7 +103,9 @@ impl SessionManager for Sessions {
         &self,
         id: SessionId,
     ) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
-        self.awake.restore_session(id).await
+        let restored = self.awake.restore_session(id.clone()).await?;
+        self.lock().change(&id, |session| (session.awake, session.waking) = (true, true));
+        Ok(restored)
     }
 }
 
@@ -137,18 +145,7 @@ impl SessionStore for Sessions {
             serde_json::to_string(state).map_err(Into::into);
         let stored = stored.map(|state| {
             let used = self.app.now();
-            let mut known = self.lock();
-            known.begun += 1;
-            let session = Session {
-                owner: None,
-                number: known.begun,
-                used,
-                busy: 0,
-                state: state.into(),
-                notices: Arc::new(Notices::default()),
-                ending: 0,
-            };
-            known.of.insert(id.into(), session);
+            self.lock().begin(id.into(), state.into(), used);
         });
         Box::pin(std::future::ready(stored))
     }
