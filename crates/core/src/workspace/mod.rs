@@ -270,7 +270,7 @@ impl Workspace {
             Command::AckThread { thread, read } => run.ack_thread(thread, read),
             Command::Claim { event } => run.claim(event),
             Command::Release { event } => run.release(event),
-            Command::Accept { event, attempt } => run.accept(event, attempt),
+            Command::Accept { event, attempt, epoch } => run.accept(event, attempt, epoch),
             Command::Reject { event, attempt } => run.reject(event, attempt),
             Command::Dispose { event, disposition, note } => run.dispose(event, disposition, note),
             Command::Resolve { event, note } => run.resolve(event, note),
@@ -282,6 +282,7 @@ impl Workspace {
             Command::Retrieve { event } => run.retrieve(event),
             Command::Life { session } => run.life(session),
             Command::Progress { event } => run.progress(event),
+            Command::MayActUnasked { conversation } => run.may_act_unasked(conversation),
             Command::CancelDelivery { event, attempt } => run.cancel_delivery(event, attempt),
             Command::MayCall { tool, arguments } => run.may_call(tool, arguments),
             Command::DecideApproval { approval, approved, reason } => {
