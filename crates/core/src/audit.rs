@@ -196,6 +196,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::KeepDigest { .. }
         | Command::Life { .. }
         | Command::Progress { .. }
+        | Command::MayActUnasked { .. }
         | Command::Owed { .. }
         | Command::Preview(_)
         | Command::Droppable { .. }

@@ -23,8 +23,8 @@ use crate::thread::ThreadStatus;
 use crate::thread::work::WorkChange;
 
 pub use answer::{
-    ChannelDelivery, Droppable, Effect, Entry, Held, HeldBy, Offer, Outcome, RemoteNews, Subject,
-    Waits,
+    ChannelDelivery, Droppable, Effect, Entry, Held, HeldBy, Offer, Outcome, RemoteNews, RemoteRun,
+    Subject, Waits,
 };
 pub use asked::{Audience, Home, NewStimulus, OpenThread, Post, SettingsPatch};
 pub use by::{Authority, By, Turn};
@@ -246,10 +246,12 @@ pub enum Command {
     Release {
         event: Uid,
     },
-    /// The harness has taken the offered event; `attempt` is the one it acknowledges.
+    /// The harness has taken the offered event; `attempt` is the one it acknowledges, and `epoch` that of the connection
+    /// string which took it, where one did.
     Accept {
         event: EventRef,
         attempt: u16,
+        epoch: Option<Timestamp>,
     },
     /// The harness or the connection could not take it.
     Reject {
@@ -296,6 +298,10 @@ pub enum Command {
     /// last; records nothing.
     Progress {
         event: Option<Uid>,
+    },
+    /// Whether the caller may do something in a conversation that nobody asked for there; records nothing.
+    MayActUnasked {
+        conversation: Uid,
     },
     /// The harness works on what it was given no more; which attempt it means, where it says so.
     CancelDelivery {

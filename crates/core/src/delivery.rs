@@ -160,6 +160,8 @@ pub struct Delivery {
     pub before: Before,
     /// When the run of this fence began, while its delivery is offered again.
     pub taken: Option<Taken>,
+    /// Which connection string the agent is behind that took it in this fence, by the string's epoch.
+    pub epoch: Option<Timestamp>,
     /// What the member last said of it without a message: why it put it off, declined it or could not do it.
     #[redact(fixed = 3)]
     pub note: Option<Arc<str>>,
@@ -202,6 +204,7 @@ impl Delivery {
             clock: Clock::default(),
             before: Before::default(),
             taken: None,
+            epoch: None,
             note: None,
         }
     }
@@ -260,8 +263,10 @@ impl Delivery {
     }
 
     /// A session has it. One that has acknowledged this fence before goes on with its run: that moves no deadline.
-    pub fn accept(&mut self, session: SessionKey, now: Timestamp) {
+    /// `epoch` is of the connection string that took it, where one did.
+    pub fn accept(&mut self, session: SessionKey, epoch: Option<Timestamp>, now: Timestamp) {
         self.accepted_at.get_or_insert(now);
+        self.epoch = epoch;
         self.retry = None;
         let Taken { at, life } = self.taken.take().unwrap_or(Taken { at: now, life: now });
         self.state = State::Accepted { session, at, life, gone: None };

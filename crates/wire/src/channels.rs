@@ -38,6 +38,7 @@ pub struct EmitOutput {
     pub content: Option<Vec<Part>>,
     /// Token of your turn
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
@@ -52,7 +53,7 @@ pub struct Emitted {
 }
 
 /// Arguments of `set_channel_reaction`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetChannelReaction {
     /// The message, msg_…
@@ -66,6 +67,7 @@ pub struct SetChannelReaction {
     pub remove: bool,
     /// Token of your turn, when the prompt gave you one
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
@@ -160,6 +162,7 @@ pub struct CreateChannelStimulus {
     pub expires_at: Option<Timestamp>,
     /// Token of your turn, when the prompt gave you one
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 

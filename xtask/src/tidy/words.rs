@@ -1,5 +1,6 @@
-//! What holds somebody's words does not print them: in the crates whose types carry messages, a field
-//! with the name of a text is hidden from `Debug` (`#[redact(fixed = 3)]`), or its type has none.
+//! What holds somebody's words, or what lets somebody in, does not print it: in the crates whose types carry
+//! messages, a field with the name of a text or a secret is hidden from `Debug` (`#[redact(fixed = 3)]`), or its
+//! type has none.
 
 use std::path::Path;
 
@@ -9,8 +10,8 @@ use crate::repo;
 /// Where types carry messages.
 const CRATES: [&str; 2] = ["crates/core/src", "crates/wire/src"];
 
-/// Fields that are somebody's words wherever they stand.
-const WORDS: [&str; 10] = [
+/// Fields that are somebody's words or secrets wherever they stand.
+const WORDS: [&str; 21] = [
     "text",
     "body",
     "title",
@@ -21,6 +22,17 @@ const WORDS: [&str; 10] = [
     "purpose",
     "summary",
     "display_name",
+    "content",
+    "sender",
+    "status",
+    "args",
+    "arguments",
+    "eta",
+    "url",
+    "callback",
+    "token",
+    "turn",
+    "signing_secret",
 ];
 
 /// Tools are described in our own words.
@@ -43,12 +55,12 @@ pub(super) fn check() -> Result<Problems, String> {
     Ok(problems)
 }
 
-/// Fields that a derived `Debug` shows, with their lines.
+/// Fields that a derived `Debug` or `Redact` shows, with their lines.
 fn shown(text: &str) -> Vec<(usize, &str)> {
     let (mut found, mut derives, mut hidden) = (Vec::new(), false, false);
     for (index, line) in text.lines().enumerate() {
         if line.starts_with("#[derive(") {
-            derives = ["(Debug", " Debug"].iter().any(|name| line.contains(name));
+            derives = ["(Debug", " Debug", "Redact"].iter().any(|name| line.contains(name));
         } else if line.starts_with('}') {
             derives = false;
         }
@@ -78,8 +90,8 @@ mod tests {
     #[test]
     fn a_text_that_is_printed_is_found() {
         let text = "#[derive(Clone, Debug)]\npub struct A {\n    pub text: Arc<str>,\n    pub n: u8,\n}\n\
-            #[derive(Clone, veil::Redact)]\nstruct B {\n    text: String,\n}\n\
+            #[derive(Clone, veil::Redact)]\nstruct B {\n    url: String,\n    id: String,\n}\n\
             #[derive(Debug)]\nstruct C {\n    #[redact(fixed = 3)]\n    note: Option<String>,\n}\n";
-        assert_eq!(shown(text), [(3, "text")]);
+        assert_eq!(shown(text), [(3, "text"), (8, "url")]);
     }
 }

@@ -86,6 +86,8 @@ pub enum Outcome {
         event: Uid,
         /// Who alone is shown the event; none is everybody in the conversation.
         only: Option<Arc<[MemberKey]>>,
+        /// The run as the service knows it that has delivered the event to this agent, where one has.
+        remote: Option<RemoteRun>,
     },
     Owed {
         offers: Vec<Offer>,
@@ -232,6 +234,15 @@ pub enum RemoteNews {
     /// Nothing is owed for the event any more; `answered` when something was said to it, `failed` when nothing was owed
     /// and it could not be done.
     Ended { event: Seq, answered: bool, failed: bool },
+}
+
+/// A run of an agent for a service elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemoteRun {
+    /// The service's message, by which its callback is found.
+    pub event: Seq,
+    /// Nothing has ended the delivery yet.
+    pub is_open: bool,
 }
 
 /// What is to be done outside, after the commit. A closed list.

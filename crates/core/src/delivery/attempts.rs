@@ -38,6 +38,7 @@ impl Delivery {
             self.fence = fence;
             self.before.fence = self.attempt;
             self.taken = None;
+            self.epoch = None;
             self.over = false;
             self.next_connection();
         }
@@ -65,6 +66,12 @@ impl Delivery {
     /// Whether a session has taken it, and runs it still.
     pub fn is_under_way(&self) -> bool {
         self.session().is_some() && self.run().is_some()
+    }
+
+    /// Whether it is offered again to the agent that runs it, which is behind the connection string of this epoch.
+    /// Another string is another agent, which has nothing yet.
+    pub fn runs_behind(&self, string: Option<Timestamp>) -> bool {
+        string.is_some() && self.epoch == string && self.taken.is_some()
     }
 
     /// The run shows life, also while its delivery is offered again; false where none goes on.

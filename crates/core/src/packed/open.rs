@@ -103,6 +103,10 @@ fn put_delivery(out: &mut Writer, delivery: &Delivery) {
         out.byte(NOTE);
         out.text(note);
     }
+    if let Some(epoch) = delivery.epoch {
+        out.byte(EPOCH);
+        out.signed(epoch.0);
+    }
     match delivery.state {
         State::Waiting => out.byte(1),
         State::Offered { session, at } => {
@@ -167,6 +171,10 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
     if code == NOTE {
         code = reader.byte()?;
     }
+    let epoch = if code == EPOCH { Some(Timestamp(reader.signed()?)) } else { None };
+    if code == EPOCH {
+        code = reader.byte()?;
+    }
     Ok(Delivery {
         member,
         decision,
@@ -187,6 +195,7 @@ fn get_delivery(reader: &mut Reader<'_>) -> Result<Delivery> {
         retry,
         before,
         taken,
+        epoch,
         note,
     })
 }
@@ -209,6 +218,9 @@ const TAKEN: u8 = 36;
 
 /// Stands before the state of a delivery of which its member has said something; likewise.
 const NOTE: u8 = 37;
+
+/// Stands before the state of a delivery that was taken behind a connection string; likewise.
+const EPOCH: u8 = 38;
 
 fn put_attempts(out: &mut Writer, delivery: &Delivery) {
     if delivery.before != Before::default() {

@@ -4,16 +4,21 @@
 use super::deliver::never_offered;
 use super::failure::Unanswered;
 use super::{Result, Run, is_running};
-use crate::command::{Outcome, RemoteNews};
+use crate::command::{Outcome, RemoteNews, RemoteRun};
 use crate::delivery::{Delivery, Disposition, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
-use crate::ids::{SessionKey, Uid};
+use crate::ids::{SessionKey, Timestamp, Uid};
 
 impl Run<'_> {
     /// The harness has it, whichever attempt of the present fence it acknowledges and however late. Accepting what was
     /// never offered to this session is refused.
-    pub(super) fn accept(&mut self, at: EventRef, attempt: u16) -> Result<Outcome> {
+    pub(super) fn accept(
+        &mut self,
+        at: EventRef,
+        attempt: u16,
+        epoch: Option<Timestamp>,
+    ) -> Result<Outcome> {
         let session = self.offered(at)?;
         let now = self.now;
         let member = self.by.member;
@@ -35,7 +40,7 @@ impl Run<'_> {
         }
         let waited = delivery.session().is_none();
         ws.touched.insert(at.conversation);
-        delivery.accept(session, now);
+        delivery.accept(session, epoch, now);
         let subject = open.subject;
         if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == member) {
             claim.accepted = true;
@@ -110,6 +115,7 @@ impl Run<'_> {
             return Err(never_offered().into());
         };
         let event = open.uid;
+        let is_open = open.delivery(me).is_some_and(Delivery::is_open);
         let only = self.recall_event(at)?.only().cloned();
         if let Some(session) = self.by.session {
             // A run that nothing names is guessed for show; that it lives is not.
@@ -122,7 +128,21 @@ impl Run<'_> {
             conversation: self.room(at.conversation).conversation.clone(),
             event,
             only,
+            remote: self.came_with(at, me).map(|_| RemoteRun { event: at.seq, is_open }),
         })
+    }
+
+    /// What nobody has asked for is done by members that have a seat, where the conversation lets its agents do so.
+    pub(super) fn may_act_unasked(&mut self, conversation: Uid) -> Result<Outcome> {
+        let key = self.room_by_uid(conversation)?;
+        self.must_sit(key)?;
+        match self.room(key).conversation.settings.proactive {
+            true => Ok(Outcome::Done),
+            false => {
+                let why = "this channel gives out no callbacks to speak unasked";
+                Err(Refusal::new(Code::Forbidden, why).into())
+            }
+        }
     }
 
     /// The run that the caller's session has begun last of those under way.

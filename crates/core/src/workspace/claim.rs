@@ -22,6 +22,7 @@ impl Run<'_> {
         self.ensure_open(at)?;
         let now = self.now;
         let session = self.by.session;
+        let epoch = session.and_then(|session| self.carries_to(session));
         let room = self.room_mut(at.conversation);
         let Some(open) = room.open_mut(at.seq) else {
             return Err(Refusal::not_found("event").into());
@@ -53,7 +54,7 @@ impl Run<'_> {
             let takes_up = !answered && (delivery.is_open() || !is_held_anyway(delivery));
             let takes_up = takes_up && !super::is_running(delivery.state);
             if let Some(session) = session.filter(|_| takes_up) {
-                delivery.accept(session, now);
+                delivery.accept(session, epoch, now);
                 began = true;
             }
         }

@@ -75,7 +75,7 @@ impl Run<'_> {
     ) -> Result<Option<Offer>> {
         let event = self.recall_event(at)?;
         let now = self.now;
-        let carried = self.is_carrier(session);
+        let string = self.carries_to(session);
         let room = self.room(at.conversation);
         let open = room.open.get(&at.seq);
         let withheld = open
@@ -94,10 +94,10 @@ impl Run<'_> {
         let Some(delivery) = delivery.filter(offered) else { return Ok(None) };
         let was_running = is_running(delivery.state);
         delivery.offer(session, now);
-        delivery.carried = carried;
+        delivery.carried = string.is_some();
         let (decision, attempt, fence) = (delivery.decision, delivery.attempt, delivery.fence);
         let taken = delivery.accepted_at.is_some();
-        let run = delivery.taken.filter(|_| carried);
+        let reminds = delivery.runs_behind(string);
         let retry = delivery.retry.map(Box::new);
         let has_row = room.open.get(&at.seq).is_some_and(|open| open.stored);
         if attempt > 1 || has_row {
@@ -106,7 +106,6 @@ impl Run<'_> {
             room.must_store(at.seq);
         }
         self.ws.count_running(member, was_running, false);
-        let reminds = run.is_some_and(|run| self.is_at_its_string(member, run));
         let entry = self.entry(event)?;
         let channel = self.channel_delivery(at, member).map(Box::new);
         let came_with = self.came_with(at, member);

@@ -7,11 +7,11 @@ use super::dispose::Then;
 use super::failure::Unanswered;
 use super::{Result, Run, is_running};
 use crate::command::Outcome;
-use crate::delivery::{Delivery, Disposition, Retry, Taken};
+use crate::delivery::{Delivery, Disposition, Retry};
 use crate::endpoint::{self, Act};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
-use crate::ids::{MemberKey, SessionKey};
+use crate::ids::{MemberKey, SessionKey, Timestamp};
 use crate::limits;
 
 impl Run<'_> {
@@ -51,19 +51,13 @@ impl Run<'_> {
         self.ws.changes.endpoints.push((member, endpoint));
     }
 
-    /// Whether the session is the one with which the host serves its member's endpoint.
-    pub(super) fn is_carrier(&self, session: SessionKey) -> bool {
+    /// The epoch of the connection string to which the session carries, if it is the one with which the host serves
+    /// its member's endpoint.
+    pub(super) fn carries_to(&self, session: SessionKey) -> Option<Timestamp> {
         let directory = self.directory();
-        directory.sessions.get(&session).is_some_and(|s| {
-            *s.runtime == *endpoint::RUNTIME && directory.endpoints.contains_key(&s.member)
-        })
-    }
-
-    /// Whether a run was begun by the agent behind the present string: another string is another agent, which has
-    /// nothing yet.
-    pub(super) fn is_at_its_string(&self, member: MemberKey, run: Taken) -> bool {
-        let endpoint = self.directory().endpoints.get(&member);
-        endpoint.is_some_and(|endpoint| run.at >= endpoint.epoch)
+        let session = directory.sessions.get(&session);
+        let carrier = session.filter(|session| *session.runtime == *endpoint::RUNTIME)?;
+        directory.endpoints.get(&carrier.member).map(|endpoint| endpoint.epoch)
     }
 
     /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.

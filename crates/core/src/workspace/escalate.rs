@@ -13,7 +13,8 @@ use crate::limits;
 
 impl Run<'_> {
     /// An obligation that was not met moves on: to the thread's owner, the channel's lead, the workspace's,
-    /// then a person, never back and never to all. The one it leaves may still answer.
+    /// then a person, never back and never to all. The one it leaves may still answer. What a service has asked by an
+    /// inbox moves nowhere: it hears the inbox's agent, and nobody else.
     pub(super) fn move_on(&mut self, at: EventRef, from: MemberKey) -> Result<()> {
         let next = self.next_responsible(at);
         let now = self.now;
@@ -59,6 +60,9 @@ impl Run<'_> {
         let room = self.room(at.conversation);
         let open = room.open.get(&at.seq)?;
         let directory = self.directory();
+        if directory.is_stand_in(open.author) {
+            return None;
+        }
         let owner = self.thread(at.conversation, open.thread).and_then(|t| t.owner);
         let leads = [owner, room.conversation.settings.lead, directory.lead];
         let people = directory.members.iter().map(|m| m.key).filter(|m| directory.is_person(*m));

@@ -81,7 +81,7 @@ impl Run<'_> {
             Command::AckThread { thread, read } => self.ack_thread(thread, read),
             Command::Claim { event } => self.claim(event),
             Command::Release { event } => self.release(event),
-            Command::Accept { event, attempt } => self.accept(event, attempt),
+            Command::Accept { event, attempt, epoch } => self.accept(event, attempt, epoch),
             Command::Reject { event, attempt } => self.reject(event, attempt),
             Command::Dispose { event, disposition, note } => self.dispose(event, disposition, note),
             Command::Resolve { event, note } => self.resolve(event, note),
@@ -95,6 +95,7 @@ impl Run<'_> {
             Command::Retrieve { event } => self.retrieve(event),
             Command::Life { session } => self.life(session),
             Command::Progress { event } => self.progress(event),
+            Command::MayActUnasked { conversation } => self.may_act_unasked(conversation),
             Command::CancelDelivery { event, attempt } => self.cancel_delivery(event, attempt),
             Command::MayCall { tool, arguments } => self.may_call(tool, arguments),
             Command::DecideApproval { approval, approved, reason } => {

@@ -207,9 +207,8 @@ impl Run<'_> {
         for (seq, session, delivery) in offers {
             let event = self.recall_event(EventRef { conversation: key, seq })?;
             let entry = self.entry(event)?;
+            let reminds = delivery.runs_behind(self.carries_to(session));
             let Delivery { member, decision, attempt, fence, retry, accepted_at, .. } = delivery;
-            let run = delivery.taken.filter(|_| delivery.carried);
-            let reminds = run.is_some_and(|run| self.is_at_its_string(member, run));
             let at = EventRef { conversation: key, seq };
             let channel = self.channel_delivery(at, member).map(Box::new);
             let came_with = self.came_with(at, member);

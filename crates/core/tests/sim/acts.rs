@@ -121,7 +121,7 @@ impl World {
             return;
         }
         // Superseded while it was on its way: accepting it is harmless.
-        let _ = self.run(by, Command::Accept { event: at, attempt: offer.attempt });
+        let _ = self.run(by, Command::Accept { event: at, attempt: offer.attempt, epoch: None });
         let turn =
             Turn { conversation: at.conversation, seq: at.seq, fence: offer.fence, attempt: 0 };
         let name = self.ws.directory().member(event.actor).map(|m| m.handle.clone());

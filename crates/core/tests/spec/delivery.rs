@@ -63,9 +63,10 @@ fn what_was_never_offered_is_not_acknowledged() {
     for disposition in Disposition::ALL {
         assert_eq!(code(house.dispose(REVIEWER, event, disposition)), Code::Conflict);
     }
-    for command in
-        [Command::Accept { event: place, attempt: 1 }, Command::Reject { event: place, attempt: 1 }]
-    {
+    for command in [
+        Command::Accept { event: place, attempt: 1, epoch: None },
+        Command::Reject { event: place, attempt: 1 },
+    ] {
         assert_eq!(code(house.run(house.by(REVIEWER), command.clone())), Code::Conflict);
         let sessionless = By { session: None, ..house.by(SCOUT) };
         assert_eq!(code(house.run(sessionless, command)), Code::Conflict);
@@ -73,10 +74,10 @@ fn what_was_never_offered_is_not_acknowledged() {
     // Another session of the same member, and an attempt that is not under way.
     let other = By { session: Some(SessionKey(99)), ..house.by(SCOUT) };
     assert_eq!(
-        code(house.run(other, Command::Accept { event: place, attempt: 1 })),
+        code(house.run(other, Command::Accept { event: place, attempt: 1, epoch: None })),
         Code::Conflict
     );
-    let wrong = Command::Accept { event: place, attempt: 7 };
+    let wrong = Command::Accept { event: place, attempt: 7, epoch: None };
     house.run(house.by(SCOUT), wrong).expect("an attempt of the past is harmless");
     assert_eq!(house.fingerprint(), before);
     house.accept(&offer).expect("its own");

@@ -224,7 +224,8 @@ impl House {
 
     pub fn accept(&mut self, offer: &Offer) -> Result<Outcome, Refusal> {
         let by = By { session: Some(offer.session), ..self.by(offer.member) };
-        self.run(by, Command::Accept { event: at(&offer.entry.event), attempt: offer.attempt })
+        let (event, attempt) = (at(&offer.entry.event), offer.attempt);
+        self.run(by, Command::Accept { event, attempt, epoch: None })
     }
 
     /// The member answers in the turn of an offer.

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::App;
 use super::send::Letter;
+use super::turns::Shown;
 use crate::auth::callback::{Callback, Called, Purpose, STANDING_MS};
 use crate::couriers::feed::Live;
 
@@ -53,73 +54,73 @@ impl App {
             self.webhooks.tried(by.member, self.now());
             return Ok(Took::default());
         }
-        match event {
+        match (event, purpose) {
             // What a turn may still say and how it ended are judged with the command itself, which knows what came
             // before.
-            CallbackEvent::Message { content, id } => {
-                match purpose {
-                    Purpose::Delivery => {
-                        // That it lives is known first: what it says may be its last word.
-                        self.life(by);
-                        self.may_go_on(called)?;
-                    }
-                    _ => drop(self.audience_of(called).await?),
-                }
+            (CallbackEvent::Message { content, id }, Purpose::Delivery) => {
+                // That it lives is known first: what it says may be its last word.
+                self.life(by);
+                self.may_go_on(called)?;
                 self.say(called, content, id, key).await
             }
-            CallbackEvent::Lifecycle { state: Lifecycle::Idle } => {
-                let audience = self.audience_of(called).await;
+            (idle @ CallbackEvent::Lifecycle { state: Lifecycle::Idle }, Purpose::Delivery) => {
+                let shown = self.pass(called).await;
                 self.may_go_on(called)?;
-                let took = self.rest(called).await?;
-                if let Ok(only) = audience {
-                    self.show_activity(called, only, &event);
-                }
-                Ok(took)
-            }
-            CallbackEvent::RequestCallback => {
-                self.audience_of(called).await?;
-                self.standing(called).await
-            }
-            event => {
-                let only = self.audience_of(called).await?;
-                let event = self.plain(event);
-                let does = event != (CallbackEvent::Lifecycle { state: Lifecycle::Processing });
-                if does {
-                    self.is_seen(called)?;
-                }
-                self.show_activity(called, only, &event);
-                if does {
-                    // Where the agent is behind a string of ours, its service follows too.
-                    let event = with_objects(event);
-                    self.backs.progress(called.callback.turn.key, Some(event));
+                self.rest(called).await?;
+                if let Ok(shown) = shown {
+                    self.show_activity(called, shown.only, &idle);
                 }
                 Ok(Took::default())
             }
+            (event, _) => {
+                let shown = self.pass(called).await?;
+                match event {
+                    CallbackEvent::Message { content, id } => {
+                        self.say(called, content, id, key).await
+                    }
+                    CallbackEvent::RequestCallback => self.standing(called).await,
+                    event => self.show_deed(called, shown, event),
+                }
+            }
         }
     }
 
-    /// Refuses what has no right to be shown; gives who alone may be shown it.
-    async fn audience_of(&self, called: &Called) -> Result<Option<Arc<[MemberKey]>>, Refusal> {
+    /// The gate, which is core's: what has no right to be shown is refused. Gives to whom it may be.
+    async fn pass(&self, called: &Called) -> Result<Shown, Refusal> {
+        let by = called.caller.by;
         match called.callback.purpose {
-            Purpose::Delivery => self.audience_of_turn(called.caller.by).await,
-            _ => self.may_speak_unasked(called).await.map(|()| None),
+            Purpose::Delivery => self.shown_to(by).await,
+            _ => {
+                self.may_act_unasked(called).await?;
+                Ok(Shown { only: None, remote: None })
+            }
         }
     }
 
-    /// Whether the channel lets its agents speak unasked, and the agent has its seat there.
-    async fn may_speak_unasked(&self, called: &Called) -> Result<(), Refusal> {
-        let caller = &called.caller;
-        let conversation =
-            self.place(caller, called.callback.turn.conversation).await?.conversation;
-        if !conversation.settings.proactive {
-            let why = "this channel gives out no callbacks to speak unasked";
-            return Err(Refusal::new(Code::Forbidden, why));
+    async fn may_act_unasked(&self, called: &Called) -> Result<(), Refusal> {
+        let conversation = called.callback.turn.conversation;
+        self.submit(called.caller.by, Command::MayActUnasked { conversation }).await.map(drop)
+    }
+
+    /// Shows what an agent does, beside its words.
+    fn show_deed(
+        &self,
+        called: &Called,
+        shown: Shown,
+        event: CallbackEvent,
+    ) -> Result<Took, Refusal> {
+        let event = self.plain(event);
+        let is_deed = !matches!(event, CallbackEvent::Lifecycle { .. });
+        if is_deed {
+            self.is_seen(called)?;
         }
-        let (key, member) = (conversation.key, caller.by.member);
-        match self.read(move |readers| readers.has_seat(key, member)).await? {
-            true => Ok(()),
-            false => Err(Refusal::new(Code::Forbidden, "the agent has no seat here any more")),
+        self.show_activity(called, shown.only, &event);
+        if let Some(run) = shown.remote {
+            // Where the agent is behind a string of ours, its service follows too.
+            let does = is_deed.then(|| with_objects(event));
+            self.backs.progress(called.callback.turn.key, run, does);
         }
+        Ok(Took::default())
     }
 
     /// Nothing is taken of a run that its author has added to. A message is seen once it was taken.
@@ -177,20 +178,16 @@ impl App {
     }
 
     /// The run is over: what it has not answered it will not.
-    async fn rest(&self, called: &Called) -> Result<Took, Refusal> {
-        if called.callback.purpose != Purpose::Delivery {
-            return Ok(Took::default());
-        }
+    async fn rest(&self, called: &Called) -> Result<(), Refusal> {
         let event = called.callback.turn.event;
         let disposition = Disposition::Acknowledged;
         let ended = Command::Dispose { event, disposition, note: None };
-        self.submit(called.caller.by, ended).await?;
-        Ok(Took::default())
+        self.submit(called.caller.by, ended).await.map(drop)
     }
 
     /// A callback with which the agent may speak unasked, where the channel grants it.
     async fn standing(&self, called: &Called) -> Result<Took, Refusal> {
-        self.may_speak_unasked(called).await?;
+        self.may_act_unasked(called).await?;
         let expires = self.now().plus(STANDING_MS);
         let callback = Callback {
             purpose: Purpose::Standing,

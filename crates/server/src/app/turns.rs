@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chorus_core::command::{Authority, By, Command, Outcome};
+use chorus_core::command::{Authority, By, Command, Outcome, RemoteRun};
 use chorus_core::delivery::Disposition;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
@@ -32,6 +32,14 @@ const NOTE_BYTES: usize = 4 * 1024;
 #[derive(Default)]
 pub(crate) struct TypingRates(Mutex<HashMap<(MemberKey, Uid), (Timestamp, bool)>>);
 
+/// To whom what is done in a run may be shown.
+pub(crate) struct Shown {
+    /// Those alone; none is everybody in the conversation.
+    pub only: Option<Arc<[MemberKey]>>,
+    /// The service that has delivered what is run, as it knows the run.
+    pub remote: Option<RemoteRun>,
+}
+
 impl App {
     /// The harness has the offered event. Refused when it was never offered.
     pub(crate) async fn accept(
@@ -40,7 +48,7 @@ impl App {
         event: EventRef,
         attempt: u16,
     ) -> Result<(), Refusal> {
-        self.submit(by, Command::Accept { event, attempt }).await.map(drop)
+        self.submit(by, Command::Accept { event, attempt, epoch: None }).await.map(drop)
     }
 
     /// The harness or its connection could not take it.
@@ -153,16 +161,13 @@ impl App {
 
     /// The turn that a call comes with is its caller's still, and its run lives.
     pub(crate) async fn hold_turn(&self, by: By) -> Result<(), Refusal> {
-        self.audience_of_turn(by).await.map(drop)
+        self.shown_to(by).await.map(drop)
     }
 
-    /// The same; gives who alone may be shown what comes of it.
-    pub(crate) async fn audience_of_turn(
-        &self,
-        by: By,
-    ) -> Result<Option<Arc<[MemberKey]>>, Refusal> {
+    /// The same; gives to whom what comes of it may be shown.
+    pub(crate) async fn shown_to(&self, by: By) -> Result<Shown, Refusal> {
         match self.submit(by, Command::Progress { event: None }).await? {
-            Outcome::Working { only, .. } => Ok(only),
+            Outcome::Working { only, remote, .. } => Ok(Shown { only, remote }),
             other => Err(unexpected(&other)),
         }
     }
@@ -186,13 +191,15 @@ impl App {
     ) -> Result<(), Refusal> {
         let named = progress.event_id.as_deref().map(ids::event).transpose()?;
         let event = named.or_else(|| event_of(&progress.progress_token));
-        let (conversation, event, only) =
+        let (conversation, event, only, remote) =
             match self.submit(caller.by, Command::Progress { event }).await? {
-                Outcome::Working { conversation, event, only } => (conversation, event, only),
+                Outcome::Working { conversation, event, only, remote } => {
+                    (conversation, event, only, remote)
+                }
                 other => return Err(unexpected(&other)),
             };
         let followed = self.feed.is_followed(conversation.key);
-        if !followed && !self.backs.is_watched(conversation.key) {
+        if !followed && remote.is_none() {
             return Ok(());
         }
         // Untrusted like every text of a runtime: one line, not too long.
@@ -202,8 +209,10 @@ impl App {
             .map(|text| text.chars().filter(|c| !c.is_control()).collect::<String>())
             // Before it is cut, or half a key would be none.
             .map(|text| self.redactor.clean(&text).chars().take(200).collect::<String>());
-        let status = message.clone().map(|status| CallbackEvent::Status { status });
-        self.backs.progress(conversation.key, status);
+        if let Some(run) = remote {
+            let status = message.clone().map(|status| CallbackEvent::Status { status });
+            self.backs.progress(conversation.key, run, status);
+        }
         if !followed {
             return Ok(());
         }

@@ -12,7 +12,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chorus_core::command::RemoteNews;
+use chorus_core::command::{RemoteNews, RemoteRun};
 use chorus_core::ids::{ConversationKey, Seq, Uid};
 use chorus_wire::webhook::CallbackEvent;
 use tokio::sync::{Notify, Semaphore, watch};
@@ -30,10 +30,10 @@ const LOOK_EVERY: Duration = Duration::from_secs(60);
 enum News {
     Said,
     Began(Seq),
-    /// What its agent does meanwhile.
-    Does(Seq, Box<CallbackEvent>),
-    /// The agent's run still shows life.
-    Alive,
+    /// What its agent does meanwhile in the run of that event.
+    Does(RemoteRun, Box<CallbackEvent>),
+    /// That run still shows life.
+    Alive(Seq),
     Ended {
         event: Seq,
         answered: bool,
@@ -51,8 +51,6 @@ pub(crate) struct Backs {
 #[derive(Default)]
 struct Rooms {
     waiting: HashMap<ConversationKey, Queue>,
-    /// What each agent has in hand.
-    begun: HashMap<ConversationKey, Seq>,
     /// News were lost: the database says what is owed.
     look: bool,
 }
@@ -67,42 +65,32 @@ struct Queue {
 impl Backs {
     /// Takes what a command caused.
     pub(crate) fn put(&self, conversation: ConversationKey, news: RemoteNews) {
-        let mut rooms = self.lock();
         let news = match news {
             RemoteNews::Said => News::Said,
-            RemoteNews::Began(event) => {
-                rooms.begun.insert(conversation, event);
-                News::Began(event)
-            }
+            RemoteNews::Began(event) => News::Began(event),
             RemoteNews::Ended { event, answered, failed } => {
-                if rooms.begun.get(&conversation) == Some(&event) {
-                    rooms.begun.remove(&conversation);
-                }
                 News::Ended { event, answered, failed }
             }
         };
-        self.add(rooms, conversation, news);
+        self.add(self.lock(), conversation, news);
     }
 
-    /// A run of an agent lives, and says perhaps what it does, if it is one for another service.
-    pub(crate) fn progress(&self, conversation: ConversationKey, does: Option<CallbackEvent>) {
+    /// A run for another service lives, and says perhaps what it does.
+    pub(crate) fn progress(
+        &self,
+        conversation: ConversationKey,
+        run: RemoteRun,
+        does: Option<CallbackEvent>,
+    ) {
         let rooms = self.lock();
-        match (rooms.begun.get(&conversation).copied(), does) {
-            (Some(event), Some(does)) => {
-                self.add(rooms, conversation, News::Does(event, Box::new(does)));
-            }
-            // It has answered, and goes on.
-            (None, _) if rooms.waiting.contains_key(&conversation) => {
-                self.add(rooms, conversation, News::Alive);
-            }
-            _ => {}
+        // One that has answered and goes on is waited for by its lane, unless it is over.
+        let is_over = !run.is_open && !rooms.waiting.contains_key(&conversation);
+        match does {
+            _ if is_over => {}
+            Some(does) => self.add(rooms, conversation, News::Does(run, Box::new(does))),
+            None if run.is_open => {}
+            None => self.add(rooms, conversation, News::Alive(run.event)),
         }
-    }
-
-    /// Whether a service waits for what is said in a conversation.
-    pub(crate) fn is_watched(&self, conversation: ConversationKey) -> bool {
-        let rooms = self.lock();
-        rooms.begun.contains_key(&conversation) || rooms.waiting.contains_key(&conversation)
     }
 
     /// Another host has changed a conversation: it may have sent what was waited for here.
@@ -158,7 +146,7 @@ impl Backs {
 impl Queue {
     fn add(&mut self, news: News) {
         // What was said is read from the log, so that one word of it is enough.
-        let once = matches!(news, News::Said | News::Alive);
+        let once = matches!(news, News::Said | News::Alive(_));
         if once && self.news.contains(&news) {
             return;
         }
@@ -222,6 +210,7 @@ mod tests {
     use super::*;
 
     const ROOM: ConversationKey = ConversationKey(1);
+    const RUN: RemoteRun = RemoteRun { event: Seq(1), is_open: true };
 
     fn status(text: &str) -> Option<CallbackEvent> {
         Some(CallbackEvent::Status { status: text.to_owned() })
@@ -233,19 +222,21 @@ mod tests {
         backs.put(ROOM, RemoteNews::Began(Seq(1)));
         backs.put(ROOM, RemoteNews::Said);
         for n in 0..100 {
-            backs.progress(ROOM, status(&n.to_string()));
+            backs.progress(ROOM, RUN, status(&n.to_string()));
             backs.put(ROOM, RemoteNews::Said);
         }
         let all: Vec<News> = std::iter::from_fn(|| backs.next(ROOM)).collect();
         assert_eq!(all.len(), NEWS);
         assert_eq!(all.iter().filter(|n| **n == News::Said).count(), 1);
-        assert_eq!(all.last(), Some(&News::Does(Seq(1), status("99").unwrap().into())));
+        assert_eq!(all.last(), Some(&News::Does(RUN, status("99").unwrap().into())));
     }
 
     #[test]
-    fn progress_is_news_where_a_service_waits_for_it_alone() {
+    fn a_run_that_has_answered_is_news_until_its_lane_is_done() {
         let backs = Backs::default();
-        backs.progress(ROOM, status("half"));
+        let answered = RemoteRun { is_open: false, ..RUN };
+        backs.progress(ROOM, RUN, None);
+        backs.progress(ROOM, answered, status("late"));
         assert!(backs.take_idle().is_empty());
         backs.put(ROOM, RemoteNews::Began(Seq(1)));
         let (room, lane) = backs.take_idle().pop().unwrap();
@@ -253,12 +244,14 @@ mod tests {
         assert!(backs.take_idle().is_empty(), "one lane a conversation");
         assert_eq!(backs.next(ROOM), Some(News::Began(Seq(1))));
         backs.put(ROOM, RemoteNews::Ended { event: Seq(1), answered: true, failed: false });
-        backs.progress(ROOM, None);
+        backs.progress(ROOM, answered, None);
+        backs.progress(ROOM, answered, status("half"));
         assert!(!backs.finish(ROOM));
         backs.next(ROOM);
-        assert_eq!(backs.next(ROOM), Some(News::Alive));
+        assert_eq!(backs.next(ROOM), Some(News::Alive(RUN.event)));
+        assert_eq!(backs.next(ROOM), Some(News::Does(answered, status("half").unwrap().into())));
         assert!(backs.finish(ROOM));
-        backs.progress(ROOM, status("late"));
+        backs.progress(ROOM, answered, status("late"));
         assert!(backs.take_idle().is_empty());
     }
 }

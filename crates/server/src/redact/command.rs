@@ -116,6 +116,7 @@ impl Redactor {
             | Command::Retrieve { .. }
             | Command::Life { .. }
             | Command::Progress { .. }
+            | Command::MayActUnasked { .. }
             | Command::CancelDelivery { .. }
             | Command::Redeliver { .. }
             | Command::Overdue { .. }

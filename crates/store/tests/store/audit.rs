@@ -31,7 +31,7 @@ fn settle_one(ground: &Ground, room: Uid) -> EventRef {
     });
     let event = EventRef { conversation: entry.event.conversation, seq: entry.event.seq };
     let ada = chorus_core::command::By { session, ..by(ADA) };
-    ground.ask(ada, Command::Accept { event, attempt: attempt.unwrap() }).unwrap();
+    ground.ask(ada, Command::Accept { event, attempt: attempt.unwrap(), epoch: None }).unwrap();
     let disposition = chorus_core::delivery::Disposition::Ignored;
     let event_id = entry.event.uid;
     ground.ask(ada, Command::Dispose { event: event_id, disposition, note: None }).unwrap();

@@ -226,7 +226,7 @@ impl Story {
         Some(match self.toss(4) {
             0 => (by, Command::Reject { event, attempt }),
             1 => (by, Command::Retrieve { event: uid }),
-            _ => (by, Command::Accept { event, attempt }),
+            _ => (by, Command::Accept { event, attempt, epoch: None }),
         })
     }
 

@@ -406,7 +406,7 @@ fn what_a_session_had_in_hand_that_is_not_there_waits_again() {
     let owed = ground.ask(me, Command::Owed { session, limit: 10 }).unwrap();
     let Outcome::Owed { offers, .. } = owed else { panic!("{owed:?}") };
     let attempt = offers.iter().find(|o| o.entry.event.seq == cause).unwrap().attempt;
-    ground.ask(me, Command::Accept { event, attempt }).unwrap();
+    ground.ask(me, Command::Accept { event, attempt, epoch: None }).unwrap();
     ground.say(room.uid, "so that all of it is written");
     ground.pass(2_000);
     ground.writer.stop();

@@ -17,6 +17,7 @@ pub struct DispositionParams {
     pub note: Option<String>,
     /// The turn's token, where the call is not made with it as bearer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 

@@ -8,7 +8,7 @@ use super::schema::{count, object, object_open, text};
 
 /// Arguments of `chat.read_asset`. With `assetId` it reads that file; without, it lists the files of a message
 /// (`eventId`) or of a conversation (`turn` or `conversation`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ReadAsset {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,6 +21,7 @@ pub struct ReadAsset {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
@@ -46,6 +47,7 @@ pub struct AssetShown {
     /// Its size.
     pub bytes: u64,
     /// Where its bytes are: a GET with the same bearer token, or with the turn's.
+    #[redact(fixed = 3)]
     pub url: String,
     /// What was read of a text. Untrusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -47,6 +47,7 @@ pub enum Body<'a> {
 pub struct Shared {
     event_id: String,
     /// `"eventId":…,…,"timing":…`, without braces.
+    #[redact(fixed = 3)]
     head: String,
     /// The list of mentions.
     mentions: String,

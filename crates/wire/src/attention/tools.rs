@@ -124,6 +124,7 @@ pub struct SendMessage {
     #[redact(fixed = 3)]
     pub metadata: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub turn: Option<String>,
     /// The text with which a run closes, as its harness sends it: what the run has emitted with `emit_output`
     /// is posted in its place.
@@ -156,7 +157,7 @@ pub struct Sent {
 }
 
 /// Arguments of `chat.react`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct React {
     pub in_reply_to: String,
@@ -164,11 +165,13 @@ pub struct React {
     pub signal: Signal,
     /// When it will be done, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub eta: Option<String>,
     /// Takes the signal back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
@@ -184,7 +187,7 @@ pub struct Reacted {
 }
 
 /// Arguments of `chat.claim`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Claim {
     pub event_id: String,
@@ -192,10 +195,11 @@ pub struct Claim {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub release: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Claimed {
     pub event_id: String,
@@ -206,6 +210,7 @@ pub struct Claimed {
     pub expires_at: Timestamp,
     pub turn: TurnGrant<'static>,
     /// The event as `chat/deliver` would bring it, with its content.
+    #[redact(fixed = 3)]
     pub event: Box<RawValue>,
 }
 
@@ -228,6 +233,7 @@ pub struct Defer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<crate::time::Until>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
@@ -243,6 +249,7 @@ pub struct Resolve {
     #[redact(fixed = 3)]
     pub note: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 

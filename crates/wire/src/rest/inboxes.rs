@@ -21,6 +21,7 @@ pub struct NewInbox {
     pub allow: Vec<String>,
     /// `whsec_…`: deliveries must be signed with it (Standard Webhooks).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub signing_secret: Option<String>,
     /// A public key in PEM: deliveries must come with a bearer JWT that it verifies, and whose audience is the inbox's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,6 +38,7 @@ pub struct InboxPatch {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "nullable")]
+    #[redact(fixed = 3)]
     pub signing_secret: Option<Option<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "nullable")]
     pub jwt_key: Option<Option<String>>,
@@ -82,9 +84,10 @@ pub struct InboxError {
 }
 
 /// An inbox with its connection string, which the host does not keep.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InboxString {
     /// `https://…/inbox/sk_…`
+    #[redact(fixed = 3)]
     pub url: String,
     pub inbox: Inbox,
 }

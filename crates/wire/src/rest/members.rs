@@ -78,6 +78,7 @@ pub struct Member {
     #[serde(default)]
     pub lead: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub token: Option<String>,
 }
 

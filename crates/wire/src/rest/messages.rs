@@ -57,7 +57,7 @@ pub struct NewMessage {
 }
 
 /// Where a message came from, when from another platform.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessageSource {
     pub platform: String,
@@ -68,6 +68,7 @@ pub struct MessageSource {
     pub id: Option<String>,
     /// How its author is called there; untrusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub author: Option<String>,
 }
 
@@ -215,11 +216,12 @@ pub struct Erasure {
 }
 
 /// `PUT /v1/messages/{id}/reactions/{signal}`; the body may be absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReactionPut {
     /// When it will be done, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub eta: Option<String>,
 }
 

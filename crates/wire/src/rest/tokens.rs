@@ -26,8 +26,9 @@ pub struct NewToken {
 }
 
 /// Shown once; the host keeps only what it needs to revoke it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Token {
+    #[redact(fixed = 3)]
     pub token: String,
     pub jti: String,
     #[serde(with = "crate::time::iso")]

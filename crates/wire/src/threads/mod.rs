@@ -147,6 +147,7 @@ pub struct PostMessage {
     pub idempotency_key: Option<String>,
     /// Token of your turn, when the prompt gave you one
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 

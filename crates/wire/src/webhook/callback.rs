@@ -22,6 +22,7 @@ pub enum CallbackEvent {
         #[redact(fixed = 3)]
         name: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[redact(fixed = 3)]
         args: Option<Value>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
@@ -34,6 +35,7 @@ pub enum CallbackEvent {
         content: Option<Value>,
     },
     Status {
+        #[redact(fixed = 3)]
         status: String,
     },
     Error {
@@ -43,9 +45,7 @@ pub enum CallbackEvent {
         code: Option<String>,
     },
     /// The run begins, lives, or is over.
-    Lifecycle {
-        state: Lifecycle,
-    },
+    Lifecycle { state: Lifecycle },
     /// Asks for a callback of the channel that is not for one delivery.
     RequestCallback,
 }
@@ -72,8 +72,9 @@ pub struct Accepted {
 }
 
 /// A callback with which an agent may speak unasked (webhook spec section 7, question 3).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingCallback {
+    #[redact(fixed = 3)]
     pub url: String,
     #[serde(with = "crate::time::iso")]
     #[schemars(with = "crate::time::Iso")]

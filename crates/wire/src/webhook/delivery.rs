@@ -15,11 +15,12 @@ use crate::part::Part;
 use crate::words;
 
 /// The body of a POST to a connection string.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize)]
 pub struct Delivery {
     pub channel: Channel,
     pub message: Message,
     /// Where output goes. Opaque; it is all the authority that is needed.
+    #[redact(fixed = 3)]
     pub callback: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpServers>,
@@ -29,13 +30,14 @@ pub struct Delivery {
 }
 
 /// What an agent is sent that took a message and has been silent since: a signal of its own, which asks nothing anew.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize)]
 pub struct Reminder {
     pub kind: Reminds,
     pub channel: Channel,
     /// The message that was delivered: its `message.id`.
     pub event_id: String,
     /// For a run that has lost its own. A run speaks by one of them.
+    #[redact(fixed = 3)]
     pub callback: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpServers>,
@@ -59,6 +61,7 @@ pub struct Channel {
     pub name: Option<String>,
     /// The hosting service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[redact(fixed = 3)]
     pub service: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
@@ -69,6 +72,7 @@ pub struct Channel {
 pub struct Message {
     pub id: String,
     /// A display name or an identifier; untrusted.
+    #[redact(fixed = 3)]
     pub sender: String,
     /// Plain text or Markdown; untrusted.
     #[redact(fixed = 3)]
@@ -96,7 +100,7 @@ impl McpServers {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct McpServer {
     pub url: String,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
 }
 
@@ -161,7 +165,7 @@ pub struct Extension {
 /// Words that are not known here are tolerated: another service may have more of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sender {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub id: String,
     /// Whatever is not known to be a person counts as an agent, so that no chain of programs passes for people.
     #[serde(
@@ -334,6 +338,15 @@ fn parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Part>, D::Error> {
         },
     };
     parts.into_iter().map(part).collect()
+}
+
+/// What is `null` is absent.
+fn or_default<'de, T, D>(from: D) -> Result<T, D::Error>
+where
+    T: Default + Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -49,7 +49,7 @@ fn delivery() -> impl Strategy<Value = Delivery> {
     ];
     let taken = option::of((time(), time()).prop_map(|(at, life)| Taken { at, life }));
     let note = option::of("\\PC{0,12}".prop_map(Arc::from));
-    let later = (callback, option::of(retry), before, taken, note);
+    let later = (callback, option::of(retry), before, taken, option::of(time()), note);
     (member(), decision(), state(), counts, times, clock(), later).prop_map(
         |(
             member,
@@ -58,7 +58,7 @@ fn delivery() -> impl Strategy<Value = Delivery> {
             (attempt, fence, said, reminders),
             times,
             clock,
-            ((voice, [over, carried, heard, moved_on]), retry, before, taken, note),
+            ((voice, [over, carried, heard, moved_on]), retry, before, taken, epoch, note),
         )| Delivery {
             voice,
             over,
@@ -79,6 +79,7 @@ fn delivery() -> impl Strategy<Value = Delivery> {
             clock,
             before,
             taken,
+            epoch,
             note,
         },
     )

@@ -40,7 +40,7 @@ const MCP_BYTES: usize = 16 * 1024;
 const NO_SERVICE: &str = "webhook";
 
 /// What came with a message for the agent alone, as it is sealed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct CameWith {
     pub(crate) callback: String,
     #[serde(default)]

@@ -62,7 +62,8 @@ impl Lane {
             while let Some(news) = self.app.backs.next(self.key) {
                 self.send_news(news).await;
             }
-            let Some((_, over)) = self.quiet.first().copied() else {
+            let next = self.quiet.iter().min_by_key(|(_, over)| *over);
+            let Some((event, over)) = next.copied() else {
                 if self.app.backs.finish(self.key) {
                     return;
                 }
@@ -71,7 +72,7 @@ impl Lane {
             tokio::select! {
                 () = self.wake.notified() => {}
                 () = self.app.until(Some(over)) => {
-                    let (event, _) = self.quiet.remove(0);
+                    self.quiet.retain(|(quiet, _)| *quiet != event);
                     self.send_soft(event, lifecycle(Lifecycle::Idle)).await;
                 }
             }
@@ -82,11 +83,17 @@ impl Lane {
         match news {
             News::Said => {
                 self.send_messages().await;
-                self.lives();
+                let later = self.later();
+                self.quiet.iter_mut().for_each(|(_, over)| *over = later);
             }
-            News::Alive => self.lives(),
+            News::Alive(event) => drop(self.lives(event)),
             News::Began(event) => self.send_soft(event, lifecycle(Lifecycle::Processing)).await,
-            News::Does(event, does) => self.send_soft(event, *does).await,
+            News::Does(run, does) => {
+                // After `idle` nothing may come.
+                if self.lives(run.event) || run.is_open {
+                    self.send_soft(run.event, *does).await;
+                }
+            }
             News::Ended { event, answered, failed } => {
                 // What it said before comes before.
                 self.send_messages().await;
@@ -105,9 +112,11 @@ impl Lane {
         }
     }
 
-    fn lives(&mut self) {
+    /// A run that has answered is not over yet; false where none has.
+    fn lives(&mut self, event: Seq) -> bool {
         let later = self.later();
-        self.quiet.iter_mut().for_each(|(_, over)| *over = later);
+        let run = self.quiet.iter_mut().find(|(quiet, _)| *quiet == event);
+        run.map(|(_, over)| *over = later).is_some()
     }
 
     fn later(&self) -> Timestamp {

@@ -408,7 +408,8 @@ impl Lane {
             self.lately.clear();
         }
         self.lately.insert(uid, (attempt, ends));
-        taken::put(&self.app, by, Command::Accept { event, attempt });
+        let epoch = Some(self.endpoint.epoch);
+        taken::put(&self.app, by, Command::Accept { event, attempt, epoch });
         if let Some(disposition) = ends {
             let with_later = disposition == Disposition::Superseded;
             let note = with_later.then(|| "delivered with what its author said after it".into());

@@ -1,5 +1,6 @@
 //! What a service hears of a run beside its words: what the agent does, and that it cannot.
 
+use reqwest::Method;
 use serde_json::json;
 
 use super::back::says;
@@ -74,6 +75,100 @@ async fn a_service_hears_that_no_answer_comes_and_the_operator_sees_why() {
     assert_eq!(dead["deliveries"].as_array().unwrap().len(), 2, "{dead}");
 }
 
+/// The agent gives members a seat in a conversation of its own; the token with which it may.
+async fn seat(house: &House, room: &str, members: &[&str]) -> String {
+    let orchestrator = house.token_of("bot", "orchestrator").await;
+    for member in members {
+        let path = format!("/v1/channels/{room}/members/{member}");
+        house.send(&orchestrator, Method::PUT, &path, Some(json!({}))).await.ok();
+    }
+    orchestrator
+}
+
+// covers: WHK-413
+#[tokio::test]
+async fn a_service_hears_it_whoever_else_is_there() {
+    let (house, mut service) = (House::open().await, Remote::open().await);
+    let (path, _) = with_inbox(&house, json!({})).await;
+    let op = house.operator();
+    house.room(&["boss"]).await;
+    let callback = service.at("/cb/C04/tok_1");
+    deliver(&house, &path, &says("m1", "thanks", &callback)).await.ok();
+    let mut bot = house.connect(&house.token("bot").await).await;
+    let told = bot.take().await;
+    let room = told["conversation"]["id"].as_str().unwrap();
+    let orchestrator = seat(&house, room, &["ann", "boss", "operator"]).await;
+    let lead = Some(json!({"lead": "boss"}));
+    house.send(&orchestrator, Method::PATCH, &format!("/v1/channels/{room}"), lead).await.ok();
+    let params = json!({"eventId": told["eventId"], "disposition": "acknowledged"});
+    bot.call("chat/disposition", params).await.unwrap();
+    drop(bot);
+    // Of these nobody could answer so that the service hears it.
+    deliver(&house, &path, &says("m2", "what broke the build?", &callback)).await.ok();
+    house.pass(301_000).await;
+    let heard = loop {
+        let heard = service.take_later(&house).await;
+        if heard["type"] != "lifecycle" {
+            break heard;
+        }
+    };
+    assert_eq!((&heard["type"], &heard["code"]), (&json!("error"), &json!("answer_overdue")));
+    let dead = house.get(&op, "/v1/deliveries?state=dead&member=bot").await.ok();
+    assert_eq!(dead["deliveries"].as_array().unwrap().len(), 1, "{dead}");
+    for member in ["ann", "operator"] {
+        let path = format!("/v1/deliveries?member={member}");
+        assert_eq!(house.get(&op, &path).await.ok()["deliveries"], json!([]), "{member}");
+    }
+}
+
+// covers: WHK-412, WHK-417
+#[tokio::test]
+async fn what_is_done_goes_to_the_callback_of_the_message_that_it_is_about() {
+    let (house, mut service) = (crate::webhook::open().await, Remote::open().await);
+    let (mut agent, mut other) = (Remote::open().await, Remote::open().await);
+    let (path, _) = with_inbox(&house, json!({})).await;
+    let op = house.operator();
+    house.room(&["helper"]).await;
+    for (member, remote) in [("bot", &agent), ("helper", &other)] {
+        let new = json!({"member": member, "url": remote.url()});
+        house.post(&op, "/v1/endpoints", new).await.ok();
+    }
+    let status = |what: &str| json!({"type": "status", "status": what});
+    deliver(&house, &path, &says("m1", "what broke the build?", &service.at("/cb/1"))).await.ok();
+    let first = agent.take().await;
+    assert_eq!(service.post().await.path, "/cb/1");
+    let room = first["channel"]["id"].as_str().unwrap();
+    seat(&house, room, &["ann", "helper"]).await;
+    let ann = house.token("ann").await;
+    let whisper = json!({"conversation": room, "text": "@bot between us?",
+        "visibility": "ephemeral", "only": ["bot"], "idempotency_key": "w"});
+    house.post(&ann, "/v1/messages", whisper).await.ok();
+    let whispered = agent.take().await;
+    house.say(&ann, room, "@helper can you look?").await;
+    let helped = other.take().await;
+    deliver(&house, &path, &says("m2", "and what mended it?", &service.at("/cb/2"))).await.ok();
+    let second = agent.take().await;
+    assert_eq!(service.post().await.path, "/cb/2");
+
+    // What is not about a message of the service's is none of its business, though it is done where one waits.
+    for delivery in [&whispered, &helped] {
+        call(&house, delivery, status("of others")).await.ok();
+    }
+    for (delivery, callback) in [(&first, "/cb/1"), (&second, "/cb/2"), (&first, "/cb/1")] {
+        call(&house, delivery, status(callback)).await.ok();
+        let heard = service.post().await;
+        assert_eq!((&*heard.path, heard.json()), (callback, status(callback)));
+    }
+    // It has answered one, and goes on with it.
+    call(&house, &second, json!({"type": "message", "content": "A semicolon."})).await.ok();
+    assert_eq!(service.take().await["content"], "A semicolon.");
+    call(&house, &second, status("more")).await.ok();
+    assert_eq!(service.post().await.json(), status("more"));
+    call(&house, &first, json!({"type": "lifecycle", "state": "idle"})).await.ok();
+    let over = service.post().await;
+    assert_eq!((&*over.path, over.json()["type"].as_str()), ("/cb/1", Some("error")));
+}
+
 // covers: WHK-411
 #[tokio::test]
 async fn words_that_are_not_known_here_are_tolerated() {
@@ -95,6 +190,12 @@ async fn words_that_are_not_known_here_are_tolerated() {
     assert_eq!(told["content"][0]["text"], "what broke the build?");
     assert!(told["content"][1]["text"].as_str().unwrap().contains("hologram"), "{told}");
     assert_eq!(told["attention"]["policy"], "must_respond");
+    // Nor is what is no word at all, which is how some services write that there is none.
+    body["message"]["id"] = "msg_1b".into();
+    body["chorus"] = json!({"sender": {"id": null, "kind": null}, "attention": {"mode": 7}});
+    body["mcp"] = json!({"url": "https://a.example/mcp", "headers": null});
+    deliver(&house, &path, &body).await.ok();
+    assert_eq!(bot.take().await["author"]["kind"], "agent");
     // What says less says nothing.
     body["message"]["id"] = "msg_2".into();
     body["chorus"] = json!({"sender": {"kind": "human"}, "attention": {"policy": "may_respond"}});

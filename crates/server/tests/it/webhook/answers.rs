@@ -3,28 +3,21 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Remote, accepted, call, messages, open, reached, text};
+use super::{Remote, accepted, asked, call, messages, open, post, reached, text, to_callback};
 use crate::house::{House, PATIENCE};
 
 // covers: WHK-22, WHK-23, WHK-24
 #[tokio::test]
 async fn a_message_that_comes_again_is_known_by_its_id_or_key() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather and in Bergen?").await;
-    let delivery = remote.take().await;
+    let (house, _remote, room, delivery) = asked("@weather and in Bergen?").await;
     let said = json!({"type": "message", "content": "Rain.", "id": "m1"});
     assert_eq!(call(&house, &delivery, said.clone()).await.ok()["duplicates"], 0);
     assert_eq!(call(&house, &delivery, said).await.ok()["duplicates"], 1);
     let other = json!({"type": "message", "content": "Snow.", "id": "m1"});
     assert_eq!(call(&house, &delivery, other).await.refused(409), "IDEMPOTENCY_CONFLICT");
     // By the header, for whoever has no ids.
-    let path = delivery["callback"].as_str().unwrap().strip_prefix(&house.running.url).unwrap();
     for duplicates in [0, 1] {
-        let again = house
-            .request(Method::POST, path)
+        let again = to_callback(&house, &delivery)
             .header("idempotency-key", "k1")
             .json(&json!({"type": "message", "content": "Wind, too."}));
         assert_eq!(House::answer(again).await.ok()["duplicates"], duplicates);
@@ -68,8 +61,7 @@ async fn lines_are_taken_in_order_and_what_is_no_chat_is_shown_as_activity() {
         json!({"type": "lifecycle", "state": "idle"}),
     ];
     let body = lines.map(|line| line.to_string()).join("\n");
-    let path = delivery["callback"].as_str().unwrap().strip_prefix(&house.running.url).unwrap();
-    let posted = House::answer(house.request(Method::POST, path).body(body)).await;
+    let posted = post(&house, &delivery, &body).await;
     assert_eq!(posted.ok()["accepted"], 7);
     let all = messages(&house, &room).await;
     assert_eq!(all.len(), 2, "only the message is chat");
@@ -100,14 +92,8 @@ async fn lines_are_taken_in_order_and_what_is_no_chat_is_shown_as_activity() {
 // covers: WHK-28, WHK-30
 #[tokio::test]
 async fn what_is_no_event_is_refused_and_what_came_before_stands() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather now?").await;
-    let delivery = remote.take().await;
-    let path = delivery["callback"].as_str().unwrap().strip_prefix(&house.running.url).unwrap();
-    let post = |body: String| House::answer(house.request(Method::POST, path).body(body));
+    let (house, _remote, room, delivery) = asked("@weather now?").await;
+    let post = async |body: String| post(&house, &delivery, &body).await;
     for bad in [
         "",
         "  \n \n",
@@ -180,12 +166,8 @@ async fn a_callback_is_of_one_delivery_for_a_day_and_void_with_its_string() {
 // covers: WHK-31
 #[tokio::test]
 async fn a_channel_may_let_an_agent_speak_unasked() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
-    house.say(&ann, &room, "@weather warn us of storms, please").await;
-    let delivery = remote.take().await;
+    let (house, _remote, room, delivery) = asked("@weather warn us of storms, please").await;
+    let op = house.operator();
     let ask = || json!({"type": "request_callback"});
     assert_eq!(call(&house, &delivery, ask()).await.refused(403), "FORBIDDEN");
     let grant = json!({"proactive": true});
@@ -211,12 +193,7 @@ async fn a_channel_may_let_an_agent_speak_unasked() {
 // covers: WHK-32
 #[tokio::test]
 async fn the_first_attempt_that_answers_is_heard() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather hm?").await;
-    let first = remote.take().await;
+    let (house, mut remote, room, first) = asked("@weather hm?").await;
     accepted(&house).await;
     // Nothing is heard for a minute: it is reminded.
     house.pass(61_000).await;

@@ -1,11 +1,12 @@
 //! The one gate of what comes with a delivery: whatever is said by a callback or with its tools, the same is looked at.
 
-use std::time::Duration;
-
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Remote, at_once, call, messages, nothing_owed, open, reached, text};
+use super::{
+    Remote, asked, at_once, bearer, call, messages, nothing_owed, open, post, reached, text,
+    to_callback,
+};
 use crate::house::{House, PATIENCE, START};
 
 /// What can come by a callback beside messages and the end of its run.
@@ -34,11 +35,6 @@ async fn shown_up_to(events: &mut reqwest::Response, last: &str) -> String {
         shown.push_str(std::str::from_utf8(&chunk.unwrap()).unwrap());
     }
     shown
-}
-
-fn bearer(delivery: &Value) -> String {
-    let bearer = text(&delivery["mcp"]["headers"]["Authorization"]);
-    bearer.strip_prefix("Bearer ").unwrap().to_owned()
 }
 
 /// Opens an MCP session with the bearer of a delivery.
@@ -82,12 +78,8 @@ async fn what_is_done_at_an_ephemeral_message_is_shown_to_those_who_see_that() {
 // covers: WHK-400
 #[tokio::test]
 async fn an_agent_without_a_seat_and_a_run_that_is_over_show_nothing() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
+    let (house, mut remote, room, one) = asked("@weather one?").await;
     let (ann, op) = (house.token("ann").await, house.operator());
-    house.say(&ann, &room, "@weather one?").await;
-    let one = remote.take().await;
     call(&house, &one, json!({"type": "message", "content": "One."})).await.ok();
     call(&house, &one, json!({"type": "lifecycle", "state": "idle"})).await.ok();
     for sign in signs() {
@@ -113,24 +105,16 @@ async fn an_agent_without_a_seat_and_a_run_that_is_over_show_nothing() {
 // covers: WHK-400
 #[tokio::test]
 async fn a_post_that_lasts_ends_with_the_connection_string() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    house.say(&house.token("ann").await, &room, "@weather one?").await;
-    let delivery = remote.take().await;
-    let path = text(&delivery["callback"]).strip_prefix(&house.running.url).unwrap().to_owned();
+    let (house, _remote, room, delivery) = asked("@weather one?").await;
     let (send, pieces) = tokio::sync::mpsc::channel::<Result<Vec<u8>, std::io::Error>>(4);
     let pieces = futures_util::stream::unfold(pieces, |mut pieces| async move {
         pieces.recv().await.map(|piece| (piece, pieces))
     });
-    let request = house.request(Method::POST, &path).body(reqwest::Body::wrap_stream(pieces));
+    let request = to_callback(&house, &delivery).body(reqwest::Body::wrap_stream(pieces));
     let posting = tokio::spawn(House::answer(request));
+    let mut events = follow(&house, &house.token("ann").await, &room).await;
     send.send(Ok(json!({"type": "message", "content": "One."}).to_string().into())).await.unwrap();
-    let began = std::time::Instant::now();
-    while messages(&house, &room).await.len() < 2 {
-        assert!(began.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    shown_up_to(&mut events, "One.").await;
     let other = json!({"url": Remote::open().await.url()});
     house.post(&house.operator(), "/v1/endpoints/weather/rotate", other).await.ok();
     send.send(Ok(json!({"type": "message", "content": "Two."}).to_string().into())).await.unwrap();
@@ -142,37 +126,41 @@ async fn a_post_that_lasts_ends_with_the_connection_string() {
 // covers: WHK-401
 #[tokio::test]
 async fn a_channel_that_lets_nobody_speak_unasked_any_more_hears_nobody() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
+    let (house, _remote, room, delivery) = asked("@weather warn us of storms, please").await;
     let op = house.operator();
-    let proactive = async |on: bool| {
-        let patch = Some(json!({"proactive": on}));
-        house.send(&op, Method::PATCH, &format!("/v1/channels/{room}"), patch).await.ok();
+    let set = async |patch: Value| {
+        let path = format!("/v1/channels/{room}");
+        house.send(&op, Method::PATCH, &path, Some(patch)).await.ok();
     };
+    let proactive = async |on: bool| set(json!({"proactive": on})).await;
     proactive(true).await;
-    house.say(&house.token("ann").await, &room, "@weather warn us of storms, please").await;
-    let delivery = remote.take().await;
     let granted = call(&house, &delivery, json!({"type": "request_callback"})).await.ok();
     let standing = json!({"callback": granted["callback"]["url"]});
     let storm = || json!({"type": "message", "content": "Storm."});
     call(&house, &standing, storm()).await.ok();
+    let mut all = vec![
+        storm(),
+        json!({"type": "lifecycle", "state": "idle"}),
+        json!({"type": "request_callback"}),
+    ];
+    all.extend(signs());
+    let refused = async |status, code: &str| {
+        for event in &all {
+            let refused = call(&house, &standing, event.clone()).await;
+            assert_eq!(refused.refused(status), code, "{event}");
+        }
+    };
     proactive(false).await;
-    assert_eq!(call(&house, &standing, storm()).await.refused(403), "FORBIDDEN");
-    for sign in signs() {
-        assert_eq!(call(&house, &standing, sign).await.refused(403), "FORBIDDEN");
-    }
-    let more = json!({"type": "request_callback"});
-    assert_eq!(call(&house, &standing, more).await.refused(403), "FORBIDDEN");
+    refused(403, "FORBIDDEN").await;
     proactive(true).await;
     call(&house, &standing, storm()).await.ok();
-    // Nor does an agent that was sent away.
+    // Nor does anybody where everything is over, or an agent that was sent away.
+    set(json!({"archived": true})).await;
+    refused(409, "CONFLICT").await;
+    set(json!({"archived": false})).await;
     let seat = format!("/v1/channels/{room}/members/weather");
     house.send(&op, Method::DELETE, &seat, None).await.ok();
-    for event in [storm(), signs()[0].clone()] {
-        let refused = call(&house, &standing, event).await;
-        assert!((400..500).contains(&refused.status), "{refused:?}");
-    }
+    refused(403, "FORBIDDEN").await;
     assert_eq!(messages(&house, &room).await.len(), 3);
 }
 
@@ -190,10 +178,9 @@ async fn many_events_in_one_body_cost_what_they_cost_one_by_one() {
     let room = reached(&house, &remote).await;
     house.say(&house.token("ann").await, &room, "@weather one?").await;
     let delivery = remote.take().await;
-    let path = text(&delivery["callback"]).strip_prefix(&house.running.url).unwrap().to_owned();
     let one = json!({"type": "lifecycle", "state": "processing"}).to_string();
     let many = vec![one; 3_000].join("\n");
-    let answer = House::answer(house.request(Method::POST, &path).body(many)).await;
+    let answer = post(&house, &delivery, &many).await;
     let said = text(&answer.body["error"]["message"]);
     assert!(said.starts_with("after 20 events"), "{said}");
     assert_eq!(answer.refused(429), "RATE_LIMITED");
@@ -202,12 +189,8 @@ async fn many_events_in_one_body_cost_what_they_cost_one_by_one() {
 // covers: WHK-403
 #[tokio::test]
 async fn the_tools_of_a_delivery_end_with_the_connection_string() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
-    house.say(&ann, &room, "@weather one?").await;
-    let delivery = remote.take().await;
+    let (house, _remote, room, delivery) = asked("@weather one?").await;
+    let op = house.operator();
     let old = bearer(&delivery);
     assert_eq!(session(&house, &room, &old).await, 200);
     // What the run claims with them is its run's, and no longer anybody's than they are.
@@ -254,11 +237,7 @@ async fn the_tools_of_a_delivery_end_with_the_connection_string() {
 // covers: WHK-404
 #[tokio::test]
 async fn of_two_attempts_one_is_heard_by_whichever_way_it_speaks() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    house.say(&house.token("ann").await, &room, "@weather hm?").await;
-    let first = remote.take().await;
+    let (house, mut remote, room, first) = asked("@weather hm?").await;
     house.pass(61_000).await;
     let second = remote.take().await;
     let say = async |delivery: &Value, key: &str| {

@@ -3,26 +3,15 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Remote, call, messages, open, reached, text};
+use super::{Remote, asked, call, messages, open, post, reached, to_callback};
 use crate::examples;
-use crate::house::{Answer, House};
+use crate::house::House;
 use crate::inboxes::with_inbox;
-
-/// A body as it is, in whatever form.
-async fn post(house: &House, delivery: &Value, body: &str) -> Answer {
-    let path = text(&delivery["callback"]).strip_prefix(&house.running.url).unwrap().to_owned();
-    let request = house.request(Method::POST, &path).header("content-type", "application/json");
-    House::answer(request.body(body.to_owned())).await
-}
 
 // covers: WHK-405
 #[tokio::test]
 async fn a_body_is_one_object_over_many_lines_or_several_however_they_are_set() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    house.say(&house.token("ann").await, &room, "@weather now?").await;
-    let delivery = remote.take().await;
+    let (house, _remote, _, delivery) = asked("@weather now?").await;
     for (body, count) in [
         ("{\n  \"type\": \"status\",\n  \"status\": \"a {brace} and a \\\"quote\\\"\"\n}\n", 1),
         ("{\"type\":\"status\",\"status\":\"a\"}{\"type\":\"status\",\"status\":\"b\"}", 2),
@@ -74,18 +63,13 @@ async fn the_examples_of_the_protocol_are_taken_as_they_stand() {
 // covers: WHK-410
 #[tokio::test]
 async fn an_id_is_an_id_whatever_the_header_says() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    house.say(&house.token("ann").await, &room, "@weather now?").await;
-    let delivery = remote.take().await;
-    let path = text(&delivery["callback"]).strip_prefix(&house.running.url).unwrap().to_owned();
+    let (house, _remote, room, delivery) = asked("@weather now?").await;
     let say = async |key: &[u8], id: Option<&str>, content: &str| {
         let mut said = json!({"type": "message", "content": content});
         if let Some(id) = id {
             said["id"] = id.into();
         }
-        let request = house.request(Method::POST, &path).header("idempotency-key", key);
+        let request = to_callback(&house, &delivery).header("idempotency-key", key);
         House::answer(request.json(&said)).await
     };
     assert_eq!(say(b"k1", Some("m1"), "Rain.").await.ok()["duplicates"], 0);

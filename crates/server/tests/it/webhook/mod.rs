@@ -23,7 +23,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::serve::Listener;
 use chorus_server::Config;
 use chorus_server::config::kind::Span;
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -153,11 +153,37 @@ pub(crate) async fn reached(house: &House, remote: &Remote) -> String {
     room
 }
 
+/// A host where ann has asked the agent behind a string something: the host, the agent, the room, and the delivery.
+pub(crate) async fn asked(text: &str) -> (House, Remote, String, Value) {
+    let house = open().await;
+    let mut remote = Remote::open().await;
+    let room = reached(&house, &remote).await;
+    house.say(&house.token("ann").await, &room, text).await;
+    let delivery = remote.take().await;
+    (house, remote, room, delivery)
+}
+
+/// A POST to the callback of a delivery.
+pub(crate) fn to_callback(house: &House, delivery: &Value) -> RequestBuilder {
+    let url = delivery["callback"].as_str().unwrap();
+    house.request(Method::POST, url.strip_prefix(&house.running.url).unwrap())
+}
+
 /// What an agent posts to a callback, as it is.
 pub(crate) async fn call(house: &House, delivery: &Value, event: Value) -> Answer {
-    let url = delivery["callback"].as_str().unwrap();
-    let path = url.strip_prefix(&house.running.url).unwrap();
-    House::answer(house.request(Method::POST, path).json(&event)).await
+    House::answer(to_callback(house, delivery).json(&event)).await
+}
+
+/// A body as it is, in whatever form.
+pub(crate) async fn post(house: &House, delivery: &Value, body: &str) -> Answer {
+    let request = to_callback(house, delivery).header("content-type", "application/json");
+    House::answer(request.body(body.to_owned())).await
+}
+
+/// The bearer of the tools that come with a delivery.
+pub(crate) fn bearer(delivery: &Value) -> String {
+    let bearer = text(&delivery["mcp"]["headers"]["Authorization"]);
+    bearer.strip_prefix("Bearer ").unwrap().to_owned()
 }
 
 /// Waits until it is noted that the agent has the only delivery that is open: the POST is read before it is answered, and

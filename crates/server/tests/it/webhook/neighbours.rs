@@ -12,7 +12,7 @@ use tokio::net::tcp::OwnedWriteHalf;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-use super::{Remote, at_once, call, messages, open, reached, text};
+use super::{Remote, asked, at_once, call, messages, reached, text};
 use crate::house::{House, PATIENCE, START};
 
 /// How an agent takes what is posted.
@@ -299,12 +299,8 @@ async fn until_said(house: &House, room: &str, content: &str) {
 // covers: WHK-25
 #[tokio::test]
 async fn what_a_callback_brings_is_there_while_its_body_is_open() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
+    let (house, _remote, room, delivery) = asked("@weather how does it look?").await;
     let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather how does it look?").await;
-    let delivery = remote.take().await;
     let mut wire = Wire::open(&house, &delivery).await;
     wire.event(said("Clouds.")).await;
     until_said(&house, &room, "Clouds.").await;
@@ -326,12 +322,7 @@ async fn what_a_callback_brings_is_there_while_its_body_is_open() {
 // covers: WHK-25
 #[tokio::test]
 async fn a_slow_event_is_taken_and_who_stops_or_drips_is_ended() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather and?").await;
-    let delivery = remote.take().await;
+    let (house, _remote, room, delivery) = asked("@weather and?").await;
     // Half a minute is the time of an event, and time goes on here only when it is told to.
     let mut slow = Wire::open(&house, &delivery).await;
     for event in ["Slow.", "Slower."] {
@@ -382,12 +373,7 @@ async fn a_slow_event_is_taken_and_who_stops_or_drips_is_ended() {
 // covers: WHK-28
 #[tokio::test]
 async fn a_hundred_megabytes_are_refused_long_before_they_have_come() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather all of it?").await;
-    let delivery = remote.take().await;
+    let (house, _remote, room, delivery) = asked("@weather all of it?").await;
     let line = [json!({"type": "status", "status": "x".repeat(4_000)}).to_string(), "\n".into()];
     let lines = line.concat().repeat(16);
     for (what, part, most) in [
@@ -416,12 +402,7 @@ async fn a_hundred_megabytes_are_refused_long_before_they_have_come() {
 #[tokio::test]
 async fn of_a_body_that_breaks_off_stands_what_was_whole() {
     const OPEN: &str = "chorus_open_connections";
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather and then?").await;
-    let delivery = remote.take().await;
+    let (house, _remote, room, delivery) = asked("@weather and then?").await;
     let connections = house.metric(OPEN).await;
     for (number, reset) in [false, true].into_iter().enumerate() {
         let whole = format!("whole {number}");

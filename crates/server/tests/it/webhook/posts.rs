@@ -7,7 +7,7 @@ use chorus_server::signature;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Remote, at_once, call, messages, nothing_owed, open, reached, text};
+use super::{Remote, asked, at_once, bearer, call, messages, nothing_owed, open, reached, text};
 use crate::house::{House, PATIENCE, START};
 
 // covers: WHK-1, WHK-8, WHK-9, WHK-10, WHK-20, WHK-21
@@ -50,12 +50,8 @@ async fn an_agent_joins_by_its_string_and_answers_by_the_callback() {
 // covers: WHK-19
 #[tokio::test]
 async fn a_knock_has_no_word_of_anybody_and_its_content_is_pulled() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
+    let (house, mut remote, room, asked) = asked("@weather rain in Oslo?").await;
     let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather rain in Oslo?").await;
-    let asked = remote.take().await;
     call(&house, &asked, json!({"type": "message", "content": "Yes."})).await.ok();
     house.say(&ann, &room, "thanks, swordfish").await;
     let post = remote.post().await;
@@ -63,9 +59,8 @@ async fn a_knock_has_no_word_of_anybody_and_its_content_is_pulled() {
     let knock = post.json();
     assert_eq!(knock["chorus"]["attention"]["mode"], "notify");
     let tool = text(&knock["chorus"]["knock"]["pull_with"]);
-    let bearer = text(&knock["mcp"]["headers"]["Authorization"]);
     let read = json!({"eventId": knock["message"]["id"]});
-    let pulled = house.tool(bearer.strip_prefix("Bearer ").unwrap(), &tool, read).await.unwrap();
+    let pulled = house.tool(&bearer(&knock), &tool, read).await.unwrap();
     assert!(pulled.to_string().contains("swordfish"));
     // That it was taken is all that was asked of it.
     nothing_owed(&house).await;
@@ -74,17 +69,10 @@ async fn a_knock_has_no_word_of_anybody_and_its_content_is_pulled() {
 // covers: WHK-11
 #[tokio::test]
 async fn the_mcp_config_reaches_one_channel() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
+    let (house, _remote, room, delivery) = asked("@weather hello?").await;
     let other = house.post(&house.operator(), "/v1/channels", json!({"title": "other"})).await.ok();
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather hello?").await;
-    let delivery = remote.take().await;
-    let mcp = &delivery["mcp"];
-    assert_eq!(mcp["url"], format!("{}/mcp/{room}", house.running.url));
-    let bearer = mcp["headers"]["Authorization"].as_str().unwrap();
-    let token = bearer.strip_prefix("Bearer ").unwrap();
+    assert_eq!(delivery["mcp"]["url"], format!("{}/mcp/{room}", house.running.url));
+    let token = &bearer(&delivery);
     let read = json!({"conversation": room});
     house.tool(token, "chat.read_thread", read).await.unwrap();
     let elsewhere = json!({"conversation": other["id"]});
@@ -315,12 +303,8 @@ async fn deliveries_are_signed_where_a_secret_is_set() {
 // covers: WHK-36
 #[tokio::test]
 async fn after_a_restart_what_was_not_taken_is_posted_again_and_what_was_goes_on() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
+    let (house, mut remote, room, one) = asked("@weather one?").await;
     let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather one?").await;
-    let one = remote.take().await;
     house.pass(2_000).await;
     remote.answers(&[500]);
     house.say(&ann, &room, "@weather two?").await;

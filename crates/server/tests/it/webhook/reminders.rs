@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Remote, accepted, call, messages, nothing_owed, open, reached, text};
+use super::{Remote, accepted, asked, bearer, call, messages, nothing_owed, open, reached};
 
 // covers: WHK-408, WHK-409
 #[tokio::test]
@@ -35,18 +35,12 @@ async fn a_silent_agent_is_sent_a_signal_and_not_the_message() {
 // covers: WHK-408
 #[tokio::test]
 async fn a_run_that_has_lost_its_own_goes_on_by_the_reminder() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    house.say(&house.token("ann").await, &room, "@weather swordfish?").await;
-    remote.take().await;
+    let (house, mut remote, _, _) = asked("@weather swordfish?").await;
     accepted(&house).await;
     house.pass(61_000).await;
     let signal = remote.take().await;
-    let bearer = text(&signal["mcp"]["headers"]["Authorization"]);
-    let bearer = bearer.strip_prefix("Bearer ").unwrap();
     let read = json!({"eventId": signal["event_id"]});
-    let read = house.tool(bearer, "chat.read_thread", read).await.unwrap();
+    let read = house.tool(&bearer(&signal), "chat.read_thread", read).await.unwrap();
     assert!(read.to_string().contains("swordfish"));
     call(&house, &signal, json!({"type": "message", "content": "Yes."})).await.ok();
     nothing_owed(&house).await;
@@ -55,12 +49,7 @@ async fn a_run_that_has_lost_its_own_goes_on_by_the_reminder() {
 // covers: WHK-409
 #[tokio::test]
 async fn who_does_not_know_reminders_loses_nothing_by_them() {
-    let house = open().await;
-    let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let op = house.operator();
-    house.say(&house.token("ann").await, &room, "@weather hm?").await;
-    let first = remote.take().await;
+    let (house, mut remote, _, first) = asked("@weather hm?").await;
     accepted(&house).await;
     remote.answers(&[400]);
     house.pass(61_000).await;
@@ -69,7 +58,7 @@ async fn who_does_not_know_reminders_loses_nothing_by_them() {
     // The second comes as well: the run was not given up.
     house.pass(61_000).await;
     assert_eq!(remote.take().await["kind"], "reminder");
-    let dead = house.get(&op, "/v1/deliveries?state=dead&member=weather").await.ok();
+    let dead = house.get(&house.operator(), "/v1/deliveries?state=dead&member=weather").await.ok();
     assert_eq!(dead["deliveries"], json!([]));
     call(&house, &first, json!({"type": "message", "content": "Hm."})).await.ok();
     nothing_owed(&house).await;
@@ -78,15 +67,31 @@ async fn who_does_not_know_reminders_loses_nothing_by_them() {
 // covers: WHK-408
 #[tokio::test]
 async fn another_string_is_another_agent_and_gets_the_message() {
+    // At the very instant at which the old one took it, too.
+    for ms in [10_000, 0] {
+        let (house, _remote, _, _) = asked("@weather hm?").await;
+        accepted(&house).await;
+        house.pass(ms).await;
+        let mut other = Remote::open().await;
+        let rotate = json!({"url": other.url()});
+        house.post(&house.operator(), "/v1/endpoints/weather/rotate", rotate).await.ok();
+        assert_eq!(other.take_later(&house).await["message"]["content"], "@weather hm?");
+    }
+}
+
+// covers: WHK-408
+#[tokio::test]
+async fn strings_that_change_twice_in_an_instant_are_reminded_like_any() {
     let house = open().await;
     let mut remote = Remote::open().await;
     let room = reached(&house, &remote).await;
+    for _ in 0..3 {
+        let rotate = json!({"url": remote.url()});
+        house.post(&house.operator(), "/v1/endpoints/weather/rotate", rotate).await.ok();
+    }
     house.say(&house.token("ann").await, &room, "@weather hm?").await;
-    remote.take().await;
+    assert_eq!(remote.take().await["message"]["content"], "@weather hm?");
     accepted(&house).await;
-    house.pass(10_000).await;
-    let mut other = Remote::open().await;
-    let rotate = json!({"url": other.url()});
-    house.post(&house.operator(), "/v1/endpoints/weather/rotate", rotate).await.ok();
-    assert_eq!(other.take_later(&house).await["message"]["content"], "@weather hm?");
+    house.pass(61_000).await;
+    assert_eq!(remote.take().await["kind"], "reminder");
 }

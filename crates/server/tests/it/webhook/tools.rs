@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Remote, open, reached, text};
+use super::{Remote, bearer, open, reached, text};
 use crate::house::{House, PATIENCE};
 use crate::mcp::clients::{Client, WIRES};
 
@@ -18,10 +18,9 @@ async fn the_tools_that_come_with_a_delivery_are_those_it_may_call() {
     let delivery = remote.take().await;
     let url = text(&delivery["mcp"]["url"]);
     let path = url.strip_prefix(&house.running.url).unwrap().to_owned();
-    let bearer = text(&delivery["mcp"]["headers"]["Authorization"]);
-    let bearer = bearer.strip_prefix("Bearer ").unwrap();
+    let bearer = bearer(&delivery);
     for wire in WIRES {
-        let client = house.mcp_at(bearer, wire, &path).await;
+        let client = house.mcp_at(&bearer, wire, &path).await;
         let tools: Vec<String> =
             client.0.list_all_tools().await.unwrap().iter().map(|t| t.name.to_string()).collect();
         for tool in ["get_roster", "search_messages", "chat.read_asset", "chat.send_message"] {
@@ -30,15 +29,9 @@ async fn the_tools_that_come_with_a_delivery_are_those_it_may_call() {
         let gives = async |client: &Client, tool: &str| client.call(tool, json!({})).await;
         let roster = gives(&client, "get_roster").await.unwrap();
         assert!(roster["members"].to_string().contains("ann"), "{roster}");
-        // The index is a moment behind.
-        let began = std::time::Instant::now();
-        loop {
-            let found = client.call("search_messages", json!({"q": "swordfish"})).await.unwrap();
-            if found["hits"].as_array().unwrap().len() == 2 {
-                break;
-            }
-            assert!(began.elapsed() < PATIENCE, "{found}");
-        }
+        assert!(house.running.searchable(PATIENCE).await);
+        let found = client.call("search_messages", json!({"q": "swordfish"})).await.unwrap();
+        assert_eq!(found["hits"].as_array().unwrap().len(), 2, "{found}");
         let files = gives(&client, "chat.read_asset").await.unwrap();
         assert_eq!(files["assets"], json!([]));
         let elsewhere = json!({"q": "swordfish", "conversation": room});

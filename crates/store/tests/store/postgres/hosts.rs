@@ -202,7 +202,7 @@ fn an_agent_at_one_host_is_offered_what_is_posted_at_the_other() {
     );
     let at = EventRef { conversation: asked.event.conversation, seq: asked.event.seq };
     let ada = with_session(ADA, session);
-    two.other.ask(ada, Command::Accept { event: at, attempt: 1 }).unwrap();
+    two.other.ask(ada, Command::Accept { event: at, attempt: 1, epoch: None }).unwrap();
     // Nothing of this is asked again while she works, whichever host's clock goes on.
     two.one.pass(20_000);
     two.other.pass(20_000);
@@ -257,7 +257,7 @@ fn what_a_host_had_in_hand_when_it_ended_goes_on_at_the_other() {
     let asked = two.one.say(two.room, "@ada can you look?");
     wait("it is offered", || !offers(&two.other).is_empty());
     let at = EventRef { conversation: asked.event.conversation, seq: asked.event.seq };
-    let accept = Command::Accept { event: at, attempt: 1 };
+    let accept = Command::Accept { event: at, attempt: 1, epoch: None };
     two.other.ask(with_session(ADA, session), accept).unwrap();
     let Two { url, one, other, room, _folders } = two;
     // It stands still in the middle of a batch, and its connection goes.
@@ -336,7 +336,7 @@ fn whatever_is_done_at_one_host_the_other_goes_on_from_it() {
             there.ask(person(), react).unwrap();
             let at = EventRef { conversation: said.conversation, seq: said.seq };
             for (host, session, agent) in sessions {
-                let accept = Command::Accept { event: at, attempt: 1 };
+                let accept = Command::Accept { event: at, attempt: 1, epoch: None };
                 let _ = grounds[host].ask(with_session(agent, session), accept);
             }
             let read = Command::SetCursor { conversation: room, read: said.seq };
