@@ -191,7 +191,8 @@ impl Run<'_> {
 
     /// Sessions that lost their connection so lately that they have what they accepted still.
     fn sessions_just_gone(&mut self, member: MemberKey) -> Vec<SessionKey> {
-        let (directory, told) = (&self.ws.directory, &mut self.ws.told);
+        let ws = self.ws.to_load();
+        let (directory, told) = (&ws.directory, &mut ws.told);
         let (now, since) = (self.now, told.since.unwrap_or_default());
         let Some(left) = told.left.get_mut(&member) else { return Vec::new() };
         left.retain(|key| {
@@ -206,7 +207,7 @@ impl Run<'_> {
         if self.ws.shared || !self.ws.told.read.contains(&whose) {
             let (member, session) = whose;
             let rows = self.facts.told(member, session, limits::TOLD_IN_PRIVATE + 1)?;
-            self.ws.told.take_rows(whose, rows);
+            self.ws.to_load().told.take_rows(whose, rows);
         }
         Ok(())
     }
