@@ -200,9 +200,7 @@ impl Host {
             ..Options::new(&config.data, uid)
         };
         let place = options.place();
-        let before = first::Before::look(&config.data);
-        let opened = first::open(options, keys, &key_folder);
-        let (store, keys) = opened.inspect_err(|refused| before.put_back(refused))?;
+        let (store, keys) = first::open(options, keys, &key_folder)?;
         // What a backup that was interrupted has left. The folder is ours alone now.
         chorus_store::backup::remove(&config.data.join(PARTIAL));
         let workspace = store.tenant().uid;

@@ -17,10 +17,12 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use chorus_core::ids::Uid;
+use chorus_core::audit::Record;
+use chorus_core::ids::{Timestamp, Uid};
 use sha2::{Digest, Sha256};
 
 use crate::db::{Db, Error, Result};
+use crate::repair::Part;
 use crate::{Place, Tenant, audit, directory};
 
 /// Its name in a data folder.
@@ -125,10 +127,23 @@ pub(crate) fn lost(place: &Place) -> Result<Option<Lost>> {
 
 /// The workspace goes on with what the database has. Turns that were granted in what is lost are void, as after a restore:
 /// their fences would be given out again.
-pub(crate) fn accept(data: &Path, db: &dyn Db) -> Result<()> {
-    if let Some(tenant) = tenant(db)? {
+///
+/// The file, by which the loss is known, is written last: what fails before that is found again.
+pub(crate) fn accept(
+    data: &Path,
+    db: &dyn Db,
+    tenant: Option<&Tenant>,
+    now: Timestamp,
+) -> Result<()> {
+    if let Some(tenant) = tenant {
+        let record = Record::repaired(now, None, Part::LogEnd.name());
+        db.begin()?;
+        let end = audit::head(db, tenant.key)?;
+        audit::append(db, tenant.key, &end, now, &[record])?;
         let sql = "UPDATE workspace SET epoch = epoch + 1 WHERE workspace = $1";
         db.execute(sql, &[tenant.key.into()])?;
+        db.flush()?;
+        db.commit()?;
     }
     set(data, db)
 }
@@ -200,7 +215,8 @@ fn tenant(db: &dyn Db) -> Result<Option<Tenant>> {
     if has(db, "workspace")? { directory::tenant(db) } else { Ok(None) }
 }
 
-fn has(db: &dyn Db, table: &str) -> Result<bool> {
+/// Whether there is such a table.
+pub(crate) fn has(db: &dyn Db, table: &str) -> Result<bool> {
     let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1";
     Ok(db.one(sql, &[table.into()], |_| Ok(()))?.is_some())
 }

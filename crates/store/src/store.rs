@@ -144,7 +144,26 @@ impl std::error::Error for OpenError {}
 /// An opened data folder, not yet at work.
 pub struct Store {
     options: Options,
+    opened: Opened,
+    /// Held until the connection is closed: fields are dropped in this order.
     folder: Folder,
+}
+
+/// Opens the folder, brings its schema up to date, makes the workspace when it is empty, and mends what a host needs
+/// right that comes back.
+pub fn open(options: Options) -> Result<Store, OpenError> {
+    let folder = Folder::hold(&options.data).map_err(OpenError::Folder)?;
+    match Opened::of(&options, &folder) {
+        Ok(opened) => Ok(Store { opened, options, folder }),
+        Err(why) => {
+            folder.take_back();
+            Err(why)
+        }
+    }
+}
+
+/// What was found in the database.
+struct Opened {
     db: Box<dyn Db>,
     tenant: Tenant,
     directory: Directory,
@@ -153,109 +172,116 @@ pub struct Store {
     full: bool,
 }
 
-/// Opens the folder, brings its schema up to date, makes the workspace when it is empty, and mends what a host needs
-/// right that comes back.
-pub fn open(options: Options) -> Result<Store, OpenError> {
-    let folder = Folder::hold(&options.data).map_err(OpenError::Folder)?;
-    let (now, place) = (options.clock.now(), options.place());
-    let database = |why| OpenError::Database { place: place.clone(), why };
-    let migrate = |db: &dyn Db| {
-        let migrated = schema::migrate(db, place.schema(), now);
-        migrated.map_err(|why| OpenError::Schema { place: place.clone(), why })
-    };
-    let mut full = false;
-    let db: Box<dyn Db> = match &options.database {
-        None => {
-            let file = folder.database().map_err(OpenError::Folder)?;
-            full = !folder.has_space();
-            if full {
-                folder.free_reserve();
-                tracing::error!(%place, "there is no space left; commands are refused until there is");
+impl Opened {
+    fn of(options: &Options, folder: &Folder) -> Result<Self, OpenError> {
+        let (now, place) = (options.clock.now(), options.place());
+        let database = |why| OpenError::Database { place: place.clone(), why };
+        let migrate = |db: &dyn Db| {
+            let migrated = schema::migrate(db, place.schema(), now);
+            migrated.map_err(|why| OpenError::Schema { place: place.clone(), why })
+        };
+        let mut full = false;
+        let db: Box<dyn Db> = match &options.database {
+            None => {
+                let file = folder.database().map_err(OpenError::Folder)?;
+                full = !folder.has_space();
+                if full {
+                    folder.free_reserve();
+                    tracing::error!(%place, "there is no space left; commands are refused until there is");
+                }
+                // What cannot be made beside the database for want of space is not always said to be that.
+                let database = |why| match why {
+                    Error::Engine(why) if full => database(Error::Full(why)),
+                    why => database(why),
+                };
+                if let Some(lost) = newest::lost(&place).map_err(database)? {
+                    return Err(OpenError::Lost { place, lost });
+                }
+                let db = Sqlite::writer(&file, options.vfs.as_deref(), options.sync);
+                let db = db.map_err(database)?;
+                migrate(&db)?;
+                Box::new(db)
             }
-            // What cannot be made beside the database for want of space is not always said to be that.
-            let database = |why| match why {
-                Error::Engine(why) if full => database(Error::Full(why)),
-                why => database(why),
-            };
-            if let Some(lost) = newest::lost(&place).map_err(database)? {
-                return Err(OpenError::Lost { place, lost });
+            Some(address) => {
+                folder.must_have_no_database().map_err(OpenError::Folder)?;
+                let wrong = |why| OpenError::Schema { place: place.clone(), why };
+                let check = |db: &dyn Db| schema::must_be_newest(db, place.schema()).map_err(wrong);
+                let db = Postgres::host(address, options.sync).map_err(database)?;
+                db.come_in(migrate, check, database)?;
+                Box::new(db)
             }
-            let db = Sqlite::writer(&file, options.vfs.as_deref(), options.sync);
-            let db = db.map_err(database)?;
-            migrate(&db)?;
-            Box::new(db)
-        }
-        Some(address) => {
-            folder.must_have_no_database().map_err(OpenError::Folder)?;
-            let wrong = |why| OpenError::Schema { place: place.clone(), why };
-            let check = |db: &dyn Db| schema::must_be_newest(db, place.schema()).map_err(wrong);
-            let db = Postgres::host(address, options.sync).map_err(database)?;
-            db.come_in(migrate, check, database)?;
-            Box::new(db)
-        }
-    };
-    let tenant = match directory::tenant(&*db).map_err(database)? {
-        Some(tenant) => tenant,
-        None if !options.may_begin => {
-            let why = "it holds no workspace, and this data folder was a host's: is it the right database?";
-            return Err(database(Error::Engine(why.to_owned())));
-        }
-        None => {
-            let (uid, name) = (options.workspace, options.name.as_str().into());
-            let tenant = Tenant { key: 1, uid, name, epoch: 1, lead: None };
-            directory::add_tenant(&*db, &tenant, now).map_err(database)?;
-            tenant
-        }
-    };
-    let mut directory = directory::load(&*db, &tenant, now).map_err(database)?;
-    project::load(&*db, tenant.key, &mut directory).map_err(database)?;
-    endpoint::load(&*db, tenant.key, &mut directory).map_err(database)?;
-    inbox::load(&*db, tenant.key, &mut directory).map_err(database)?;
-    token::load(&*db, tenant.key, now, &mut directory).map_err(database)?;
-    // Where other hosts write, what is claimed or in hand is so by one of them.
-    let alone = db.shared().is_none_or(|hosts| hosts.is_alone());
-    let repairs = match alone {
-        true => repair::at_start(&*db, &tenant, &directory, now).map_err(database)?,
-        false => Vec::new(),
-    };
-    Ok(Store { options, folder, db, tenant, directory, repairs, full })
+        };
+        let tenant = match directory::tenant(&*db).map_err(database)? {
+            Some(tenant) => tenant,
+            None if !options.may_begin => {
+                let why = "it holds no workspace, and this data folder was a host's: is it the right database?";
+                return Err(database(Error::Engine(why.to_owned())));
+            }
+            None => {
+                let (uid, name) = (options.workspace, options.name.as_str().into());
+                let tenant = Tenant { key: 1, uid, name, epoch: 1, lead: None };
+                directory::add_tenant(&*db, &tenant, now).map_err(database)?;
+                tenant
+            }
+        };
+        let mut directory = directory::load(&*db, &tenant, now).map_err(database)?;
+        project::load(&*db, tenant.key, &mut directory).map_err(database)?;
+        endpoint::load(&*db, tenant.key, &mut directory).map_err(database)?;
+        inbox::load(&*db, tenant.key, &mut directory).map_err(database)?;
+        token::load(&*db, tenant.key, now, &mut directory).map_err(database)?;
+        // Where other hosts write, what is claimed or in hand is so by one of them.
+        let alone = db.shared().is_none_or(|hosts| hosts.is_alone());
+        let repairs = match alone {
+            true => repair::at_start(&*db, &tenant, &directory, now).map_err(database)?,
+            false => Vec::new(),
+        };
+        Ok(Self { db, tenant, directory, repairs, full })
+    }
 }
 
 impl Store {
     /// The workspace that the folder holds.
     pub fn tenant(&self) -> &Tenant {
-        &self.tenant
+        &self.opened.tenant
     }
 
     /// Everybody, as the folder has them.
     pub fn directory(&self) -> &Directory {
-        &self.directory
+        &self.opened.directory
     }
 
     /// What was mended when it was opened.
     pub fn repairs(&self) -> &[Repair] {
-        &self.repairs
+        &self.opened.repairs
     }
 
     /// Whether this host's keys, by their fingerprint, are those of all hosts of the database: else what one
     /// has signed is nothing to another.
     pub fn agrees_on_keys(&self, fingerprint: &[u8]) -> Result<bool, OpenError> {
-        let Some(hosts) = self.db.shared() else { return Ok(true) };
+        let Some(hosts) = self.opened.db.shared() else { return Ok(true) };
         let agreed = hosts.agree_on_keys(fingerprint);
         agreed.map_err(|why| OpenError::Database { place: self.options.place(), why })
+    }
+
+    /// It is not to be used after all: what was made in a folder that had nothing goes again.
+    pub fn take_back(self) {
+        let Self { opened, folder, .. } = self;
+        drop(opened);
+        folder.take_back();
     }
 
     /// Puts another connection before the one there is, so that a test can make it fail.
     #[cfg(test)]
     pub(crate) fn map_db(mut self, wrap: impl FnOnce(Box<dyn Db>) -> Box<dyn Db>) -> Self {
-        self.db = wrap(self.db);
+        self.opened.db = wrap(self.opened.db);
         self
     }
 
     /// Puts the writer to work on a thread of its own. `sink` is given the effects of each batch after its
     /// commit, on that thread: it must not block.
     pub fn start(self, sink: Box<dyn Sink>) -> Result<(Writer, Readers), OpenError> {
-        let Self { options, folder, db, tenant, directory, repairs: _, full } = self;
+        let Self { options, opened, folder } = self;
+        let Opened { db, tenant, directory, repairs: _, full } = opened;
         let place = options.place();
         let why = |why| OpenError::Database { place: place.clone(), why };
         let stamps = Arc::new(Stamps::default());

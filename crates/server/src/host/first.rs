@@ -12,8 +12,7 @@ use chorus_core::command::{Authority, By, Command, Outcome};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::member::{Member, MemberFields, MemberKind};
 use chorus_core::token::OPERATOR;
-use chorus_store::sqlite::FolderError;
-use chorus_store::{OpenError, Options, Store};
+use chorus_store::{Options, Store};
 use tokio::sync::watch;
 
 use super::{OPERATOR_FILE, StartError};
@@ -72,51 +71,29 @@ pub(super) fn other_keys(keys: &Path) -> String {
     )
 }
 
-/// What a data folder was before a start, so that one that is refused leaves it so.
-pub(super) struct Before {
-    data: PathBuf,
-    there: bool,
-    empty: bool,
-}
-
-impl Before {
-    pub(super) fn look(data: &Path) -> Self {
-        let listed = fs::read_dir(data);
-        let gone = |e: &io::Error| e.kind() == io::ErrorKind::NotFound;
-        let there = !listed.as_ref().is_err_and(gone);
-        let empty = listed.map_or(!there, |mut entries| entries.next().is_none());
-        Self { data: data.to_owned(), there, empty }
-    }
-
-    /// Takes away what this start has made, in a folder that had nothing. What is held by another host is that one's.
-    pub(super) fn put_back(&self, refused: &StartError) {
-        let held = matches!(refused, StartError::Store(OpenError::Folder(FolderError::Held(_))));
-        if !self.empty || held {
-            return;
-        }
-        // What cannot be removed is no more than it was; the start is refused in any case.
-        for name in ["chorus.db", "chorus.db-wal", "chorus.db-shm", "lock", "newest", "reserve"] {
-            let _ = fs::remove_file(self.data.join(name));
-        }
-        if !self.there {
-            let _ = fs::remove_dir(&self.data);
-        }
-    }
-}
-
-/// Opens the place with the keys that were read. New keys are kept once the place has taken them.
+/// Opens the place with the keys that were read. New keys are kept once the place has taken them. A start that is refused
+/// leaves nothing in a folder that had nothing.
 pub(super) fn open(
     options: Options,
     keys: Unkept,
     folder: &Path,
 ) -> Result<(Store, Keys), StartError> {
     let store = chorus_store::open(options).map_err(StartError::Store)?;
+    match taken(&store, keys, folder) {
+        Ok(keys) => Ok((store, keys)),
+        Err(refused) => {
+            store.take_back();
+            Err(refused)
+        }
+    }
+}
+
+fn taken(store: &Store, keys: Unkept, folder: &Path) -> Result<Keys, StartError> {
     let keys = keys.in_epoch(store.tenant().epoch);
     if !store.agrees_on_keys(&keys.fingerprint()).map_err(StartError::Store)? {
         return Err(StartError::Lost(other_keys(folder)));
     }
-    let keys = keys.keep().map_err(StartError::Keys)?;
-    Ok((store, keys))
+    keys.keep().map_err(StartError::Keys)
 }
 
 /// Renews the operator's token in the data folder before it ends, until the host stops.

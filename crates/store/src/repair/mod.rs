@@ -136,16 +136,15 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     let hold = || Folder::hold(data).map_err(OpenError::Folder);
     let _held = data.is_dir().then(hold).transpose()?;
     let is_file = matches!(place, Place::Folder { .. });
-    let lost = match is_file && Folder::database_in(data).is_file() {
-        true => newest::lost(place).map_err(database)?,
-        false => None,
-    };
+    if is_file && !Folder::database_in(data).is_file() {
+        return Err(database(Error::Engine("there is no database in it".to_owned())));
+    }
+    // Only read, so that what is refused is as it was: the log too, whose end may be damaged.
+    can_be_mended(place)?;
+    let lost = newest::lost(place).map_err(database)?;
     let db: Box<dyn Db> = match place {
         Place::Folder { vfs, .. } => {
             let file = Folder::database_in(data);
-            if !file.is_file() {
-                return Err(database(Error::Engine("there is no database in it".to_owned())));
-            }
             Box::new(Sqlite::writer(&file, vfs.as_deref(), Sync::Full).map_err(database)?)
         }
         Place::Postgres(address) => {
@@ -153,23 +152,15 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
         }
     };
     let db: &dyn Db = &*db;
+    let now = SystemClock.now();
+    let tenant = directory::tenant(db).map_err(database)?;
     let mut all = Vec::new();
     if let Some(lost) = lost {
-        newest::accept(data, db).map_err(database)?;
+        newest::accept(data, db, tenant.as_ref(), now).map_err(database)?;
         let what = format!("{lost}; it goes on with what is there, and turns of before are void");
         all.push(Repair { part: Part::LogEnd, conversation: None, seq: None, what });
     }
-    let wrong = |why| OpenError::Schema { place: place.clone(), why };
-    let (found, known) =
-        (schema::check(db, place.schema()).map_err(wrong)?, place.schema().version());
-    if found != known {
-        let why = format!(
-            "it is of version {found}, and what is mended is {known}: start this version's host on it first"
-        );
-        return Err(database(Error::Engine(why)));
-    }
-    let now = SystemClock.now();
-    let Some(tenant) = directory::tenant(db).map_err(database)? else { return Ok(all) };
+    let Some(tenant) = tenant else { return Ok(all) };
     let loaded = directory::load(db, &tenant, now)
         .and_then(|everybody| Ok((everybody, conversation::keys(db, tenant.key)?)));
     let (everybody, keys) = match loaded {
@@ -178,12 +169,6 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
         loaded => loaded.map_err(database)?,
     };
     let repairs = Repairs::new(db, &tenant, everybody, now);
-    if !all.is_empty() {
-        let record = Record::repaired(now, None, Part::LogEnd.name());
-        audit::head(db, tenant.key)
-            .and_then(|end| audit::append(db, tenant.key, &end, now, &[record]))
-            .map_err(database)?;
-    }
     all.extend(repairs.each(keys, Depth::Log).map_err(database)?);
     all.extend(repairs.strings().map_err(database)?);
     all.extend(repairs.operator(tenant.lead).map_err(database)?);
@@ -201,6 +186,26 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
         all.push(Repair { part: Part::Search, conversation: None, seq: None, what });
     }
     Ok(all)
+}
+
+/// Whether it is of this version.
+fn can_be_mended(place: &Place) -> Result<(), OpenError> {
+    let database = |why| OpenError::Database { place: place.clone(), why };
+    let db = place.reader().map_err(database)?;
+    if matches!(place, Place::Folder { .. }) && !newest::has(&*db, "migration").map_err(database)? {
+        let why = "nothing is left in it; restore a backup into another folder".to_owned();
+        return Err(database(Error::Engine(why)));
+    }
+    let found = schema::check(&*db, place.schema())
+        .map_err(|why| OpenError::Schema { place: place.clone(), why })?;
+    let known = place.schema().version();
+    if found != known {
+        let why = format!(
+            "it is of version {found}, and what is mended is {known}: start this version's host on it first"
+        );
+        return Err(database(Error::Engine(why)));
+    }
+    Ok(())
 }
 
 /// Mends what a host needs right that comes back to a place it has for itself: what is open, and the work of threads

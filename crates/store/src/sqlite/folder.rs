@@ -6,7 +6,7 @@
 use std::fmt;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// A few batches of posts, in bytes.
@@ -16,13 +16,23 @@ const ROOM: usize = 1024 * 1024;
 const RESERVE: usize = 2 * 1024 * 1024;
 /// Its name in a data folder.
 const RESERVE_FILE: &str = "reserve";
+const LOCK_FILE: &str = "lock";
+/// How often a folder is tried to be held that others take away meanwhile.
+const TRIES: u32 = 100;
 
 /// A data folder that this process holds.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// It had nothing in it.
+    was_empty: bool,
+    was_there: bool,
     _lock: File,
 }
+
+/// What a host makes in its folder before it knows that it can start; the lock comes last.
+const MADE: [&str; 6] =
+    ["chorus.db", "chorus.db-wal", "chorus.db-shm", "newest", RESERVE_FILE, LOCK_FILE];
 
 #[derive(Debug)]
 pub enum FolderError {
@@ -60,15 +70,61 @@ impl std::error::Error for FolderError {}
 impl Folder {
     /// Makes the folder if need be, and holds it.
     pub fn hold(path: &Path) -> Result<Self, FolderError> {
+        for _ in 0..TRIES {
+            if let Some(folder) = Self::try_hold(path)? {
+                return Ok(folder);
+            }
+        }
+        Err(FolderError::Held(path.to_owned()))
+    }
+
+    /// None when whoever held it has taken it away meanwhile.
+    fn try_hold(path: &Path) -> Result<Option<Self>, FolderError> {
         let io = |error| FolderError::Io { path: path.to_owned(), error };
-        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io)?;
-        let lock = private_file(&path.join("lock")).map_err(io)?;
+        let mut dir = DirBuilder::new();
+        dir.mode(0o700);
+        if let Some(parent) = path.parent() {
+            dir.recursive(true).create(parent).map_err(io)?;
+        }
+        let was_there = match dir.recursive(false).create(path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => true,
+            made => made.map(|()| false).map_err(io)?,
+        };
+        let lock_file = path.join(LOCK_FILE);
+        let mut open = OpenOptions::new();
+        open.read(true).write(true).mode(0o600);
+        let new = open.create_new(true).open(&lock_file);
+        let had_lock = new.as_ref().is_err_and(|e| e.kind() == ErrorKind::AlreadyExists);
+        let lock = match if had_lock { open.create_new(false).open(&lock_file) } else { new } {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            lock => lock.map_err(io)?,
+        };
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(FolderError::Held(path.to_owned())),
             Err(TryLockError::Error(error)) => return Err(io(error)),
         }
-        Ok(Self { path: path.to_owned(), _lock: lock })
+        let held = lock.metadata().map_err(io)?;
+        if !std::fs::metadata(&lock_file).is_ok_and(|named| named.ino() == held.ino()) {
+            return Ok(None);
+        }
+        let was_empty = !had_lock && std::fs::read_dir(path).map_err(io)?.count() == 1;
+        Ok(Some(Self { path: path.to_owned(), was_empty, was_there, _lock: lock }))
+    }
+
+    /// A host cannot start here: what it has made goes, where there was nothing before. It is held until then, so that
+    /// nothing is another's.
+    pub(crate) fn take_back(self) {
+        if !self.was_empty {
+            return;
+        }
+        // What cannot be removed is no more than it was; the start is refused in any case.
+        for name in MADE {
+            let _ = std::fs::remove_file(self.path.join(name));
+        }
+        if !self.was_there {
+            let _ = std::fs::remove_dir(&self.path);
+        }
     }
 
     /// The file of the database; made when there is none.
@@ -122,7 +178,7 @@ impl Folder {
     /// Whether this process can change nothing in a data folder, and no other one does.
     pub fn is_read_only(path: &Path) -> bool {
         let kinds = [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied];
-        let lock = OpenOptions::new().write(true).open(path.join("lock"));
+        let lock = OpenOptions::new().write(true).open(path.join(LOCK_FILE));
         lock.is_err_and(|error| kinds.contains(&error.kind()))
     }
 

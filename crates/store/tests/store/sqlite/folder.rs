@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use chorus_core::ids::Uid;
 use chorus_store::{Options, open};
@@ -69,4 +70,38 @@ fn a_file_that_is_no_database_is_refused() {
     std::fs::write(folder.path().join("chorus.db"), "not a database, but long enough ".repeat(200))
         .unwrap();
     assert!(refused(folder.path()).contains("not a database"));
+}
+
+// covers: OPS-42
+#[test]
+fn a_start_that_is_refused_takes_back_what_it_has_made_before_another_host_can_begin() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("data");
+    let missing = Options { vfs: Some("missing".to_owned()), ..Options::new(&folder, Uid(0xab)) };
+    assert!(open(missing.clone()).is_err());
+    assert!(!folder.exists(), "it leaves nothing");
+    let done = AtomicBool::new(false);
+    let refused = || {
+        while !done.load(Ordering::Relaxed) {
+            assert!(open(missing.clone()).is_err());
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(refused);
+        scope.spawn(refused);
+        let mut begun = 0;
+        while begun < 100 {
+            // It may be held by one that is refused.
+            let Ok(store) = open(Options::new(&folder, Uid(0xab))) else { continue };
+            for name in ["chorus.db", "lock"] {
+                assert!(folder.join(name).exists(), "{name} was taken away, {begun}");
+            }
+            assert!(open(Options::new(&folder, Uid(0xab))).is_err(), "it is held, {begun}");
+            store.take_back();
+            begun += 1;
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    let left = std::fs::read_dir(&folder).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "but for an empty folder that each took for another's");
 }

@@ -115,6 +115,45 @@ fn a_log_that_is_gone_or_an_older_database_in_its_place_is_found_too() {
     assert!(why.contains("1 of the "), "{why}");
 }
 
+// covers: OPS-440
+#[test]
+fn a_repair_that_is_refused_has_accepted_no_loss() {
+    let accepts_nothing = |folder: &Path, reason: &str| {
+        let noted = fs::read(folder.join("newest")).unwrap();
+        for _ in 0..2 {
+            let why = chorus_store::repair(&place(folder), folder).unwrap_err().to_string();
+            assert!(why.contains(reason), "{why}");
+        }
+        assert_eq!(fs::read(folder.join("newest")).unwrap(), noted);
+        assert!(refused(folder).contains("ends before it should"));
+    };
+    let (folder, _) = killed_after(20);
+    fs::remove_file(folder.path().join("chorus.db-wal")).unwrap();
+    fs::write(folder.path().join("chorus.db"), b"").unwrap();
+    accepts_nothing(folder.path(), "nothing is left in it");
+
+    // Of an older version.
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle().uid;
+    ground.writer.stop();
+    let database = folder.path().join("chorus.db");
+    let older = fs::read(&database).unwrap();
+    let ground = Ground::at(folder.path(), Timestamp(2_000_000));
+    ground.say(room, "later");
+    ground.writer.stop();
+    fs::write(&database, older).unwrap();
+    damage(
+        folder.path(),
+        "DELETE FROM migration WHERE number = (SELECT max(number) FROM migration)",
+    );
+    accepts_nothing(folder.path(), "start this version's host on it first");
+    let db = chorus_store::sqlite::Sqlite::alone(&database).unwrap();
+    let db: &dyn chorus_store::db::Db = &db;
+    let epoch = db.one("SELECT epoch FROM workspace", &[], |row| row.int::<u64>(0)).unwrap();
+    assert_eq!(epoch, Some(1), "turns of before are good");
+}
+
 // covers: OPS-441
 #[test]
 fn what_is_noted_may_be_behind_or_of_another_workspace_or_not_there() {
