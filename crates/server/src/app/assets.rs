@@ -88,13 +88,19 @@ impl App {
             Refusal::new(Code::Internal, "the host made a mistake while it read the file")
         })?;
         let keep = Command::KeepAsset { hash, name: name.to_owned(), media, data };
-        match self.submit(by, keep).await? {
-            Outcome::Asset(asset) => {
-                room.keep();
+        let kept = self.submit(by, keep);
+        // Whoever sent it may hang up from here on, and it is kept all the same.
+        let counted = room.keep();
+        match kept.await {
+            Ok(Outcome::Asset(asset)) => {
                 self.thumbnails.want(&asset);
                 Ok(asset)
             }
-            other => Err(unexpected(&other)),
+            Ok(other) => Err(unexpected(&other)),
+            Err(refusal) => {
+                self.quotas.give_back(by.member, counted);
+                Err(refusal)
+            }
         }
     }
 

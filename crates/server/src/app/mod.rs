@@ -229,9 +229,12 @@ impl App {
         let may = self.webhooks.runs.gives(by, &command);
         let may = may.and_then(|()| self.may_make(by, &command));
         let drawn = may.and_then(|()| self.draw.drawn(self.now()));
+        let metrics = self.metrics.clone();
         let drawn = drawn.map(|drawn| {
-            self.metrics.waiting.inc();
+            metrics.waiting.inc();
             self.writer.submit(by, command, drawn, move |result| {
+                metrics.waiting.dec();
+                metrics.answered(begun.elapsed());
                 if let Some((span, traces, writer)) = traced {
                     traces.answered(span, &result, writer.commit());
                 }
@@ -239,12 +242,9 @@ impl App {
                 let _ = answer.send(result);
             });
         });
-        let metrics = self.metrics.clone();
         async move {
             drawn?;
             let result = answered.await;
-            metrics.waiting.dec();
-            metrics.answered(begun.elapsed());
             let result = result.unwrap_or_else(|_| {
                 Err(Refusal::new(Code::Unavailable, "the host is stopping; try again"))
             });

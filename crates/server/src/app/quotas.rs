@@ -79,7 +79,7 @@ impl Quotas {
         Ok(())
     }
 
-    fn give_back(&self, member: MemberKey, bytes: u64) {
+    pub(super) fn give_back(&self, member: MemberKey, bytes: u64) {
         if let Some(known) = self.stored().get_mut(&member) {
             known.bytes = known.bytes.saturating_sub(bytes);
         }
@@ -126,9 +126,9 @@ pub(super) struct Reserved<'a> {
 }
 
 impl Reserved<'_> {
-    /// The file is kept.
-    pub(super) fn keep(mut self) {
-        self.bytes = 0;
+    /// The file is being kept, whether anybody waits for that or not. Says what is to be given back should it be refused.
+    pub(super) fn keep(mut self) -> u64 {
+        std::mem::take(&mut self.bytes)
     }
 }
 

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, PATIENCE, START, doctor};
+use crate::house::{Answer, House, PATIENCE, START, damage, doctor};
 
 const DAY: i64 = 24 * 3_600_000;
 /// A picture of one pixel.
@@ -286,4 +286,28 @@ async fn a_board_reference_needs_a_session() {
     let id = sent["eventId"].as_str().unwrap();
     let shown = house.get(&ann, &format!("/v1/messages/{id}")).await.ok();
     assert_eq!((&shown["content"], &shown["text"]), (&board, &json!("see the board")));
+}
+
+// covers: OPS-448
+#[tokio::test]
+async fn a_small_picture_that_cannot_be_kept_is_served_all_the_same() {
+    let house = House::open().await;
+    house.room(&[]).await;
+    let ann = house.token("ann").await;
+    let png = BASE64.decode(PNG).unwrap();
+    let request = house.request(Method::POST, "/v1/assets?name=x.png").bearer_auth(&ann);
+    let made = House::answer(request.header("content-type", "image/png").body(png)).await.ok();
+    let path = format!("/v1/assets/{}/thumbnail", made["asset_id"].as_str().unwrap());
+    house.get(&ann, &path).await.ok();
+    let House { running, folder, .. } = house;
+    running.stop().await;
+    damage(folder.path(), "UPDATE blob SET thumbnail = NULL WHERE workspace = 1");
+    let house = House::open_in(folder, START).await;
+    // Nothing can be written any more.
+    house.running.writer.stop();
+    for _ in 0..2 {
+        let small = house.request(Method::GET, &path).bearer_auth(&ann).send().await.unwrap();
+        let kind = small.headers()["content-type"].to_str().unwrap();
+        assert_eq!((small.status().as_u16(), kind), (200, "image/jpeg"));
+    }
 }

@@ -1,5 +1,5 @@
-//! Who may send a file now. A place is for whoever sends: one whose sender is silent goes to the next who needs it, so
-//! that slow senders hold up nobody; and no member has more than a few.
+//! Who may send a file now. A place is for whoever sends: one whose sender falls behind the least rate goes to the next
+//! who needs it, so that slow senders hold up nobody; and no member has more than a few.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,8 +14,10 @@ use tokio::sync::Notify;
 const ALL: usize = 128;
 /// Of one member.
 const EACH: usize = 16;
-/// Who has sent nothing for so long gives its place to whoever needs one.
-const SILENT: Duration = Duration::from_millis(500);
+/// Bytes in a second at which a file is to come when places are needed. All places are held at 2 MiB/s.
+const LEAST_RATE: u32 = 16 * 1024;
+/// Who is so far behind that gives its place to whoever needs one.
+const BEHIND: Duration = Duration::from_millis(500);
 /// How often it is looked for a place while there is none.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -28,7 +30,8 @@ pub(super) struct Coming {
 
 struct Sender {
     member: MemberKey,
-    heard: Instant,
+    /// Until when its bytes would have lasted at the least rate. What comes faster is not saved up.
+    lasts: Instant,
     cut_off: Arc<Notify>,
 }
 
@@ -71,8 +74,8 @@ impl Coming {
             return Err(Refusal::new(Code::RateLimited, what));
         }
         if places.len() >= ALL {
-            let silent = places.iter().filter(|(_, sender)| sender.heard.elapsed() >= SILENT);
-            let Some(id) = silent.min_by_key(|(_, sender)| sender.heard).map(|(id, _)| *id) else {
+            let slow = places.iter().filter(|(_, sender)| sender.lasts.elapsed() >= BEHIND);
+            let Some(id) = slow.min_by_key(|(_, sender)| sender.lasts).map(|(id, _)| *id) else {
                 return Ok(None);
             };
             if let Some(sender) = places.remove(&id) {
@@ -81,24 +84,28 @@ impl Coming {
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let cut_off = Arc::new(Notify::new());
-        let sender = Sender { member, heard: Instant::now(), cut_off: cut_off.clone() };
+        let sender = Sender { member, lasts: Instant::now(), cut_off: cut_off.clone() };
         places.insert(id, sender);
         Ok(Some(Place { id, cut_off, places: self.places.clone() }))
     }
 }
 
 impl Place {
-    /// Something has come.
-    pub(super) fn heard(&self) {
+    /// So much has come.
+    pub(super) fn heard(&self, bytes: usize) {
+        let lasts = Duration::from_secs(bytes as u64) / LEAST_RATE;
         if let Some(sender) = lock(&self.places).get_mut(&self.id) {
-            sender.heard = Instant::now();
+            sender.lasts = (sender.lasts + lasts).min(Instant::now());
         }
     }
 
     /// Returns when another needs the place.
     pub(super) async fn cut_off(&self) -> Refusal {
         self.cut_off.notified().await;
-        let what = "others needed the place while nothing came of the file; send it at once";
+        let what = format!(
+            "others needed the place, and the file came slower than {} KiB/s; send it at once",
+            LEAST_RATE / 1024
+        );
         Refusal::new(Code::RateLimited, what)
     }
 }

@@ -83,8 +83,9 @@ impl Incoming {
             if self.bytes + part.len() > ASSET_BYTES {
                 return Err(too_large());
             }
+            let bytes = part.len();
             self = blocking(move || self.with(&part)).await?;
-            place.heard();
+            place.heard(bytes);
         }
         Ok(self)
     }

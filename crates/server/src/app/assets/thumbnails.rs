@@ -32,7 +32,7 @@ pub(crate) struct Thumbnails(mpsc::Sender<Wanted>);
 pub(crate) struct Wanted {
     hash: Hash,
     media: Media,
-    answer: Option<oneshot::Sender<Option<Vec<u8>>>>,
+    answer: Option<oneshot::Sender<Result<Option<Vec<u8>>, Refusal>>>,
 }
 
 impl Thumbnails {
@@ -56,7 +56,7 @@ impl Thumbnails {
         let busy = || Refusal::new(Code::Unavailable, "it is being made; try again in a moment");
         self.0.try_send(wanted).map_err(|_| busy())?;
         let answered = tokio::time::timeout(PATIENCE, answered).await.map_err(|_| busy())?;
-        answered.map_err(|_| stopping())
+        answered.map_err(|_| stopping())?
     }
 }
 
@@ -77,13 +77,10 @@ impl App {
                 next = wanted.recv() => next,
             };
             let Some(Wanted { hash, media, answer }) = next else { return };
-            let small = match self.make_thumbnail(&unpacking, hash, media).await {
-                Ok(small) => small,
-                Err(refusal) => {
-                    tracing::warn!(%refusal, "a small picture could not be made");
-                    None
-                }
-            };
+            let small = self.make_thumbnail(&unpacking, hash, media).await;
+            if let Err(refusal) = &small {
+                tracing::warn!(%refusal, "a small picture could not be made");
+            }
             if let Some(answer) = answer {
                 // Whoever asked may have gone.
                 let _ = answer.send(small);
@@ -105,7 +102,11 @@ impl App {
         }
         let made = unpacking.thumbnail(media, data).await.unwrap_or_default();
         let thumbnail = Arc::from(&*made);
-        self.submit_redacted(By::host(), Command::KeepThumbnail { hash, thumbnail }).await?;
+        let keep = Command::KeepThumbnail { hash, thumbnail };
+        if let Err(refusal) = self.submit_redacted(By::host(), keep).await {
+            // On a full disk, for instance. Whoever asked has it, and it is made again for the next.
+            tracing::warn!(%refusal, "a small picture was not kept");
+        }
         Ok(Some(made))
     }
 }
