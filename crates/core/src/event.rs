@@ -36,13 +36,6 @@ pub struct Idempotency {
     pub payload: [u8; 16],
 }
 
-impl Idempotency {
-    /// The id of what was made once under this key.
-    pub fn uid(&self) -> Uid {
-        Uid(u128::from_be_bytes(self.key))
-    }
-}
-
 #[derive(Clone, PartialEq, Eq)]
 pub struct Event {
     pub conversation: ConversationKey,
@@ -258,14 +251,6 @@ impl Change {
             Self::Continued => 14,
             Self::ThreadWork(_) => 15,
             Self::Promoted(_) => 16,
-        }
-    }
-
-    /// Whether it is something done in a thread: a change of status, or a message that is no plain talk.
-    pub fn is_act(&self) -> bool {
-        match self {
-            Self::Posted(message) => message.kind != MessageKind::Chat,
-            change => matches!(change, Self::ThreadStatus { .. }),
         }
     }
 

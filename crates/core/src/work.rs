@@ -12,7 +12,7 @@ mod words;
 use std::sync::Arc;
 
 use crate::attention::Policy;
-use crate::event::{Event, Message, MessageKind};
+use crate::event::{Change, Event, Message, MessageKind};
 use crate::ids::{MemberKey, Seq, Uid};
 use crate::thread::ThreadStatus;
 
@@ -52,6 +52,14 @@ pub fn status_metadata(status: ThreadStatus) -> String {
 
 pub fn is_registered(event_type: &str) -> bool {
     EVENT_TYPES.contains(&event_type)
+}
+
+/// Whether it is something done in a thread: a change of status, or a message that is no plain talk.
+pub fn is_act(change: &Change) -> bool {
+    match change {
+        Change::Posted(message) => message.kind != MessageKind::Chat,
+        change => matches!(change, Change::ThreadStatus { .. }),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

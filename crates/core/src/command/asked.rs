@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::attention::Directedness;
-use crate::event::Message;
+use crate::event::{Idempotency, Message};
 use crate::ids::{MemberKey, Timestamp, Uid};
 use crate::stimulus::StimulusKind;
 use crate::thread::ThreadKind;
@@ -41,7 +41,7 @@ pub struct Post {
     pub message: Message,
     /// The event answered. It is also the cause, unless the turn names another.
     pub in_reply_to: Option<Uid>,
-    pub idempotency: Option<crate::event::Idempotency>,
+    pub idempotency: Option<Idempotency>,
     pub recipient: Option<MemberKey>,
     /// Members named besides those in the text.
     pub mentions: Vec<MemberKey>,
@@ -101,6 +101,13 @@ impl From<Uid> for Home {
     }
 }
 
+impl Idempotency {
+    /// The id of the thread that was opened under this key.
+    pub fn thread(&self) -> Uid {
+        Uid(u128::from_be_bytes(self.key))
+    }
+}
+
 #[derive(Clone, veil::Redact)]
 pub struct OpenThread {
     pub home: Home,
@@ -112,5 +119,5 @@ pub struct OpenThread {
     pub owner: Option<MemberKey>,
     pub participants: Vec<MemberKey>,
     /// The thread's id follows from the key: asked for again it is the thread that there is, however much later.
-    pub idempotency: Option<crate::event::Idempotency>,
+    pub idempotency: Option<Idempotency>,
 }

@@ -16,7 +16,7 @@ use crate::limits;
 use crate::name::check_title;
 use crate::thread::work::check_words_of;
 use crate::thread::{ThreadKind, ThreadStatus};
-use crate::work::Work;
+use crate::work::{Work, is_act};
 
 /// Why what was owed in a thread is owed no more.
 const CLOSED: &str = "the thread was closed";
@@ -72,7 +72,7 @@ impl Run<'_> {
         participants.sort_unstable();
         participants.dedup();
         let change = Change::ThreadOpened(ThreadOpening {
-            uid: opening.idempotency.map_or(uid, |once| once.uid()),
+            uid: opening.idempotency.map_or(uid, |once| once.thread()),
             root: root.map(|r| r.seq),
             title: opening.title.into(),
             kind: opening.kind,
@@ -114,7 +114,9 @@ impl Run<'_> {
         once: Option<Idempotency>,
     ) -> Result<Option<(ConversationKey, ThreadKey)>> {
         let Some(once) = once else { return Ok(None) };
-        let Some((conversation, thread)) = self.maybe_thread(once.uid())? else { return Ok(None) };
+        let Some((conversation, thread)) = self.maybe_thread(once.thread())? else {
+            return Ok(None);
+        };
         let before = self.recall_kept(EventRef { conversation, seq: Seq(thread.0) })?;
         let before = before.and_then(|recalled| recalled.event.idempotency);
         if before.is_some_and(|before| before.payload != once.payload) {
@@ -331,7 +333,7 @@ impl Run<'_> {
                 _ => break,
             }
         }
-        let of = |e: &&Arc<Event>| e.thread == Some(thread) && e.change.is_act();
+        let of = |e: &&Arc<Event>| e.thread == Some(thread) && is_act(&e.change);
         let unwritten: Vec<_> = self.room(key).unwritten().iter().filter(of).cloned().collect();
         for event in unwritten {
             self.give_act(&event, &MessageState::default(), each)?;

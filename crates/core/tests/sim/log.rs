@@ -15,6 +15,7 @@ use chorus_core::schedule::Schedule;
 use chorus_core::stimulus::Stimulus;
 use chorus_core::thread::Thread;
 use chorus_core::turn::Turn;
+use chorus_core::work::is_act;
 use chorus_core::workspace::{Changes, Workspace};
 
 #[derive(Default)]
@@ -273,7 +274,7 @@ impl Facts for Log {
         limit: usize,
     ) -> Result<Vec<Recalled>, Unavailable> {
         let mut events = self.log(conversation, after, usize::MAX)?;
-        events.retain(|event| event.thread == Some(thread) && event.change.is_act());
+        events.retain(|event| event.thread == Some(thread) && is_act(&event.change));
         events.truncate(limit);
         events
             .into_iter()

@@ -94,7 +94,7 @@ impl App {
 
     /// Where a thread without a place is: what was made under its key has its home, and counts against no quota again.
     async fn own_home(&self, once: Option<Idempotency>) -> Result<Home, Refusal> {
-        let Some(uid) = once.map(|once| once.uid()) else { return Ok(Home::Own) };
+        let Some(uid) = once.map(|once| once.thread()) else { return Ok(Home::Own) };
         let made = self.read(move |readers| thread_at_home(readers, uid)).await?;
         Ok(made.map_or(Home::Own, |(conversation, _)| Home::In(conversation.uid)))
     }

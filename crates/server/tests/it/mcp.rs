@@ -2,6 +2,7 @@
 
 pub(crate) mod clients;
 mod fence;
+mod findings;
 mod methods;
 mod news;
 pub(crate) mod refused;
