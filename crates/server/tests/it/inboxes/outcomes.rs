@@ -191,7 +191,7 @@ async fn words_that_are_not_known_here_are_tolerated() {
     assert!(told["content"][1]["text"].as_str().unwrap().contains("hologram"), "{told}");
     assert_eq!(told["attention"]["policy"], "must_respond");
     // Nor is what is no word at all, which is how some services write that there is none.
-    body["message"]["id"] = "msg_1b".into();
+    body["message"] = json!({"id": "msg_1b", "sender": "x", "content": "and what mended it?"});
     body["chorus"] = json!({"sender": {"id": null, "kind": null}, "attention": {"mode": 7}});
     body["mcp"] = json!({"url": "https://a.example/mcp", "headers": null});
     deliver(&house, &path, &body).await.ok();
