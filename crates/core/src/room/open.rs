@@ -116,6 +116,17 @@ impl Room {
         self.open.insert(open.seq, open);
     }
 
+    /// The member's run has said how it ended, after its answer: nothing waits for that, and it needs no row.
+    pub fn end_run(&mut self, seq: Seq, member: MemberKey) {
+        let open = match self.open.contains_key(&seq) {
+            true => self.open_run(seq),
+            false => self.closed.iter_mut().rev().find(|open| open.seq == seq),
+        };
+        if let Some(delivery) = open.and_then(|open| open.delivery_mut(member)) {
+            delivery.over = !delivery.is_open();
+        }
+    }
+
     /// Changes the receipt of a closed event that is still remembered.
     pub fn amend_receipt(&mut self, seq: Seq, change: impl FnOnce(&mut Open)) {
         let Some(open) = self.closed.iter_mut().rev().find(|o| o.seq == seq) else { return };

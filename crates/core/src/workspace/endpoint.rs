@@ -108,8 +108,13 @@ impl Run<'_> {
         member: MemberKey,
         how: Disposition,
     ) -> Result<()> {
+        if !how.settles() || how == Disposition::Deferred {
+            return Ok(());
+        }
         let by_callback = self.by.turn.is_some_and(|t| t.attempt > 0);
-        if !by_callback || !how.settles() || how == Disposition::Deferred {
+        if !by_callback {
+            // Its harness ends the run with this: it is remembered as long as the event is, and forces no commit.
+            self.room_mut(at.conversation).end_run(at.seq, member);
             return Ok(());
         }
         self.amend(at, member, |delivery| delivery.over = !delivery.is_open())

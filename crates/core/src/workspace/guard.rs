@@ -38,6 +38,9 @@ pub(super) struct Verdict {
     pub takes_claim: bool,
 }
 
+/// How many of those that wait for a member in one conversation are looked at, the newest first.
+const WAITING_HERE: usize = 32;
+
 impl Run<'_> {
     /// Finds what caused a message: the turn it is said in, else what it answers, else the sender's open
     /// turn or the one it has just answered in, else nothing.
@@ -79,7 +82,8 @@ impl Run<'_> {
             return Ok(None);
         }
         let Some(cause) = self.cause(key, None)? else {
-            return Ok(Some(Chain { cause: None, hop: 1 }));
+            let (cause, hop) = self.what_waits_here(key)?;
+            return Ok(Some(Chain { cause, hop: hop.saturating_add(1) }));
         };
         if cause.turn.is_some() {
             let delivery = cause.open.as_ref().and_then(|o| o.delivery(self.by.member));
@@ -168,9 +172,26 @@ impl Run<'_> {
                 if on_main_line && is_channel(&self.room(key).conversation) {
                     self.check_autonomous(sender.key, key)?;
                 }
-                Ok(Verdict { hop: 1, ..Verdict::default() })
+                let (cause, hop) = self.what_waits_here(key)?;
+                Ok(Verdict { cause, hop: hop.saturating_add(1), ..Verdict::default() })
             }
         }
+    }
+
+    /// Of what waits for the caller here, the one that is furthest in its chain. An agent that names no turn and has taken
+    /// none up (it read the log, or never acknowledges) is likely to speak because of it, and two such agents
+    /// would else keep each other busy at the first hop.
+    fn what_waits_here(&mut self, key: ConversationKey) -> Result<(Option<EventRef>, u8)> {
+        let owed = self.ws.owed.get(&self.by.member).into_iter().flatten();
+        let here: Vec<EventRef> = owed.rev().filter(|at| at.conversation == key).copied().collect();
+        let mut furthest = (None, 0);
+        for at in here.into_iter().take(WAITING_HERE) {
+            let hop = self.recall(at)?.event.hop;
+            if hop > furthest.1 {
+                furthest = (Some(at), hop);
+            }
+        }
+        Ok(furthest)
     }
 
     /// What is allowed of a reply to an event, said in the turn of another one; none where nothing is open there.

@@ -276,3 +276,17 @@ fn what_is_sent_again_may_be_answered_again() {
     let offer = house.take(SCOUT);
     house.reply(&offer, "it is green").expect("a new run");
 }
+
+// covers: ATT-91
+#[test]
+fn a_run_that_has_answered_says_no_more_once_it_has_said_how_it_ended() {
+    let mut house = House::new();
+    let event = house.says(ALICE, "@scout can you look at the build?");
+    let offer = house.take(SCOUT);
+    house.reply(&offer, "it is green").expect("its turn");
+    house.reply(&offer, "and fast").expect("its turn still");
+    let dispose = Command::Dispose { event, disposition: Disposition::Responded, note: None };
+    house.run(house.by(SCOUT), dispose.clone()).expect("its own");
+    assert_eq!(code(house.reply(&offer, "one more word")), Code::StaleTurn);
+    house.run(house.in_turn(&offer), dispose).expect("said twice it is said once");
+}

@@ -145,8 +145,8 @@ fn only_so_many_seats_of_a_channel_are_special() {
     let agents: Vec<_> = (0..65)
         .map(|n| house.add_member(&format!("agent{n}"), chorus_core::member::MemberKind::Agent))
         .collect();
-    for agent in &agents[..64] {
-        set(&mut house, ALICE, *agent, called("one of many")).unwrap();
+    for (n, agent) in agents[..64].iter().enumerate() {
+        set(&mut house, ALICE, *agent, called(&format!("one of many, {n}"))).unwrap();
     }
     let full = set(&mut house, ALICE, agents[64], called("one too many"));
     assert_eq!(code(full), Code::RateLimited);

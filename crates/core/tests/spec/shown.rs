@@ -11,6 +11,7 @@ use chorus_core::event::Message;
 use chorus_core::ids::{MemberKey, Uid};
 use chorus_core::limits;
 use chorus_core::schedule::{Act, NewSchedule, When};
+use chorus_core::thread::work::{Binding, BindingKind, WorkChange};
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 use crate::stimuli::idea;
@@ -299,4 +300,35 @@ fn what_was_told_to_some_is_for_those_whom_all_of_it_was_for() {
         let Ok(Outcome::Held(approval)) = house.run(house.by(SCOUT), act) else { panic!("held") };
         assert!(!approval.is_for(ALICE) && !approval.is_for(BOB), "{approval:?}");
     }
+}
+
+// covers: ATT-421
+#[test]
+fn what_was_offered_counts_before_it_is_taken_up() {
+    let mut house = House::new();
+    house.post(ALICE, Say::to(house.pair, "the merger is off, is that clear?")).expect("her room");
+    assert!(!held(house.run(house.by(REVIEWER), off(&house))), "it was told nothing");
+    house.offer(SCOUT);
+    assert!(held(house.run(house.by(SCOUT), off(&house))), "it can read it");
+}
+
+// covers: ATT-420
+#[test]
+fn the_id_of_a_thing_that_a_thread_is_bound_to_is_words_too() {
+    let (mut house, _) = told();
+    let opening = OpenThread {
+        home: house.ops.into(),
+        root: None,
+        title: "talk".into(),
+        kind: Default::default(),
+        owner: None,
+        participants: Vec::new(),
+        idempotency: None,
+    };
+    let opened = house.run(house.by(ALICE), Command::OpenThread(Box::new(opening)));
+    let Ok(Outcome::Thread { thread, .. }) = opened else { panic!("a person opens it") };
+    let bound = Binding { kind: BindingKind::Task, id: "the-merger-is-off".into() };
+    let change = Box::new(WorkChange { bind: vec![bound], ..WorkChange::default() });
+    let bind = Command::ChangeWork { thread: thread.uid, change };
+    assert!(held(house.run(house.by(SCOUT), bind)));
 }

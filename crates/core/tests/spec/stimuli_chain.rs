@@ -135,3 +135,27 @@ fn a_schedule_keeps_the_hop_of_its_turn_in_its_row_and_in_its_firings() {
     let Ok(Outcome::Schedule { schedule, .. }) = changed else { panic!("{changed:?}") };
     assert_eq!(schedule.chain, None);
 }
+
+// covers: CHN-420, ATT-96
+#[test]
+fn agents_that_take_nothing_up_come_to_an_end_too() {
+    let mut house = House::new();
+    let thread = thread(&mut house, ThreadKind::Workflow);
+    let pair = [SCOUT, REVIEWER];
+    for n in 0..40 {
+        house.pass(2_000);
+        let new = NewStimulus {
+            thread: Some(thread),
+            targets: vec![pair[(n + 1) % 2]],
+            ..idea(&house, &format!("what do you think of part {n}?"))
+        };
+        // Neither in a turn, nor taken up, nor answered.
+        if ask(pair[n % 2], new, &mut house).is_err() {
+            break;
+        }
+    }
+    let hops: Vec<u8> = said(&house).iter().map(|event| event.hop).collect();
+    let counted: Vec<u8> = (1..=hops.len() as u8).collect();
+    assert_eq!(hops.iter().copied().take(12).collect::<Vec<_>>(), counted[..12.min(counted.len())]);
+    assert_eq!(hops.iter().max(), Some(&limits::HOP_END));
+}

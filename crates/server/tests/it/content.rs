@@ -62,7 +62,7 @@ async fn a_file_is_served_safely_to_those_who_may_see_a_message_with_it() {
     }
     assert_eq!(status(&house, &house.token_of("other", "auditor").await, asset).await, 200);
     // Who sees it may pass it on, and then others see it.
-    attach(&house, &bot, &room, asset, json!({})).await.ok();
+    attach(&house, &ann, &room, asset, json!({})).await.ok();
     assert_eq!(status(&house, &other, asset).await, 200);
     // A message for some is for them alone.
     let secret = text(&house, &ann, "for-bot.txt", "only bot").await;

@@ -142,10 +142,19 @@ impl Told {
 }
 
 impl Run<'_> {
-    /// The caller has taken the event up: if it is private, that is remembered, by its session, or apart from any where
-    /// the session is not connected, as that has no end.
+    /// The caller has taken the event up, or answers it.
     pub(in crate::workspace) fn note_told(&mut self, at: EventRef) -> Result<()> {
-        let member = self.by.member;
+        self.note_told_to(self.by.member, self.by.session, at)
+    }
+
+    /// An agent was shown the event: if it is private, that is remembered, by the session, or apart from any where the
+    /// session is not connected, as that has no end.
+    pub(in crate::workspace) fn note_told_to(
+        &mut self,
+        member: MemberKey,
+        session: Option<SessionKey>,
+        at: EventRef,
+    ) -> Result<()> {
         if !self.directory().is_agent(member) || self.directory().is_stand_in(member) {
             return Ok(());
         }
@@ -159,7 +168,7 @@ impl Run<'_> {
             return Ok(());
         }
         let connected = self.directory().connected(member);
-        let session = self.by.session.filter(|session| connected.contains(session));
+        let session = session.filter(|session| connected.contains(session));
         if only.is_some() {
             // It is for no more than those whom all before it were for.
             self.recall_told((member, session))?;

@@ -185,6 +185,7 @@ impl Run<'_> {
                 let mut fields: Vec<_> =
                     texts.flatten().map(|text| ("about", text.to_string())).collect();
                 fields.extend(change.progress.iter().map(|p| ("progress", p.text.to_string())));
+                fields.extend(change.bind.iter().map(|bound| ("bind", bound.id.to_string())));
                 self.said_of(*thread, "change_thread_work", fields)?
             }
             Command::Stimulate(new) => {
