@@ -91,7 +91,6 @@ impl App {
         match self.submit(by, keep).await? {
             Outcome::Asset(asset) => {
                 room.keep();
-                self.thumbnails.want(&asset);
                 Ok(asset)
             }
             other => Err(unexpected(&other)),
@@ -113,7 +112,9 @@ impl App {
         let scope = self.scope_of_files(caller, None).await?;
         let (asset, kept) = self.read_within(caller, id, scope, true).await?;
         let small = match kept {
-            None if asset.media.is_image() => self.thumbnails.made(&asset).await?,
+            None if asset.media.is_image() => {
+                self.thumbnails.made(&asset, caller.by.member).await?
+            }
             kept => kept,
         };
         // An empty one says that none could be made.
