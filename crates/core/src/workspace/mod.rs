@@ -257,6 +257,7 @@ impl Workspace {
             Command::Endpoint { member, act } => run.endpoint(member, *act),
             Command::GiveUp { event, attempt } => run.give_up(event, attempt),
             Command::PostFailed { event, attempt, retry } => run.post_failed(event, attempt, retry),
+            Command::PostAgain { event } => run.post_again(event),
             Command::Inbox(act) => run.inbox(*act),
             Command::Receive(received) => run.receive(*received),
             Command::SendBack { conversation } => run.send_back(conversation),
