@@ -189,6 +189,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::SentBack { .. }
         // How far a courier has got with what is on its way.
         | Command::PostFailed { .. }
+        | Command::PostAgain { .. }
         // How far somebody has read, that a run lives, and questions.
         | Command::SetCursor { .. }
         | Command::AckThread { .. }

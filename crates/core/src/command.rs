@@ -198,6 +198,11 @@ pub enum Command {
         attempt: u16,
         retry: Retry,
     },
+    /// What was sent to an agent's endpoint and not taken is about to be sent again: as an attempt of its own, unless the
+    /// agent has it after all.
+    PostAgain {
+        event: EventRef,
+    },
     /// Makes, changes or removes an inbox.
     Inbox(Box<crate::inbox::Act>),
     /// Another service delivers to an inbox. The host's, which has read and checked it.

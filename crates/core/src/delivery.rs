@@ -256,7 +256,7 @@ impl Delivery {
     }
 
     pub fn offer(&mut self, session: SessionKey, now: Timestamp) {
-        self.attempt = self.attempt.saturating_add(1);
+        self.next_attempt();
         self.offered_at.get_or_insert(now);
         self.keep_run();
         self.state = State::Offered { session, at: now };
@@ -309,6 +309,7 @@ impl Delivery {
         self.next_fence();
         self.said = 0;
         self.voice = 0;
+        self.heard = false;
         self.retry = None;
         self.state = State::Waiting;
     }
@@ -346,6 +347,8 @@ impl Delivery {
         match &mut self.state {
             State::Offered { .. } => {
                 self.state = State::Waiting;
+                // Another may be behind the next connection, which has said nothing yet.
+                self.heard = false;
                 self.next_connection();
             }
             // What an endpoint has taken goes on there, whoever posts to it next.

@@ -225,7 +225,6 @@ impl Host {
         let there = there
             .map_err(|why| StartError::Store(OpenError::Database { place: place.clone(), why }))?;
         channels.set(there, config.clock.now());
-        let (thumbnails, wanted) = Thumbnails::new();
         let (search, index) = Search::of(&config.data, workspace);
         let hints = Arc::new(Hints::default());
         let indexing = (hints.clone(), index, readers.clone());
@@ -262,7 +261,7 @@ impl Host {
             metrics,
             traces,
             redactor: config.settings.redaction.redactor(),
-            limits: Limits::new(&config.settings.limits),
+            limits: Arc::new(Limits::new(&config.settings.limits)),
             body_time: Duration::from_secs(config.settings.limits.body_seconds),
             sensitive: config.settings.approvals.tools(),
             workspace_id: workspace_id.clone(),
@@ -290,7 +289,7 @@ impl Host {
                 archive: config.settings.retention.archive_dir.clone(),
             },
             uploads: Default::default(),
-            thumbnails,
+            thumbnails: Thumbnails::default(),
             quotas: Quotas::new(&config.settings.limits),
             channels,
             searching: Searching { index: search, hints },
@@ -330,7 +329,7 @@ impl Host {
         tokio::spawn(heads::keep(app.clone(), config.data.clone(), stopped.clone()));
         tokio::spawn(first::keep_token(app.clone(), config.data.clone(), stopped.clone()));
         tokio::spawn(back::serve(app.clone(), stopped.clone()));
-        tokio::spawn(app.clone().make_thumbnails(wanted, stopped.clone()));
+        tokio::spawn(app.clone().make_thumbnails(stopped.clone()));
         tokio::spawn(webhook::serve(app.clone(), members_moved, stopped.clone()));
         let every = config.settings.retention.every.ms();
         tokio::spawn(retention::keep(app.clone(), every, stopped.clone()));

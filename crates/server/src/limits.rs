@@ -104,6 +104,21 @@ impl Buckets {
         });
         refused
     }
+
+    fn give_back(&self, count: i64, who: impl Hash) {
+        let Some(rate) = self.rate else { return };
+        let at = usize::try_from(self.hasher.hash_one(who) % PLACES as u64).unwrap_or(0);
+        if let Some(place) = self.places.get(at) {
+            place.fetch_sub(rate.each.saturating_mul(count), Ordering::Relaxed);
+        }
+    }
+}
+
+/// What a member was counted as making.
+pub(crate) struct Made {
+    pub member: MemberKey,
+    pub conversations: u64,
+    pub seats: u64,
 }
 
 /// The bucket of one connection; it goes with it.
@@ -200,6 +215,18 @@ impl Limits {
         match i64::try_from(count).unwrap_or(i64::MAX) {
             0 => Ok(()),
             count => self.seats.take_some(count, by, now),
+        }
+    }
+
+    /// What was counted is not made after all.
+    pub(crate) fn give_back(&self, made: Made) {
+        for (buckets, count) in
+            [(&self.conversations, made.conversations), (&self.seats, made.seats)]
+        {
+            // No more was taken than this.
+            if let Ok(count @ 1..) = i64::try_from(count) {
+                buckets.give_back(count, made.member);
+            }
         }
     }
 

@@ -80,6 +80,10 @@ pub enum Outcome {
         event: Uid,
         disposition: Disposition,
     },
+    /// With which number something is posted once more.
+    Attempt(u16),
+    /// The agent has what was posted, whatever its endpoint says: it has spoken, or the matter is closed.
+    Taken,
     /// Which run it is that got so far, and where.
     Working {
         conversation: Arc<Conversation>,

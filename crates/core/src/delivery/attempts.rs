@@ -28,6 +28,12 @@ impl Delivery {
         self.before.fence < attempt && attempt <= self.attempt
     }
 
+    /// It is made once more; gives with which number.
+    pub fn next_attempt(&mut self) -> u16 {
+        self.attempt = self.attempt.saturating_add(1);
+        self.attempt
+    }
+
     /// The right to answer moves: what came before it is stale.
     pub fn next_fence(&mut self) {
         self.set_fence(self.fence.saturating_add(1));

@@ -61,8 +61,13 @@ impl Run<'_> {
     }
 
     /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.
+    /// An agent that has spoken has it, whatever status its post ended with.
     pub(super) fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<Outcome> {
-        if self.waits_to_be_posted(at, attempt)? {
+        let waits = self.waits_to_be_posted(at, attempt)?;
+        if self.is_taken(at) {
+            return Ok(Outcome::Taken);
+        }
+        if waits {
             let me = self.by.member;
             let failed = self.room(at.conversation).open.get(&at.seq);
             let failed = failed.and_then(|o| o.delivery(me)).cloned();
@@ -90,6 +95,25 @@ impl Run<'_> {
             self.amend(at, self.by.member, |delivery| delivery.retry = Some(retry))?;
         }
         Ok(Outcome::Done)
+    }
+
+    /// A post that failed is tried anew: with a number of its own, so that of two answers one is heard. What the agent has
+    /// answered, or shows that it works on, is not posted again.
+    pub(super) fn post_again(&mut self, at: EventRef) -> Result<Outcome> {
+        if !self.waits_to_be_posted(at, u16::MAX)? || self.is_taken(at) {
+            return Ok(Outcome::Taken);
+        }
+        let mut next = 0;
+        self.amend(at, self.by.member, |delivery| next = delivery.next_attempt())?;
+        Ok(Outcome::Attempt(next))
+    }
+
+    /// Whether the caller's agent has what was offered, whatever came of the post: the matter is closed, or something has
+    /// come by a callback. That a run which was taken before has spoken says nothing of a reminder.
+    fn is_taken(&self, at: EventRef) -> bool {
+        let open = self.room(at.conversation).open.get(&at.seq);
+        open.and_then(|open| open.delivery(self.by.member))
+            .is_none_or(|d| !d.is_open() || d.taken.is_none() && (d.heard || d.voice > 0))
     }
 
     /// Whether what was offered with this attempt is still to be posted by the caller.

@@ -93,7 +93,6 @@ impl App {
         let counted = room.keep();
         match kept.await {
             Ok(Outcome::Asset(asset)) => {
-                self.thumbnails.want(&asset);
                 Ok(asset)
             }
             Ok(other) => Err(unexpected(&other)),
@@ -119,7 +118,9 @@ impl App {
         let scope = self.scope_of_files(caller, None).await?;
         let (asset, kept) = self.read_within(caller, id, scope, true).await?;
         let small = match kept {
-            None if asset.media.is_image() => self.thumbnails.made(&asset).await?,
+            None if asset.media.is_image() => {
+                self.thumbnails.made(&asset, caller.by.member).await?
+            }
             kept => kept,
         };
         // An empty one says that none could be made.

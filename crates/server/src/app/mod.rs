@@ -106,7 +106,7 @@ pub(crate) struct App {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) traces: Arc<Traces>,
     pub(crate) redactor: Redactor,
-    pub(crate) limits: Limits,
+    pub(crate) limits: Arc<Limits>,
     /// How long the body of a request may take to come.
     pub(crate) body_time: Duration,
     /// Tools that an agent calls only once a person has agreed.
@@ -227,15 +227,18 @@ impl App {
         let traced = span.map(|span| (span, self.traces.clone(), self.writer.clone()));
         let may = self.webhooks.runs.gives(by, &command);
         let may = may.and_then(|()| self.may_make(by, &command));
-        let drawn = may.and_then(|()| self.draw.drawn(self.now()));
-        let metrics = self.metrics.clone();
-        let drawn = drawn.map(|drawn| {
+        let drawn = may.and_then(|made| Ok((made, self.draw.drawn(self.now())?)));
+        let (limits, metrics) = (self.limits.clone(), self.metrics.clone());
+        let drawn = drawn.map(|(made, drawn)| {
             metrics.waiting.inc();
             self.writer.submit(by, command, drawn, move |result| {
                 metrics.waiting.dec();
                 metrics.answered(begun.elapsed());
                 if let Some((span, traces, writer)) = traced {
                     traces.answered(span, &result, writer.commit());
+                }
+                if matches!(result, Err(_) | Ok(Outcome::Held(_))) {
+                    limits.give_back(made);
                 }
                 // Whoever asked may have gone.
                 let _ = answer.send(result);

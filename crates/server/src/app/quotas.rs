@@ -15,7 +15,7 @@ use chorus_core::project::Asked;
 
 use super::App;
 use crate::config::limits::Limits;
-use crate::limits::Wait;
+use crate::limits::{Made, Wait};
 
 /// Bytes are added up again after this: files go by themselves, and come through other hosts.
 const AGAIN_MS: i64 = 60_000;
@@ -88,18 +88,26 @@ impl Quotas {
 
 impl App {
     /// Counts what a command makes that a member has only so much of in a day.
-    pub(super) fn may_make(&self, by: By, command: &Command) -> Result<(), Refusal> {
+    /// Gives what it has counted: of what was not made nothing stays counted.
+    pub(super) fn may_make(&self, by: By, command: &Command) -> Result<Made, Refusal> {
+        let mut made = Made { member: by.member, conversations: 0, seats: 0 };
         if by.authority == Authority::Operator {
-            return Ok(());
+            return Ok(made);
         }
         let (limits, now) = (&self.limits, self.now());
         if makes_conversation(command) {
             let taken = limits.conversation(by.member, now);
             taken.map_err(|wait| too_many("conversations", self.quotas.conversations, wait))?;
+            made.conversations = 1;
         }
         let seats = seats(by.member, command, &self.directory());
-        let taken = limits.seats(seats, by.member, now);
-        taken.map_err(|wait| too_many("seats for others", self.quotas.seats, wait))
+        match limits.seats(seats, by.member, now) {
+            Ok(()) => Ok(Made { seats, ..made }),
+            Err(wait) => {
+                limits.give_back(made);
+                Err(too_many("seats for others", self.quotas.seats, wait))
+            }
+        }
     }
 
     /// Counts a file that is about to be kept, against what its member may store.

@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use chorus_core::error::{Code, Refusal};
 use chorus_wire::code;
 use chorus_wire::error::Envelope;
+use serde::Serialize;
 
 pub(super) use super::request::request_id;
 use crate::limits::Wait;
@@ -40,7 +41,12 @@ impl From<Refusal> for Refused {
 impl Refused {
     /// HTTP has a status of its own for a method that a path does not take.
     pub(super) fn method(refusal: Refusal) -> Self {
-        Self { refusal, status: StatusCode::METHOD_NOT_ALLOWED, retry_after: None }
+        Self::from(refusal).with_status(StatusCode::METHOD_NOT_ALLOWED)
+    }
+
+    /// The same where HTTP has a status of its own for it.
+    pub(super) fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
     }
 }
 
@@ -109,13 +115,25 @@ impl IntoResponse for Refused {
     }
 }
 
+/// The answer to what is no message of JSON-RPC.
+pub(super) fn malformed(answer: &impl Serialize) -> Response {
+    let text = serde_json::to_string(answer).unwrap_or_default();
+    let json = HeaderValue::from_static("application/json");
+    let mut response =
+        (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, json)], text).into_response();
+    response.extensions_mut().insert(RefusedWith(Code::ValidationError));
+    response
+}
+
 /// Says it once, with the id that the caller is shown.
 pub(super) fn log(refusal: &Refusal, request_id: &str) {
     let code = code::name(refusal.code);
-    if matches!(refusal.code, Code::Internal | Code::Unavailable) {
-        tracing::error!(request_id, code, message = refusal.message, "a request failed");
-    } else {
+    let message = &refusal.message;
+    match refusal.code {
+        Code::Internal => tracing::error!(request_id, code, message, "a request failed"),
+        // To be tried again; what is wrong with the store is said where that is known.
+        Code::Unavailable => tracing::warn!(request_id, code, message, "a request failed"),
         // Its message may quote what was asked, and whoever asked has it.
-        tracing::debug!(request_id, code, "a request was refused");
+        _ => tracing::debug!(request_id, code, "a request was refused"),
     }
 }

@@ -103,6 +103,7 @@ impl Redactor {
             | Command::Endpoint { .. }
             | Command::GiveUp { .. }
             | Command::PostFailed { .. }
+            | Command::PostAgain { .. }
             | Command::Delete { .. }
             | Command::Erase { .. }
             | Command::Leave { .. }

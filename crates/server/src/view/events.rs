@@ -23,7 +23,7 @@ pub(crate) fn event(
         conversation: conversation.uid.show(Prefix::Conversation),
         seq: event.seq.0,
         kind: event.change.name().to_owned(),
-        actor: members::author_in(directory, conversation, event.actor).into(),
+        actor: messages::speaker(directory, conversation, event).into(),
         created_at: event.at,
         thread_id: thread.map(|t| t.show(Prefix::Thread)),
         message: about.map(|shown| messages::message(directory, shown)),

@@ -8,7 +8,7 @@ use chorus_store::FeedEntry;
 use chorus_wire::rest::feed::{Entry, EntryKind};
 
 use super::messages::{self, Shown};
-use super::{conversations, members, thread_work};
+use super::{conversations, thread_work};
 
 /// One entry; `message` is the subject's or the one that is promoted.
 pub(crate) fn entry(
@@ -34,7 +34,7 @@ pub(crate) fn entry(
         kind,
         event_id: event.uid.show(Prefix::Event),
         seq: event.seq.0,
-        actor: members::author_in(directory, conversation, event.actor).into(),
+        actor: messages::speaker(directory, conversation, event).into(),
         created_at: event.at,
         message: message.map(|shown| messages::message(directory, shown)),
         text,

@@ -153,6 +153,16 @@ pub(crate) fn author<'a>(
     Author { display_name, ..author }
 }
 
+/// The same of an event.
+pub(crate) fn speaker<'a>(
+    directory: &'a Directory,
+    conversation: &'a Conversation,
+    event: &'a Event,
+) -> Author<'a> {
+    let from = event.change.message().and_then(source);
+    author(directory, conversation, event.actor, from)
+}
+
 /// The glyph of a signal: the connection's own, or the default.
 pub(crate) fn glyph(signal: Signal, glyphs: Option<&Glyphs>) -> String {
     let own = glyphs.and_then(|g| g.get(signal.name()));

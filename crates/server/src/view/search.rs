@@ -4,8 +4,7 @@ use chorus_core::ids::Prefix;
 use chorus_core::member::Directory;
 use chorus_wire::rest::search::{Hit, Piece};
 
-use super::members;
-use super::messages::message_id;
+use super::messages::{self, message_id};
 use crate::app::search;
 
 pub(crate) fn hit(directory: &Directory, hit: &search::Hit) -> Hit {
@@ -20,7 +19,7 @@ pub(crate) fn hit(directory: &Directory, hit: &search::Hit) -> Hit {
         title: hit.conversation.settings.title.to_string(),
         thread_id: hit.shown.thread.map(|t| t.show(Prefix::Thread)),
         seq: event.seq.0,
-        author: members::author_in(directory, &hit.conversation, event.actor).into(),
+        author: messages::speaker(directory, &hit.conversation, event).into(),
         created_at: event.at,
         edited_at: hit.shown.state.edited_at,
         snippet: hit.snippet.iter().map(piece).collect(),

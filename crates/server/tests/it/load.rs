@@ -89,6 +89,8 @@ async fn a_member_makes_and_seats_only_so_many_in_a_day_and_hears_the_limit() {
     house.post(&ann, "/v1/channels", new(&["bot", "aide"])).await.ok();
     let refused = house.post(&ann, "/v1/channels", new(&["bot"])).await;
     assert_eq!(limited(refused, "at most 4 seats for others in a day"), "RATE_LIMITED");
+    // What was refused has cost nothing.
+    house.post(&ann, "/v1/channels", new(&[])).await.ok();
     let refused = house.post(&ann, "/v1/channels", new(&[])).await;
     assert_eq!(limited(refused, "conversations_per_day"), "RATE_LIMITED");
     // Through a project it is the same.
@@ -105,6 +107,24 @@ async fn a_member_makes_and_seats_only_so_many_in_a_day_and_hears_the_limit() {
     house.clock.advance(86_400_000);
     let ann = house.token_of("ann", "orchestrator").await;
     house.post(&ann, "/v1/channels", new(&["bot"])).await.ok();
+}
+
+// covers: OPS-451
+#[tokio::test]
+async fn what_is_refused_spends_nothing_of_a_day() {
+    let house = house(|l| (l.conversations_per_day, l.seats_per_day) = (1, 1)).await;
+    let room = house.room(&["bot"]).await;
+    let ann = house.token("ann").await;
+    let seat = format!("/v1/channels/{room}/members/bot");
+    for _ in 0..3 {
+        let new = json!({"title": "more", "members": ["bot"]});
+        let refused = house.post(&ann, "/v1/channels", new).await;
+        assert_eq!(refused.refused(403), "INSUFFICIENT_AUTHORITY");
+        let put = json!({"participation": "always_listen"});
+        let refused = house.send(&ann, reqwest::Method::PUT, &seat, Some(put)).await;
+        assert_eq!(refused.refused(403), "INSUFFICIENT_AUTHORITY");
+    }
+    house.post(&ann, "/v1/channels", json!({"kind": "dm", "members": ["bot"]})).await.ok();
 }
 
 // covers: OPS-451

@@ -3,12 +3,13 @@
 //!
 //! They are unpacked on one thread: an allocator that keeps memory for each thread would else keep a picture of each.
 //!
-//! Nobody who brings a picture waits for that. Which are to be made is a queue in memory; what does not fit, or what a
-//! host that ended had not come to, is made when somebody asks for it.
+//! One is made when somebody asks for it, and never for nobody: a file of two kilobytes may have sixteen million pixels.
+//! Members take turns, so that who asks for many waits for them alone.
 
+use std::collections::VecDeque;
 use std::io;
 use std::panic::catch_unwind;
-use std::sync::{Arc, mpsc as jobs};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as jobs};
 use std::thread;
 use std::time::Duration;
 
@@ -16,74 +17,107 @@ use chorus_core::asset::{Asset, Media};
 use chorus_core::command::{By, Command};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Hash;
-use tokio::sync::{mpsc, oneshot, watch};
+use chorus_core::ids::MemberKey;
+use tokio::sync::{Notify, oneshot, watch};
 
 use super::{App, picture, stopping};
 
-/// Pictures that wait: each is a hash.
-const WAITING: usize = 1_024;
+/// Small pictures for which one member waits at once.
+const WAITING: usize = 16;
 /// The longest that somebody waits for one.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The queue.
-pub(crate) struct Thumbnails(mpsc::Sender<Wanted>);
+/// What is wanted, by member; whose turn is next stands first.
+#[derive(Default)]
+pub(crate) struct Thumbnails {
+    wanted: Mutex<VecDeque<(MemberKey, VecDeque<Wanted>)>>,
+    came: Notify,
+}
 
-/// A picture, and who waits for its small one, if anybody does.
-pub(crate) struct Wanted {
+/// A picture, and who waits for its small one.
+struct Wanted {
     hash: Hash,
     media: Media,
-    answer: Option<oneshot::Sender<Result<Option<Vec<u8>>, Refusal>>>,
+    answer: oneshot::Sender<Result<Option<Vec<u8>>, Refusal>>,
 }
 
 impl Thumbnails {
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Wanted>) {
-        let (wanted, rest) = mpsc::channel(WAITING);
-        (Self(wanted), rest)
-    }
-
-    /// A picture was kept. Where there is no room it is made when it is asked for.
-    pub(super) fn want(&self, asset: &Asset) {
-        if asset.media.is_image() {
-            let (hash, media) = (asset.hash, asset.media);
-            let _ = self.0.try_send(Wanted { hash, media, answer: None });
-        }
-    }
-
     /// The small picture, once it is made; none where there can be none.
-    pub(super) async fn made(&self, asset: &Asset) -> Result<Option<Vec<u8>>, Refusal> {
+    pub(super) async fn made(
+        &self,
+        asset: &Asset,
+        member: MemberKey,
+    ) -> Result<Option<Vec<u8>>, Refusal> {
         let (answer, answered) = oneshot::channel();
-        let wanted = Wanted { hash: asset.hash, media: asset.media, answer: Some(answer) };
-        let busy = || Refusal::new(Code::Unavailable, "it is being made; try again in a moment");
-        self.0.try_send(wanted).map_err(|_| busy())?;
-        let answered = tokio::time::timeout(PATIENCE, answered).await.map_err(|_| busy())?;
+        self.want(member, Wanted { hash: asset.hash, media: asset.media, answer })?;
+        let answered = tokio::time::timeout(PATIENCE, answered).await.map_err(|_| {
+            Refusal::new(Code::Unavailable, "it is being made; try again in a moment")
+        })?;
         answered.map_err(|_| stopping())?
+    }
+
+    fn want(&self, member: MemberKey, wanted: Wanted) -> Result<(), Refusal> {
+        let mut all = self.lock();
+        match all.iter_mut().find(|(who, _)| *who == member) {
+            Some((_, mine)) => {
+                // Who has gone waits for nothing.
+                mine.retain(|wanted| !wanted.answer.is_closed());
+                if mine.len() >= WAITING {
+                    let why = format!(
+                        "{WAITING} small pictures are being made for you; try again in a moment"
+                    );
+                    return Err(Refusal::new(Code::RateLimited, why));
+                }
+                mine.push_back(wanted);
+            }
+            None => all.push_back((member, [wanted].into())),
+        }
+        self.came.notify_one();
+        Ok(())
+    }
+
+    /// The next one that somebody waits for.
+    fn next(&self) -> Option<Wanted> {
+        let mut all = self.lock();
+        while let Some((member, mut mine)) = all.pop_front() {
+            let next = std::iter::from_fn(|| mine.pop_front()).find(|w| !w.answer.is_closed());
+            if !mine.is_empty() {
+                all.push_back((member, mine));
+            }
+            if next.is_some() {
+                return next;
+            }
+        }
+        None
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(MemberKey, VecDeque<Wanted>)>> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl App {
     /// Makes what is wanted, until the host stops.
-    pub(crate) async fn make_thumbnails(
-        self: Arc<Self>,
-        mut wanted: mpsc::Receiver<Wanted>,
-        mut stopped: watch::Receiver<bool>,
-    ) {
+    pub(crate) async fn make_thumbnails(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
         let unpacking = match Unpacking::start() {
             Ok(unpacking) => unpacking,
             Err(error) => return tracing::error!(%error, "no small pictures will be made"),
         };
         loop {
-            let next = tokio::select! {
-                _ = stopped.wait_for(|stopped| *stopped) => return,
-                next = wanted.recv() => next,
+            let Some(Wanted { hash, media, answer }) = self.thumbnails.next() else {
+                tokio::select! {
+                    _ = stopped.wait_for(|stopped| *stopped) => return,
+                    () = self.thumbnails.came.notified() => continue,
+                }
             };
-            let Some(Wanted { hash, media, answer }) = next else { return };
             let small = self.make_thumbnail(&unpacking, hash, media).await;
             if let Err(refusal) = &small {
                 tracing::warn!(%refusal, "a small picture could not be made");
             }
-            if let Some(answer) = answer {
-                // Whoever asked may have gone.
-                let _ = answer.send(small);
+            // Whoever asked may have gone.
+            let _ = answer.send(small);
+            if *stopped.borrow() {
+                return;
             }
         }
     }
@@ -139,5 +173,35 @@ impl Unpacking {
         let (made, small) = oneshot::channel();
         self.0.send(Job { media, data, made }).ok()?;
         small.await.ok().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    // covers: OPS-448
+    #[test]
+    fn members_take_turns_and_who_has_gone_waits_for_nothing() {
+        let all = Thumbnails::default();
+        let mut waiting = Vec::new();
+        let mut ask = |member, n| {
+            let (answer, answered) = oneshot::channel();
+            let wanted = Wanted { hash: [n; 32], media: Media::Png, answer };
+            let asked = all.want(MemberKey(member), wanted).map_err(|refusal| refusal.code);
+            waiting.push(answered);
+            asked
+        };
+        for n in 0..WAITING as u8 {
+            ask(1, n).unwrap();
+        }
+        assert_eq!(ask(1, 99), Err(Code::RateLimited));
+        ask(2, 100).unwrap();
+        ask(3, 101).unwrap();
+        waiting.remove(1);
+        let made = std::iter::from_fn(|| all.next()).map(|wanted| wanted.hash[0]);
+        let expected: Vec<u8> = [0, 100, 101].into_iter().chain(2..WAITING as u8).collect();
+        assert_eq!(made.collect::<Vec<_>>(), expected);
     }
 }

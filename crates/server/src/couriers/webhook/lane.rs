@@ -13,6 +13,7 @@ use chorus_core::attention::Policy;
 use chorus_core::command::{Authority, By, Command, Offer, Outcome};
 use chorus_core::delivery::{Disposition, Retry};
 use chorus_core::endpoint::{Act, Endpoint, RUNTIME};
+use chorus_core::error::Refusal;
 use chorus_core::event::EventRef;
 use chorus_core::ids::{ConversationKey, Prefix, SessionKey, Timestamp, Uid};
 use chorus_core::member::Session;
@@ -198,7 +199,10 @@ impl Lane {
         loop {
             self.ask_what_is_owed(held).await;
             let now = self.app.now();
-            self.post_what_is_ready(to, held, now).await;
+            if self.post_what_is_ready(to, held, now).await.is_err() {
+                // Whatever is owed is offered anew once there is a session again.
+                return End::Down(PAUSE);
+            }
             self.health.waiting(held.count);
             let until = next(held.lines.values(), now);
             if sleeps_until != until {
@@ -232,10 +236,9 @@ impl Lane {
     }
 
     fn take(&mut self, held: &mut Held, mut offer: Offer) {
-        // The database was away before it was noted that the agent has it. It is not posted again with the same attempt:
-        // both would be heard.
+        // The database was away before it was noted that the agent has it, or it was offered before a post that was taken.
         let known = self.lately.get(&offer.entry.event.uid).copied();
-        if let Some((_, ends)) = known.filter(|(attempt, _)| *attempt == offer.attempt) {
+        if let Some((_, ends)) = known.filter(|(attempt, _)| offer.attempt <= *attempt) {
             return self.note_taken(held.by, &offer, ends);
         }
         offer.retry = offer.retry.filter(|retry| retry.epoch == self.endpoint.epoch);
@@ -269,12 +272,18 @@ impl Lane {
     }
 
     /// Begins the posts that are due, as many as may be under way.
-    async fn post_what_is_ready(&self, to: &Arc<Reached>, held: &mut Held, now: Timestamp) {
+    async fn post_what_is_ready(
+        &mut self,
+        to: &Arc<Reached>,
+        held: &mut Held,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
         let most = match self.health.is_half_open() {
             true => 1,
             false => self.app.webhooks.concurrency,
         };
-        let (runs, member) = (&self.app.webhooks.runs, self.endpoint.member);
+        let (app, member) = (self.app.clone(), self.endpoint.member);
+        let runs = &app.webhooks.runs;
         let Held { lines, posts, caller, by, .. } = held;
         lines.values_mut().for_each(|line| line.ripen(now));
         while posts.len() < most {
@@ -284,6 +293,10 @@ impl Lane {
                 break;
             };
             self.join(*by, line).await;
+            if !self.is_to_be_posted(*by, line).await? {
+                self.taken(*by, line, now);
+                continue;
+            }
             let Some(thought) = line.start() else { break };
             let Some(offer) = thought.newest().map(|f| &f.item) else { break };
             if self.app.is_gone(offer) {
@@ -298,7 +311,7 @@ impl Lane {
             let mut id = offer.entry.event.uid.show(Prefix::Event);
             if offer.reminds {
                 // Whoever knows messages by their ids would drop it for the message.
-                id = format!("{id}-reminder-{}", offer.attempt);
+                id = format!("{id}-reminder-{}", thought.posted);
             }
             // Before it goes out: the agent may answer sooner than the post does.
             if self.app.webhooks.compose.is_some() && !offer.reminds {
@@ -319,6 +332,29 @@ impl Lane {
             !line.is_empty()
         });
         held.count = held.lines.values().map(Line::len).sum();
+        Ok(())
+    }
+
+    /// Whether what is next in a line is still to be posted. What was posted before is an attempt of its own now.
+    async fn is_to_be_posted(&self, by: By, line: &mut Line) -> Result<bool, Refusal> {
+        let Some(offer) = line.posted_before() else { return Ok(true) };
+        let again = Command::PostAgain { event: at(offer) };
+        match self.app.submit(by, again).await? {
+            Outcome::Attempt(attempt) => {
+                line.renew(attempt);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The agent has what is first in a line.
+    fn taken(&mut self, by: By, line: &mut Line, now: Timestamp) {
+        let thought = line.done();
+        self.accept(by, &thought);
+        if !thought.reminds() {
+            self.ran(line, thought, now);
+        }
     }
 
     /// What came of a post.
@@ -334,11 +370,7 @@ impl Lane {
             Answer::Taken => {
                 self.app.metrics.webhook(Posted::Taken);
                 self.health.taken(now);
-                let thought = line.done();
-                self.accept(held.by, &thought);
-                if !thought.reminds() {
-                    self.ran(line, thought, now);
-                }
+                self.taken(held.by, line, now);
             }
             // It does not know reminders: its run goes on all the same.
             Answer::Refused { .. } if line.reminds() => {
@@ -350,7 +382,7 @@ impl Lane {
             Answer::Refused { status } => {
                 self.app.metrics.webhook(Posted::Refused);
                 self.health.refused(format!("HTTP {status}"), now);
-                self.give_up(held.by, line.done());
+                self.give_up(held.by, line, now).await;
             }
             Answer::Gone => {
                 self.app.metrics.webhook(Posted::Refused);
@@ -375,7 +407,7 @@ impl Lane {
                     let thought = line.done();
                     self.accept(held.by, &thought);
                 } else if failed >= TRIES {
-                    self.give_up(held.by, line.done());
+                    self.give_up(held.by, line, now).await;
                 } else {
                     let wait = outward::backoff(failed.into(), random, after);
                     let (until, epoch) = (now.plus(wait.as_millis() as i64), self.endpoint.epoch);
@@ -417,8 +449,16 @@ impl Lane {
         }
     }
 
-    fn give_up(&self, by: By, thought: Thought) {
-        for fragment in thought.fragments {
+    /// It will not be posted any more: a dead letter, unless the agent has spoken all the same.
+    async fn give_up(&mut self, by: By, line: &mut Line, now: Timestamp) {
+        if let Some(offer) = line.posted_before() {
+            let (event, attempt) = (at(offer), offer.attempt);
+            let given_up = self.app.submit(by, Command::GiveUp { event, attempt }).await;
+            if matches!(given_up, Ok(Outcome::Taken)) {
+                return self.taken(by, line, now);
+            }
+        }
+        for fragment in line.done().fragments {
             self.app.webhooks.runs.end(self.endpoint.member, at(&fragment.item));
             let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
             self.app.hand(by, Command::GiveUp { event, attempt });

@@ -49,7 +49,11 @@ impl Line {
                 .into_iter()
                 .flatten()
                 .max_by_key(|r| r.failed);
-            known.item = Offer { retry, ..offer };
+            // One that was made before the last post is known already.
+            if offer.attempt > known.item.attempt {
+                known.item = offer;
+            }
+            known.item.retry = retry;
             return;
         }
         let reminds = offer.reminds;
@@ -233,9 +237,26 @@ impl Line {
 
     /// What is to be posted now; it is under way until [`Line::done`] or [`Line::failed`].
     pub(super) fn start(&mut self) -> Option<&Thought> {
-        let first = self.ready.front()?;
+        let first = self.ready.front_mut()?;
         self.posting = true;
+        if first.posted == 0 {
+            first.posted = first.newest().map_or(0, |newest| newest.item.attempt);
+        }
         Some(first)
+    }
+
+    /// The newest of what is posted next, if a post of it has failed.
+    pub(super) fn posted_before(&self) -> Option<&Offer> {
+        let first = self.ready.front().filter(|first| first.posted > 0)?;
+        first.newest().map(|newest| &newest.item)
+    }
+
+    /// What is posted next is an attempt of its own.
+    pub(super) fn renew(&mut self, attempt: u16) {
+        let newest = self.ready.front_mut().and_then(|first| first.fragments.last_mut());
+        if let Some(newest) = newest {
+            newest.item.attempt = attempt.max(newest.item.attempt);
+        }
     }
 
     /// Whether what is under way is a reminder.

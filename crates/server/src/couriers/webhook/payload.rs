@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
 use crate::auth::{Stem, Turn};
 use crate::couriers::frames;
-use crate::view::{id_of, members};
+use crate::view::{id_of, messages};
 
 /// One message on its way to an agent.
 pub(super) type Piece = Fragment<MemberKey, Offer>;
@@ -31,6 +31,8 @@ pub(super) struct Thought {
     pub fragments: Vec<Piece>,
     /// The messages that those runs answered.
     pub replaces: Vec<Uid>,
+    /// With which attempt it was posted first; 0 is not yet.
+    pub posted: u16,
 }
 
 impl Thought {
@@ -91,7 +93,7 @@ pub(super) fn encode(
     let channel = conversation.uid.show(Prefix::Conversation);
     let knock =
         (!decision.mode.shows_content()).then(|| frames::knock(entry, decision, &directory));
-    let author = members::author_in(&directory, conversation, event.actor);
+    let author = messages::speaker(&directory, conversation, event);
     let place = Channel {
         id: channel.clone(),
         name: some(&conversation.settings.title),
@@ -170,7 +172,7 @@ fn message(offer: &Offer, text: &str, directory: &Directory) -> Message {
     let event = &offer.entry.event;
     Message {
         id: event.uid.show(Prefix::Event),
-        sender: members::author_in(directory, &offer.entry.conversation, event.actor)
+        sender: messages::speaker(directory, &offer.entry.conversation, event)
             .display_name
             .into_owned(),
         content: frames::reaction(&event.change).unwrap_or_else(|| text.to_owned()),

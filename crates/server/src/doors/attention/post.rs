@@ -6,15 +6,13 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chorus_core::error::Code;
 use chorus_wire::jsonrpc::{ErrorObject, Incoming, Response as Answer};
-use serde::Serialize;
 
 use super::Asked;
 use super::dispatch::{Context, notified, requested};
 use crate::app::App;
 use crate::doors::extract::{self, Query};
-use crate::doors::refused::{Refused, RefusedWith, log, request_id};
+use crate::doors::refused::{Refused, log, malformed, request_id};
 
 pub(super) async fn post(
     State(app): State<Arc<App>>,
@@ -60,13 +58,6 @@ pub(super) async fn post(
             Ok(malformed(&Answer::error(id.as_ref(), ErrorObject::of(&refusal, request_id))))
         }
     }
-}
-
-fn malformed(answer: &impl Serialize) -> Response {
-    let text = serde_json::to_string(answer).unwrap_or_default();
-    let mut response = text_response(StatusCode::BAD_REQUEST, text);
-    response.extensions_mut().insert(RefusedWith(Code::ValidationError));
-    response
 }
 
 fn text_response(status: StatusCode, text: String) -> Response {

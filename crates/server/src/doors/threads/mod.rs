@@ -15,7 +15,7 @@ mod within;
 
 use std::sync::Arc;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -23,7 +23,7 @@ use axum::{Extension, Router};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Uid;
 use chorus_wire::attention::descriptors::Names;
-use chorus_wire::jsonrpc::Incoming;
+use chorus_wire::jsonrpc::{INVALID_REQUEST, Incoming, ParseError};
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
@@ -33,7 +33,7 @@ use super::BODY_BYTES;
 use super::attention::Asked;
 use super::extract::{self, Path, Query};
 use super::openapi::{Doc, Routes};
-use super::refused::{Refused, RefusedWith};
+use super::refused::{Refused, RefusedWith, malformed, request_id};
 use crate::app::App;
 use crate::auth::Caller;
 use notices::Notices;
@@ -45,6 +45,8 @@ const PATH: &str = "/v1/mcp";
 /// The endpoint of one channel.
 const ONE: &str = "/mcp/{channel_id}";
 const SESSION_ID: &str = "mcp-session-id";
+/// Of the transport's own words for a refusal.
+const WHY_BYTES: usize = 4 * 1024;
 
 pub(super) fn routes() -> Routes {
     let transport = |id, summary| {
@@ -206,6 +208,7 @@ async fn answer<S: ServerHandler>(
         None => None,
     };
     let mut begins = false;
+    let mut posted = None;
     let body = match parts.method {
         Method::POST => {
             let bytes = extract::read(app, &parts.headers, body).await?;
@@ -214,10 +217,12 @@ async fn answer<S: ServerHandler>(
                 app.limits.ping(caller.by, session.as_deref(), app.now())?;
             }
             begins = session.is_none() && asks == Asks::Session;
+            posted = Some(bytes.clone());
             Body::from(bytes)
         }
         _ => Body::empty(),
     };
+    let is_json = says_json(&parts.headers);
     // The token goes no further than this.
     parts.headers.remove(header::AUTHORIZATION);
     let notices = busy.as_ref().map(|busy| busy.notices.clone());
@@ -243,6 +248,9 @@ async fn answer<S: ServerHandler>(
         })?,
         false => handled.await,
     };
+    if response.status().is_client_error() || response.status().is_server_error() {
+        response = in_our_shape(response, posted, is_json).await;
+    }
     count_refusal(&mut response);
     Ok(response)
 }
@@ -282,15 +290,55 @@ fn unknown_session() -> Response {
     Refused::from(refusal).into_response()
 }
 
+/// The transport refuses in plain text what is no message, and headers that it does not take: here as on every door.
+async fn in_our_shape(response: Response, posted: Option<Bytes>, is_json: bool) -> Response {
+    if says_json(response.headers()) {
+        return response;
+    }
+    let (parts, body) = response.into_parts();
+    let misread = match posted.as_deref().map(Incoming::parse_bytes) {
+        Some(Err(error)) => Some(error),
+        Some(Ok(_)) if is_json && parts.status == StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            let message = "not a message of MCP".to_owned();
+            Some(ParseError { id: None, number: INVALID_REQUEST, message })
+        }
+        _ => None,
+    };
+    if let Some(error) = misread {
+        return malformed(&error.response(request_id()));
+    }
+    let text = axum::body::to_bytes(body, WHY_BYTES).await.unwrap_or_default();
+    let why = match std::str::from_utf8(&text) {
+        Ok(why) if !why.is_empty() => why,
+        _ => "the request is not as MCP over HTTP has it",
+    };
+    let refusal = Refusal::new(code_of(parts.status), why);
+    let mut response = Refused::from(refusal).with_status(parts.status).into_response();
+    if let Some(allow) = parts.headers.get(header::ALLOW) {
+        response.headers_mut().insert(header::ALLOW, allow.clone());
+    }
+    response
+}
+
+fn says_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("application/json"))
+}
+
+fn code_of(status: StatusCode) -> Code {
+    match status {
+        StatusCode::NOT_FOUND => Code::NotFound,
+        status if status.is_server_error() => Code::Internal,
+        _ => Code::ValidationError,
+    }
+}
+
 /// What the transport refuses counts like what we refuse.
 fn count_refusal(response: &mut Response) {
-    let code = match response.status() {
-        StatusCode::NOT_FOUND => Code::NotFound,
-        status if status.is_client_error() => Code::ValidationError,
-        status if status.is_server_error() => Code::Internal,
-        _ => return,
-    };
-    response.extensions_mut().insert(RefusedWith(code));
+    let status = response.status();
+    if status.is_client_error() || status.is_server_error() {
+        response.extensions_mut().insert(RefusedWith(code_of(status)));
+    }
 }
 
 /// For `WWW-Authenticate`: plain text of ours.

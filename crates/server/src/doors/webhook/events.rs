@@ -9,6 +9,8 @@ use futures_util::StreamExt;
 
 /// Most that one POST may bring, however it is cut.
 const BODY_BYTES: usize = 16 * 1024 * 1024;
+/// Some clients put it before whatever is UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// `wait` is over when the next event has not begun in time, or one that has is not whole: neither single bytes nor white
 /// space keep a POST open.
@@ -16,6 +18,8 @@ pub(crate) struct Events<W> {
     body: BodyDataStream,
     /// Come, and not yet given out.
     held: BytesMut,
+    /// Nothing has come but the beginning of a byte order mark, perhaps.
+    at_start: bool,
     /// How much of it was looked through, and where in the object that leaves us.
     seen: usize,
     scan: Scan,
@@ -57,7 +61,7 @@ impl Scan {
 impl<W: Fn() -> F, F: Future<Output = ()>> Events<W> {
     pub(crate) fn of(body: BodyDataStream, wait: W) -> Self {
         let (held, scan) = Default::default();
-        Self { body, held, seen: 0, scan, total: 0, wait, over: false }
+        Self { body, held, at_start: true, seen: 0, scan, total: 0, wait, over: false }
     }
 
     /// The next object; none at the end.
@@ -67,9 +71,14 @@ impl<W: Fn() -> F, F: Future<Output = ()>> Events<W> {
         let mut begun = false;
         loop {
             if self.seen == 0 {
+                if self.at_start && self.held.starts_with(BYTE_ORDER_MARK) {
+                    self.held.advance(BYTE_ORDER_MARK.len());
+                    self.at_start = false;
+                }
+                self.at_start &= BYTE_ORDER_MARK.starts_with(&self.held) && !self.over;
                 let blank = self.held.len() - self.held.trim_ascii_start().len();
                 self.held.advance(blank);
-                if self.held.first().is_some_and(|byte| *byte != b'{') {
+                if !self.at_start && self.held.first().is_some_and(|byte| *byte != b'{') {
                     return Err(Refusal::invalid("an event of a callback is a JSON object"));
                 }
             }
@@ -82,7 +91,8 @@ impl<W: Fn() -> F, F: Future<Output = ()>> Events<W> {
                 check(event.len())?;
                 return Ok(Some(event));
             }
-            self.seen = self.held.len();
+            // Of half a mark nothing is known yet.
+            self.seen = if self.at_start { 0 } else { self.held.len() };
             check(self.held.len())?;
             if self.over {
                 return match self.held.is_empty() {
@@ -167,6 +177,9 @@ mod tests {
         for pieces in [lines, beside, cut] {
             assert_eq!(read(pieces.to_vec()).await.unwrap(), ["{\"a\":1}", "{\"b\":2}"]);
         }
+        let marked: &[&[u8]] = &[b"\xef", b"\xbb\xbf\r\n{\"a\":1}", b"{\"b\":2}"];
+        assert_eq!(read(marked.to_vec()).await.unwrap(), ["{\"a\":1}", "{\"b\":2}"]);
+        assert!(read(vec![b"\xef\xbb\xbf"]).await.unwrap().is_empty());
         let pretty = "{\n  \"a\": {\"b\": [\"}\\\"{\\\\\"]}\n}";
         assert_eq!(read(vec![pretty.as_bytes()]).await.unwrap(), [pretty]);
         let bytes = pretty.as_bytes().chunks(1).collect();
@@ -176,7 +189,17 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_object_is_said_at_once() {
-        for bad in [&b"hello"[..], b"[]", b"\"{}\"", b"5", b"}", b"{\"a\":1} x", b",{}"] {
+        for bad in [
+            &b"hello"[..],
+            b"[]",
+            b"\"{}\"",
+            b"5",
+            b"}",
+            b"{\"a\":1} x",
+            b",{}",
+            b"\xef\xbb",
+            b"{}\xef\xbb\xbf{}",
+        ] {
             assert_eq!(read(vec![bad]).await.unwrap_err().code, Code::ValidationError, "{bad:?}");
         }
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::back::says;
 use super::{deliver, minimal, with_inbox};
-use crate::house::House;
+use crate::house::{House, PATIENCE};
 use crate::webhook::{Remote, call};
 
 // covers: WHK-412
@@ -35,6 +35,28 @@ async fn what_an_agent_behind_a_string_does_goes_back_to_the_service() {
     }
     call(&house, &delivery, json!({"type": "message", "content": "A semicolon."})).await.ok();
     assert_eq!(service.take().await["content"], "A semicolon.");
+}
+
+// covers: WHK-76
+#[tokio::test]
+async fn an_agent_behind_a_string_is_told_who_speaks_and_so_is_whoever_reads_it() {
+    let (house, mut agent) = (House::open().await, Remote::open().await);
+    let (path, _) = with_inbox(&house, json!({})).await;
+    let op = house.operator();
+    house.post(&op, "/v1/endpoints", json!({"member": "bot", "url": agent.url()})).await.ok();
+    let mut said = says("m1", "swordfish?", "https://slack-adapter.example.com/cb/C04/tok_1");
+    said["message"]["sender"] = json!("Alice Smith");
+    deliver(&house, &path, &said).await.ok();
+    let delivery = agent.take_later(&house).await;
+    assert_eq!(delivery["message"]["sender"], "Alice Smith");
+    assert_ne!(delivery["chorus"]["sender"]["id"], "bot");
+    let (room, bot) = (delivery["channel"]["id"].as_str().unwrap(), house.token("bot").await);
+    let listed = house.get(&bot, &format!("/v1/events?conversation={room}")).await.ok();
+    let said = listed["events"].as_array().unwrap().iter().find(|e| e["message"].is_object());
+    assert_eq!(said.unwrap()["actor"]["display_name"], "Alice Smith", "{listed}");
+    assert!(house.running.searchable(PATIENCE).await);
+    let found = house.get(&bot, "/v1/search?q=swordfish").await.ok();
+    assert_eq!(found["hits"][0]["author"]["display_name"], "Alice Smith", "{found}");
 }
 
 // covers: WHK-413

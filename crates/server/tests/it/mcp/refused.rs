@@ -316,3 +316,42 @@ pub(super) async fn raw(
 ) -> reqwest::Response {
     posted(house, token, session).body(body.to_string()).send().await.unwrap()
 }
+
+// covers: THR-447
+#[tokio::test]
+async fn what_is_no_message_is_refused_in_the_shape_of_every_door() {
+    let house = House::open().await;
+    house.room(&["scout"]).await;
+    let token = house.token("scout").await;
+    let send = |method: Method, kind: &'static str, accept: &'static str, body: Vec<u8>| {
+        let request = house.request(method, "/v1/mcp").bearer_auth(&token);
+        House::answer(request.header("content-type", kind).header("accept", accept).body(body))
+    };
+    let (json, both) = ("application/json", "application/json, text/event-stream");
+    let deep = "[".repeat(100_000).into_bytes();
+    for (body, code) in [
+        (b"{garbage".to_vec(), -32700),
+        (b"\xff\xfe".to_vec(), -32700),
+        (Vec::new(), -32700),
+        (deep, -32600),
+        (b"{\"a\":1}".to_vec(), -32600),
+        (b"7".to_vec(), -32600),
+        (br#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#.to_vec(), -32600),
+    ] {
+        let shown = String::from_utf8_lossy(&body[..body.len().min(40)]).into_owned();
+        let answer = send(Method::POST, json, both, body).await;
+        assert_eq!(answer.status, 400, "{shown}: {answer:?}");
+        assert_eq!(answer.body["error"]["code"], code, "{shown}: {answer:?}");
+        assert!(answer.body["error"]["data"]["request_id"].is_string(), "{shown}: {answer:?}");
+    }
+    let ping = || br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec();
+    for (method, kind, accept, status) in [
+        (Method::POST, "text/plain", both, 415),
+        (Method::POST, json, "text/html", 406),
+        (Method::GET, json, "text/html", 406),
+    ] {
+        let answer = send(method, kind, accept, ping()).await;
+        assert!(answer.body["error"]["request_id"].is_string(), "{answer:?}");
+        assert_eq!(answer.refused(status), "VALIDATION_ERROR");
+    }
+}

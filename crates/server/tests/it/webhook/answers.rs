@@ -234,3 +234,19 @@ async fn a_run_that_never_says_idle_ends_by_quiet() {
     // What comes late is not lost all the same.
     call(&house, &delivery, json!({"type": "message", "content": "It does."})).await.ok();
 }
+
+// covers: WHK-405
+#[tokio::test]
+async fn a_byte_order_mark_before_a_body_is_nothing() {
+    let house = open().await;
+    let mut remote = Remote::open().await;
+    let room = reached(&house, &remote).await;
+    house.say(&house.token("ann").await, &room, "@weather now?").await;
+    let delivery = remote.take().await;
+    let path = delivery["callback"].as_str().unwrap().strip_prefix(&house.running.url).unwrap();
+    let post = |body: String| House::answer(house.request(Method::POST, path).body(body));
+    let said = json!({"type": "message", "content": "Now."});
+    assert_eq!(post(format!("\u{feff}{said}\n{said}")).await.ok()["accepted"], 2);
+    assert_eq!(post(format!("\n\u{feff}{said}")).await.refused(400), "VALIDATION_ERROR");
+    assert_eq!(messages(&house, &room).await.len(), 3);
+}

@@ -1,6 +1,7 @@
 //! Agents behind connection strings: what is posted to them, and what they answer (webhook spec).
 
 mod answers;
+mod attempts;
 mod gate;
 mod literal;
 mod neighbours;
@@ -25,7 +26,7 @@ use chorus_server::Config;
 use chorus_server::config::kind::Span;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::house::{Answer, House, PATIENCE, START};
 
@@ -36,6 +37,8 @@ pub(crate) struct Remote {
     posts: mpsc::UnboundedReceiver<Post>,
     /// What it answers next; 200 when nothing is said.
     answers: Arc<Mutex<Answers>>,
+    /// Whether its answers wait.
+    held: watch::Sender<bool>,
 }
 
 /// Statuses, and after how many seconds it wants to be asked again.
@@ -65,17 +68,22 @@ impl Remote {
         let (sent, posts) = mpsc::unbounded_channel();
         let answers = Arc::new(Mutex::new(Answers::new()));
         let next = answers.clone();
+        let (held, waits) = watch::channel(false);
         let take = move |uri: Uri, headers: HeaderMap, body: Bytes| {
             let post = Post { path: uri.path().to_owned(), headers, body };
             sent.send(post).unwrap();
             let (status, after) = next.lock().unwrap().pop_front().unwrap_or((200, None));
             let after = after.map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds)));
             let headers: HeaderMap = after.into_iter().collect();
-            std::future::ready((StatusCode::from_u16(status).unwrap(), headers))
+            let mut waits = waits.clone();
+            async move {
+                waits.wait_for(|held| !*held).await.unwrap();
+                (StatusCode::from_u16(status).unwrap(), headers)
+            }
         };
         let router = axum::Router::new().fallback(take);
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { base, posts, answers }
+        Self { base, posts, answers, held }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -89,6 +97,11 @@ impl Remote {
 
     pub(crate) fn answers(&self, statuses: &[u16]) {
         self.answers.lock().unwrap().extend(statuses.iter().map(|status| (*status, None)));
+    }
+
+    /// It leaves POSTs unanswered, or answers them now.
+    pub(crate) fn hold(&self, on: bool) {
+        self.held.send_replace(on);
     }
 
     /// It is busy, and wants to be asked again after so many seconds.
