@@ -205,17 +205,13 @@ fn whatever_standard_output_is_the_host_serves_and_ends_when_it_is_told_to() {
         let mut child = command.args(["serve", "--json", "--listen", &address]).spawn().unwrap();
         until(what, || {
             assert!(child.try_wait().unwrap().is_none(), "{what}: it has ended");
-            std::net::TcpStream::connect(&address).ok()
+            TcpStream::connect(&address).ok()
         });
         knock(&address, 10);
         let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
         kill(pid, Signal::SIGTERM).unwrap();
-        let mut ended = None;
-        until(what, || {
-            ended = child.try_wait().unwrap();
-            ended
-        });
-        assert!(ended.is_some_and(|status| status.success()), "{what}");
+        let status = until(what, || child.try_wait().unwrap());
+        assert!(status.success(), "{what}");
     }
 }
 

@@ -230,7 +230,7 @@ pub fn remove(file: &Path) {
 
 /// How long the file is, and how long its first page says that it is; none when it is no database.
 fn lengths(file: &Path) -> Result<(u64, Option<u64>)> {
-    let mut head = [0; header::HEADER];
+    let mut head = [0; header::SIZES];
     let read = File::open(file).and_then(|mut f| {
         let length = f.metadata()?.len();
         Ok((length, f.read_exact(&mut head)))

@@ -111,9 +111,10 @@ impl Folder {
             return Ok(None);
         }
         let made: &[&str] = match (had_lock, path.join(RESERVE_FILE).exists()) {
+            // The lock may be that of another who has not got it, and leaves it.
+            _ if std::fs::read_dir(path).map_err(io)?.count() == 1 => &MADE[..],
             (true, true) => &[],
             (true, false) => &MADE[RESERVE_AT..LOCK_AT],
-            (false, _) if std::fs::read_dir(path).map_err(io)?.count() == 1 => &MADE[..],
             (false, true) => &MADE[LOCK_AT..],
             (false, false) => &MADE[RESERVE_AT..],
         };

@@ -13,7 +13,9 @@ use std::path::Path;
 use crate::db::{Error, Result};
 
 /// The bytes that say what the file is.
-pub(crate) const HEADER: usize = 100;
+const HEADER: usize = 100;
+/// Those of them up to how many pages there are.
+pub(crate) const SIZES: usize = 32;
 /// The smallest page there is, and so the smallest database.
 const SMALLEST: u64 = 512;
 
@@ -50,7 +52,7 @@ pub(crate) fn look(file: &Path) -> Result<Found> {
             "is not a database, or the beginning of one: it has {length} bytes"
         ));
     }
-    let says = length_said(&head);
+    let says = head.first_chunk().map_or(0, length_said);
     let word = |at: usize| head.get(at..at + 4);
     // Only then is the length right that stands there, and only without a log is it the file's own.
     if at_rest && word(24) == word(92) && length < says {
@@ -77,7 +79,7 @@ pub(crate) fn nothing(file: &Path) -> Error {
 }
 
 /// How many bytes a database has, as its first page says.
-pub(crate) fn length_said(head: &[u8; HEADER]) -> u64 {
+pub(crate) fn length_said(head: &[u8; SIZES]) -> u64 {
     // 65,536 does not fit into its two bytes and is written as 1.
     let size = match u16::from_be_bytes([head[16], head[17]]) {
         1 => 65_536,
