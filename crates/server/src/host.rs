@@ -184,7 +184,7 @@ impl Host {
         let webhooks = Webhooks::open(&config.settings.webhook, &roots, (addr.ip(), &url));
         let webhooks = webhooks.map_err(StartError::Outward)?;
         let options = Options {
-            may_begin: database.is_none() || !config.data.join(OPERATOR_FILE).exists(),
+            may_begin: !config.data.join(OPERATOR_FILE).exists(),
             database,
             sync: config.sync,
             batching: !config.dangerous_no_batching,

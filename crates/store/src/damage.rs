@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chorus_core::ids::ConversationKey;
+use chorus_core::ids::{ConversationKey, Prefix, Uid};
 
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
@@ -30,17 +30,22 @@ impl Damage {
         self.news.store(true, Ordering::Release);
     }
 
+    pub(crate) fn is_of(&self, key: ConversationKey) -> bool {
+        self.any.load(Ordering::Acquire) && self.lock().contains_key(&key)
+    }
+
     /// What is wrong with a conversation that is damaged, and what there is to do.
-    pub(crate) fn of(&self, key: ConversationKey) -> Option<Arc<str>> {
+    pub(crate) fn of(&self, key: ConversationKey, uid: Uid) -> Option<Arc<str>> {
         if !self.any.load(Ordering::Acquire) {
             return None;
         }
         let found = self.lock();
         let what = found.get(&key)?;
         let why = format!(
-            "the database is damaged: conversation {key}, {what}. It takes no posts any more; what is whole can be \
+            "the database is damaged: conversation {}, {what}. It takes no posts any more; what is whole can be \
              read, and an operator can erase, archive it and change its seats. `chorus doctor` names all that is \
-             damaged, and a backup has what was there"
+             damaged, and a backup has what was there",
+            uid.show(Prefix::Conversation)
         );
         Some(why.into())
     }

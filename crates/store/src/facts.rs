@@ -69,7 +69,7 @@ impl Stored<'_> {
     /// The room as the database has it, with what it owes open again.
     pub(crate) fn load(&self, key: ConversationKey) -> Result<Option<Room>, Error> {
         let Some(damage) = self.damage else { return self.restore(key, event::after) };
-        if damage.of(key).is_none() {
+        if !damage.is_of(key) {
             match self.restore(key, event::after) {
                 Err(Error::Corrupt(what)) => damage.note(key, what),
                 restored => return restored,
@@ -77,7 +77,7 @@ impl Stored<'_> {
         }
         let mut room = self.restore(key, event::readable_after)?;
         if let Some(room) = &mut room {
-            room.damaged = damage.of(key);
+            room.damaged = damage.of(key, room.conversation.uid);
         }
         Ok(room)
     }

@@ -210,6 +210,17 @@ fn count(db: &dyn Db, workspace: i64) -> Result<Extent> {
     Ok(Extent { entries: entries.flatten().unwrap_or(0), blocks })
 }
 
+/// Whether the file is there, whole or not: a workspace is or was beside it.
+pub(crate) fn is_there(data: &Path) -> bool {
+    data.join(NAME).exists()
+}
+
+/// Whether no workspace is in a database.
+pub(crate) fn is_without(place: &Place) -> Result<bool> {
+    let db = place.reader()?;
+    Ok(tenant(&*db)?.is_none())
+}
+
 /// None in a database of which nothing is left, not even its tables.
 fn tenant(db: &dyn Db) -> Result<Option<Tenant>> {
     if has(db, "workspace")? { directory::tenant(db) } else { Ok(None) }

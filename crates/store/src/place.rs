@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::db::{Db, Result};
 use crate::postgres::{Address, Postgres};
 use crate::schema::{self, Schema};
-use crate::sqlite::{Folder, Sqlite};
+use crate::sqlite::{Folder, Sqlite, header};
 
 /// A file in a data folder, or a database that others run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,13 +37,21 @@ impl Place {
         Ok(match self {
             Self::Folder { data, vfs } => {
                 let file = Folder::database_in(data);
-                match is_at_rest(&file) && Folder::is_read_only(data) {
+                match header::is_at_rest(&file) && Folder::is_read_only(data) {
                     true => Box::new(Sqlite::immutable(&file)?),
                     false => Box::new(Sqlite::reader(&file, vfs.as_deref())?),
                 }
             }
             Self::Postgres(address) => Box::new(Postgres::reader(address)?),
         })
+    }
+
+    /// Refuses a folder in which no database is, before anything opens it.
+    pub(crate) fn must_be_there(&self) -> Result<()> {
+        match self {
+            Self::Folder { data, .. } => header::must_be_there(&Folder::database_in(data)),
+            Self::Postgres(_) => Ok(()),
+        }
     }
 
     /// A connection for a look at everything, however long it takes.
@@ -53,13 +61,6 @@ impl Place {
             Self::Postgres(address) => Ok(Box::new(Postgres::examiner(address)?)),
         }
     }
-}
-
-/// Whether all of a database is in its one file: it has no write-ahead log, or an empty one.
-fn is_at_rest(file: &Path) -> bool {
-    let mut log = file.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).map_or(true, |log| log.len() == 0)
 }
 
 impl fmt::Display for Place {

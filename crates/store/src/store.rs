@@ -23,7 +23,7 @@ use crate::postgres::{Address, Postgres};
 use crate::reader::Readers;
 use crate::repair::{self, Repair};
 use crate::schema::{self, Mismatch};
-use crate::sqlite::{Folder, FolderError, Sqlite};
+use crate::sqlite::{Folder, FolderError, Sqlite, header};
 use crate::stamps::Stamps;
 use crate::writer::{self, Sink, Writer};
 use crate::{Place, Tenant, conversation, directory, endpoint, inbox, project, token};
@@ -152,6 +152,10 @@ pub struct Store {
 /// Opens the folder, brings its schema up to date, makes the workspace when it is empty, and mends what a host needs
 /// right that comes back.
 pub fn open(options: Options) -> Result<Store, OpenError> {
+    if options.database.is_none() {
+        must_not_be_lost(&options)
+            .map_err(|why| OpenError::Database { place: options.place(), why })?;
+    }
     let folder = Folder::hold(&options.data).map_err(OpenError::Folder)?;
     match Opened::of(&options, &folder) {
         Ok(opened) => Ok(Store { opened, options, folder }),
@@ -160,6 +164,22 @@ pub fn open(options: Options) -> Result<Store, OpenError> {
             Err(why)
         }
     }
+}
+
+/// A file that is no database is refused before anything is made beside it, and so is an empty one, or none, in a folder
+/// that had one.
+fn must_not_be_lost(options: &Options) -> Result<(), Error> {
+    let file = Folder::database_in(&options.data);
+    match header::look(&file)? {
+        header::Found::Database => Ok(()),
+        header::Found::Nothing if is_new(options) && header::is_at_rest(&file) => Ok(()),
+        header::Found::Nothing => Err(header::nothing(&file)),
+    }
+}
+
+/// Whether nothing says that a workspace was in the folder.
+fn is_new(options: &Options) -> bool {
+    options.may_begin && !newest::is_there(&options.data)
 }
 
 /// What was found in the database.
@@ -196,6 +216,11 @@ impl Opened {
                 };
                 if let Some(lost) = newest::lost(&place).map_err(database)? {
                     return Err(OpenError::Lost { place, lost });
+                }
+                if !is_new(options) && newest::is_without(&place).map_err(database)? {
+                    let why = "it holds no workspace, and there was one in this folder: put chorus.db back with its \
+                               chorus.db-wal, or restore a backup into another folder";
+                    return Err(database(Error::corrupt(why)));
                 }
                 let db = Sqlite::writer(&file, options.vfs.as_deref(), options.sync);
                 let db = db.map_err(database)?;

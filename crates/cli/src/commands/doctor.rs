@@ -47,7 +47,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 
 fn as_json(report: &Report, repairs: Option<&[Repair]>) -> Value {
     let problems = report.problems.iter().map(|problem| {
+        let (conversation, event) = report.ids_of(problem);
         json!({
+            "conversation_id": conversation,
+            "event_id": event,
             "conversation": problem.conversation.map(|key| key.0),
             "seq": problem.seq.map(|seq| seq.0),
             "what": problem.what,
@@ -90,7 +93,7 @@ fn as_text(report: &Report, repairs: Option<&[Repair]>, place: &Place) -> String
         0 => format!("{looked}: all is well"),
         n => {
             let problems: Vec<_> =
-                report.problems.iter().map(|problem| line(&problem.to_string())).collect();
+                report.problems.iter().map(|problem| line(&report.line(problem))).collect();
             format!("{looked}: {n} problems\n{}", problems.join("\n"))
         }
     }

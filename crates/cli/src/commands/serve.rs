@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use chorus_server::config::Settings;
@@ -126,10 +127,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let files = files::raise();
     tracing::info!(before = files.before, now = files.now, "open files");
     let data = config.data.clone();
+    let _too_large = heed_file_sizes()?;
     // Before anybody is told that it is up: whoever was told may stop it.
     let mut signals = Signals::listen()?;
     let running = Host::start(config).await.map_err(|e| Failure::here("cannot serve", e))?;
-    greet(&context.print, &running, &data)?;
+    let greeting = greet(context.print, &running, data)?;
     tell_the_manager(&[NotifyState::Ready]);
     let broken = tokio::select! {
         () = signals.heard() => None,
@@ -146,7 +148,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         () = signals.heard() => tracing::warn!("a second signal: stopping at once"),
     }
     // Whoever keeps the process running starts it anew, and it reads what is on the disk.
-    broken.map_or(Ok(()), |why| Err(Failure::here("the host can write no more", why)))
+    broken.map_or(Ok(()), |why| match greeting.is_finished() {
+        true => Err(Failure::here("the host can write no more", why)),
+        // Standard output takes nothing, and the log has it.
+        false => Err(Failure::told()),
+    })
 }
 
 /// Says how it goes to a service manager that asked for it (systemd's `Type=notify`).
@@ -175,24 +181,36 @@ fn settings(args: &Args, context: &Context) -> Result<Settings> {
     Ok(context.target.settings(flags)?.map_err(mistaken)?.settings)
 }
 
-/// The one line: where the host is, and how its operator gets in.
-fn greet(print: &Printer, running: &Running, data: &std::path::Path) -> Result {
-    let (url, link) = (&running.url, &running.operator_link);
-    if print.json {
-        return print.json(&json!({
-            "url": url,
-            "sign_in": link,
-            "data": data,
-            "pid": std::process::id(),
-        }));
-    }
-    if link.is_empty() {
-        return print.text(&format!(
-            "Chorus is at {url} - its member 'operator' was removed, and nobody can run it: stop it, run `chorus \
-             doctor --repair`, and start it again"
-        ));
-    }
-    print.text(&format!("Chorus is at {url} - sign in once, within ten minutes: {link}"))
+/// The one line: where the host is, and how its operator gets in. It is written by a thread of its own: whatever becomes of
+/// standard output, the host serves and can be stopped.
+fn greet(print: Printer, running: &Running, data: PathBuf) -> Result<JoinHandle<()>> {
+    let (url, link) = (running.url.clone(), running.operator_link.clone());
+    let say = move || {
+        if print.json {
+            return print.json(&json!({
+                "url": url,
+                "sign_in": link,
+                "data": data,
+                "pid": std::process::id(),
+            }));
+        }
+        if link.is_empty() {
+            return print.text(&format!(
+                "Chorus is at {url} - its member 'operator' was removed, and nobody can run it: stop it, run `chorus \
+                 doctor --repair`, and start it again"
+            ));
+        }
+        print.text(&format!("Chorus is at {url} - sign in once, within ten minutes: {link}"))
+    };
+    let say = move || {
+        if say().is_err() {
+            tracing::warn!(
+                "standard output cannot be written to: nobody is told where the host is"
+            );
+        }
+    };
+    let thread = std::thread::Builder::new().name("greeting".to_owned());
+    thread.spawn(say).map_err(|e| Failure::here("cannot start a thread", e))
 }
 
 /// Ctrl-C or SIGTERM.
@@ -210,6 +228,12 @@ pub(crate) async fn orphaned(watch: bool) {
 }
 
 const ORPHAN_CHECK: Duration = Duration::from_millis(250);
+
+/// A write past the limit of a file's size is an error like that of a full disk, and ends the process no more.
+fn heed_file_sizes() -> Result<Signal> {
+    let kind = SignalKind::from_raw(nix::sys::signal::Signal::SIGXFSZ as i32);
+    signal(kind).map_err(|e| Failure::here("cannot listen for signals", e))
+}
 
 /// The signals that mean: stop.
 struct Signals {

@@ -231,7 +231,7 @@ fn a_folder_that_cannot_be_written_or_is_not_what_it_was_is_named_and_left_alone
     refused("not a database");
     if whole.len() > 8_192 {
         fs::write(&database, &whole[..whole.len() / 2]).unwrap();
-        refused("malformed");
+        refused("is cut");
     }
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("disk");
@@ -270,6 +270,11 @@ fn a_damaged_conversation_is_named_and_not_served_and_the_others_are() {
     assert_eq!(found.code, 1);
     let problems = found.json()["problems"].clone();
     assert_eq!(problems[0]["conversation"], 2, "{problems}");
+    let id = &*problems[0]["conversation_id"].as_str().unwrap().to_owned();
+    assert!(id.starts_with("ch_"), "{problems}");
+    assert!(problems[0]["event_id"].as_str().unwrap().starts_with("evt_"), "{problems}");
+    let told = run(chorus().args(["doctor", "--data"]).arg(host.data()));
+    assert!(told.out.contains(id), "{}", told.out);
     host.serve();
     assert_eq!(texts(&host, "#ops"), ["all is well here"]);
     host.post("and goes on to be");
@@ -281,7 +286,8 @@ fn a_damaged_conversation_is_named_and_not_served_and_the_others_are() {
         assert_eq!(ran.code, 1, "{}", ran.out);
         let error = ran.json()["error"].clone();
         assert_eq!(error["code"], "UNAVAILABLE", "{error}");
-        assert!(error["message"].as_str().unwrap().contains("conversation 2"), "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("conversation 2") || message.contains(id), "{error}");
     }
     let again = doctor(&host.data()).json()["problems"].clone();
     assert_eq!(again.as_array().unwrap().len(), problems.as_array().unwrap().len());
@@ -316,4 +322,27 @@ fn a_backup_that_is_killed_leaves_nothing_that_looks_whole() {
     host.json(&["backup", file.to_str().unwrap()]);
     run(chorus().arg("restore").arg(&file).arg("--data").arg(&data)).ok();
     host.run(&["doctor"]).ok();
+}
+
+// covers: OPS-477
+#[test]
+fn what_a_host_does_not_start_without_the_doctor_misses_too() {
+    let mut host = Host::with_room(&[]);
+    host.stop();
+    let keys = host.data().join("keys");
+    let elsewhere = host.data().join("elsewhere");
+    fs::rename(&keys, &elsewhere).unwrap();
+    let found = doctor(&host.data());
+    assert_eq!(found.code, 1);
+    assert!(found.json()["problems"].to_string().contains("keys are not in"), "{}", found.out);
+    assert!(!keys.exists(), "it makes none");
+    fs::rename(&elsewhere, &keys).unwrap();
+    let signing = keys.join("signing.pem");
+    let whole = fs::read(&signing).unwrap();
+    fs::write(&signing, &whole[..whole.len() / 2]).unwrap();
+    let found = doctor(&host.data());
+    assert_eq!(found.code, 1);
+    assert!(found.json()["problems"].to_string().contains("signing.pem"), "{}", found.out);
+    fs::write(&signing, &whole).unwrap();
+    assert_eq!(doctor(&host.data()).code, 0);
 }

@@ -10,7 +10,7 @@ use chorus_cluster::{Cluster, Durability};
 use nix::sys::signal::{Signal, kill};
 use serde_json::Value;
 
-use crate::cli::{Going, chorus, until};
+use crate::cli::{Going, chorus, run, until};
 use crate::host::Host;
 
 fn free_port() -> u16 {
@@ -177,4 +177,78 @@ fn a_log_that_cannot_be_written_ends_nothing_and_holds_up_nobody() {
         let said = serving.rest();
         assert!(said.iter().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{said:?}");
     }
+}
+
+// covers: OPS-478
+#[test]
+fn whatever_standard_output_is_the_host_serves_and_ends_when_it_is_told_to() {
+    let (gone, closed) = std::io::pipe().unwrap();
+    drop(gone);
+    let (_unread, stuck) = std::io::pipe().unwrap();
+    // Until it takes nothing more.
+    let mut filler = stuck.try_clone().unwrap();
+    let (filled, full_now) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        while filler.write_all(&[b'x'; 4_096]).is_ok() && filled.send(()).is_ok() {}
+    });
+    while full_now.recv_timeout(Duration::from_millis(500)).is_ok() {}
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for (what, stdout) in [
+        ("a closed pipe", Stdio::from(closed)),
+        ("a stuck pipe", Stdio::from(stuck)),
+        ("a full disk", Stdio::from(full)),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let address = format!("127.0.0.1:{}", free_port());
+        let mut command = chorus();
+        command.current_dir(folder.path()).stdout(stdout).stderr(Stdio::null());
+        let mut child = command.args(["serve", "--json", "--listen", &address]).spawn().unwrap();
+        until(what, || {
+            assert!(child.try_wait().unwrap().is_none(), "{what}: it has ended");
+            TcpStream::connect(&address).ok()
+        });
+        knock(&address, 10);
+        let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+        kill(pid, Signal::SIGTERM).unwrap();
+        let status = until(what, || child.try_wait().unwrap());
+        assert!(status.success(), "{what}");
+    }
+}
+
+// covers: OPS-478
+#[test]
+fn a_limit_of_the_size_of_files_is_a_full_disk_and_ends_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut command = std::process::Command::new("sh");
+    // Blocks of 512 bytes.
+    command.args(["-c", "ulimit -f 5000; exec \"$@\"", "sh"]).arg(chorus().get_program());
+    command.args(["serve", "--json", "--listen", &address, "--data"]).arg(&data);
+    let mut serving = Going::start(&mut command);
+    serving.wait(|line| serde_json::from_str::<Value>(line).ok());
+    let beside = |arguments: &[&str]| run(chorus().args(arguments).arg("--data").arg(&data));
+    beside(&["channel", "create", "ops"]).ok();
+    let mut taken = 0;
+    let refused = (0..1_000).find_map(|n| {
+        let ran = beside(&["post", "#ops", &format!("{n} {}", "x".repeat(50_000)), "--json"]);
+        taken += usize::from(ran.code == 0);
+        (ran.code != 0).then(|| ran.json()["error"].clone())
+    });
+    let refused = refused.expect("there is a limit");
+    assert_eq!(refused["code"], "UNAVAILABLE", "{refused}");
+    assert!(serving.child.try_wait().unwrap().is_none(), "it goes on");
+    let texts = || {
+        let arguments = ["tail", "#ops", "--since", "0", "--json", "--follow", "false"];
+        beside(&arguments).ok().out.lines().filter(|line| line.contains("xxxx")).count()
+    };
+    assert_eq!(texts(), taken, "what can be read is read");
+    kill(serving.pid(), Signal::SIGTERM).unwrap();
+    serving.child.wait().unwrap();
+    let arguments = ["serve", "--json", "--listen", &address, "--data"];
+    let again = Going::start(chorus().args(arguments).arg(&data));
+    again.wait(|line| serde_json::from_str::<Value>(line).ok());
+    beside(&["post", "#ops", "and on it goes"]).ok();
+    assert_eq!(texts(), taken);
+    beside(&["doctor"]).ok();
 }

@@ -16,8 +16,9 @@ use chorus_store::{OpenError, Place};
 use chorus_wire::rest::audit::{Head, SignedHeads};
 use tokio::sync::watch;
 
+use super::{StartError, first};
 use crate::app::App;
-use crate::auth::{Vault, check_heads_signature, write_private};
+use crate::auth::{Keys, Vault, check_heads_signature, write_private};
 
 const FOLDER: &str = "heads";
 /// How often it is looked whether a new day has begun.
@@ -75,6 +76,13 @@ pub fn verify(place: &Place, data: &Path, keys: Option<&Path>) -> Result<Report,
     }
     report.problems.extend(check_heads(place, &recorded)?);
     let keys = keys.map_or_else(|| data.join("keys"), Path::to_owned);
+    // What a host would not start without.
+    let is_file = matches!(place, Place::Folder { .. });
+    if let Err(why) = first::must_be_whole(data, &keys, is_file)
+        .and_then(|()| Keys::read(&keys).map(drop).map_err(StartError::Keys))
+    {
+        report.problems.push(Problem { conversation: None, seq: None, what: why.to_string() });
+    }
     if let Some(Sealed { workspace, all }) = sealed(place)?
         && let Some(vault) = Vault::there(&keys, workspace)
     {

@@ -19,7 +19,7 @@ use chorus_core::ids::{Prefix, Timestamp, Uid};
 use crate::db::{Db, Error, Value};
 use crate::doctor::{self, Report};
 use crate::schema::{self, Mismatch};
-use crate::sqlite::{Folder, Sqlite};
+use crate::sqlite::{Folder, Sqlite, header};
 use crate::store::OpenError;
 use crate::{Place, Sync, directory, newest};
 
@@ -89,6 +89,7 @@ pub fn take(data: &Path, to: &Path, now: Timestamp) -> Result<()> {
     if !file.is_file() {
         return Err(BackupError::Folder(format!("{} holds no database", data.display())));
     }
+    header::must_be_there(&file)?;
     let _held = Folder::hold(data).map_err(|e| BackupError::Open(OpenError::Folder(e)))?;
     // It would be a whole backup of what is left, and take what could still be saved out of the log.
     let place = Place::folder(data);
@@ -170,6 +171,7 @@ pub fn check(file: &Path) -> Result<Manifest> {
         Mismatch::Database(error) => unfit(error),
         other => named(other.to_string()),
     })?;
+    // Indexes too, each against its rows: a folder made of it would have them as they are.
     if let Some(what) = db.check_file().map_err(unfit)?.first() {
         return Err(named(format!("the backup is damaged: {what}")));
     }
@@ -181,7 +183,9 @@ pub fn check(file: &Path) -> Result<Manifest> {
     // The doctor reads what the newest schema has; an older one is brought up to it when a host starts.
     let is_newest = schema::SQLITE.version() == version;
     let report = if is_newest {
-        doctor::examine(db, &schema::SQLITE).map_err(unfit)?
+        let mut report = Report::default();
+        doctor::look(db, &schema::SQLITE, &mut report).map_err(unfit)?;
+        report
     } else {
         Report::default()
     };
@@ -226,7 +230,7 @@ pub fn remove(file: &Path) {
 
 /// How long the file is, and how long its first page says that it is; none when it is no database.
 fn lengths(file: &Path) -> Result<(u64, Option<u64>)> {
-    let mut head = [0; 32];
+    let mut head = [0; header::SIZES];
     let read = File::open(file).and_then(|mut f| {
         let length = f.metadata()?.len();
         Ok((length, f.read_exact(&mut head)))
@@ -235,13 +239,7 @@ fn lengths(file: &Path) -> Result<(u64, Option<u64>)> {
     if whole.is_err() || !head.starts_with(b"SQLite format 3\0") {
         return Ok((length, None));
     }
-    // 65,536 does not fit into its two bytes and is written as 1.
-    let size = match u16::from_be_bytes([head[16], head[17]]) {
-        1 => 65_536,
-        size => u64::from(size),
-    };
-    let pages = u32::from_be_bytes([head[28], head[29], head[30], head[31]]);
-    Ok((length, Some(size * u64::from(pages))))
+    Ok((length, Some(header::length_said(&head))))
 }
 
 fn put(db: &dyn Db, name: &str, value: &[u8]) -> crate::db::Result<()> {

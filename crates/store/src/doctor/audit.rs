@@ -1,15 +1,25 @@
-//! The audit log: its chain, and that each receipt is the one it names.
+//! The audit log: its chain, that each receipt is the one it names, and that members have the ids with which they came.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use chorus_core::audit::Act;
 use chorus_core::event::EventRef;
+use chorus_core::ids::MemberKey;
+use chorus_core::member::Directory;
 
 use super::{Problem, Report};
 use crate::db::{Db, Error, Result};
 use crate::{audit, open};
 
 /// As of one moment, so that a host at work is never caught half-way.
-pub(super) fn look(db: &dyn Db, workspace: i64, report: &mut Report) -> Result<()> {
+pub(super) fn look(
+    db: &dyn Db,
+    workspace: i64,
+    everybody: &Directory,
+    report: &mut Report,
+) -> Result<()> {
+    let mut came: Vec<(MemberKey, Arc<str>)> = Vec::new();
     let mut settled: HashMap<EventRef, [u8; 16]> = HashMap::new();
     let mut found = Vec::new();
     let walked = audit::walk(
@@ -19,6 +29,11 @@ pub(super) fn look(db: &dyn Db, workspace: i64, report: &mut Report) -> Result<(
             if let (Some(event), Some(digest)) = (record.event, record.digest) {
                 settled.insert(event, digest);
             }
+            if let (Act::AddMember, Some(member), Some(id)) =
+                (record.act, record.member, record.name)
+            {
+                came.push((member, id));
+            }
         },
         &mut |block, what| found.push(format!("audit block {block}: {what}")),
     );
@@ -26,6 +41,14 @@ pub(super) fn look(db: &dyn Db, workspace: i64, report: &mut Report) -> Result<(
         Err(Error::Corrupt(what)) => found.push(format!("the audit log: {what}")),
         walked => drop(walked?),
     }
+    // An id is never changed and no member ever goes.
+    found.extend(came.into_iter().filter_map(|(key, id)| match everybody.member(key) {
+        None => Some(format!("member {key}: it came as {id}, and is not there")),
+        Some(member) if member.id != id => {
+            Some(format!("member {key}: it came as {id}, and its id is {}", member.id))
+        }
+        Some(_) => None,
+    }));
     let problem = |what| Problem { conversation: None, seq: None, what };
     report.problems.extend(found.into_iter().map(problem));
     let mut others = Vec::new();

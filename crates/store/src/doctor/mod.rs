@@ -20,16 +20,18 @@ mod schedules;
 mod stimuli;
 mod turns;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use chorus_core::endpoint::Secret;
-use chorus_core::ids::{ConversationKey, Seq, Timestamp, Uid};
+use chorus_core::event::EventRef;
+use chorus_core::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
 use chorus_core::member::Directory;
 
 use crate::db::{Db, Error, Result};
 use crate::schema::{self, Schema};
 use crate::store::OpenError;
-use crate::{Place, Tenant, conversation, directory, inbox, newest};
+use crate::{Place, Tenant, conversation, directory, event, inbox, newest, row};
 
 pub use heads::{Recorded, check_heads};
 
@@ -39,11 +41,54 @@ pub struct Report {
     pub conversations: usize,
     pub events: u64,
     pub problems: Vec<Problem>,
+    /// The ids of the conversations and events that the problems are about, as far as they can be read.
+    pub ids: BTreeMap<(ConversationKey, Option<Seq>), Uid>,
 }
 
 impl Report {
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty()
+    }
+
+    /// The ids of the conversation and the event that a problem is about, as callers are shown them.
+    pub fn ids_of(&self, problem: &Problem) -> (Option<String>, Option<String>) {
+        let Some(key) = problem.conversation else { return (None, None) };
+        let conversation = self.ids.get(&(key, None));
+        let event = problem.seq.and_then(|seq| self.ids.get(&(key, Some(seq))));
+        (
+            conversation.map(|uid| uid.show(Prefix::Conversation)),
+            event.map(|uid| uid.show(Prefix::Event)),
+        )
+    }
+
+    /// A problem with where it is, as a person is told.
+    pub fn line(&self, problem: &Problem) -> String {
+        match self.ids_of(problem) {
+            (Some(conversation), Some(event)) => format!("{conversation}, {event}, {problem}"),
+            (Some(conversation), None) => format!("{conversation}, {problem}"),
+            _ => problem.to_string(),
+        }
+    }
+
+    fn read_ids(&mut self, db: &dyn Db, workspace: i64) {
+        let places = self.problems.iter().filter_map(|problem| {
+            let key = problem.conversation?;
+            Some([(key, None), (key, problem.seq)])
+        });
+        for (key, seq) in places.flatten() {
+            let found = match seq {
+                Some(seq) => event::uid_of(db, workspace, EventRef { conversation: key, seq }),
+                None => {
+                    let sql =
+                        "SELECT uid FROM conversation WHERE workspace = $1 AND conversation = $2";
+                    db.one(sql, &[workspace.into(), key.0.into()], |row| row::uid(row, 0))
+                }
+            };
+            // What cannot be read is named by its numbers.
+            if let Ok(Some(uid)) = found {
+                self.ids.insert((key, seq), uid);
+            }
+        }
     }
 }
 
@@ -71,6 +116,7 @@ impl fmt::Display for Problem {
 /// Examines what is kept in a place.
 pub fn doctor(place: &Place) -> Result<Report, OpenError> {
     let database = |why| OpenError::Database { place: place.clone(), why };
+    place.must_be_there().map_err(database)?;
     let lost = newest::lost(place).map_err(database)?;
     let db = place.examiner().map_err(database)?;
     schema::check(&*db, place.schema()).map_err(|why| match lost.clone() {
@@ -79,6 +125,9 @@ pub fn doctor(place: &Place) -> Result<Report, OpenError> {
         None => OpenError::Schema { place: place.clone(), why },
     })?;
     let mut report = examine(&*db, place.schema()).map_err(database)?;
+    if let Ok(Some(tenant)) = directory::tenant(&*db) {
+        report.read_ids(&*db, tenant.key);
+    }
     report.problems.extend(lost.map(|lost| {
         let what = format!(
             "{lost}. Keep a copy of the folder as it is; then restore a backup, or go on with what is there by --repair"
@@ -115,19 +164,25 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
     for what in db.check_file()? {
         report.problems.push(Problem { conversation: None, seq: None, what });
     }
-    let Some(tenant) = directory::tenant(db)? else { return Ok(report) };
+    look(db, schema, &mut report)?;
+    Ok(report)
+}
+
+/// All but the file itself.
+pub(crate) fn look(db: &dyn Db, schema: &Schema, report: &mut Report) -> Result<()> {
+    let Some(tenant) = directory::tenant(db)? else { return Ok(()) };
     let everybody = match directory::load(db, &tenant, Timestamp(0)) {
         Ok(everybody) => everybody,
         Err(Error::Corrupt(what)) => {
             report.problems.push(Problem { conversation: None, seq: None, what });
-            return Ok(report);
+            return Ok(());
         }
         Err(error) => return Err(error),
     };
     let keys = match conversation::keys(db, tenant.key) {
         Err(Error::Corrupt(what)) => {
             report.problems.push(Problem { conversation: None, seq: None, what });
-            return Ok(report);
+            return Ok(());
         }
         keys => keys?,
     };
@@ -136,7 +191,7 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
     for key in keys {
         // Each conversation as of one moment, so that a host at work is never caught half-way.
         db.begin_reading()?;
-        let looked = Look::at(db, &tenant, &everybody, key, has_assets, &mut report);
+        let looked = Look::at(db, &tenant, &everybody, key, has_assets, report);
         db.rollback()?;
         match looked {
             Err(Error::Corrupt(what)) => {
@@ -148,26 +203,26 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
     // A folder of the first version has no such log until a host has opened it.
     if has_assets {
         db.begin_reading()?;
-        let looked = assets::look(db, tenant.key, &mut report)
-            .and_then(|()| projects::look(db, &tenant, &mut report));
+        let looked =
+            assets::look(db, tenant.key, report).and_then(|()| projects::look(db, &tenant, report));
         db.rollback()?;
         looked?;
     }
     if version >= schema.inboxes_since {
         db.begin_reading()?;
-        let looked = endpoints::look(db, &tenant, &everybody, &mut report)
-            .and_then(|()| inboxes::look(db, &tenant, &mut report));
+        let looked = endpoints::look(db, &tenant, &everybody, report)
+            .and_then(|()| inboxes::look(db, &tenant, report));
         db.rollback()?;
         looked?;
     }
     if version >= schema.audited_since {
         db.begin_reading()?;
-        let looked = audit::look(db, tenant.key, &mut report)
-            .and_then(|()| approvals::look(db, tenant.key, &everybody, &mut report));
+        let looked = audit::look(db, tenant.key, &everybody, report)
+            .and_then(|()| approvals::look(db, tenant.key, &everybody, report));
         db.rollback()?;
         looked?;
     }
-    Ok(report)
+    Ok(())
 }
 
 /// One conversation under examination.

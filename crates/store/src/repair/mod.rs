@@ -10,6 +10,7 @@
 
 mod deliveries;
 mod digests;
+mod indexes;
 mod operator;
 mod projections;
 mod queue;
@@ -62,10 +63,12 @@ pub enum Part {
     Search,
     /// Where the database ends, which is before it should.
     LogEnd,
+    /// The indexes of the database, each made of its rows.
+    Index,
 }
 
 impl Part {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Conversation,
         Self::Head,
         Self::Seat,
@@ -83,6 +86,7 @@ impl Part {
         Self::Operator,
         Self::Search,
         Self::LogEnd,
+        Self::Index,
     ];
 
     pub fn name(self) -> &'static str {
@@ -104,6 +108,7 @@ impl Part {
             Self::Operator => "operator",
             Self::Search => "search",
             Self::LogEnd => "log_end",
+            Self::Index => "index",
         }
     }
 }
@@ -133,12 +138,10 @@ impl fmt::Display for Repair {
 /// Mends what is kept in a place that no host has: its folder `data` is held meanwhile. All of each log is replayed.
 pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     let database = |why| OpenError::Database { place: place.clone(), why };
+    place.must_be_there().map_err(database)?;
     let hold = || Folder::hold(data).map_err(OpenError::Folder);
     let _held = data.is_dir().then(hold).transpose()?;
     let is_file = matches!(place, Place::Folder { .. });
-    if is_file && !Folder::database_in(data).is_file() {
-        return Err(database(Error::Engine("there is no database in it".to_owned())));
-    }
     // Only read, so that what is refused is as it was: the log too, whose end may be damaged.
     can_be_mended(place)?;
     let lost = newest::lost(place).map_err(database)?;
@@ -161,6 +164,8 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
         all.push(Repair { part: Part::LogEnd, conversation: None, seq: None, what });
     }
     let Some(tenant) = tenant else { return Ok(all) };
+    // First, since all else is read through them.
+    all.extend(indexes::mend(db, &tenant, now).map_err(database)?);
     let loaded = directory::load(db, &tenant, now)
         .and_then(|everybody| Ok((everybody, conversation::keys(db, tenant.key)?)));
     let (everybody, keys) = match loaded {

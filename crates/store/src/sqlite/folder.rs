@@ -24,15 +24,17 @@ const TRIES: u32 = 100;
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// It had nothing in it.
-    was_empty: bool,
+    /// What of [`MADE`] is this process's to take away again.
+    made: &'static [&'static str],
     was_there: bool,
     _lock: File,
 }
 
 /// What a host makes in its folder before it knows that it can start; the lock comes last.
-const MADE: [&str; 6] =
+static MADE: [&str; 6] =
     ["chorus.db", "chorus.db-wal", "chorus.db-shm", "newest", RESERVE_FILE, LOCK_FILE];
+const RESERVE_AT: usize = 4;
+const LOCK_AT: usize = 5;
 
 #[derive(Debug)]
 pub enum FolderError {
@@ -108,18 +110,22 @@ impl Folder {
         if !std::fs::metadata(&lock_file).is_ok_and(|named| named.ino() == held.ino()) {
             return Ok(None);
         }
-        let was_empty = !had_lock && std::fs::read_dir(path).map_err(io)?.count() == 1;
-        Ok(Some(Self { path: path.to_owned(), was_empty, was_there, _lock: lock }))
+        let made: &[&str] = match (had_lock, path.join(RESERVE_FILE).exists()) {
+            // The lock may be that of another who has not got it, and leaves it.
+            _ if std::fs::read_dir(path).map_err(io)?.count() == 1 => &MADE[..],
+            (true, true) => &[],
+            (true, false) => &MADE[RESERVE_AT..LOCK_AT],
+            (false, true) => &MADE[LOCK_AT..],
+            (false, false) => &MADE[RESERVE_AT..],
+        };
+        Ok(Some(Self { path: path.to_owned(), made, was_there, _lock: lock }))
     }
 
-    /// A host cannot start here: what it has made goes, where there was nothing before. It is held until then, so that
-    /// nothing is another's.
+    /// A host cannot start here: what it has made goes, and nothing of a database where there was anything before. It is
+    /// held until then, so that nothing is another's.
     pub(crate) fn take_back(self) {
-        if !self.was_empty {
-            return;
-        }
         // What cannot be removed is no more than it was; the start is refused in any case.
-        for name in MADE {
+        for name in self.made {
             let _ = std::fs::remove_file(self.path.join(name));
         }
         if !self.was_there {

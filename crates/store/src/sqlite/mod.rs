@@ -5,6 +5,7 @@
 //! commit: `wal_autocheckpoint` is off and [`Db::housekeep`] decides (design section 3, "Engines").
 
 mod folder;
+pub(crate) mod header;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rusqlite::backup::{Backup, StepResult};
+use rusqlite::ffi::SQLITE_IOERR_WRITE;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 
@@ -218,7 +220,7 @@ impl Db for Sqlite {
 
     fn check_file(&self) -> Result<Vec<String>> {
         let mut found = Vec::new();
-        self.query("PRAGMA quick_check", &[], &mut |row| {
+        self.query("PRAGMA integrity_check", &[], &mut |row| {
             found.push(row.text(0)?.to_owned());
             Ok(())
         })?;
@@ -285,6 +287,12 @@ impl ToSql for Bound<'_> {
 fn engine(error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => Error::Full(error.to_string()),
+        // A limit of the file's size or a quota, which SQLite does not tell from others. Only what a sync says is lost.
+        Some(ErrorCode::SystemIoFailure)
+            if error.sqlite_error().is_some_and(|e| e.extended_code == SQLITE_IOERR_WRITE) =>
+        {
+            Error::Full(format!("a write was refused, perhaps by a limit or a quota: {error}"))
+        }
         Some(ErrorCode::DatabaseCorrupt) => Error::Corrupt(format!("a page of its file: {error}")),
         Some(ErrorCode::NotADatabase) => Error::Corrupt(format!("its file: {error}")),
         _ => Error::Engine(error.to_string()),

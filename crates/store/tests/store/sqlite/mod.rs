@@ -3,5 +3,6 @@
 mod audit;
 mod backup;
 mod folder;
+mod indexes;
 mod newest;
 mod scrub;

@@ -129,7 +129,11 @@ fn a_repair_that_is_refused_has_accepted_no_loss() {
     };
     let (folder, _) = killed_after(20);
     fs::remove_file(folder.path().join("chorus.db-wal")).unwrap();
-    fs::write(folder.path().join("chorus.db"), b"").unwrap();
+    let database = folder.path().join("chorus.db");
+    fs::remove_file(&database).unwrap();
+    let without_tables = rusqlite::Connection::open(&database).unwrap();
+    without_tables.pragma_update(None, "user_version", 1).unwrap();
+    drop(without_tables);
     accepts_nothing(folder.path(), "nothing is left in it");
 
     // Of an older version.
@@ -150,7 +154,7 @@ fn a_repair_that_is_refused_has_accepted_no_loss() {
     accepts_nothing(folder.path(), "start this version's host on it first");
     let db = chorus_store::sqlite::Sqlite::alone(&database).unwrap();
     let db: &dyn chorus_store::db::Db = &db;
-    let epoch = db.one("SELECT epoch FROM workspace", &[], |row| row.int::<u64>(0)).unwrap();
+    let epoch = db.one("SELECT epoch FROM workspace WHERE workspace = 1", &[], |row| row.int::<u64>(0)).unwrap();
     assert_eq!(epoch, Some(1), "turns of before are good");
 }
 
@@ -202,4 +206,111 @@ fn what_cannot_be_counted_keeps_no_other_conversation_from_its_work() {
     assert_ne!(doctor(folder.path()).problems, [], "it is named");
     let ground = Ground::at(folder.path(), Timestamp(2_000_000));
     ground.say(rooms[1], "and on it goes");
+}
+
+/// All files of a folder, with what is in them.
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut all: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .map(|path| (path.display().to_string(), fs::read(path).unwrap()))
+        .collect();
+    all.sort();
+    all
+}
+
+// covers: OPS-413, OPS-475
+#[test]
+fn a_database_that_is_none_is_refused_unopened_and_its_log_stays() {
+    type Harm = fn(&Path);
+    let harms: [(&str, Harm); 6] = [
+        ("is empty", |db| fs::write(db, b"").unwrap()),
+        ("not a database", |db| fs::write(db, b"x").unwrap()),
+        ("not a database", |db| fs::write(db, vec![0; 300_000]).unwrap()),
+        ("not a database", |db| fs::write(db, "my notes ".repeat(100)).unwrap()),
+        ("not a database", |db| {
+            let bytes = fs::read(db).unwrap();
+            fs::write(db, &bytes[..300]).unwrap();
+        }),
+        ("is gone", |db| fs::remove_file(db).unwrap()),
+    ];
+    for (reason, harm) in harms {
+        for beside in [&["newest", "chorus.db-wal"][..], &["chorus.db-wal"], &["newest"]] {
+            let (folder, _) = killed_after(20);
+            for name in ["newest", "chorus.db-wal"] {
+                if !beside.contains(&name) {
+                    fs::remove_file(folder.path().join(name)).unwrap();
+                }
+            }
+            harm(&folder.path().join("chorus.db"));
+            let before = files(folder.path());
+            let backup = folder.path().join("backup.db");
+            let place = place(folder.path());
+            for why in [
+                refused(folder.path()),
+                chorus_store::doctor(&place).unwrap_err().to_string(),
+                chorus_store::repair(&place, folder.path()).unwrap_err().to_string(),
+                refused(folder.path()),
+            ] {
+                assert!(why.contains(reason) && why.contains("restore a backup"), "{why}");
+                assert!(why.contains(folder.path().to_str().unwrap()), "{why}");
+            }
+            assert!(chorus_store::backup::take(folder.path(), &backup, Timestamp(1)).is_err());
+            assert!(files(folder.path()) == before, "{reason}, {beside:?}");
+        }
+    }
+    // And where nothing was a host's.
+    for bytes in [&b"x"[..], b"my notes"] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("chorus.db"), bytes).unwrap();
+        let before = files(folder.path());
+        assert!(refused(folder.path()).contains("not a database"));
+        assert_eq!(files(folder.path()), before);
+    }
+    // What a first start leaves that was killed is begun with.
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("chorus.db"), b"").unwrap();
+    drop(open(Options::new(folder.path(), Uid(0xab))).unwrap());
+}
+
+// covers: OPS-413, OPS-475
+#[test]
+fn a_database_that_was_cut_is_refused_and_nothing_is_made_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    ground.settle();
+    ground.writer.stop();
+    for name in ["chorus.db-wal", "chorus.db-shm", "lock", "reserve"] {
+        let _ = fs::remove_file(folder.path().join(name));
+    }
+    let database = folder.path().join("chorus.db");
+    let whole = fs::read(&database).unwrap();
+    for length in [512, 4_096, 9_000, whole.len() - 1] {
+        fs::write(&database, &whole[..length]).unwrap();
+        let before = files(folder.path());
+        let why = refused(folder.path());
+        assert!(why.contains("is cut") && why.contains("restore a backup"), "{why}");
+        assert!(chorus_store::doctor(&place(folder.path())).is_err());
+        assert!(files(folder.path()) == before, "{length}");
+    }
+}
+
+// covers: OPS-475
+#[test]
+fn a_database_without_a_workspace_is_no_new_one_where_there_was_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("chorus.db");
+    let without_tables = || {
+        let db = rusqlite::Connection::open(&database).unwrap();
+        db.pragma_update(None, "user_version", 1).unwrap();
+    };
+    without_tables();
+    let again = Options { may_begin: false, ..Options::new(folder.path(), Uid(0xab)) };
+    let before = files(folder.path());
+    assert!(open(again).is_err_and(|why| why.to_string().contains("no workspace")));
+    fs::write(folder.path().join("newest"), b"of which nothing can be read").unwrap();
+    assert!(refused(folder.path()).contains("no workspace"));
+    fs::remove_file(folder.path().join("newest")).unwrap();
+    assert!(files(folder.path()) == before, "nothing was made");
+    drop(open(Options::new(folder.path(), Uid(0xab))).unwrap());
 }

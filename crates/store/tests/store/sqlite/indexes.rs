@@ -1,0 +1,74 @@
+//! Indexes that do not fit their rows, and members that are not who came: found by whoever says that all is well.
+
+use std::fs;
+use std::path::Path;
+
+use chorus_core::ids::Timestamp;
+use chorus_store::backup::{check, restore, take};
+use chorus_store::repair::Part;
+use rusqlite::Connection;
+
+use crate::ground::{Ground, damage, doctor, place};
+
+/// A folder with some messages, stopped; everything is in its one file.
+fn stopped() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = Ground::open(folder.path());
+    let room = ground.settle();
+    (0..20).for_each(|n| drop(ground.say(room.uid, &format!("number {n}"))));
+    ground.writer.stop();
+    folder
+}
+
+/// One row of a table has no entry in an index of it.
+fn harm_index(folder: &Path, index: &str) {
+    let db = Connection::open(folder.join("chorus.db")).unwrap();
+    let without_one = format!(
+        "CREATE TABLE kept AS SELECT sql FROM sqlite_schema WHERE name = '{index}';
+         PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = sql || ' WHERE seq <> 6' WHERE name = '{index}';
+         PRAGMA writable_schema = RESET;
+         REINDEX {index};
+         PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = (SELECT sql FROM kept) WHERE name = '{index}';
+         PRAGMA writable_schema = RESET;
+         DROP TABLE kept;"
+    );
+    db.execute_batch(&without_one).unwrap();
+}
+
+// covers: OPS-476, CHN-200
+#[test]
+fn an_index_that_does_not_fit_its_rows_is_found_and_made_anew() {
+    let folder = stopped();
+    harm_index(folder.path(), "event_uid");
+    let problems = doctor(folder.path()).problems;
+    assert!(problems.iter().any(|p| p.what.contains("index event_uid")), "{problems:#?}");
+    // Nor is it a backup, or what one is restored from.
+    let parent = tempfile::tempdir().unwrap();
+    let backup = parent.path().join("backup.db");
+    take(folder.path(), &backup, Timestamp(5_000_000)).unwrap();
+    assert!(check(&backup).unwrap_err().to_string().contains("index event_uid"));
+    let restored = parent.path().join("restored");
+    assert!(restore(&backup, &restored).is_err() && !restored.exists());
+
+    let repairs = chorus_store::repair(&place(folder.path()), folder.path()).unwrap();
+    assert_eq!(repairs.iter().map(|r| r.part).collect::<Vec<_>>(), [Part::Index], "{repairs:#?}");
+    assert_eq!(doctor(folder.path()).problems, []);
+    assert_eq!(chorus_store::repair(&place(folder.path()), folder.path()).unwrap(), []);
+    fs::remove_file(&backup).unwrap();
+    take(folder.path(), &backup, Timestamp(5_000_000)).unwrap();
+    check(&backup).unwrap();
+}
+
+// covers: OPS-476
+#[test]
+fn a_member_that_is_not_who_came_is_found() {
+    let folder = stopped();
+    damage(folder.path(), "UPDATE member SET id = 'aob' WHERE member = 3");
+    let problems = doctor(folder.path()).problems;
+    assert!(problems.iter().any(|p| p.what.contains("its id is aob")), "{problems:#?}");
+    damage(folder.path(), "DELETE FROM member WHERE member = 3");
+    let problems = doctor(folder.path()).problems;
+    assert!(problems.iter().any(|p| p.what.contains("is not there")), "{problems:#?}");
+}
