@@ -65,8 +65,8 @@ impl Run<'_> {
             }
             Command::Endpoint { member, act } => self.endpoint(member, *act),
             Command::GiveUp { event, attempt } => self.give_up(event, attempt),
-            Command::PostFailed { event, attempt, retry } => {
             Command::PostAgain { event } => self.post_again(event),
+            Command::PostFailed { event, attempt, retry } => {
                 self.post_failed(event, attempt, retry)
             }
             Command::Inbox(act) => self.inbox(*act),
