@@ -121,7 +121,7 @@ async fn what_is_refused_spends_nothing_of_a_day() {
         let refused = house.post(&ann, "/v1/channels", new).await;
         assert_eq!(refused.refused(403), "INSUFFICIENT_AUTHORITY");
         let put = json!({"participation": "always_listen"});
-        let refused = house.send(&ann, reqwest::Method::PUT, &seat, Some(put)).await;
+        let refused = house.send(&ann, Method::PUT, &seat, Some(put)).await;
         assert_eq!(refused.refused(403), "INSUFFICIENT_AUTHORITY");
     }
     house.post(&ann, "/v1/channels", json!({"kind": "dm", "members": ["bot"]})).await.ok();

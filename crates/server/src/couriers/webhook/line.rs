@@ -40,12 +40,12 @@ impl Line {
     }
 
     /// Takes an offer. One that is here already is offered with another attempt, and goes with that.
-    pub(super) fn push(&mut self, offer: Offer, now: Timestamp) {
+    pub(super) fn push(&mut self, mut offer: Offer, now: Timestamp) {
         let id = offer.entry.event.uid;
         let mut waiting = self.ready.iter_mut().flat_map(|thought| &mut thought.fragments);
         if let Some(known) = waiting.find(|f| f.id == id) {
             // That a post of it failed may be known here alone so far.
-            let retry = [known.item.retry.take(), offer.retry]
+            let retry = [known.item.retry.take(), offer.retry.take()]
                 .into_iter()
                 .flatten()
                 .max_by_key(|r| r.failed);
