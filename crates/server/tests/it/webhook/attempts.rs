@@ -62,7 +62,9 @@ async fn of_several_posts_of_one_message_the_first_that_answers_is_heard() {
         assert_eq!(call(&house, &late, status).await.refused(409), "STALE_TURN");
         let bearer = text(&late["mcp"]["headers"]["Authorization"]);
         let send = json!({
-            "text": "Yes, by a tool.", "inReplyTo": late["message"]["id"], "idempotencyKey": question,
+            "target": {"conversation": room}, "text": "Yes, by a tool.", "visibility": "channel",
+            "directedness": "ambient", "idempotencyKey": question,
+            "inReplyTo": late["message"]["id"],
         });
         let sent = house.tool(bearer.strip_prefix("Bearer ").unwrap(), "chat.send_message", send);
         assert_eq!(sent.await.unwrap_err(), "STALE_TURN");
@@ -107,7 +109,7 @@ async fn a_run_that_was_heard_of_was_taken_whatever_its_post_ends_with() {
     for (status, why) in [(500, "HTTP 500"), (400, "HTTP 400")] {
         remote.answers(&[status]);
         remote.hold(true);
-        house.say(&ann, &room, "@weather well?").await;
+        house.say(&ann, &room, &format!("@weather {status}?")).await;
         let delivery = remote.take().await;
         let shown = json!({"type": "status", "status": "looking"});
         call(&house, &delivery, shown).await.ok();
@@ -161,7 +163,7 @@ async fn a_reminder_that_is_tried_anew_keeps_its_key_and_is_another_attempt() {
     remote.answers(&[503]);
     let posts = [remote.post_later(&house).await, remote.post_later(&house).await];
     let [first, second] = posts.each_ref().map(Post::json);
-    assert_eq!((&first["type"], &second["type"]), (&json!("reminder"), &json!("reminder")));
+    assert_eq!((&first["kind"], &second["kind"]), (&json!("reminder"), &json!("reminder")));
     assert_eq!(key(&posts[0]), key(&posts[1]));
     assert_eq!(attempt(&second), attempt(&first) + 1);
     call(&house, &first, said("Hm.")).await.ok();
