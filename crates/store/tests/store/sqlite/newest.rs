@@ -154,7 +154,9 @@ fn a_repair_that_is_refused_has_accepted_no_loss() {
     accepts_nothing(folder.path(), "start this version's host on it first");
     let db = chorus_store::sqlite::Sqlite::alone(&database).unwrap();
     let db: &dyn chorus_store::db::Db = &db;
-    let epoch = db.one("SELECT epoch FROM workspace WHERE workspace = 1", &[], |row| row.int::<u64>(0)).unwrap();
+    let epoch = db
+        .one("SELECT epoch FROM workspace WHERE workspace = 1", &[], |row| row.int::<u64>(0))
+        .unwrap();
     assert_eq!(epoch, Some(1), "turns of before are good");
 }
 
