@@ -145,7 +145,7 @@ fn keys_stay_and_are_private() {
     }
 }
 
-// covers: OPS-425
+// covers: OPS-431
 #[test]
 fn keys_that_were_exchanged_are_the_same_when_they_are_read_again() {
     use std::os::unix::fs::PermissionsExt;

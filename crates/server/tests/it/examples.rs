@@ -219,7 +219,7 @@ async fn send(harness: &mut Harness, id: &Value, bytes: &str) -> Value {
     }
 }
 
-// covers: ATT-424
+// covers: ATT-426
 #[tokio::test]
 async fn the_examples_of_the_attention_protocol_are_taken_as_they_stand() {
     let Some(examples) = of("c2a-attention.md") else { return };

@@ -44,7 +44,7 @@ fn forged(house: &House, turn: &str, key: &[u8], issued: i64) -> String {
     format!("turn_{}", BASE64.encode([&signed[..], &mac].concat()))
 }
 
-// covers: OPS-425, OPS-426
+// covers: OPS-431, OPS-426
 #[tokio::test]
 async fn turns_of_the_old_key_end_and_are_offered_again() {
     let house = House::open().await;
@@ -77,7 +77,7 @@ async fn turns_of_the_old_key_end_and_are_offered_again() {
     assert_eq!(page["messages"][1]["text"], "I am");
 }
 
-// covers: OPS-425, OPS-426
+// covers: OPS-431, OPS-426
 #[tokio::test]
 async fn callbacks_of_the_old_key_end_and_the_agent_is_told_where_to_answer() {
     let house = webhook::open().await;
@@ -114,7 +114,7 @@ async fn callbacks_of_the_old_key_end_and_the_agent_is_told_where_to_answer() {
     call(&house, &next, json!({"type": "message", "content": "Sun."})).await.ok();
 }
 
-// covers: OPS-425
+// covers: OPS-431
 #[tokio::test]
 async fn who_follows_with_a_turn_of_the_old_key_hears_no_more() {
     let house = House::open().await;
