@@ -82,8 +82,8 @@ impl Run<'_> {
             return Ok(None);
         }
         let Some(cause) = self.cause(key, None)? else {
-            let (cause, hop) = self.what_waits_here(key)?;
-            return Ok(Some(Chain { cause, hop: hop.saturating_add(1) }));
+            let hop = self.hop_of_what_waits(key)?.saturating_add(1);
+            return Ok(Some(Chain { cause: None, hop }));
         };
         if cause.turn.is_some() {
             let delivery = cause.open.as_ref().and_then(|o| o.delivery(self.by.member));
@@ -172,26 +172,23 @@ impl Run<'_> {
                 if on_main_line && is_channel(&self.room(key).conversation) {
                     self.check_autonomous(sender.key, key)?;
                 }
-                let (cause, hop) = self.what_waits_here(key)?;
-                Ok(Verdict { cause, hop: hop.saturating_add(1), ..Verdict::default() })
+                let hop = self.hop_of_what_waits(key)?.saturating_add(1);
+                Ok(Verdict { hop, ..Verdict::default() })
             }
         }
     }
 
-    /// Of what waits for the caller here, the one that is furthest in its chain. An agent that names no turn and has taken
-    /// none up (it read the log, or never acknowledges) is likely to speak because of it, and two such agents
-    /// would else keep each other busy at the first hop.
-    fn what_waits_here(&mut self, key: ConversationKey) -> Result<(Option<EventRef>, u8)> {
+    /// The highest hop of what waits for the caller here. An agent that names no turn and has taken none up (it read the
+    /// log, or never acknowledges) is likely to speak because of that, and two such agents would else keep each
+    /// other busy at the first hop.
+    fn hop_of_what_waits(&mut self, key: ConversationKey) -> Result<u8> {
         let owed = self.ws.owed.get(&self.by.member).into_iter().flatten();
         let here: Vec<EventRef> = owed.rev().filter(|at| at.conversation == key).copied().collect();
-        let mut furthest = (None, 0);
+        let mut highest = 0;
         for at in here.into_iter().take(WAITING_HERE) {
-            let hop = self.recall(at)?.event.hop;
-            if hop > furthest.1 {
-                furthest = (Some(at), hop);
-            }
+            highest = highest.max(self.recall(at)?.event.hop);
         }
-        Ok(furthest)
+        Ok(highest)
     }
 
     /// What is allowed of a reply to an event, said in the turn of another one; none where nothing is open there.

@@ -140,7 +140,7 @@ impl Run<'_> {
     }
 
     /// Who runs the room, and who owns the agent, may keep its inboxes. For others there are none.
-    fn inbox_to_keep(&self, uid: Uid) -> Result<Inbox> {
+    pub(super) fn inbox_to_keep(&self, uid: Uid) -> Result<Inbox> {
         let found = self.directory().inboxes.get(&uid);
         let kept = found.filter(|inbox| self.must_keep(inbox.agent).is_ok());
         Ok(kept.map(|inbox| Inbox::clone(inbox)).ok_or_else(|| Refusal::not_found("inbox"))?)

@@ -246,7 +246,11 @@ impl Run<'_> {
             Command::Inbox(act) => {
                 let name = match &**act {
                     inbox::Act::Add { name, .. } => name.as_ref(),
-                    inbox::Act::Change { patch, .. } => patch.name.as_ref(),
+                    inbox::Act::Change { inbox, patch } => {
+                        // To whom it is not, it is unknown, and nothing waits.
+                        self.inbox_to_keep(*inbox)?;
+                        patch.name.as_ref()
+                    }
                     _ => None,
                 };
                 let fields = name.map(|name| vec![("name", name.to_string())]);
