@@ -92,9 +92,7 @@ impl App {
         // Whoever sent it may hang up from here on, and it is kept all the same.
         let counted = room.keep();
         match kept.await {
-            Ok(Outcome::Asset(asset)) => {
-                Ok(asset)
-            }
+            Ok(Outcome::Asset(asset)) => Ok(asset),
             Ok(other) => Err(unexpected(&other)),
             Err(refusal) => {
                 self.quotas.give_back(by.member, counted);

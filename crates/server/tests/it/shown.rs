@@ -269,7 +269,8 @@ async fn it_is_remembered_over_a_restart_wherever_it_was_told() {
             let event = harness.take().await;
             harness.reply(&event, "It is.").await.unwrap();
         } else {
-            let new = json!({"title": "narrow", "members": ["bot", "ann"]});
+            let new =
+                json!({"title": "narrow", "visibility": "private", "members": ["bot", "ann"]});
             let narrow = house.post(&house.operator(), "/v1/channels", new).await.ok();
             let narrow = narrow["id"].as_str().unwrap();
             house.say(&ann, narrow, &format!("@bot {SECRET}, is that clear?")).await;
@@ -304,7 +305,7 @@ async fn a_private_room_that_is_damaged_stops_nobody_who_was_told_nothing_there(
     let room = house.room(&["bot", "other"]).await;
     let (ann, bot) = (house.token("ann").await, house.token("bot").await);
     let mut harness = house.connect_as(&bot, json!({"resumable": true})).await;
-    let narrow = json!({"title": "narrow", "members": ["bot", "ann"]});
+    let narrow = json!({"title": "narrow", "visibility": "private", "members": ["bot", "ann"]});
     let narrow = house.post(&house.operator(), "/v1/channels", narrow).await.ok();
     let narrow = narrow["id"].as_str().unwrap();
     house.say(&ann, narrow, "nothing for you").await;
