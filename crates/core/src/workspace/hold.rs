@@ -106,7 +106,7 @@ impl<'a> Tracked<'a> {
     }
 
     /// To keep what was read, which is no change.
-    pub(super) fn to_load(&mut self) -> &mut Workspace {
+    pub(super) fn loading(&mut self) -> &mut Workspace {
         self.workspace
     }
 }

@@ -75,7 +75,7 @@ impl Run<'_> {
     pub(super) fn load(&mut self, key: ConversationKey) -> Result<()> {
         if !self.ws.rooms.contains_key(&key) {
             let room = self.facts.room(key)?.ok_or_else(|| Refusal::not_found("conversation"))?;
-            self.ws.to_load().admit(room);
+            self.ws.loading().admit(room);
         }
         Ok(())
     }
@@ -228,7 +228,7 @@ impl Run<'_> {
         let event = event.ok_or_else(|| Refusal::not_found("event"))?;
         let message = state.or(written_message).unwrap_or_default();
         // Kept, so that a later change of the message starts from all that came before.
-        if let Some(room) = self.ws.to_load().rooms.get_mut(&at.conversation) {
+        if let Some(room) = self.ws.loading().rooms.get_mut(&at.conversation) {
             room.learn(at.seq, &message);
         }
         Ok(Recalled { event, message, receipt: receipt.or(written_receipt) })

@@ -200,7 +200,7 @@ impl Run<'_> {
 
     /// Sessions that lost their connection so lately that they have what they accepted still.
     fn sessions_just_gone(&mut self, member: MemberKey) -> Vec<SessionKey> {
-        let ws = self.ws.to_load();
+        let ws = self.ws.loading();
         let (directory, told) = (&ws.directory, &mut ws.told);
         let (now, since) = (self.now, told.since.unwrap_or_default());
         let Some(left) = told.left.get_mut(&member) else { return Vec::new() };
@@ -216,7 +216,7 @@ impl Run<'_> {
         if self.ws.shared || !self.ws.told.read.contains(&whose) {
             let (member, session) = whose;
             let rows = self.facts.told(member, session, limits::TOLD_IN_PRIVATE + 1)?;
-            self.ws.to_load().told.take_rows(whose, rows);
+            self.ws.loading().told.take_rows(whose, rows);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! One endpoint, served: its session, what it is offered, and the posts under way.
 
 mod joining;
+mod taking;
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -9,7 +10,6 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue};
-use chorus_core::attention::Policy;
 use chorus_core::command::{Authority, By, Command, Offer, Outcome};
 use chorus_core::delivery::{Disposition, Retry};
 use chorus_core::endpoint::{Act, Endpoint, RUNTIME};
@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use super::Webhooks;
 use super::health::Health;
 use super::line::{Line, next};
-use super::payload::{self, Thought};
+use super::payload;
 use super::taken;
 use crate::app::App;
 use crate::app::endpoints::Reached;
@@ -335,28 +335,6 @@ impl Lane {
         Ok(())
     }
 
-    /// Whether what is next in a line is still to be posted. What was posted before is an attempt of its own now.
-    async fn is_to_be_posted(&self, by: By, line: &mut Line) -> Result<bool, Refusal> {
-        let Some(offer) = line.posted_before() else { return Ok(true) };
-        let again = Command::PostAgain { event: at(offer) };
-        match self.app.submit(by, again).await? {
-            Outcome::Attempt(attempt) => {
-                line.renew(attempt);
-                Ok(true)
-            }
-            _ => Ok(false),
-        }
-    }
-
-    /// The agent has what is first in a line.
-    fn taken(&mut self, by: By, line: &mut Line, now: Timestamp) {
-        let thought = line.done();
-        self.accept(by, &thought);
-        if !thought.reminds() {
-            self.ran(line, thought, now);
-        }
-    }
-
     /// What came of a post.
     async fn answered(
         &mut self,
@@ -421,48 +399,6 @@ impl Lane {
             }
         }
         None
-    }
-
-    /// The agent has them. It answers the newest; what its author said before that is part of the same thought.
-    fn accept(&mut self, by: By, thought: &Thought) {
-        let Some((newest, earlier)) = thought.fragments.split_last() else { return };
-        for fragment in earlier {
-            self.note_taken(by, &fragment.item, Some(Disposition::Superseded));
-        }
-        // That it was taken is the acknowledgement.
-        let acks = newest.item.decision.policy == Policy::AckOnly;
-        self.note_taken(by, &newest.item, acks.then_some(Disposition::Acknowledged));
-    }
-
-    fn note_taken(&mut self, by: By, offer: &Offer, ends: Option<Disposition>) {
-        let (event, attempt, uid) = (at(offer), offer.attempt, offer.entry.event.uid);
-        if self.lately.len() >= LATELY {
-            self.lately.clear();
-        }
-        self.lately.insert(uid, (attempt, ends));
-        let epoch = Some(self.endpoint.epoch);
-        taken::put(&self.app, by, Command::Accept { event, attempt, epoch });
-        if let Some(disposition) = ends {
-            let with_later = disposition == Disposition::Superseded;
-            let note = with_later.then(|| "delivered with what its author said after it".into());
-            taken::put(&self.app, by, Command::Dispose { event: uid, disposition, note });
-        }
-    }
-
-    /// It will not be posted any more: a dead letter, unless the agent has spoken all the same.
-    async fn give_up(&mut self, by: By, line: &mut Line, now: Timestamp) {
-        if let Some(offer) = line.posted_before() {
-            let (event, attempt) = (at(offer), offer.attempt);
-            let given_up = self.app.submit(by, Command::GiveUp { event, attempt }).await;
-            if matches!(given_up, Ok(Outcome::Taken)) {
-                return self.taken(by, line, now);
-            }
-        }
-        for fragment in line.done().fragments {
-            self.app.webhooks.runs.end(self.endpoint.member, at(&fragment.item));
-            let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
-            self.app.hand(by, Command::GiveUp { event, attempt });
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The protocol taken literally: its own examples, byte for byte, and ids that are ids.
 
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Remote, asked, call, messages, open, post, reached, to_callback};
 use crate::examples;

@@ -1,0 +1,78 @@
+//! What becomes of a delivery at its agent: tried anew, taken, or given up.
+
+use super::{LATELY, Lane, at};
+use crate::couriers::webhook::line::Line;
+use crate::couriers::webhook::payload::Thought;
+use crate::couriers::webhook::taken;
+
+use chorus_core::attention::Policy;
+use chorus_core::command::{By, Command, Offer, Outcome};
+use chorus_core::delivery::Disposition;
+use chorus_core::error::Refusal;
+use chorus_core::ids::Timestamp;
+
+impl Lane {
+    /// Whether what is next in a line is still to be posted. What was posted before is an attempt of its own now.
+    pub(super) async fn is_to_be_posted(&self, by: By, line: &mut Line) -> Result<bool, Refusal> {
+        let Some(offer) = line.posted_before() else { return Ok(true) };
+        let again = Command::PostAgain { event: at(offer) };
+        match self.app.submit(by, again).await? {
+            Outcome::Attempt(attempt) => {
+                line.renew(attempt);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The agent has what is first in a line.
+    pub(super) fn taken(&mut self, by: By, line: &mut Line, now: Timestamp) {
+        let thought = line.done();
+        self.accept(by, &thought);
+        if !thought.reminds() {
+            self.ran(line, thought, now);
+        }
+    }
+
+    /// The agent has them. It answers the newest; what its author said before that is part of the same thought.
+    pub(super) fn accept(&mut self, by: By, thought: &Thought) {
+        let Some((newest, earlier)) = thought.fragments.split_last() else { return };
+        for fragment in earlier {
+            self.note_taken(by, &fragment.item, Some(Disposition::Superseded));
+        }
+        // That it was taken is the acknowledgement.
+        let acks = newest.item.decision.policy == Policy::AckOnly;
+        self.note_taken(by, &newest.item, acks.then_some(Disposition::Acknowledged));
+    }
+
+    pub(super) fn note_taken(&mut self, by: By, offer: &Offer, ends: Option<Disposition>) {
+        let (event, attempt, uid) = (at(offer), offer.attempt, offer.entry.event.uid);
+        if self.lately.len() >= LATELY {
+            self.lately.clear();
+        }
+        self.lately.insert(uid, (attempt, ends));
+        let epoch = Some(self.endpoint.epoch);
+        taken::put(&self.app, by, Command::Accept { event, attempt, epoch });
+        if let Some(disposition) = ends {
+            let with_later = disposition == Disposition::Superseded;
+            let note = with_later.then(|| "delivered with what its author said after it".into());
+            taken::put(&self.app, by, Command::Dispose { event: uid, disposition, note });
+        }
+    }
+
+    /// It will not be posted any more: a dead letter, unless the agent has spoken all the same.
+    pub(super) async fn give_up(&mut self, by: By, line: &mut Line, now: Timestamp) {
+        if let Some(offer) = line.posted_before() {
+            let (event, attempt) = (at(offer), offer.attempt);
+            let given_up = self.app.submit(by, Command::GiveUp { event, attempt }).await;
+            if matches!(given_up, Ok(Outcome::Taken)) {
+                return self.taken(by, line, now);
+            }
+        }
+        for fragment in line.done().fragments {
+            self.app.webhooks.runs.end(self.endpoint.member, at(&fragment.item));
+            let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
+            self.app.hand(by, Command::GiveUp { event, attempt });
+        }
+    }
+}
