@@ -93,7 +93,7 @@ async fn call(house: &House, token: &str, session: &str, tool: &str, arguments: 
     let answer = posted(house, token, Some(session)).body(body).send().await.unwrap();
     assert_eq!(answer.status(), 200, "{tool} {arguments}");
     let answer = answer.text().await.unwrap();
-    let data = answer.lines().filter_map(|line| line.strip_prefix("data:"));
+    let mut data = answer.lines().filter_map(|line| line.strip_prefix("data:"));
     let answer = data.rfind(|data| data.contains("\"result\"")).unwrap_or(&answer);
     let answer: Value = serde_json::from_str(answer).unwrap();
     answer["result"]["structuredContent"].clone()
