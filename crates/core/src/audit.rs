@@ -98,7 +98,8 @@ pub fn record(
         return Some((Weight::Soft, record));
     }
     // It waits for a person, and nothing was done yet.
-    if matches!(answer, Ok(Outcome::Held(_))) {
+    // Nor was that given up which the agent has taken.
+    if matches!(answer, Ok(Outcome::Held(_) | Outcome::Taken)) {
         return None;
     }
     let (act, kept) = kept(command)?;

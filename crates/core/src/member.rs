@@ -413,6 +413,10 @@ impl Directory {
         name: &str,
         by: MemberKey,
     ) -> Result<(), Refusal> {
+        if fold(name) == HOST_HANDLE {
+            let why = format!("the name '{name}' is the host's own");
+            return Err(Refusal::new(Code::Conflict, why));
+        }
         let target = Target::Member(by);
         self.must_not_resemble(name, Some(target))?;
         let own = |m: &Arc<Member>| {

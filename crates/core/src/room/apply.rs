@@ -353,7 +353,7 @@ impl Room {
             self.lines.insert(event.thread, line);
             self.talk.push_back(Utterance::of(event, &message.text));
         }
-        if event.cause.is_none() && event.hop == 1 && event.thread.is_none() {
+        if event.cause.is_none() && event.hop > 0 && event.thread.is_none() {
             while self.autonomous.front().is_some_and(|(_, at)| event.at.since(*at) > HOUR_MS) {
                 self.autonomous.pop_front();
             }

@@ -109,8 +109,8 @@ impl Run<'_> {
             Some(Origin { at, only }) => {
                 self.load(at.conversation)?;
                 let conversation = self.room(at.conversation).conversation.uid;
-                let event = self.recall(at)?.event;
-                Some(Source { at, conversation, event: event.uid, only })
+                let recalled = self.recall_kept(at)?;
+                recalled.map(|r| Source { at, conversation, event: r.event.uid, only })
             }
             None => None,
         };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::failure::Unanswered;
-use super::{Result, Run, is_running};
+use super::{Failure, Result, Run, is_running};
 use crate::attention::{Mode, Policy};
 use crate::command::{Effect, Offer, Outcome, RemoteNews};
 use crate::delivery::{Delivery, Disposition, Fired, State};
@@ -53,7 +53,11 @@ impl Run<'_> {
             let open = self.room(at.conversation).open.get(&at.seq);
             let state = open.and_then(|o| o.delivery(member)).map(|d| d.state);
             if matches!(state, Some(State::Offered { .. } | State::Accepted { .. })) {
-                self.offer(at, member)?;
+                match self.offer(at, member) {
+                    // Of what is damaged nothing can be offered, and the others are.
+                    Err(Failure::Unavailable(why)) if why.damaged => continue,
+                    done => done?,
+                }
                 self.ws.track(at);
             }
         }

@@ -29,7 +29,7 @@ impl Run<'_> {
                 let same = |new: &Option<String>, old: Option<&Arc<str>>| {
                     new.is_none() || new.as_deref() == old.map(|old| &**old)
                 };
-                let is_same = old.is_some_and(|old| {
+                let is_same = old.is_none_or(|old| {
                     same(&fields.owner, old.owner.as_ref())
                         && same(&fields.identities, old.identities.as_ref())
                 });

@@ -112,8 +112,10 @@ impl Run<'_> {
     /// come by a callback. That a run which was taken before has spoken says nothing of a reminder.
     fn is_taken(&self, at: EventRef) -> bool {
         let open = self.room(at.conversation).open.get(&at.seq);
-        open.and_then(|open| open.delivery(self.by.member))
-            .is_none_or(|d| !d.is_open() || d.taken.is_none() && (d.heard || d.voice > 0))
+        open.and_then(|open| open.delivery(self.by.member)).is_none_or(|d| {
+            let spoke = d.taken.is_none() && (d.heard || d.voice > 0);
+            !d.is_open() || is_running(d.state) || spoke
+        })
     }
 
     /// Whether what was offered with this attempt is still to be posted by the caller.

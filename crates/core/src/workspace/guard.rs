@@ -9,7 +9,7 @@ use crate::command::Turn;
 use crate::delivery::{Delivery, Disposition, Open, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Timestamp};
+use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp};
 use crate::limits;
 use crate::member::Member;
 use crate::stimulus::Chain;
@@ -82,7 +82,7 @@ impl Run<'_> {
             return Ok(None);
         }
         let Some(cause) = self.cause(key, None)? else {
-            let hop = self.hop_of_what_waits(key)?.saturating_add(1);
+            let hop = self.hop_of_what_waits(key).saturating_add(1);
             return Ok(Some(Chain { cause: None, hop }));
         };
         if cause.turn.is_some() {
@@ -172,23 +172,22 @@ impl Run<'_> {
                 if on_main_line && is_channel(&self.room(key).conversation) {
                     self.check_autonomous(sender.key, key)?;
                 }
-                let hop = self.hop_of_what_waits(key)?.saturating_add(1);
+                let hop = self.hop_of_what_waits(key).saturating_add(1);
                 Ok(Verdict { hop, ..Verdict::default() })
             }
         }
     }
 
-    /// The highest hop of what waits for the caller here. An agent that names no turn and has taken none up (it read the
-    /// log, or never acknowledges) is likely to speak because of that, and two such agents would else keep each
-    /// other busy at the first hop.
-    fn hop_of_what_waits(&mut self, key: ConversationKey) -> Result<u8> {
-        let owed = self.ws.owed.get(&self.by.member).into_iter().flatten();
-        let here: Vec<EventRef> = owed.rev().filter(|at| at.conversation == key).copied().collect();
-        let mut highest = 0;
-        for at in here.into_iter().take(WAITING_HERE) {
-            highest = highest.max(self.recall(at)?.event.hop);
-        }
-        Ok(highest)
+    /// The highest hop of what waits for the caller here since a person spoke. An agent that names no turn and has taken
+    /// none up (it read the log, or never acknowledges) is likely to speak because of that, and two such agents
+    /// would else keep each other busy at the first hop.
+    fn hop_of_what_waits(&self, key: ConversationKey) -> u8 {
+        let owed = self.ws.owed.get(&self.by.member);
+        let (Some(room), Some(owed)) = (self.ws.rooms.get(&key), owed) else { return 0 };
+        let at = |seq| EventRef { conversation: key, seq: Seq(seq) };
+        let newest_first = owed.range(at(0)..=at(u64::MAX)).rev().take(WAITING_HERE);
+        let hops = newest_first.filter_map(|at| room.open.get(&at.seq).map(|open| open.hop));
+        hops.take_while(|hop| *hop > 0).max().unwrap_or(0)
     }
 
     /// What is allowed of a reply to an event, said in the turn of another one; none where nothing is open there.

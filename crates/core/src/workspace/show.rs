@@ -117,9 +117,13 @@ impl Run<'_> {
     /// The first of these whose words would be carried to somebody who cannot read them there. Whoever was told in more
     /// places than are looked at is held.
     fn carried(&mut self, sources: Vec<Origin>, readers: &Readers) -> Result<Option<Origin>> {
-        for (n, source) in sources.into_iter().enumerate() {
+        for (n, mut source) in sources.into_iter().enumerate() {
             if n < limits::TOLD_IN_PRIVATE && !self.carries(&source, readers)? {
                 continue;
+            }
+            // What was offered in a batch that came to nothing is not in the log.
+            if self.load(source.at.conversation).is_ok() {
+                source.at.seq = source.at.seq.min(self.room(source.at.conversation).head.seq);
             }
             match self.recall_kept(source.at) {
                 Ok(Some(_)) => return Ok(Some(source)),
@@ -141,10 +145,12 @@ impl Run<'_> {
             let mut carried = None;
             for place in self.facts.asset_places(*file, self.by.member)? {
                 self.load(place.conversation)?;
-                // One that is pinned is shown to all who read there, like what was said there last.
                 let newest = self.room(place.conversation).head.seq;
-                let seq = if place.seq == Seq(0) { newest } else { place.seq };
-                let place = self.origin(EventRef { seq, ..place })?;
+                let place = match place.seq {
+                    // One that is pinned is shown to all who read there.
+                    Seq(0) => Some(Origin { at: EventRef { seq: newest, ..place }, only: None }),
+                    _ => self.origin(place)?,
+                };
                 carried = match place {
                     Some(place) if self.carries(&place, readers)? => Some(place),
                     _ => None,

@@ -9,7 +9,7 @@ use chorus_core::schedule::{Act, NewSchedule, Schedule, SchedulePatch, When};
 use chorus_core::stimulus::{Chain, StimulusState};
 use chorus_core::thread::ThreadKind;
 
-use crate::house::{ALICE, House, REVIEWER, SCOUT, WRITER, code};
+use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, WRITER, code};
 use crate::stimuli::{ask, idea, said, stimuli};
 
 fn thread(house: &mut House, kind: ThreadKind) -> chorus_core::ids::Uid {
@@ -158,4 +158,22 @@ fn agents_that_take_nothing_up_come_to_an_end_too() {
     let counted: Vec<u8> = (1..=hops.len() as u8).collect();
     assert_eq!(hops.iter().copied().take(12).collect::<Vec<_>>(), counted[..12.min(counted.len())]);
     assert_eq!(hops.iter().max(), Some(&limits::HOP_END));
+}
+
+// covers: ATT-96, ATT-99
+#[test]
+fn an_agent_that_takes_nothing_up_opens_no_more_subjects_for_it() {
+    let mut house = House::new();
+    house.says(REVIEWER, "@scout what do you think of the plan?");
+    let opened: Vec<_> =
+        (0..5).map(|n| house.post(SCOUT, Say::to(house.ops, &format!("subject {n}")))).collect();
+    assert!(opened[..4].iter().all(Result::is_ok), "{opened:?}");
+    let hops = opened[..4].iter().flatten().map(|said| house.event(*said).hop).collect::<Vec<_>>();
+    assert_eq!(hops, [2; 4]);
+    assert_eq!(code(opened.into_iter().next_back().unwrap()), Code::RateLimited);
+    // A person has spoken: what it says next is of that.
+    house.pass(3_600_001);
+    house.says(ALICE, "@scout and you?");
+    let said = house.post(SCOUT, Say::to(house.ops, "one thing")).expect("an hour later");
+    assert_eq!(house.event(said).hop, 1);
 }

@@ -237,7 +237,11 @@ impl App {
                 if let Some((span, traces, writer)) = traced {
                     traces.answered(span, &result, writer.commit());
                 }
-                if matches!(result, Err(_) | Ok(Outcome::Held(_))) {
+                // A retry of what was made before makes nothing.
+                if matches!(
+                    result,
+                    Err(_) | Ok(Outcome::Held(_) | Outcome::Thread { opened: false, .. })
+                ) {
                     limits.give_back(made);
                 }
                 // Whoever asked may have gone.

@@ -174,11 +174,12 @@ impl App {
         }
         let kept = self.auth.rotate(rotation);
         kept.map_err(|e| failed(format!("the new key could not be kept: {e}")))?;
+        // Before anything that can break off: who works on something goes on with another token.
+        let offered = self.submit(By::host(), Command::OfferAgain);
         let kid = self.auth.kid();
         self.note(caller.by, Act::RotateKey, &kid, None).await?;
         self.look_at_tokens();
-        // Who works on something goes on with another token.
-        self.submit(By::host(), Command::OfferAgain).await?;
+        offered.await?;
         let retired = self.auth.retired(now).into_iter();
         let shown =
             |old: crate::auth::Retired| RetiredKey { honoured_until: old.until(), kid: old.kid };

@@ -26,6 +26,9 @@ pub(in crate::workspace) struct Told {
     read: HashSet<Whose>,
     /// Those who have something without a row.
     unwritten: BTreeSet<Whose>,
+    /// Those who had, until the commands of this time.
+    taken: BTreeSet<Whose>,
+    batch: Option<Timestamp>,
     /// Sessions that were connected and are not, which may still run.
     left: HashMap<MemberKey, Vec<SessionKey>>,
     /// When this host first did anything: whoever was connected before may not be back yet.
@@ -58,6 +61,10 @@ impl Told {
 
     pub(in crate::workspace) fn begin(&mut self, now: Timestamp) {
         self.since.get_or_insert(now);
+        // The commands of a batch are of one time.
+        if self.batch.replace(now) != Some(now) {
+            self.taken.clear();
+        }
     }
 
     /// The session is not connected any more.
@@ -81,9 +88,11 @@ impl Told {
 
     /// A batch came to nothing, and with it what went along.
     pub(in crate::workspace) fn write_again(&mut self) {
-        for (whose, entries) in &mut self.of {
-            entries.iter_mut().for_each(|entry| entry.written = false);
-            self.unwritten.insert(*whose);
+        for whose in std::mem::take(&mut self.taken) {
+            if let Some(entries) = self.of.get_mut(&whose) {
+                entries.iter_mut().for_each(|entry| entry.written = false);
+                self.unwritten.insert(whose);
+            }
         }
     }
 
@@ -91,6 +100,7 @@ impl Told {
     pub(in crate::workspace) fn take_unwritten(&mut self) -> Vec<Private> {
         let mut rows = Vec::new();
         for whose in std::mem::take(&mut self.unwritten) {
+            self.taken.insert(whose);
             for entry in self.of.get_mut(&whose).into_iter().flatten().filter(|e| !e.written) {
                 entry.written = true;
                 rows.push(entry.private.clone());
@@ -195,6 +205,9 @@ impl Run<'_> {
             told.extend(all.filter(|p| p.counts(now)).cloned());
         }
         told.sort_by_key(|private| std::cmp::Reverse(private.when));
+        // What several sessions know is one place.
+        let mut seen = HashSet::new();
+        told.retain(|private| seen.insert((private.at.conversation, private.only.clone())));
         Ok(told.into_iter().map(|Private { at, only, .. }| Origin { at, only }).collect())
     }
 

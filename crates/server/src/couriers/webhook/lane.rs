@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use chorus_core::command::{Authority, By, Command, Offer, Outcome};
 use chorus_core::delivery::{Disposition, Retry};
 use chorus_core::endpoint::{Act, Endpoint, RUNTIME};
-use chorus_core::error::Refusal;
+use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
 use chorus_core::ids::{ConversationKey, Prefix, SessionKey, Timestamp, Uid};
 use chorus_core::member::Session;
@@ -293,9 +293,18 @@ impl Lane {
                 break;
             };
             self.join(*by, line).await;
-            if !self.is_to_be_posted(*by, line).await? {
-                self.taken(*by, line, now);
-                continue;
+            match self.is_to_be_posted(*by, line).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.taken(*by, line, now);
+                    continue;
+                }
+                // It was settled so long ago that nobody remembers the offer.
+                Err(refusal) if refusal.code == Code::Conflict => {
+                    line.done();
+                    continue;
+                }
+                Err(refusal) => return Err(refusal),
             }
             let Some(thought) = line.start() else { break };
             let Some(offer) = thought.newest().map(|f| &f.item) else { break };

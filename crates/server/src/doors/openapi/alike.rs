@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
+use axum::http::Method as Verb;
 use axum::http::request::Parts;
 use chorus_core::error::Refusal;
 use chorus_wire::attention::descriptors::Tool;
@@ -253,14 +254,18 @@ async fn asked(
     parts: &mut Parts,
     body: &[u8],
 ) -> Result<Map<String, Value>, Refusal> {
+    // A handler reads the body or the query, never both: what it does not read is not what is asked for.
+    let has_body = matches!(parts.method, Verb::POST | Verb::PUT | Verb::PATCH);
     let mut asked: Map<String, Value> = match body {
-        b"" => Map::new(),
-        body => serde_json::from_slice(body)
+        body if has_body && !body.is_empty() => serde_json::from_slice(body)
             .map_err(|e| Refusal::invalid(format!("the body is not as it should be: {e}")))?,
+        _ => Map::new(),
     };
-    let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
-    let query = query.map_err(|e| Refusal::invalid(format!("the query: {}", e.body_text())))?;
-    asked.extend(query.0.into_iter().map(|(name, value)| (name, word(value))));
+    if !has_body {
+        let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
+        let query = query.map_err(|e| Refusal::invalid(format!("the query: {}", e.body_text())))?;
+        asked.extend(query.0.into_iter().map(|(name, value)| (name, word(value))));
+    }
     let path = RawPathParams::from_request_parts(parts, app).await;
     let path = path.map_err(|e| Refusal::invalid(format!("the path: {}", e.body_text())))?;
     asked.extend(path.iter().map(|(name, id)| (name.to_owned(), id.into())));
@@ -270,7 +275,7 @@ async fn asked(
 /// A number of a query is one of a tool.
 fn word(value: String) -> Value {
     match value.parse::<u64>() {
-        Ok(number) => number.into(),
-        Err(_) => value.into(),
+        Ok(number) if number.to_string() == value => number.into(),
+        _ => value.into(),
     }
 }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::app::alike::READS;
 use crate::auth::Caller;
 use crate::doors::tools::Given;
 
@@ -111,11 +112,17 @@ impl Tool {
             Self::Search => {
                 let elsewhere = arguments.contains_key("conversation");
                 arguments.insert("conversation".to_owned(), here.into());
+                let asked = arguments.clone();
                 match Search::deserialize(Value::Object(arguments)) {
                     Ok(_) if elsewhere => {
                         Err(Refusal::invalid("the arguments: this searches the one channel"))
                     }
-                    Ok(asked) => app.search(caller, asked).await.and_then(|f| Given::of(&f, false)),
+                    Ok(search) => match app.may_do(caller, READS, asked).await {
+                        Ok(()) => {
+                            app.search(caller, search).await.and_then(|f| Given::of(&f, false))
+                        }
+                        Err(refusal) => Err(refusal),
+                    },
                     Err(why) => Err(wrong(why)),
                 }
             }

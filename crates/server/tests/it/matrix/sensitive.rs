@@ -126,6 +126,10 @@ async fn the_same_by_rest_and_by_another_tool_is_the_same_request() {
     let patch = Some(json!({"status": "resolved", "reason": "done"}));
     let resolve = async || house.send(&bot, Method::PATCH, &path, patch.clone()).await;
     assert_eq!(resolve().await.refused(403), "APPROVAL_REQUIRED");
+    // A query that nobody reads says nothing of it.
+    let beside = format!("{path}?status=blocked&reason=other");
+    let asked = house.send(&bot, Method::PATCH, &beside, patch.clone()).await;
+    assert_eq!(asked.refused(403), "APPROVAL_REQUIRED");
     let update = json!({"thread_id": thread, "status": "resolved", "reason": "done"});
     for (tool, args) in [
         ("chat.resolve", json!({"threadId": thread, "note": "done"})),
@@ -161,5 +165,19 @@ async fn a_resource_is_read_as_the_tool_that_reads_it() {
             let read = client.0.read_resource(ReadResourceRequestParams::new(uri.clone())).await;
             assert_eq!(read.is_ok(), reads, "{uri}: {read:?}");
         }
+    }
+}
+
+// covers: ATT-422
+#[tokio::test]
+async fn to_search_a_channel_by_its_own_tool_is_to_read_it() {
+    let house = host("read_messages").await;
+    let room = house.room(&["bot"]).await;
+    let path = format!("/v1/mcp/{room}");
+    for (who, finds) in [("bot", false), ("ann", true)] {
+        let client = house.mcp_at(&house.token(who).await, Wire::Sessions, &path).await;
+        let found = client.call("search_messages", json!({"q": "swordfish"})).await;
+        assert_eq!(found.is_ok(), finds, "{who}: {found:?}");
+        assert_eq!(found.err().as_deref(), (!finds).then_some("APPROVAL_REQUIRED"));
     }
 }

@@ -62,17 +62,21 @@ impl Lane {
 
     /// It will not be posted any more: a dead letter, unless the agent has spoken all the same.
     pub(super) async fn give_up(&mut self, by: By, line: &mut Line, now: Timestamp) {
+        let mut given_up = None;
         if let Some(offer) = line.posted_before() {
             let (event, attempt) = (at(offer), offer.attempt);
-            let given_up = self.app.submit(by, Command::GiveUp { event, attempt }).await;
-            if matches!(given_up, Ok(Outcome::Taken)) {
-                return self.taken(by, line, now);
+            match self.app.submit(by, Command::GiveUp { event, attempt }).await {
+                Ok(Outcome::Taken) => return self.taken(by, line, now),
+                Ok(_) => given_up = Some(event),
+                Err(_) => {}
             }
         }
         for fragment in line.done().fragments {
-            self.app.webhooks.runs.end(self.endpoint.member, at(&fragment.item));
             let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
-            self.app.hand(by, Command::GiveUp { event, attempt });
+            self.app.webhooks.runs.end(self.endpoint.member, event);
+            if given_up != Some(event) {
+                self.app.hand(by, Command::GiveUp { event, attempt });
+            }
         }
     }
 }
