@@ -173,7 +173,7 @@ async fn a_resource_is_read_as_the_tool_that_reads_it() {
 async fn to_search_a_channel_by_its_own_tool_is_to_read_it() {
     let house = host("read_messages").await;
     let room = house.room(&["bot"]).await;
-    let path = format!("/v1/mcp/{room}");
+    let path = format!("/mcp/{room}");
     for (who, finds) in [("bot", false), ("ann", true)] {
         let client = house.mcp_at(&house.token(who).await, Wire::Sessions, &path).await;
         let found = client.call("search_messages", json!({"q": "swordfish"})).await;
