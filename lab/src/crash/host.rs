@@ -144,8 +144,8 @@ impl Host {
     pub(crate) fn doctor(&self) -> Result<(), String> {
         let mut command = self.command();
         command.arg("doctor");
-        if let Some((url, _)) = &self.database {
-            command.args(["--database", url]);
+        if let Some((url, keys)) = &self.database {
+            command.args(["--database", url]).env("CHORUS_KEYS", keys);
         }
         let ran = command.output().map_err(|e| format!("doctor: {e}"))?;
         match ran.status.success() {
