@@ -76,21 +76,21 @@ impl Arguments {
     }
 }
 
-/// Something that an agent took up in private.
+/// Something that an agent was shown in private.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Private {
     pub member: MemberKey,
-    /// None: by an agent that had no session there.
+    /// None: the agent had no session that was connected.
     pub session: Option<SessionKey>,
     pub at: EventRef,
     /// Whom it was for, when not for all of its room.
     pub only: Option<Arc<[MemberKey]>>,
-    /// When it was taken up.
+    /// When it was shown.
     pub when: Timestamp,
 }
 
 impl Private {
-    /// Whether it counts still: a session's does while that runs, and what was taken up in none for a while.
+    /// Whether it still counts: what a session was shown does while that runs, and what was shown in none for a while.
     pub fn counts(&self, now: Timestamp) -> bool {
         self.session.is_some() || now.since(self.when) < limits::TOLD_APART_MS
     }

@@ -7,8 +7,11 @@ use std::sync::Arc;
 
 use crate::error::Refusal;
 use crate::event::{Hash, Message};
-use crate::ids::{MemberKey, Prefix, Timestamp, Uid};
+use crate::ids::{MemberKey, Prefix, Seq, Timestamp, Uid};
 use crate::limits::FILE_NAME_BYTES;
+
+/// What is pinned to a conversation stands beside what its messages refer to, under a seq that no event has.
+pub const PINNED: Seq = Seq(0);
 
 /// A file that the host keeps.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]

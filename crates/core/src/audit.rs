@@ -97,8 +97,7 @@ pub fn record(
     if let Some(record) = beside::moderated(by, command, answer, now) {
         return Some((Weight::Soft, record));
     }
-    // It waits for a person, and nothing was done yet.
-    // Nor was that given up which the agent has taken.
+    // Nothing was done: it waits for a person, or the agent has taken what was to be given up.
     if matches!(answer, Ok(Outcome::Held(_) | Outcome::Taken)) {
         return None;
     }

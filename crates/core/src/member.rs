@@ -413,10 +413,7 @@ impl Directory {
         name: &str,
         by: MemberKey,
     ) -> Result<(), Refusal> {
-        if fold(name) == HOST_HANDLE {
-            let why = format!("the name '{name}' is the host's own");
-            return Err(Refusal::new(Code::Conflict, why));
-        }
+        must_not_be_the_hosts(name)?;
         let target = Target::Member(by);
         self.must_not_resemble(name, Some(target))?;
         let own = |m: &Arc<Member>| {
@@ -433,14 +430,18 @@ impl Directory {
 
     /// Two targets of one name would make it name nobody, so the second is refused.
     fn check_free(&self, name: &str) -> Result<(), Refusal> {
-        if fold(name) == HOST_HANDLE {
-            let why = format!("the name '{name}' is the host's own");
-            return Err(Refusal::new(Code::Conflict, why));
-        }
+        must_not_be_the_hosts(name)?;
         let taken = self.names.is_taken(name);
         if taken {
             return Err(Refusal::new(Code::Conflict, format!("the name '{name}' is taken")));
         }
         Ok(())
+    }
+}
+
+fn must_not_be_the_hosts(name: &str) -> Result<(), Refusal> {
+    match fold(name) == HOST_HANDLE {
+        true => Err(Refusal::new(Code::Conflict, format!("the name '{name}' is the host's own"))),
+        false => Ok(()),
     }
 }

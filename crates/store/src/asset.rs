@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+pub(crate) use chorus_core::asset::PINNED;
 use chorus_core::asset::{Asset, Kept};
 use chorus_core::conversation::Visibility;
 use chorus_core::event::{Change, Event, EventRef, Hash, Message};
@@ -126,9 +127,6 @@ pub(crate) fn log(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
         _ => Ok(()),
     }
 }
-
-/// What is pinned to a conversation stands beside what its messages refer to, under a seq that no event has.
-pub(crate) const PINNED: Seq = Seq(0);
 
 /// Whether a reference is of a part of the log that is kept.
 pub(crate) fn is_kept(seq: Seq, base: Seq) -> bool {

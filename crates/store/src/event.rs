@@ -179,12 +179,12 @@ pub(crate) fn after(
     seq: Seq,
     limit: usize,
 ) -> Result<Vec<Arc<Event>>> {
-    let sql = format!(
-        "{} WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq LIMIT $4",
-        EVENT.select()
-    );
-    let values = [workspace.into(), key.0.into(), seq.0.into(), (limit as u64).into()];
-    db.all(&sql, &values, |row| checked(row).map(Arc::new))
+    let mut found = Vec::new();
+    each_after(db, workspace, key, seq, limit, &mut |event| {
+        found.push(Arc::new(event?));
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// The same, without those that cannot be read or say something else than what was hashed.
@@ -195,20 +195,31 @@ pub(crate) fn readable_after(
     seq: Seq,
     limit: usize,
 ) -> Result<Vec<Arc<Event>>> {
-    let sql = format!(
-        "{} WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq LIMIT $4",
-        EVENT.select()
-    );
-    let values = [workspace.into(), key.0.into(), seq.0.into(), (limit as u64).into()];
     let mut found = Vec::new();
-    db.query(&sql, &values, &mut |row| {
-        match checked(row) {
+    each_after(db, workspace, key, seq, limit, &mut |event| {
+        match event {
             Err(Error::Corrupt(_)) => {}
             event => found.push(Arc::new(event?)),
         }
         Ok(())
     })?;
     Ok(found)
+}
+
+fn each_after(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    seq: Seq,
+    limit: usize,
+    each: &mut dyn FnMut(Result<Event>) -> Result<()>,
+) -> Result<()> {
+    let sql = format!(
+        "{} WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq LIMIT $4",
+        EVENT.select()
+    );
+    let values = [workspace.into(), key.0.into(), seq.0.into(), (limit as u64).into()];
+    db.query(&sql, &values, &mut |row| each(checked(row)))
 }
 
 /// The events after a seq in each of several conversations, in order.

@@ -145,7 +145,7 @@ impl Host {
         let mut command = self.command();
         command.arg("doctor");
         if let Some((url, keys)) = &self.database {
-            command.args(["--database", url]).env("CHORUS_KEYS", keys);
+            command.args(["--database", url, "--keys"]).arg(keys);
         }
         let ran = command.output().map_err(|e| format!("doctor: {e}"))?;
         match ran.status.success() {

@@ -2,6 +2,8 @@
 //! It reads the folder itself, so that it works beside a running host and without one. `--repair` mends what can be made
 //! again from the logs, and needs the folder for itself.
 
+use std::path::PathBuf;
+
 use chorus_core::error::Code;
 use chorus_server::{Place, Repair, Report, repair, verify};
 use serde_json::{Value, json};
@@ -18,10 +20,14 @@ pub(crate) struct Args {
     /// Mend what does not fit the logs; no host may run there
     #[arg(long)]
     repair: bool,
+    /// Where the keys are, when not in the data folder
+    #[arg(long, env = "CHORUS_KEYS", value_name = "DIR")]
+    keys: Option<PathBuf>,
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let (place, data, keys) = args.database.place_and_keys(context)?;
+    let keys = args.keys.or(keys);
     if matches!(place, Place::Folder { .. }) && !data.is_dir() {
         let none =
             Failure::new(Code::NotFound, format!("there is no data folder {}", data.display()));

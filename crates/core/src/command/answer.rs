@@ -80,7 +80,7 @@ pub enum Outcome {
         event: Uid,
         disposition: Disposition,
     },
-    /// With which number something is posted once more.
+    /// The number under which something is posted again.
     Attempt(u16),
     /// The agent has what was posted, whatever its endpoint says: it has spoken, or the matter is closed.
     Taken,

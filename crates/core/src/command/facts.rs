@@ -94,8 +94,8 @@ pub trait Facts {
     fn may_see_asset(&mut self, _uid: Uid, _member: MemberKey) -> Result<bool, Unavailable> {
         Ok(false)
     }
-    /// Where a file that another brought is shown to a member: messages, and conversations that it is pinned to, whose seq
-    /// is 0.
+    /// Where a file that another brought is shown to a member: messages, and conversations that it is pinned to
+    /// ([`crate::asset::PINNED`]).
     fn asset_places(
         &mut self,
         _uid: Uid,

@@ -28,7 +28,7 @@ impl Delivery {
         self.before.fence < attempt && attempt <= self.attempt
     }
 
-    /// It is made once more; gives with which number.
+    /// It is made once more; gives its number.
     pub fn next_attempt(&mut self) -> u16 {
         self.attempt = self.attempt.saturating_add(1);
         self.attempt

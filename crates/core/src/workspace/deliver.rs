@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::failure::Unanswered;
 use super::{Failure, Result, Run, is_running};
-use crate::attention::{Mode, Policy};
+use crate::attention::Policy;
 use crate::command::{Effect, Offer, Outcome, RemoteNews};
 use crate::delivery::{Delivery, Disposition, Fired, State};
 use crate::error::{Code, Refusal};
@@ -110,7 +110,7 @@ impl Run<'_> {
             room.must_store(at.seq);
         }
         self.ws.count_running(member, was_running, false);
-        if decision.mode != Mode::Notify {
+        if decision.mode.shows_content() {
             // An agent may speak of it before it has said that it takes it up.
             self.note_told_to(member, Some(session), at)?;
         }

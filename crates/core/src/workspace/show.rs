@@ -3,7 +3,8 @@
 //! Invariant: words of an agent reach nobody whom their private cause does not reach, unless a person has agreed: as a
 //! message, which is kept whole ([`super::approve`]), or as anything else that has words, which comes through here
 //! before it is done, from whatever door. What was told in private is remembered for as long as the session runs that
-//! was told it; an act that names a turn is judged by that turn's cause alone.
+//! was told it ([`told`]). An act that names a turn is judged by that turn's cause alone, and any other by all that
+//! its agent was told.
 
 mod project;
 mod told;
@@ -12,12 +13,13 @@ mod words;
 use std::sync::Arc;
 
 use super::{Failure, Result, Run};
+use crate::asset::PINNED;
 use crate::command::{Command, Outcome};
 use crate::conversation::Visibility;
 use crate::delivery::{Disposition, State};
 use crate::error::{Code, Refusal};
 use crate::event::{EventRef, Message};
-use crate::ids::{ConversationKey, MemberKey, Prefix, Seq, Uid};
+use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use crate::limits;
 pub(super) use told::Told;
 use words::{Readers, Shown};
@@ -148,7 +150,7 @@ impl Run<'_> {
                 let newest = self.room(place.conversation).head.seq;
                 let place = match place.seq {
                     // One that is pinned is shown to all who read there.
-                    Seq(0) => Some(Origin { at: EventRef { seq: newest, ..place }, only: None }),
+                    PINNED => Some(Origin { at: EventRef { seq: newest, ..place }, only: None }),
                     _ => self.origin(place)?,
                 };
                 carried = match place {

@@ -83,12 +83,7 @@ impl Run<'_> {
         draft.idempotency = opening.idempotency;
         let event = self.room_mut(key).log(draft);
         self.publish(event.clone())?;
-        match self.thread_outcome(key, ThreadKey(event.seq.0))? {
-            Outcome::Thread { conversation, thread, .. } => {
-                Ok(Outcome::Thread { conversation, thread, opened: true })
-            }
-            other => Ok(other),
-        }
+        self.thread_as(key, ThreadKey(event.seq.0), true)
     }
 
     /// The conversation of a thread that has its own. Whatever could be refused is refused before it is made.
@@ -366,10 +361,15 @@ impl Run<'_> {
         key: ConversationKey,
         thread: ThreadKey,
     ) -> Result<Outcome> {
+        self.thread_as(key, thread, false)
+    }
+
+    /// The thread, and whether it was opened just now.
+    fn thread_as(&self, key: ConversationKey, thread: ThreadKey, opened: bool) -> Result<Outcome> {
         let room = self.room(key);
         let thread = room.threads.get(&thread).cloned();
         let thread = thread.ok_or_else(|| Refusal::not_found("thread"))?;
-        Ok(Outcome::Thread { conversation: room.conversation.clone(), thread, opened: false })
+        Ok(Outcome::Thread { conversation: room.conversation.clone(), thread, opened })
     }
 }
 

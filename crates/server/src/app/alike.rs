@@ -15,9 +15,9 @@ pub(crate) const SUMMARIZE: Tool = Tool::Threads(Method::SummarizeThread);
 pub(crate) const SET_STATUS: Tool = Tool::Threads(Method::UpdateThreadStatus);
 
 /// What is asked, by name.
-pub(crate) struct Asked(pub(crate) Map<String, Value>);
+pub(crate) struct Call(pub(crate) Map<String, Value>);
 
-impl Asked {
+impl Call {
     /// What is `old` here is `new` there.
     pub(crate) fn called(mut self, old: &str, new: &str) -> Self {
         if let Some(value) = self.0.remove(old) {
@@ -41,10 +41,10 @@ impl Asked {
 pub(crate) struct Like {
     pub(crate) tool: Tool,
     /// Its arguments for what is asked; none where it would not do that.
-    pub(crate) arguments: fn(Asked) -> Option<Asked>,
+    pub(crate) arguments: fn(Call) -> Option<Call>,
 }
 
-pub(crate) const fn like(tool: Tool, arguments: fn(Asked) -> Option<Asked>) -> Like {
+pub(crate) const fn like(tool: Tool, arguments: fn(Call) -> Option<Call>) -> Like {
     Like { tool, arguments }
 }
 

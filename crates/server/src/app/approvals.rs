@@ -11,7 +11,7 @@ use chorus_wire::{canonical, jsonrpc};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::alike::{Asked as Call, Like, like, of_tool};
+use super::alike::{Call, Like, like, of_tool};
 use super::{App, ids, unexpected};
 use crate::auth::Caller;
 use crate::view;

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::App;
 use super::send::Letter;
-use super::turns::Shown;
+use super::turns::ShownTo;
 use crate::auth::callback::{Callback, Called, Purpose, STANDING_MS};
 use crate::couriers::feed::Live;
 
@@ -79,20 +79,20 @@ impl App {
                         self.say(called, content, id, key).await
                     }
                     CallbackEvent::RequestCallback => self.standing(called).await,
-                    event => self.show_deed(called, shown, event),
+                    event => self.relay(called, shown, event),
                 }
             }
         }
     }
 
     /// The gate, which is core's: what has no right to be shown is refused. Gives to whom it may be.
-    async fn pass(&self, called: &Called) -> Result<Shown, Refusal> {
+    async fn pass(&self, called: &Called) -> Result<ShownTo, Refusal> {
         let by = called.caller.by;
         match called.callback.purpose {
             Purpose::Delivery => self.shown_to(by).await,
             _ => {
                 self.may_act_unasked(called).await?;
-                Ok(Shown { only: None, remote: None })
+                Ok(ShownTo { only: None, remote: None })
             }
         }
     }
@@ -102,22 +102,22 @@ impl App {
         self.submit(called.caller.by, Command::MayActUnasked { conversation }).await.map(drop)
     }
 
-    /// Shows what an agent does, beside its words.
-    fn show_deed(
+    /// Shows what an agent does, beside its words, here and to the service that asked.
+    fn relay(
         &self,
         called: &Called,
-        shown: Shown,
+        shown: ShownTo,
         event: CallbackEvent,
     ) -> Result<Took, Refusal> {
         let event = self.plain(event);
-        let is_deed = !matches!(event, CallbackEvent::Lifecycle { .. });
-        if is_deed {
+        let is_work = !matches!(event, CallbackEvent::Lifecycle { .. });
+        if is_work {
             self.is_seen(called)?;
         }
         self.show_activity(called, shown.only, &event);
         if let Some(run) = shown.remote {
             // Where the agent is behind a string of ours, its service follows too.
-            let does = is_deed.then(|| with_objects(event));
+            let does = is_work.then(|| with_objects(event));
             self.backs.progress(called.callback.turn.key, run, does);
         }
         Ok(Took::default())

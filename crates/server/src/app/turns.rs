@@ -33,7 +33,7 @@ const NOTE_BYTES: usize = 4 * 1024;
 pub(crate) struct TypingRates(Mutex<HashMap<(MemberKey, Uid), (Timestamp, bool)>>);
 
 /// To whom what is done in a run may be shown.
-pub(crate) struct Shown {
+pub(crate) struct ShownTo {
     /// Those alone; none is everybody in the conversation.
     pub only: Option<Arc<[MemberKey]>>,
     /// The service that has delivered what is run, as it knows the run.
@@ -165,9 +165,9 @@ impl App {
     }
 
     /// The same; gives to whom what comes of it may be shown.
-    pub(crate) async fn shown_to(&self, by: By) -> Result<Shown, Refusal> {
+    pub(crate) async fn shown_to(&self, by: By) -> Result<ShownTo, Refusal> {
         match self.submit(by, Command::Progress { event: None }).await? {
-            Outcome::Working { only, remote, .. } => Ok(Shown { only, remote }),
+            Outcome::Working { only, remote, .. } => Ok(ShownTo { only, remote }),
             other => Err(unexpected(&other)),
         }
     }

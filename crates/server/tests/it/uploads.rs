@@ -155,40 +155,6 @@ async fn a_slow_upload_holds_no_place_that_another_needs() {
     assert_eq!(kept(&house).await, 1);
 }
 
-// covers: OPS-450
-#[tokio::test]
-async fn a_trickle_holds_no_place_that_another_needs() {
-    let house = House::open().await;
-    let agents: Vec<String> = (0..8).map(|n| format!("bot{n}")).collect();
-    house.room(&agents.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    let mut slow = Vec::new();
-    for agent in &agents {
-        let token = house.token(agent).await;
-        for _ in 0..16 {
-            let mut stream = begin(&house, &token, "transfer-encoding: chunked").await;
-            part(&mut stream, 1).await;
-            slow.push(stream);
-        }
-    }
-    until(&house, slow.len()).await;
-    let trickle = tokio::spawn(async move {
-        loop {
-            for stream in &mut slow {
-                // One that was ended is not written to any more.
-                let _ = stream.write_all(b"1\r\nx\r\n").await;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    });
-    let ann = house.token("ann").await;
-    let began = Instant::now();
-    let request = house.request(Method::POST, "/v1/assets?name=y.txt").bearer_auth(&ann);
-    let quick = House::answer(request.header("content-type", "text/plain").body("here")).await.ok();
-    assert_eq!(quick["bytes"], 4);
-    assert!(began.elapsed() < PATIENCE / 2, "{:?}", began.elapsed());
-    trickle.abort();
-}
-
 // covers: OPS-451
 #[tokio::test]
 async fn a_file_counts_whose_sender_hangs_up_before_it_is_kept() {

@@ -55,7 +55,7 @@ impl Coming {
     ) -> Result<Place, Refusal> {
         let began = Instant::now();
         loop {
-            if let Some(place) = self.try_place(member)? {
+            if let Some(place) = self.try_place(member, Instant::now())? {
                 return Ok(place);
             }
             if began.elapsed() >= patience {
@@ -66,7 +66,7 @@ impl Coming {
         }
     }
 
-    fn try_place(&self, member: MemberKey) -> Result<Option<Place>, Refusal> {
+    fn try_place(&self, member: MemberKey, now: Instant) -> Result<Option<Place>, Refusal> {
         let mut places = lock(&self.places);
         if places.values().filter(|sender| sender.member == member).count() >= EACH {
             let what =
@@ -74,7 +74,8 @@ impl Coming {
             return Err(Refusal::new(Code::RateLimited, what));
         }
         if places.len() >= ALL {
-            let slow = places.iter().filter(|(_, sender)| sender.lasts.elapsed() >= BEHIND);
+            let behind = |sender: &Sender| now.duration_since(sender.lasts) >= BEHIND;
+            let slow = places.iter().filter(|(_, sender)| behind(sender));
             let Some(id) = slow.min_by_key(|(_, sender)| sender.lasts).map(|(id, _)| *id) else {
                 return Ok(None);
             };
@@ -84,18 +85,18 @@ impl Coming {
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let cut_off = Arc::new(Notify::new());
-        let sender = Sender { member, lasts: Instant::now(), cut_off: cut_off.clone() };
+        let sender = Sender { member, lasts: now, cut_off: cut_off.clone() };
         places.insert(id, sender);
         Ok(Some(Place { id, cut_off, places: self.places.clone() }))
     }
 }
 
 impl Place {
-    /// So much has come.
-    pub(super) fn heard(&self, bytes: usize) {
+    /// So much has come by now.
+    pub(super) fn heard(&self, bytes: usize, now: Instant) {
         let lasts = Duration::from_secs(bytes as u64) / LEAST_RATE;
         if let Some(sender) = lock(&self.places).get_mut(&self.id) {
-            sender.lasts = (sender.lasts + lasts).min(Instant::now());
+            sender.lasts = (sender.lasts + lasts).min(now);
         }
     }
 
@@ -113,5 +114,37 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         lock(&self.places).remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    // covers: OPS-450
+    #[test]
+    fn a_trickle_holds_no_place_that_another_needs() {
+        let (coming, began) = (Coming::default(), Instant::now());
+        let of = |n: usize| MemberKey((n / EACH) as u32 + 1);
+        let places: Vec<_> =
+            (0..ALL).map(|n| coming.try_place(of(n), began).unwrap().unwrap()).collect();
+        let newcomer = || coming.try_place(MemberKey(99), began + BEHIND).unwrap();
+        // Whoever comes at the least rate stays, however small the pieces.
+        let tenth = BEHIND / 10;
+        for n in 1..=10 {
+            let now = began + tenth * n;
+            places.iter().for_each(|place| place.heard(LEAST_RATE as usize / 20, now));
+        }
+        assert!(newcomer().is_none());
+        // A byte now and then does not.
+        let slow = Coming::default();
+        let slow_places: Vec<_> =
+            (0..ALL).map(|n| slow.try_place(of(n), began).unwrap().unwrap()).collect();
+        for n in 1..=10 {
+            slow_places.iter().for_each(|place| place.heard(1, began + tenth * n));
+        }
+        assert!(slow.try_place(MemberKey(99), began + BEHIND / 2).unwrap().is_none());
+        assert!(slow.try_place(MemberKey(99), began + BEHIND + tenth).unwrap().is_some());
     }
 }

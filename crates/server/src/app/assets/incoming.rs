@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
@@ -85,7 +86,7 @@ impl Incoming {
             }
             let bytes = part.len();
             self = blocking(move || self.with(&part)).await?;
-            place.heard(bytes);
+            place.heard(bytes, Instant::now());
         }
         Ok(self)
     }

@@ -1,15 +1,15 @@
 //! What becomes of a delivery at its agent: tried anew, taken, or given up.
 
-use super::{LATELY, Lane, at};
-use crate::couriers::webhook::line::Line;
-use crate::couriers::webhook::payload::Thought;
-use crate::couriers::webhook::taken;
-
 use chorus_core::attention::Policy;
 use chorus_core::command::{By, Command, Offer, Outcome};
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Refusal;
 use chorus_core::ids::Timestamp;
+
+use super::{LATELY, Lane, at};
+use crate::couriers::webhook::line::Line;
+use crate::couriers::webhook::payload::Thought;
+use crate::couriers::webhook::taken;
 
 impl Lane {
     /// Whether what is next in a line is still to be posted. What was posted before is an attempt of its own now.

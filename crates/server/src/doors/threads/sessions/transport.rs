@@ -1,6 +1,8 @@
 //! What the SDK asks of whoever keeps its sessions: those that are awake are kept as it keeps them, and what it needs to
 //! wake one is given back to it.
 
+use std::pin::Pin;
+
 use futures_util::{Stream, StreamExt};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
@@ -10,7 +12,6 @@ use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionState, SessionStore, SessionStoreError,
 };
 use rmcp::transport::streamable_http_server::{RestoreOutcome, SessionId, SessionManager};
-use std::pin::Pin;
 
 use super::Sessions;
 
