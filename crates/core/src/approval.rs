@@ -85,7 +85,7 @@ pub struct Private {
     pub at: EventRef,
     /// Whom it was for, when not for all of its room.
     pub only: Option<Arc<[MemberKey]>>,
-    /// When it was shown.
+    /// When it was shown; earlier where its session is over, so that it counts for a minute more.
     pub when: Timestamp,
 }
 

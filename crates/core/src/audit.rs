@@ -177,7 +177,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         | Command::MayCall { .. }
         // What goes was nobody's any more.
         | Command::SweepAssets
-        | Command::SweepTokens
+        | Command::SweepExpired
         // A part of the exchange of keys, which is kept itself.
         | Command::OfferAgain
         // A part of the file that was kept.

@@ -98,8 +98,8 @@ pub enum Command {
     RevokeTokens {
         member: MemberKey,
     },
-    /// Forgets tokens that are over. The host's.
-    SweepTokens,
+    /// Forgets tokens that are over, and what was told in no session and counts no more. The host's.
+    SweepExpired,
     /// Offers again whatever somebody has in hand: the tokens that came with it hold no more. The host's.
     OfferAgain,
 

@@ -33,8 +33,9 @@ pub(crate) fn record(
             event::append(db, workspace, event)?;
         }
     }
-    if let Some(now) = changes.sweep_tokens {
+    if let Some(now) = changes.sweep_expired {
         token::sweep(db, workspace, now)?;
+        told::sweep(db, workspace, now)?;
     }
     record_erased(db, workspace, changes)?;
     record_assets(db, workspace, changes)?;

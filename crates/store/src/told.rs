@@ -3,7 +3,7 @@
 use chorus_core::approval::Private;
 use chorus_core::event::EventRef;
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp};
-use chorus_core::packed;
+use chorus_core::{limits, packed};
 
 use crate::db::{Db, Result, Row, Table};
 
@@ -45,6 +45,13 @@ pub(crate) fn of(
     let session = session.map_or(0, |s| s.0).into();
     let values = [workspace.into(), member.0.into(), session, (limit as u64).into()];
     db.all(&sql, &values, read)
+}
+
+/// Drops what does not count any more: what was taken up in no session, after a while.
+pub(crate) fn sweep(db: &dyn Db, workspace: i64, now: Timestamp) -> Result<()> {
+    let sql = "DELETE FROM told WHERE workspace = $1 AND session = 0 AND at <= $2";
+    let over = now.plus(-limits::TOLD_APART_MS);
+    db.execute(sql, &[workspace.into(), over.0.into()]).map(drop)
 }
 
 fn read(row: &dyn Row) -> Result<Private> {

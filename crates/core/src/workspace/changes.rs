@@ -28,8 +28,8 @@ pub struct Changes {
     pub issued: Vec<(MemberKey, Arc<str>, Option<Arc<Issued>>)>,
     /// Members all of whose tokens were ended, and when.
     pub cut_offs: Vec<(MemberKey, Timestamp)>,
-    /// Tokens that are over at this time are dropped.
-    pub sweep_tokens: Option<Timestamp>,
+    /// Dropped is what has expired by this time: tokens, and what agents were told in none of their sessions.
+    pub sweep_expired: Option<Timestamp>,
     /// What waits for a person, as it is now; none for what can be forgotten.
     pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
     /// What agents have taken up in private.
@@ -75,7 +75,7 @@ impl Changes {
             && self.thumbnails.is_empty()
             && self.sweep.is_none()
             && self.sweep_callbacks.is_none()
-            && self.sweep_tokens.is_none()
+            && self.sweep_expired.is_none()
             && self.rooms.is_empty()
     }
 

@@ -270,7 +270,7 @@ impl Run<'_> {
             self.ws.told.left(gone.member, session);
         } else {
             self.directory_mut().drop_session(session);
-            self.ws.told.ended(gone.member, session);
+            self.forget_told(gone.member, session)?;
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ impl Run<'_> {
             Command::IssueToken(asked) => self.issue_token(*asked),
             Command::RevokeToken { jti, expires } => self.revoke_token(jti, expires),
             Command::RevokeTokens { member } => self.revoke_tokens(member),
-            Command::SweepTokens => self.sweep_tokens(),
+            Command::SweepExpired => self.sweep_expired(),
             Command::OfferAgain => self.offer_again(),
             Command::KeepAsset { hash, name, media, data } => {
                 self.keep_asset(hash, &name, media, data)

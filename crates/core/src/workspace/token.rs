@@ -82,8 +82,9 @@ impl Run<'_> {
         self.ws.changes.cut_offs.push((member, now));
     }
 
-    /// What is over is forgotten, that it was handed out as that it was ended; the rows when the batch is written.
-    pub(super) fn sweep_tokens(&mut self) -> Result<Outcome> {
+    /// What has expired is forgotten: tokens, whether they were handed out or ended, and what agents were told in none of
+    /// their sessions. The rows go when the batch is written.
+    pub(super) fn sweep_expired(&mut self) -> Result<Outcome> {
         self.must_be_the_host()?;
         let now = self.now;
         let directory = self.directory();
@@ -100,7 +101,8 @@ impl Run<'_> {
                 directory.revoked.remove_mut(&jti);
             }
         }
-        self.ws.changes.sweep_tokens = Some(now);
+        self.ws.told.drop_expired(now);
+        self.ws.changes.sweep_expired = Some(now);
         Ok(Outcome::Done)
     }
 

@@ -311,6 +311,7 @@ fn a_run_that_ends_without_words_is_news_too() {
     // What the agent says elsewhere is no business of the service's. The session that was told it would have to wait for
     // a person with that.
     house.disconnect(SCOUT);
+    house.now = house.now.plus(limits::SESSION_GONE_MS);
     house.connect(SCOUT);
     house.post(SCOUT, Say::to(house.ops, "elsewhere")).unwrap();
     assert!(news(&mut house).is_empty());

@@ -163,6 +163,8 @@ fn it_is_forgotten_with_the_session_and_not_before() {
     assert!(held(house.run(house.by(SCOUT), say(&house))), "an hour later too");
     house.disconnect(SCOUT);
     house.connect(SCOUT);
+    assert!(held(house.run(house.by(SCOUT), say(&house))), "its process may run still");
+    house.now = house.now.plus(limits::SESSION_GONE_MS);
     assert!(!held(house.run(house.by(SCOUT), say(&house))), "another session was told nothing");
 }
 

@@ -233,10 +233,10 @@ impl App {
         Ok(Token { token, jti, expires_at: expires })
     }
 
-    /// Forgets tokens that are over.
-    pub(crate) async fn sweep_tokens(&self) {
-        if let Err(refusal) = self.submit(By::host(), Command::SweepTokens).await {
-            tracing::warn!(%refusal, "tokens that are over could not be dropped");
+    /// Forgets tokens that are over, and what agents were told so long ago that it counts no more.
+    pub(crate) async fn sweep_expired(&self) {
+        if let Err(refusal) = self.submit(By::host(), Command::SweepExpired).await {
+            tracing::warn!(%refusal, "what has expired could not be dropped");
         }
     }
 

@@ -39,5 +39,5 @@ async fn keep_house(app: &App) {
     app.drop_old().await;
     app.sweep_assets().await;
     app.sweep_callbacks().await;
-    app.sweep_tokens().await;
+    app.sweep_expired().await;
 }

@@ -94,7 +94,7 @@ impl Redactor {
             | Command::KnowSession { .. }
             | Command::RemoveSeat { .. }
             | Command::SweepAssets
-            | Command::SweepTokens
+            | Command::SweepExpired
             | Command::OfferAgain
             | Command::KeepThumbnail { .. }
             | Command::SendBack { .. }

@@ -75,15 +75,23 @@ impl Told {
         }
     }
 
-    /// The session is known no more. Its rows stay: after a restart it may be named again.
-    pub(in crate::workspace) fn ended(&mut self, member: MemberKey, session: SessionKey) {
+    /// The session is known no more; gives what it was told. Its rows stay: after a restart it may be named again.
+    fn forget(&mut self, member: MemberKey, session: SessionKey) -> Vec<Private> {
         let whose = (member, Some(session));
         self.unwritten.remove(&whose);
-        self.of.remove(&whose);
         self.read.remove(&whose);
         if let Some(left) = self.left.get_mut(&member) {
             left.retain(|one| *one != session);
         }
+        self.of.remove(&whose).into_iter().flatten().map(|entry| entry.private).collect()
+    }
+
+    pub(in crate::workspace) fn drop_expired(&mut self, now: Timestamp) {
+        for entries in self.of.values_mut() {
+            entries.retain(|entry| entry.private.counts(now));
+        }
+        self.of.retain(|_, entries| !entries.is_empty());
+        self.unwritten.retain(|whose| self.of.contains_key(whose));
     }
 
     /// A batch came to nothing, and with it what went along.
@@ -184,6 +192,24 @@ impl Run<'_> {
             self.recall_told((member, session))?;
         }
         self.ws.told.put(Private { member, session, at, only, when: self.now }, false);
+        Ok(())
+    }
+
+    /// A session is over and nobody will take it up again. Its process may still speak: for a while what it was told
+    /// counts as told in none.
+    pub(in crate::workspace) fn forget_told(
+        &mut self,
+        member: MemberKey,
+        session: SessionKey,
+    ) -> Result<()> {
+        let entries = self.ws.told.forget(member, session);
+        if entries.iter().any(|private| private.only.is_some()) {
+            self.recall_told((member, None))?;
+        }
+        let when = self.now.plus(limits::SESSION_GONE_MS - limits::TOLD_APART_MS);
+        for private in entries {
+            self.ws.told.put(Private { session: None, when, ..private }, false);
+        }
         Ok(())
     }
 
