@@ -20,6 +20,9 @@ const OF_INDEX: [&str; 4] = [
 /// nothing else has what stands there: that is for a backup.
 const KNOWN: [&str; 7] = ["event", "audit", "head", "roster", "message", "thread", "receipt"];
 
+/// SQLite says a hundred things at a time, which may all be of one index.
+pub(super) const ROUNDS: usize = 16;
+
 /// Makes them anew of their rows, where nothing else of the file is damaged.
 pub(super) fn mend(db: &dyn Db, tenant: &Tenant, now: Timestamp) -> Result<Option<Repair>> {
     let found = db.check_file()?;

@@ -165,7 +165,10 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     }
     let Some(tenant) = tenant else { return Ok(all) };
     // First, since all else is read through them.
-    all.extend(indexes::mend(db, &tenant, now).map_err(database)?);
+    for _ in 0..indexes::ROUNDS {
+        let Some(mended) = indexes::mend(db, &tenant, now).map_err(database)? else { break };
+        all.push(mended);
+    }
     let loaded = directory::load(db, &tenant, now)
         .and_then(|everybody| Ok((everybody, conversation::keys(db, tenant.key)?)));
     let (everybody, keys) = match loaded {

@@ -3,30 +3,44 @@
 use std::fs;
 use std::path::Path;
 
+use chorus_core::command::Command;
+use chorus_core::event::Message;
 use chorus_core::ids::Timestamp;
 use chorus_store::backup::{check, restore, take};
 use chorus_store::repair::Part;
 use rusqlite::Connection;
 
-use crate::ground::{Ground, damage, doctor, place};
+use crate::ground::{Ground, damage, doctor, person, place};
 
 /// A folder with some messages, stopped; everything is in its one file.
 fn stopped() -> tempfile::TempDir {
+    stopped_after(20)
+}
+
+fn stopped_after(messages: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let ground = Ground::open(folder.path());
     let room = ground.settle();
-    (0..20).for_each(|n| drop(ground.say(room.uid, &format!("number {n}"))));
+    (0..messages).for_each(|n| drop(ground.say(room.uid, &format!("number {n}"))));
+    let message = ground.say(room.uid, "not so").event.uid;
+    let content = Message { text: "so".into(), ..Message::default() };
+    ground.ask(person(), Command::Edit { message, content }).unwrap();
     ground.writer.stop();
     folder
 }
 
 /// An index of uids has others than the rows have, and as many.
 fn harm_index(folder: &Path, index: &str) {
+    harm(folder, index, ", uid)", ", hash)");
+}
+
+/// An index is what it would be if its definition said `that` and not `this`.
+fn harm(folder: &Path, index: &str, this: &str, that: &str) {
     let db = Connection::open(folder.join("chorus.db")).unwrap();
     let without_one = format!(
         "CREATE TABLE kept AS SELECT sql FROM sqlite_schema WHERE name = '{index}';
          PRAGMA writable_schema = ON;
-         UPDATE sqlite_schema SET sql = replace(sql, ', uid)', ', hash)') WHERE name = '{index}';
+         UPDATE sqlite_schema SET sql = replace(sql, '{this}', '{that}') WHERE name = '{index}';
          PRAGMA writable_schema = RESET;
          REINDEX {index};
          PRAGMA writable_schema = ON;
@@ -59,6 +73,17 @@ fn an_index_that_does_not_fit_its_rows_is_found_and_made_anew() {
     fs::remove_file(&backup).unwrap();
     take(folder.path(), &backup, Timestamp(5_000_000)).unwrap();
     check(&backup).unwrap();
+}
+
+// covers: OPS-476
+#[test]
+fn all_indexes_are_made_anew_where_more_is_wrong_than_sqlite_says_at_once() {
+    let folder = stopped_after(150);
+    harm_index(folder.path(), "event_uid");
+    harm(folder.path(), "event_about", "kind IN", "kind NOT IN");
+    let repairs = chorus_store::repair(&place(folder.path()), folder.path()).unwrap();
+    assert_eq!(repairs.len(), 2, "{repairs:#?}");
+    assert_eq!(doctor(folder.path()).problems, []);
 }
 
 // covers: OPS-476
