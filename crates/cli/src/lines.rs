@@ -168,7 +168,7 @@ fn told_row(told: &Told) -> Vec<String> {
 pub(crate) fn the_rest(rest: Directedness, nobody: bool) -> String {
     let all = if nobody { "everybody" } else { "everybody else" };
     let why = match rest {
-        Directedness::ToOther => "somebody else is named",
+        Directedness::ToOther => "somebody else is meant",
         _ => "nobody is addressed",
     };
     format!("{all}: {}, {}, not told ({why})", rest.word(), Policy::MustNotRespond.word())
@@ -214,12 +214,7 @@ pub(crate) fn why(why: &Why) -> String {
         &["MEMBER", "DIRECTEDNESS", "POLICY", "MODE", "BECAUSE", "WHAT CAME OF IT"],
         &rows,
     ));
-    let rest = the_rest(why.rest, why.told.is_empty());
-    // Who is probably meant may be the one who was told.
-    text.push_str(&match why.flow {
-        Some(_) => rest.replace("somebody else is named", "somebody else is probably meant"),
-        None => rest,
-    });
+    text.push_str(&the_rest(why.rest, why.told.is_empty()));
     if let Some(holder) = &why.claimed_by {
         text.push_str(&format!("\nclaimed by {}", line(holder)));
     }

@@ -9,6 +9,7 @@
 mod json;
 mod words;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::attention::Policy;
@@ -85,6 +86,8 @@ pub struct Finding {
     pub verdict: Verdict,
     /// Who reported it first.
     pub by: MemberKey,
+    /// Who reported it too.
+    pub others: BTreeSet<MemberKey>,
     /// Who gave the verdict.
     pub settled_by: Option<MemberKey>,
 }
@@ -191,10 +194,14 @@ impl Work {
         }
     }
 
-    /// Reported again it is open again, and stays its first reporter's: nobody takes over what another found.
+    /// Reported again it is open again, and is of all who reported it: nobody takes over what another found.
     fn report(&mut self, id: Option<&str>, said: Said) {
         let known = self.findings.iter().position(|f| id.is_some() && f.id.as_deref() == id);
-        let by = known.map_or(said.by, |known| self.findings.remove(known).by);
+        let known = known.map(|known| self.findings.remove(known));
+        let (by, mut others) = known.map_or((said.by, BTreeSet::new()), |f| (f.by, f.others));
+        if said.by != by {
+            others.insert(said.by);
+        }
         self.findings.push(Finding {
             at: said.at,
             uid: said.uid,
@@ -203,6 +210,7 @@ impl Work {
             text: said.text,
             verdict: Verdict::Open,
             by,
+            others,
             settled_by: None,
         });
     }
@@ -238,11 +246,12 @@ impl Work {
         self.findings.iter().filter(|f| f.verdict == Verdict::Open)
     }
 
-    /// Findings that keep this member from closing the thread: those that are open, and those of others whose verdict is
-    /// its own.
+    /// Findings that keep this member from closing the thread: those that are open, and those that another reported too
+    /// and whose verdict is its own.
     pub fn disputed(&self, closes: MemberKey) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |f| {
-            f.verdict == Verdict::Open || (f.by != closes && f.settled_by == Some(closes))
+            let of_another = || f.by != closes || !f.others.is_empty();
+            f.verdict == Verdict::Open || (f.settled_by == Some(closes) && of_another())
         })
     }
 }

@@ -100,9 +100,10 @@ impl Queue {
         let write = move || {
             loop {
                 let line = lines.first();
-                // Errors are nobody's: a full disk and a closed pipe end nothing.
-                let _ = to.write_all(&line);
-                let _ = to.flush();
+                // A full disk and a closed pipe end nothing.
+                if to.write_all(&line).and_then(|()| to.flush()).is_err() {
+                    LOST.fetch_add(1, Ordering::Relaxed);
+                }
                 lines.done();
             }
         };

@@ -280,9 +280,24 @@ pub(crate) fn sweep(db: &dyn Db, workspace: i64, before: Timestamp) -> Result<()
             SELECT 1 FROM asset_ref r WHERE r.workspace = $1 AND r.asset = a.uid
         ) ORDER BY a.uid LIMIT $3)";
     let dropped = db.execute(sql, &[workspace.into(), before.0.into(), SWEPT.into()])?;
-    if dropped == 0 {
-        return Ok(());
+    match dropped {
+        0 => Ok(()),
+        _ => drop_bytes(db, workspace),
     }
+}
+
+/// Drops a file to which no message refers and that is pinned nowhere.
+pub(crate) fn drop_unless_shown(db: &dyn Db, workspace: i64, uid: Uid) -> Result<()> {
+    let sql = "DELETE FROM asset WHERE workspace = $1 AND uid = $2 AND NOT EXISTS (
+        SELECT 1 FROM asset_ref r WHERE r.workspace = $1 AND r.asset = $2)";
+    match db.execute(sql, &[workspace.into(), (&uid.0.to_be_bytes()).into()])? {
+        0 => Ok(()),
+        _ => drop_bytes(db, workspace),
+    }
+}
+
+/// Drops bytes of which there is no file.
+fn drop_bytes(db: &dyn Db, workspace: i64) -> Result<()> {
     let sql = "DELETE FROM blob WHERE workspace = $1 AND NOT EXISTS (
         SELECT 1 FROM asset a WHERE a.workspace = $1 AND a.hash = blob.hash)";
     db.execute(sql, &[workspace.into()]).map(drop)

@@ -3,7 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use chorus_core::event::EventRef;
+use std::collections::BTreeSet;
+
+use chorus_core::event::{Change, EventRef};
+use chorus_core::ids::Uid;
 use chorus_core::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
@@ -37,8 +40,9 @@ pub(crate) fn record(
         token::sweep(db, workspace, now)?;
         told::sweep(db, workspace, now)?;
     }
+    let files = files_of_erased(db, workspace, changes)?;
     record_erased(db, workspace, changes)?;
-    record_assets(db, workspace, changes)?;
+    record_assets(db, workspace, changes, &files)?;
     for changed in &changes.rooms {
         record_open(db, workspace, rooms, changed)?;
     }
@@ -50,8 +54,28 @@ pub(crate) fn record(
     record_bases(db, workspace, changes)
 }
 
-/// Files before what refers to them, and what nothing refers to after it.
-fn record_assets(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+/// The files that are shown by what is to be erased.
+fn files_of_erased(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<BTreeSet<Uid>> {
+    let mut files = BTreeSet::new();
+    for changed in &changes.rooms {
+        for seq in &changed.dirty.erased {
+            let at = EventRef { conversation: changed.key, seq: *seq };
+            let said = event::get(db, workspace, at)?.map(|event| event.change);
+            if let Some(Change::Posted(message) | Change::Edited { content: message, .. }) = said {
+                files.extend(message.assets());
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Files before what refers to them, and what nothing refers to after it: `erased` at once, whatever else a day later.
+fn record_assets(
+    db: &dyn Db,
+    workspace: i64,
+    changes: &Changes,
+    erased: &BTreeSet<Uid>,
+) -> Result<()> {
     for kept in &changes.assets {
         asset::put(db, workspace, kept)?;
     }
@@ -60,6 +84,11 @@ fn record_assets(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     }
     for event in changes.rooms.iter().flat_map(|changed| &changed.dirty.events) {
         asset::log(db, workspace, event)?;
+    }
+    if !erased.is_empty() {
+        db.thoroughly(&mut || {
+            erased.iter().try_for_each(|file| asset::drop_unless_shown(db, workspace, *file))
+        })?;
     }
     match changes.sweep {
         Some(before) => db.thoroughly(&mut || asset::sweep(db, workspace, before)),

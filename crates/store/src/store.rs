@@ -242,6 +242,11 @@ impl Opened {
                 let why = "it holds no workspace, and this data folder was a host's: is it the right database?";
                 return Err(database(Error::Engine(why.to_owned())));
             }
+            // What is begun could not be finished.
+            None if full => {
+                let why = "a new workspace needs 4 MiB of space in its data folder";
+                return Err(database(Error::Full(why.to_owned())));
+            }
             None => {
                 let (uid, name) = (options.workspace, options.name.as_str().into());
                 let tenant = Tenant { key: 1, uid, name, epoch: 1, lead: None };

@@ -84,8 +84,19 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         }
         Args::Revoke { jti, .. } => {
             let jti = jti.unwrap_or_default();
+            // Of a token of another issuer the host knows nothing until it is shown one.
+            let known = match client.tokens(None).await {
+                Ok(listed) => listed.tokens.iter().any(|token| *token.jti == jti),
+                Err(_) => true,
+            };
             client.revoke_token(&jti).await?;
-            context.print.show(&json!({ "revoked": jti }), |_| format!("revoked {jti}"))
+            context.print.show(&json!({ "revoked": jti, "listed": known }), |_| match known {
+                true => format!("revoked {jti}"),
+                false => format!(
+                    "revoked {jti}, which is no token of this host: mistyped, or another issuer's \
+                     (chorus token list)"
+                ),
+            })
         }
         Args::Rotate => {
             let rotated = client.rotate_key().await?;

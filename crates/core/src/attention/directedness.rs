@@ -181,11 +181,13 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The author goes on: the same line, nobody between, within the time in which fragments are one turn.
+    /// The author goes on: the same line, nobody between, within the time in which fragments are one turn. Whoever
+    /// addresses somebody, and be it somebody who is not here, begins anew.
     fn add_continued(&mut self) {
         let Some(before) = self.said.before else { return };
         let goes_on = before.author == self.said.author.key
             && self.said.replied_to.is_none()
+            && !self.named.addresses
             && self.said.at.since(before.at) <= limits::FRAGMENT_CAP_MS
             && !self.said.by_agent;
         let Some(attention) = before.attention.as_ref().filter(|_| goes_on) else { return };

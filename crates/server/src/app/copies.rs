@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use chorus_core::error::{Code, Refusal};
@@ -42,7 +43,7 @@ impl App {
     }
 
     /// A sealed backup, open to be read; its file has no name any more, so that nothing of it stays.
-    pub(crate) async fn back_up(&self, caller: &Caller) -> Result<File, Refusal> {
+    pub(crate) async fn back_up(self: &Arc<Self>, caller: &Caller) -> Result<File, Refusal> {
         caller.must_operate()?;
         if let Place::Postgres(_) = self.place {
             return Err(Refusal::new(
@@ -50,6 +51,12 @@ impl App {
                 "the workspace is in PostgreSQL: back that up, with pg_dump or by its archive",
             ));
         }
+        // It comes to its end though whoever asked is gone, so that no copy stays.
+        let app = self.clone();
+        tokio::spawn(async move { app.copy().await }).await.map_err(failed)?
+    }
+
+    async fn copy(&self) -> Result<File, Refusal> {
         let _alone = self.copying.try_lock().map_err(|_| {
             Refusal::new(Code::Conflict, "another backup is being made; wait for its end")
         })?;
@@ -67,7 +74,7 @@ impl App {
         backup::make(path).map_err(failed)?;
         let (tell, told) = oneshot::channel();
         self.writer.copy_to(path.to_owned(), move |copied| {
-            // Whoever asked may have gone; the file is removed by the next one.
+            // The host may be stopping.
             let _ = tell.send(copied);
         });
         let copied = told.await.map_err(|_| failed("the host is stopping"))?;

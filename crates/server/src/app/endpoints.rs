@@ -181,8 +181,11 @@ impl App {
     /// Where an endpoint is, as far as it may be posted to now.
     pub(crate) fn reached(&self, endpoint: &endpoint::Endpoint) -> Result<Reached, Refusal> {
         let vault = self.auth.vault();
-        let unsealed =
-            || Refusal::new(Code::Internal, "this connection string is under other keys");
+        let unsealed = || {
+            let why = "this connection string was sealed under another key: put the sealing.key of \
+                       this host back into its folder of keys, or enter the string anew";
+            Refusal::new(Code::Internal, why)
+        };
         let url = vault.open(&endpoint.url).ok_or_else(unsealed)?;
         let signing = endpoint.signing.as_ref().map(|sealed| {
             let secret = vault.open(sealed).and_then(|text| outward::Secret::parse(&text));

@@ -163,7 +163,7 @@ impl<K: Kind> Kind for Option<K> {
     }
 }
 
-/// A list; in a variable or a flag its parts stand between commas.
+/// A list. In a variable or a flag it is written as in the file, or its parts stand between commas.
 impl<K: Kind> Kind for Vec<K> {
     fn what() -> String {
         format!("a list, each {}", K::what())
@@ -172,6 +172,15 @@ impl<K: Kind> Kind for Vec<K> {
     fn read(given: &Given) -> Result<Self, Option<String>> {
         match given {
             Given::List(list) => list.iter().map(K::read).collect(),
+            Given::Raw(text) if text.trim_start().starts_with('[') => {
+                let line = format!("x = {text}");
+                let table: BTreeMap<String, Vec<String>> = toml::from_str(&line).map_err(|_| {
+                    let why = "what begins with [ is a list as in the file, such as [\"a\", \"b\"]";
+                    Some(why.to_owned())
+                })?;
+                let parts = table.into_values().flatten();
+                parts.map(|part| K::read(&Given::Text(part))).collect()
+            }
             Given::Raw(text) => {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 parts.map(|part| K::read(&Given::Raw(part.to_owned()))).collect()

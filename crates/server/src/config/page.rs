@@ -9,7 +9,8 @@ use super::settings::{Settings, split};
 const HEAD: &str = "# Settings\n\n\
     Made by `cargo xtask tidy --write` from `crates/server/src/config`. Do not edit this page.\n\n\
     A setting stands in `chorus.toml`, in the folder where `chorus` is started or named by `--config`; a variable overrides the file, a flag \
-    overrides the variable. Every setting has a variable, and `chorus serve --set PATH=VALUE` is a flag for each. \
+    overrides the variable. Every setting has a variable, and `chorus serve --set PATH=VALUE` is a flag for each; \
+    there a list is written as in the file, or with commas between its parts: `a,b`. \
     `chorus config check` reads all of them and names every mistake with its line; `chorus config show` prints what is in force and where it \
     came from. The host reads settings when it starts.\n";
 

@@ -45,7 +45,9 @@ pub(super) fn must_be_whole(
     match fs::metadata(data.join("chorus.db")) {
         _ if !has_database => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return lost("its database chorus.db is gone");
+            return lost(
+                "its database chorus.db is gone (if it is in PostgreSQL, name that with --database)",
+            );
         }
         Ok(database) if database.len() == 0 => return lost("its database chorus.db is empty"),
         _ => {}

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{GOODBYE, Running, remove_host_file};
+use crate::app::copies::PARTIAL;
 use crate::couriers::connections::STOPPING;
 
 /// How often it is looked whether the last request was answered.
@@ -56,6 +57,7 @@ impl Running {
         }
         let traces = self.app.traces.clone();
         let _ = tokio::task::spawn_blocking(move || traces.close()).await;
+        chorus_store::backup::remove(&self.data.join(PARTIAL));
         if let Some(watching) = self.watching {
             watching.abort();
         }

@@ -114,7 +114,7 @@ fn rows(
     match line {
         Line::All | Line::Feed => {}
         Line::Messages => values.push(POSTED.into()),
-        Line::Thread(thread) => values.push(thread.0.into()),
+        Line::Thread(thread) => values.extend([thread.0.into(), POSTED.into()]),
         Line::Acts(thread) => {
             values.push(thread.0.into());
             values.push((&talk).into());
@@ -164,7 +164,7 @@ fn statement(line: Line, backwards: bool) -> &'static str {
     let (kind, of, limit) = match line {
         Line::All => (0, "", "$4"),
         Line::Messages => (1, "AND e.kind = $4", "$5"),
-        Line::Thread(_) => (2, "AND e.thread = $4", "$5"),
+        Line::Thread(_) => (2, "AND e.thread = $4 AND e.kind = $5", "$6"),
         Line::Feed => (3, FEED, "$4"),
         Line::Acts(_) => (4, ACTS, "$6"),
     };

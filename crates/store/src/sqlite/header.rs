@@ -71,7 +71,12 @@ pub(crate) fn must_be_there(file: &Path) -> Result<()> {
 
 /// What is said where a database was and is not.
 pub(crate) fn nothing(file: &Path) -> Error {
-    let what = if file.exists() { "is empty" } else { "is gone" };
+    let what = match file.exists() {
+        true => "is empty",
+        false => {
+            "is gone; if the workspace is in PostgreSQL, name that with --database or CHORUS_DATABASE_URL"
+        }
+    };
     Error::corrupt(format!(
         "its file chorus.db {what}. Nothing was changed: keep a copy of the folder, and put the file back or restore a \
          backup into another folder"

@@ -148,3 +148,16 @@ fn spans_are_read_and_shown() {
         assert_eq!(Span::read(&Given::Text(bad.to_owned())), Err(None), "{bad}");
     }
 }
+
+// covers: OPS-62
+#[test]
+fn a_list_is_written_in_a_variable_as_in_the_file_or_with_commas() {
+    let patterns = |value: &str| {
+        let loaded = load(&variable("CHORUS_REDACTION_PATTERNS", value))?;
+        Ok::<_, Vec<Mistake>>(loaded.settings.redaction.patterns.len())
+    };
+    assert_eq!(patterns(r#"["hunter[0-9]+", 'ACME-[0-9]{6,8}']"#).unwrap(), 2);
+    assert_eq!(patterns("hunter[0-9]+, ACME-[0-9]{6}").unwrap(), 2);
+    let refused = patterns("[0-9]{6}").unwrap_err();
+    assert!(refused[0].to_string().contains("is a list as in the file"), "{}", refused[0]);
+}
