@@ -114,7 +114,10 @@ fn rows(
     match line {
         Line::All | Line::Feed => {}
         Line::Messages => values.push(POSTED.into()),
-        Line::Thread(thread) => values.extend([thread.0.into(), POSTED.into()]),
+        Line::Thread(thread) => {
+            values.push(thread.0.into());
+            values.push(POSTED.into());
+        }
         Line::Acts(thread) => {
             values.push(thread.0.into());
             values.push((&talk).into());
