@@ -164,6 +164,7 @@ fn kept(command: &Command) -> Option<(Act, Kept)> {
         // In the conversation's log, with who was told and why; a refused send changed nothing.
         Command::Post(_)
         | Command::CloseRun(_)
+        | Command::PostUnasked(_)
         | Command::EmitOutput { .. }
         | Command::Edit { .. }
         | Command::Delete { .. }

@@ -304,9 +304,11 @@ pub enum Command {
     Progress {
         event: Option<Uid>,
     },
-    /// Whether the caller may do something in a conversation that nobody asked for there; records nothing.
+    /// Whether the caller may do something in a conversation that nobody asked for there, and whether it may show all of
+    /// that what it does; records nothing.
     MayActUnasked {
         conversation: Uid,
+        shows: bool,
     },
     /// The harness works on what it was given no more; which attempt it means, where it says so.
     CancelDelivery {
@@ -358,6 +360,8 @@ pub enum Command {
     },
     /// The text with which a run closes: what it has put out is posted instead, if it has put out something.
     CloseRun(Box<Post>),
+    /// A message that belongs to no run of its author's, though one may be open: it opens a subject.
+    PostUnasked(Box<Post>),
 
     /// Who speaks about the subjects of a channel, and who waits; records nothing.
     Turns {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::command::{Authority, By};
 use crate::error::{Code, Refusal};
+use crate::event::Hash;
 use crate::ids::{MemberKey, Timestamp, Uid};
 use crate::limits;
 use crate::member::{Directory, MemberKind};
@@ -26,6 +27,8 @@ pub struct Issued {
     pub kid: Arc<str>,
     /// It was ended before its time.
     pub revoked: bool,
+    /// The SHA-256 of the token itself; none for those of versions that kept none.
+    pub proof: Option<Hash>,
 }
 
 impl Issued {
@@ -44,6 +47,7 @@ pub struct Asked {
     pub session: Option<Uid>,
     pub expires: Timestamp,
     pub kid: String,
+    pub proof: Hash,
 }
 
 /// Whether `by` may give a member of this kind a token with this role. An orchestrator may be an agent: it gives agents
@@ -184,6 +188,7 @@ mod tests {
             expires: at.plus(10),
             kid: "k".into(),
             revoked: false,
+            proof: None,
         }));
         assert!(!ended(&directory, ann, at), "it was made after the others had ended");
         assert_eq!(directory.issued_to(ann).count(), 1);

@@ -321,7 +321,15 @@ impl Host {
         // Before the first answer, so that whoever sees the host up finds it by its folder; and by its local
         // address, so that a command beside it sends its token over no network. Before anything that can do without
         // space, where there is little.
-        write_host_file(&config.data, &local)?;
+        match write_host_file(&config.data, &local) {
+            // A host that serves what it has is worth more than a command that finds it by its folder.
+            Err(StartError::File { why, .. }) if is_full(&why) => {
+                tracing::error!(
+                    "host.json could not be written: commands need --url until there is space"
+                );
+            }
+            written => written?,
+        }
         let (hints, index, readers) = indexing;
         let indexer = indexer::start(hints, index, readers.clone()).map_err(StartError::Thread)?;
         let verifier = verify::Verifier::start(readers.clone()).map_err(StartError::Thread)?;
@@ -427,6 +435,11 @@ fn write_host_file(data: &Path, url: &str) -> Result<(), StartError> {
     let path = data.join(HOST_FILE);
     let text = json!({"url": url, "pid": std::process::id()}).to_string();
     write_private(&path, text.as_bytes()).map_err(|why| StartError::File { path, why })
+}
+
+fn is_full(why: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(why.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 /// Removes the file, unless another host has written its own meanwhile.

@@ -106,6 +106,7 @@ impl Tokens {
                 session: None,
                 owner: None,
                 jti: &jti,
+                nonce: Uid(1),
                 at: NOW,
                 expires: LATER,
             }),

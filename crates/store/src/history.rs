@@ -25,6 +25,7 @@ use chorus_core::thread::Thread;
 
 use crate::backup::{BackupError, Result};
 use crate::db::{self, Db, Error};
+use crate::newest;
 use crate::sqlite::Folder;
 use crate::{
     Place, Tenant, asset, base, conversation, directory, event, gone, mark, message, open, project,
@@ -71,6 +72,9 @@ impl Reading {
             && !Folder::database_in(data).is_file()
         {
             return Err(BackupError::Folder(format!("{} holds no database", data.display())));
+        }
+        if let Some(lost) = newest::lost(place)? {
+            return Err(BackupError::Folder(lost.to_string()));
         }
         let db = place.examiner()?;
         schema::check(&*db, place.schema()).map_err(|why| BackupError::Folder(why.to_string()))?;

@@ -15,7 +15,18 @@ use crate::row::{code, maybe_uid};
 pub(crate) static ISSUED: Table = Table::new(
     "issued",
     3,
-    &["workspace", "member", "jti", "role", "session", "issued_at", "expires_at", "kid", "revoked"],
+    &[
+        "workspace",
+        "member",
+        "jti",
+        "role",
+        "session",
+        "issued_at",
+        "expires_at",
+        "kid",
+        "revoked",
+        "proof",
+    ],
 );
 
 pub(crate) static CUT_OFF: Table = Table::new("cut_off", 2, &["workspace", "member", "at"]);
@@ -57,6 +68,7 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, token: &Issued) -> Result<()> {
             token.expires.0.into(),
             (&*token.kid).into(),
             token.revoked.into(),
+            token.proof.as_ref().into(),
         ],
     )
 }
@@ -100,5 +112,6 @@ fn read(row: &dyn Row) -> Result<Issued> {
         expires: Timestamp(row.int(6)?),
         kid: row.text(7)?.into(),
         revoked: row.flag(8)?,
+        proof: row.maybe_array(9)?,
     })
 }

@@ -50,7 +50,9 @@ pub(super) fn moderated(
     now: Timestamp,
 ) -> Option<Record> {
     let subject = match command {
-        Command::Post(post) | Command::CloseRun(post) => Some(post.conversation),
+        Command::Post(post) | Command::CloseRun(post) | Command::PostUnasked(post) => {
+            Some(post.conversation)
+        }
         Command::EmitOutput { .. } => None,
         _ => return None,
     };

@@ -46,6 +46,10 @@ impl Run<'_> {
             claim.accepted = true;
             claim.renew(now);
         }
+        // An endpoint cannot say after a crash that it has it, and would be given it twice.
+        if epoch.is_some() {
+            room.must_store(at.seq);
+        }
         // Who has the turn keeps it by taking it up, also after a reminder.
         let is_news = |subject| room.turns.get(subject)?.lease(member).filter(|l| !l.accepted);
         if let Some(subject) = subject.filter(|subject| is_news(*subject).is_some()) {
@@ -133,16 +137,21 @@ impl Run<'_> {
     }
 
     /// What nobody has asked for is done by members that have a seat, where the conversation lets its agents do so.
-    pub(super) fn may_act_unasked(&mut self, conversation: Uid) -> Result<Outcome> {
+    /// Where the channel lets agents speak unasked. What they show beside words of theirs waits for nobody, so that it is
+    /// refused where it may carry what they were told in private.
+    pub(super) fn may_act_unasked(&mut self, conversation: Uid, shows: bool) -> Result<Outcome> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
-        match self.room(key).conversation.settings.proactive {
-            true => Ok(Outcome::Done),
-            false => {
-                let why = "this channel gives out no callbacks to speak unasked";
-                Err(Refusal::new(Code::Forbidden, why).into())
-            }
+        if !self.room(key).conversation.settings.proactive {
+            let why = "this channel gives out no callbacks to speak unasked";
+            return Err(Refusal::new(Code::Forbidden, why).into());
         }
+        if shows && self.carries_into(key)? {
+            let why = "you were told something in private that is not for all of this channel: what you do is not \
+                       shown here meanwhile; say it as a message, which a person is asked about";
+            return Err(Refusal::new(Code::Forbidden, why).into());
+        }
+        Ok(Outcome::Done)
     }
 
     /// The run that the caller's session has begun last of those under way.

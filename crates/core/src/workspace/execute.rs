@@ -96,7 +96,9 @@ impl Run<'_> {
             Command::Retrieve { event } => self.retrieve(event),
             Command::Life { session } => self.life(session),
             Command::Progress { event } => self.progress(event),
-            Command::MayActUnasked { conversation } => self.may_act_unasked(conversation),
+            Command::MayActUnasked { conversation, shows } => {
+                self.may_act_unasked(conversation, shows)
+            }
             Command::CancelDelivery { event, attempt } => self.cancel_delivery(event, attempt),
             Command::MayCall { tool, arguments } => self.may_call(tool, arguments),
             Command::DecideApproval { approval, approved, reason } => {
@@ -114,6 +116,10 @@ impl Run<'_> {
             Command::Overdue { member, limit } => self.overdue(member, limit),
             Command::EmitOutput { message } => self.emit_output(message),
             Command::CloseRun(post) => self.close_run(*post),
+            Command::PostUnasked(post) => {
+                self.unasked = true;
+                self.post(*post)
+            }
             Command::Turns { conversation } => self.turns(conversation),
             Command::BreakTurn { conversation, subject, member } => {
                 self.break_turn(conversation, subject, member)

@@ -28,7 +28,7 @@ impl Run<'_> {
         {
             return Ok(None);
         }
-        if let Command::Post(post) | Command::CloseRun(post) = command
+        if let Command::Post(post) | Command::CloseRun(post) | Command::PostUnasked(post) = command
             && let Some(sent) = self.taken_before(post)?
         {
             return Ok(Some(sent));

@@ -50,6 +50,9 @@ impl Run<'_> {
         in_reply_to: Option<EventRef>,
     ) -> Result<Option<Cause>> {
         let sender = self.by.member;
+        if self.unasked {
+            return Ok(None);
+        }
         if let Some(turn) = self.by.turn {
             let at = EventRef { conversation: turn.conversation, seq: turn.seq };
             let mut cause = self.cause_at(at)?;

@@ -209,7 +209,7 @@ impl Workspace {
             return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing").into());
         }
         self.told.begin(now);
-        let mut run = Run { ws: Tracked::new(self), facts, by, drawn, now };
+        let mut run = Run { ws: Tracked::new(self), facts, by, drawn, now, unasked: false };
         match run.execute(command) {
             // It is about what is damaged, and concerns nobody else.
             Err(Failure::Unavailable(why)) if why.damaged && !run.ws.may_have_changed() => {

@@ -22,11 +22,14 @@ pub(super) struct Run<'a> {
     pub(super) by: By,
     pub(super) drawn: Drawn,
     pub(super) now: Timestamp,
+    /// What is said belongs to no run of the caller's, though one may be open.
+    pub(super) unasked: bool,
 }
 
 impl<'a> Run<'a> {
     pub(super) fn of_host(ws: &'a mut Workspace, facts: &'a mut dyn Facts, now: Timestamp) -> Self {
-        Self { ws: Tracked::new(ws), facts, by: By::host(), drawn: Drawn::default(), now }
+        let (by, drawn) = (By::host(), Drawn::default());
+        Self { ws: Tracked::new(ws), facts, by, drawn, now, unasked: false }
     }
 }
 

@@ -141,6 +141,12 @@ impl Run<'_> {
         Ok(None)
     }
 
+    /// Whether what the caller shows to a whole room, in no turn, may carry what it was told in private.
+    pub(super) fn carries_into(&mut self, room: ConversationKey) -> Result<bool> {
+        let told = self.told_in_private()?;
+        Ok(self.carried(told, &Readers::of_room(room, None))?.is_some())
+    }
+
     /// Where one of the files is shown to the caller in private, if it would be read by somebody who sees it nowhere.
     fn carried_files(&mut self, files: &[Uid], readers: &Readers) -> Result<Option<Origin>> {
         for file in files {

@@ -40,6 +40,7 @@ impl Run<'_> {
             expires: asked.expires,
             kid: asked.kid.into(),
             revoked: false,
+            proof: Some(asked.proof),
         });
         Ok(Outcome::Done)
     }

@@ -64,7 +64,7 @@ impl App {
                 self.say(called, content, id, key).await
             }
             (idle @ CallbackEvent::Lifecycle { state: Lifecycle::Idle }, Purpose::Delivery) => {
-                let shown = self.pass(called).await;
+                let shown = self.pass(called, true).await;
                 self.may_go_on(called)?;
                 self.rest(called).await?;
                 if let Ok(shown) = shown {
@@ -73,7 +73,13 @@ impl App {
                 Ok(Took::default())
             }
             (event, _) => {
-                let shown = self.pass(called).await?;
+                let has_no_words = matches!(
+                    event,
+                    CallbackEvent::Message { .. }
+                        | CallbackEvent::RequestCallback
+                        | CallbackEvent::Lifecycle { .. }
+                );
+                let shown = self.pass(called, !has_no_words).await?;
                 match event {
                     CallbackEvent::Message { content, id } => {
                         self.say(called, content, id, key).await
@@ -85,21 +91,23 @@ impl App {
         }
     }
 
-    /// The gate, which is core's: what has no right to be shown is refused. Gives to whom it may be.
-    async fn pass(&self, called: &Called) -> Result<ShownTo, Refusal> {
+    /// The gate, which is core's: what has no right to be shown is refused. Gives to whom it may be. A message has a gate
+    /// of its own for what it shows.
+    async fn pass(&self, called: &Called, shows: bool) -> Result<ShownTo, Refusal> {
         let by = called.caller.by;
         match called.callback.purpose {
             Purpose::Delivery => self.shown_to(by).await,
             _ => {
-                self.may_act_unasked(called).await?;
+                self.may_act_unasked(called, shows).await?;
                 Ok(ShownTo { only: None, remote: None })
             }
         }
     }
 
-    async fn may_act_unasked(&self, called: &Called) -> Result<(), Refusal> {
+    async fn may_act_unasked(&self, called: &Called, shows: bool) -> Result<(), Refusal> {
         let conversation = called.callback.turn.conversation;
-        self.submit(called.caller.by, Command::MayActUnasked { conversation }).await.map(drop)
+        let asked = Command::MayActUnasked { conversation, shows };
+        self.submit(called.caller.by, asked).await.map(drop)
     }
 
     /// Shows what an agent does, beside its words, here and to the service that asked.
@@ -173,7 +181,9 @@ impl App {
             idempotency_key: Some(key),
             ..NewMessage::default()
         };
-        let (_, duplicate, _) = self.send(&called.caller, Letter::from(message), true).await?;
+        let mut letter = Letter::from(message);
+        letter.unasked = !answers;
+        let (_, duplicate, _) = self.send(&called.caller, letter, true).await?;
         Ok(Took { duplicate, callback: None })
     }
 
@@ -187,7 +197,7 @@ impl App {
 
     /// A callback with which the agent may speak unasked, where the channel grants it.
     async fn standing(&self, called: &Called) -> Result<Took, Refusal> {
-        self.may_act_unasked(called).await?;
+        self.may_act_unasked(called, false).await?;
         let expires = self.now().plus(STANDING_MS);
         let callback = Callback {
             purpose: Purpose::Standing,

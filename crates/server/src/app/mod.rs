@@ -220,8 +220,13 @@ impl App {
         let begun = Instant::now();
         let about = retention::about(&command);
         // These say themselves what waits for a person.
-        let holds =
-            matches!(command, Command::Post(_) | Command::CloseRun(_) | Command::MayCall { .. });
+        let holds = matches!(
+            command,
+            Command::Post(_)
+                | Command::CloseRun(_)
+                | Command::PostUnasked(_)
+                | Command::MayCall { .. }
+        );
         let readers = self.readers.clone();
         let span = self.traces.command(&command);
         let traced = span.map(|span| (span, self.traces.clone(), self.writer.clone()));

@@ -149,7 +149,10 @@ impl App {
 /// The event that a command is about, or answers.
 pub(super) fn about(command: &Command) -> Option<Uid> {
     match command {
-        Command::Post(post) | Command::CloseRun(post) | Command::Preview(post) => post.in_reply_to,
+        Command::Post(post)
+        | Command::CloseRun(post)
+        | Command::PostUnasked(post)
+        | Command::Preview(post) => post.in_reply_to,
         Command::OpenThread(opening) => opening.root,
         Command::Edit { message, .. }
         | Command::Delete { message }

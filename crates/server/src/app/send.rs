@@ -41,6 +41,8 @@ pub(super) struct Letter {
     source: Option<MessageSource>,
     only: Vec<String>,
     closing: bool,
+    /// It belongs to no run.
+    pub(super) unasked: bool,
 }
 
 impl App {
@@ -116,13 +118,17 @@ impl App {
         key_needed: bool,
     ) -> Result<(Entry, bool, u32), Refusal> {
         letter.content = self.keep_uploads(caller.by, letter.content.take()).await?;
-        let closing = letter.closing;
+        let (closing, unasked) = (letter.closing, letter.unasked);
         let mut post = self.write(caller, letter, key_needed).await?;
         // Here, so that the sender hears of it.
         let redacted = self.redactor.message(&mut post.message);
         self.metrics.redacted(redacted);
         let post = Box::new(post);
-        let command = if closing { Command::CloseRun(post) } else { Command::Post(post) };
+        let command = match (closing, unasked) {
+            (true, _) => Command::CloseRun(post),
+            (false, true) => Command::PostUnasked(post),
+            (false, false) => Command::Post(post),
+        };
         match self.submit_redacted(caller.by, command).await? {
             Outcome::Logged { entry, duplicate } => {
                 self.metrics.posted();
@@ -310,6 +316,7 @@ impl Letter {
             source: None,
             only: Vec::new(),
             closing: false,
+            unasked: false,
         }
     }
 }
@@ -332,6 +339,7 @@ impl From<NewMessage> for Letter {
             source: new.source,
             only: new.only,
             closing: false,
+            unasked: false,
         }
     }
 }
@@ -354,6 +362,7 @@ impl From<SendMessage> for Letter {
             source: None,
             only: args.only,
             closing: args.closing,
+            unasked: false,
         }
     }
 }

@@ -14,6 +14,7 @@ use chorus_core::token::{Asked, Issued as Listed, may_issue};
 use chorus_wire::rest::tokens::{
     ListTokens, NewToken, RetiredKey, RevokedTokens, RotatedKey, Token, TokenInfo, Tokens,
 };
+use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use super::{App, ids, unexpected};
@@ -212,6 +213,16 @@ impl App {
         let now = self.now();
         let jti = format!("{:032x}", self.draw.uid(now)?.0);
         let expires = now.plus(ttl_s.unwrap_or(TTL_S) as i64 * 1000);
+        let token = self.auth.issue(&Issued {
+            agent: &member.id,
+            authority,
+            session,
+            owner: member.owner.as_deref(),
+            jti: &jti,
+            nonce: self.draw.uid(now)?,
+            at: now,
+            expires,
+        })?;
         let asked = Asked {
             jti: jti.clone(),
             member: member.key,
@@ -219,17 +230,10 @@ impl App {
             session,
             expires,
             kid: self.auth.kid().to_string(),
+            proof: Sha256::digest(&token).into(),
         };
+        // Nobody has it before it is in the list.
         self.change(by, Command::IssueToken(Box::new(asked))).await?;
-        let token = self.auth.issue(&Issued {
-            agent: &member.id,
-            authority,
-            session,
-            owner: member.owner.as_deref(),
-            jti: &jti,
-            at: now,
-            expires,
-        })?;
         Ok(Token { token, jti, expires_at: expires })
     }
 

@@ -187,7 +187,7 @@ impl Trusted {
             jti: jti.into(),
             issued: time("iat").unwrap_or_default(),
             expires: expires.min(latest),
-            retired: false,
+            retired: None,
             verify_again: Some(now.plus(self.trusted_for_ms())),
         })
     }

@@ -208,10 +208,9 @@ impl Auth {
             return Err(unauthorized(format!("the token {why}; ask the operator for a new one")));
         }
         let member = member?;
-        // Who has taken an old key can sign with it, and cannot put anything into the list.
-        if claims.retired
-            && directory.issued(of, &claims.jti).is_none_or(|t| t.authority != claims.authority)
-        {
+        // Who has taken an old key can sign with it, and has none of the tokens that were signed with it.
+        let listed = || directory.issued(of, &claims.jti);
+        if claims.retired.is_some_and(|proof| !listed().is_some_and(|t| claims.is(t, proof))) {
             return Err(unauthorized(
                 "the token is signed with a key that signs no more, and was not handed out here",
             ));

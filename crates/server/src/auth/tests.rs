@@ -27,6 +27,7 @@ fn token(auth: &Auth, agent: &str, jti: &str, ttl_ms: i64) -> String {
         session: None,
         owner: None,
         jti,
+        nonce: Uid(1),
         at: NOW,
         expires: NOW.plus(ttl_ms),
     })

@@ -9,9 +9,12 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::command::Authority;
 use chorus_core::error::{Code, Refusal};
+use chorus_core::event::Hash;
 use chorus_core::ids::{Prefix, Timestamp, Uid};
+use chorus_core::token;
 use jsonwebtoken::{Algorithm, Header, Validation};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::keys::{Keys, Retired};
 
@@ -29,10 +32,26 @@ pub(super) struct Claims {
     /// When it was made; of one that does not say it, long ago.
     pub issued: Timestamp,
     pub expires: Timestamp,
-    /// It is signed with a key that signs no more.
-    pub retired: bool,
+    /// The SHA-256 of a token that is signed with a key that signs no more.
+    pub retired: Option<Hash>,
     /// When the signature of another issuer's token is to be checked again; its key may be withdrawn.
     pub verify_again: Option<Timestamp>,
+}
+
+impl Claims {
+    /// Whether this is the token that stands in the list. Of those of older versions the list has no hash: then all that
+    /// it says of them is compared.
+    pub(super) fn is(&self, listed: &token::Issued, proof: Hash) -> bool {
+        let seconds = |at: Timestamp| at.0.div_euclid(1000) * 1000;
+        match listed.proof {
+            Some(listed) => listed == proof,
+            None => {
+                (self.authority, self.session) == (listed.authority, listed.session)
+                    && (self.issued.0, self.expires.0)
+                        == (seconds(listed.issued), seconds(listed.expires))
+            }
+        }
+    }
 }
 
 /// What a new token is to say.
@@ -43,6 +62,8 @@ pub(crate) struct Issued<'a> {
     pub session: Option<Uid>,
     pub owner: Option<&'a str>,
     pub jti: &'a str,
+    /// What nobody sees who is shown the list of tokens, so that a token cannot be made again of what that says.
+    pub nonce: Uid,
     pub at: Timestamp,
     pub expires: Timestamp,
 }
@@ -61,6 +82,8 @@ struct Payload<'a> {
     aud: std::borrow::Cow<'a, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     owner_id: Option<std::borrow::Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nonce: Option<String>,
 }
 
 pub(super) fn encode(issued: &Issued<'_>, keys: &Keys, workspace: &str) -> Result<String, Refusal> {
@@ -74,6 +97,7 @@ pub(super) fn encode(issued: &Issued<'_>, keys: &Keys, workspace: &str) -> Resul
         jti: issued.jti.into(),
         aud: AUDIENCE.into(),
         owner_id: issued.owner.map(Into::into),
+        nonce: Some(format!("{:032x}", issued.nonce.0)),
     };
     let header = Header { kid: Some(keys.kid.to_string()), ..Header::new(Algorithm::EdDSA) };
     jsonwebtoken::encode(&header, &payload, &keys.signing)
@@ -119,7 +143,7 @@ pub(super) fn decode(
         jti: payload.jti.as_ref().into(),
         issued: Timestamp(payload.iat.saturating_mul(1000)),
         expires: Timestamp(payload.exp.saturating_mul(1000)),
-        retired: retired.is_some(),
+        retired: retired.map(|_| Sha256::digest(token).into()),
         verify_again: None,
     })
 }

@@ -15,9 +15,10 @@ impl Redactor {
     /// Blacks out the texts of a command; how many secrets there were.
     pub(crate) fn command(&self, command: &mut Command) -> u32 {
         match command {
-            Command::Post(post) | Command::CloseRun(post) | Command::Preview(post) => {
-                self.message(&mut post.message)
-            }
+            Command::Post(post)
+            | Command::CloseRun(post)
+            | Command::PostUnasked(post)
+            | Command::Preview(post) => self.message(&mut post.message),
             Command::Edit { content, .. } => self.message(content),
             Command::AddMember { fields, .. } | Command::ChangeMember { fields, .. } => {
                 self.option(&mut fields.display_name)

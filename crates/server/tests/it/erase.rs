@@ -122,3 +122,33 @@ async fn an_operator_erases_anything_a_person_its_own_and_an_agent_nothing() {
     house.send(&op, Method::PATCH, &format!("/v1/channels/{room}"), Some(patch)).await.ok();
     house.post(&op, &path(&of_bot), why()).await.ok();
 }
+
+// covers: OPS-2
+#[tokio::test]
+async fn a_file_goes_with_the_erased_message_that_alone_showed_it() {
+    let house = House::open().await;
+    let room = house.room(&[]).await;
+    let ann = house.token("ann").await;
+    let upload = async |name: &str| {
+        let path = format!("/v1/assets?name={name}");
+        let request = house.request(Method::POST, &path).bearer_auth(&ann);
+        let kept = House::answer(request.body(format!("{SECRET} {name}"))).await.ok();
+        kept["asset_id"].as_str().unwrap().to_owned()
+    };
+    let show = async |file: &str, key: &str| {
+        let parts = json!([{"type": "text", "text": key}, {"type": "asset", "asset_id": file}]);
+        let message = json!({"conversation": room, "content": parts, "idempotency_key": key});
+        let said = house.post(&ann, "/v1/messages", message).await.ok();
+        said["message_id"].as_str().unwrap().to_owned()
+    };
+    let (once, twice) = (upload("once").await, upload("twice").await);
+    let erased = [show(&once, "a").await, show(&twice, "b").await];
+    show(&twice, "c").await;
+    for message in erased {
+        let path = format!("/v1/messages/{message}/erase");
+        house.post(&ann, &path, json!({"reason": "secret"})).await.ok();
+    }
+    house.get(&ann, &format!("/v1/assets/{once}")).await.refused(404);
+    let kept = house.request(Method::GET, &format!("/v1/assets/{twice}")).bearer_auth(&ann);
+    assert!(kept.send().await.unwrap().status().is_success());
+}

@@ -243,7 +243,9 @@ fn size(command: &Command) -> usize {
         m.text.len() + texts.into_iter().flatten().map(|t| t.len()).sum::<usize>()
     };
     match command {
-        Command::Post(post) | Command::CloseRun(post) => message(&post.message),
+        Command::Post(post) | Command::CloseRun(post) | Command::PostUnasked(post) => {
+            message(&post.message)
+        }
         Command::EmitOutput { message: output } => message(output),
         Command::Edit { content, .. } => message(content),
         _ => 0,

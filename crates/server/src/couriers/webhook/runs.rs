@@ -97,6 +97,7 @@ impl Runs {
         match command {
             Command::Post(_)
             | Command::CloseRun(_)
+            | Command::PostUnasked(_)
             | Command::React { .. }
             | Command::EmitOutput { .. } => {
                 self.says(by.member, EventRef { conversation: turn.conversation, seq: turn.seq })

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::clients::Wire;
-use super::methods::{event, thread};
+use super::methods::{chat, event, thread};
 use crate::house::House;
 
 // covers: THR-436, THR-437
@@ -144,4 +144,49 @@ async fn what_the_host_says_of_a_status_is_not_rewritten_by_a_worker() {
     assert_eq!(scout.call("read_messages", read).await.unwrap(), before);
     let operator = house.operator();
     house.send(&operator, reqwest::Method::PATCH, &path, Some(other)).await;
+}
+
+// covers: THR-437
+#[tokio::test]
+async fn an_event_that_is_edited_into_a_report_takes_over_no_finding() {
+    let house = House::open().await;
+    house.room(&["scout", "crew"]).await;
+    let crews = house.token("crew").await;
+    let scout = house.mcp(&house.token("scout").await, Wire::Sessions).await;
+    let crew = house.mcp(&crews, Wire::Stateless).await;
+    let thread = &thread(&scout, json!({})).await;
+    let about = |kind: &str| event(thread, kind, json!({"event_type": kind, "finding_id": "F-1"}));
+    let before = event(thread, "fix", json!({"event_type": "fix_pushed"}));
+    let before = crew.call("post_message", before).await.unwrap();
+    scout.call("post_message", about("finding_reported")).await.unwrap();
+    let path = format!("/v1/messages/{}", before["message_id"].as_str().unwrap());
+    let report = json!({"event_type": "finding_reported", "finding_id": "F-1"});
+    let report = json!({"text": "x", "metadata": report});
+    house.send(&crews, reqwest::Method::PATCH, &path, Some(report)).await.ok();
+    crew.call("post_message", about("finding_rejected")).await.unwrap();
+    let close = json!({"thread_id": thread, "status": "closed"});
+    let refused = Err("INSUFFICIENT_AUTHORITY".to_owned());
+    assert_eq!(crew.call("update_thread_status", close).await, refused);
+}
+
+// covers: THR-420
+#[tokio::test]
+async fn a_page_is_filled_with_messages_whatever_else_was_done_in_the_thread() {
+    let house = House::open().await;
+    house.room(&["scout"]).await;
+    let token = house.token("scout").await;
+    let scout = house.mcp(&token, Wire::Sessions).await;
+    let thread = &thread(&scout, json!({})).await;
+    let says = |text: &str| chat(thread, text);
+    let first = scout.call("post_message", says("first")).await.unwrap();
+    let path = format!("/v1/messages/{}", first["message_id"].as_str().unwrap());
+    for n in 0..3 {
+        let edit = json!({"text": format!("first, {n}")});
+        house.send(&token, reqwest::Method::PATCH, &path, Some(edit)).await.ok();
+    }
+    let second = scout.call("post_message", says("second")).await.unwrap();
+    let read = json!({"thread_id": thread, "since_seq": first["seq"], "limit": 1});
+    let page = scout.call("read_messages", read).await.unwrap();
+    assert_eq!(page["messages"].as_array().unwrap().len(), 1, "{page}");
+    assert_eq!((&page["next_seq"], &page["has_more"]), (&second["seq"], &json!(false)));
 }

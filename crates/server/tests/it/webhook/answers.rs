@@ -173,9 +173,13 @@ async fn a_channel_may_let_an_agent_speak_unasked() {
     let grant = json!({"proactive": true});
     house.send(&op, Method::PATCH, &format!("/v1/channels/{room}"), Some(grant)).await.ok();
     let granted = call(&house, &delivery, ask()).await.ok();
+    let standing = json!({"callback": granted["callback"]["url"]});
+    call(&house, &standing, json!({"type": "message", "content": "By the way."})).await.ok();
+    // That was no answer.
+    let open = house.get(&op, "/v1/deliveries?state=open").await.ok();
+    assert_eq!(open["deliveries"].as_array().unwrap().len(), 1, "{open}");
     call(&house, &delivery, json!({"type": "message", "content": "I will."})).await.ok();
     house.clock.advance(25 * 3_600_000);
-    let standing = json!({"callback": granted["callback"]["url"]});
     let storm = json!({"type": "message", "content": "Storm tonight."});
     call(&house, &standing, storm).await.ok();
     let all = messages(&house, &room).await;

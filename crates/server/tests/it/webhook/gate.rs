@@ -75,6 +75,30 @@ async fn what_is_done_at_an_ephemeral_message_is_shown_to_those_who_see_that() {
     assert!(!shown.contains("activity"), "{shown}");
 }
 
+// covers: WHK-31, WHK-400
+#[tokio::test]
+async fn what_is_done_unasked_shows_nothing_of_what_was_told_in_private() {
+    let (house, mut remote, room, delivery) = asked("@weather warn us, please").await;
+    let (op, ann) = (house.operator(), house.token("ann").await);
+    let grant = json!({"proactive": true});
+    house.send(&op, Method::PATCH, &format!("/v1/channels/{room}"), Some(grant)).await.ok();
+    let granted = call(&house, &delivery, json!({"type": "request_callback"})).await.ok();
+    let standing = json!({"callback": granted["callback"]["url"]});
+    call(&house, &standing, signs()[0].clone()).await.ok();
+    let whisper = json!({"conversation": room, "text": "@weather between us?",
+        "visibility": "ephemeral", "only": ["weather"], "idempotency_key": "w"});
+    house.post(&ann, "/v1/messages", whisper).await.ok();
+    remote.take().await;
+    for sign in signs() {
+        let answer = call(&house, &standing, sign.clone()).await;
+        match sign["type"].as_str() {
+            // It has no words.
+            Some("lifecycle") => drop(answer.ok()),
+            _ => assert_eq!(answer.refused(403), "FORBIDDEN", "{sign}"),
+        }
+    }
+}
+
 // covers: WHK-400
 #[tokio::test]
 async fn an_agent_without_a_seat_and_a_run_that_is_over_show_nothing() {
