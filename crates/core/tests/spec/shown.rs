@@ -10,10 +10,12 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Message;
 use chorus_core::ids::{MemberKey, Uid};
 use chorus_core::limits;
+use chorus_core::project::{Asked as OfProject, Linking};
+use chorus_core::reaction::Signal;
 use chorus_core::schedule::{Act, NewSchedule, When};
 use chorus_core::thread::work::{Binding, BindingKind, WorkChange};
 
-use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
+use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 use crate::stimuli::idea;
 
 /// Alice has told scout something in private, and scout has answered. Before that it has spoken in `ops`.
@@ -333,4 +335,91 @@ fn the_id_of_a_thing_that_a_thread_is_bound_to_is_words_too() {
     let change = Box::new(WorkChange { bind: vec![bound], ..WorkChange::default() });
     let bind = Command::ChangeWork { thread: thread.uid, change };
     assert!(held(house.run(house.by(SCOUT), bind)));
+}
+
+fn orchestrates(house: &House, member: MemberKey) -> By {
+    By { authority: chorus_core::command::Authority::Orchestrator, ..house.by(member) }
+}
+
+// covers: ATT-430
+#[test]
+fn an_agent_seats_nobody_where_messages_are_that_they_could_not_read() {
+    let mut house = House::new();
+    let narrow = house.conversation("narrow", ConversationKind::Channel, vec![ALICE, SCOUT]);
+    let seat = |conversation, member| Command::SetSeat {
+        conversation,
+        member,
+        participation: Default::default(),
+        terms: Default::default(),
+    };
+    let by = orchestrates(&house, SCOUT);
+    assert!(!held(house.run(by, seat(narrow, REVIEWER))), "nothing was said yet");
+    house.post(ALICE, Say::to(narrow, "the merger is off")).expect("her room");
+    let Ok(Outcome::Held(approval)) = house.run(by, seat(narrow, BOB)) else { panic!("it waits") };
+    assert!(!held(house.run(by, seat(narrow, REVIEWER))), "who reads there anyway");
+    assert!(!held(house.run(by, seat(house.ops, WRITER))));
+    let sits = |room: &chorus_core::room::Room| {
+        room.conversation.uid == narrow && room.roster.contains_key(&BOB)
+    };
+    assert!(!house.ws.rooms().any(sits));
+    let decide = Command::DecideApproval { approval: approval.uid, approved: true, reason: None };
+    house.run(house.by(ALICE), decide).expect("who reads there");
+    assert!(!held(house.run(by, seat(narrow, BOB))));
+    // A person is not asked.
+    assert!(!held(house.run(house.by(ALICE), seat(narrow, WRITER))));
+}
+
+// covers: ATT-430
+#[test]
+fn a_project_mirrors_nobody_into_a_private_channel_for_an_agent_alone() {
+    let mut house = House::new();
+    let narrow = house.conversation("narrow", ConversationKind::Channel, vec![ALICE, SCOUT]);
+    house.post(ALICE, Say::to(narrow, "the merger is off")).expect("her room");
+    let by = orchestrates(&house, SCOUT);
+    let ask = |asked| Command::Project(Box::new(asked));
+    let link = Linking { conversation: narrow, default: None, mirror: Some(true) };
+    let create = |links| OfProject::Create {
+        title: "work".into(),
+        description: "".into(),
+        members: vec![BOB],
+        links,
+        kickoff: None,
+    };
+    assert!(held(house.run(by, ask(create(vec![link])))));
+    let people = house.run(house.by(ALICE), ask(create(Vec::new())));
+    let Ok(Outcome::Project { project, .. }) = people else { panic!("a project") };
+    let join = |id: &str, member| OfProject::SetMember {
+        project: project.uid,
+        id: id.into(),
+        member: Some(member),
+        title: None,
+        lead: None,
+    };
+    house.run(house.by(ALICE), ask(join("scout", SCOUT))).expect("a person");
+    let mirror = || OfProject::Link { project: project.uid, link, kickoff: None };
+    assert!(held(house.run(by, ask(mirror()))));
+    house.run(house.by(ALICE), ask(mirror())).expect("a person");
+    assert!(held(house.run(by, ask(join("reviewer", REVIEWER)))));
+}
+
+// covers: ATT-431
+#[test]
+fn who_signals_or_speaks_in_private_without_a_session_has_read_there() {
+    for way in ["done", "agree", "dispose", "post"] {
+        let mut house = House::asleep();
+        let told = house.post(ALICE, Say::to(house.pair, "the merger is off")).expect("her room");
+        match way {
+            "done" => drop(house.react(SCOUT, told, Signal::Done).expect("told to it")),
+            "agree" => drop(house.react(SCOUT, told, Signal::Agree).expect("told to it")),
+            "dispose" => {
+                house.claim(SCOUT, told).expect("told to it");
+                house.now = house.now.plus(limits::TOLD_APART_MS);
+                house.dispose(SCOUT, told, Disposition::Responded).expect("its own");
+            }
+            _ => drop(house.post(SCOUT, Say::to(house.pair, "noted")).expect("in its place")),
+        }
+        assert!(held(house.run(house.by(SCOUT), off(&house))), "{way}");
+        house.now = house.now.plus(limits::TOLD_APART_MS);
+        assert!(!held(house.run(house.by(SCOUT), off(&house))), "{way}: that is over");
+    }
 }
