@@ -10,10 +10,12 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Message;
 use chorus_core::ids::{MemberKey, Uid};
 use chorus_core::limits;
+use chorus_core::member::Directory;
 use chorus_core::project::{Asked as OfProject, Linking};
 use chorus_core::reaction::Signal;
 use chorus_core::schedule::{Act, NewSchedule, When};
 use chorus_core::thread::work::{Binding, BindingKind, WorkChange};
+use chorus_core::workspace::Workspace;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 use crate::stimuli::idea;
@@ -422,4 +424,62 @@ fn who_signals_or_speaks_in_private_without_a_session_has_read_there() {
         house.now = house.now.plus(limits::TOLD_APART_MS);
         assert!(!held(house.run(house.by(SCOUT), off(&house))), "{way}: that is over");
     }
+}
+
+// covers: ATT-432
+#[test]
+fn where_every_message_waits_so_does_what_says_the_same() {
+    let mut house = House::new();
+    let link = Linking { conversation: house.ops, default: None, mirror: None };
+    let create = |kickoff: Option<&str>| {
+        Command::Project(Box::new(OfProject::Create {
+            title: "work".into(),
+            description: "".into(),
+            members: vec![SCOUT],
+            links: vec![link],
+            kickoff: kickoff.map(Into::into),
+        }))
+    };
+    let made = house.run(house.by(ALICE), create(None));
+    let Ok(Outcome::Project { project, .. }) = made else { panic!("a project") };
+    let project = project.uid;
+    let fields = |title: Option<&str>, state| chorus_core::project::TaskFields {
+        title: title.map(Into::into),
+        state,
+        ..Default::default()
+    };
+    let add = OfProject::AddTask { project, fields: fields(Some("wash up"), None) };
+    let Ok(Outcome::Project { task: Some(task), .. }) =
+        house.run(house.by(ALICE), Command::Project(Box::new(add)))
+    else {
+        panic!("a task")
+    };
+    let opening = OpenThread {
+        home: house.ops.into(),
+        root: None,
+        title: "talk".into(),
+        kind: Default::default(),
+        owner: None,
+        participants: Vec::new(),
+        idempotency: None,
+    };
+    let opened = house.run(house.by(ALICE), Command::OpenThread(Box::new(opening)));
+    let Ok(Outcome::Thread { thread, .. }) = opened else { panic!("a person opens it") };
+    let rules = chorus_core::approval::Rules { all_sends: true, ..Default::default() };
+    house.ws = std::mem::replace(&mut house.ws, Workspace::new(Directory::default(), 0))
+        .with_approvals(rules);
+    let by = orchestrates(&house, SCOUT);
+    assert!(held(house.run(by, create(Some("off we go")))));
+    let done = fields(None, Some(chorus_core::project::TaskState::Done));
+    let done = OfProject::ChangeTask { project, task, fields: done };
+    assert!(held(house.run(by, Command::Project(Box::new(done)))));
+    let change = Command::ChangeThread {
+        thread: thread.uid,
+        status: Some(chorus_core::thread::ThreadStatus::Resolved),
+        owner: None,
+        reason: "it is washed".into(),
+        summary: None,
+        note: Some(Message { text: "it is washed".into(), ..Message::default() }),
+    };
+    assert!(held(house.run(by, change)));
 }
