@@ -440,7 +440,8 @@ impl Directory {
 }
 
 fn must_not_be_the_hosts(name: &str) -> Result<(), Refusal> {
-    match fold(name) == HOST_HANDLE {
+    let bare = name.trim().trim_start_matches(['@', '#']).trim_start();
+    match fold(bare) == HOST_HANDLE {
         true => Err(Refusal::new(Code::Conflict, format!("the name '{name}' is the host's own"))),
         false => Ok(()),
     }

@@ -51,6 +51,8 @@ impl Run<'_> {
         let Some(delivery) = open.and_then(|o| o.delivery(me)).filter(|d| d.attempt > 0) else {
             return Err(never_offered().into());
         };
+        let delivery = delivery.clone();
+        self.note_read(at)?;
         if !delivery.is_open() {
             // It has ended, and how it did stands.
             let disposition = delivery.disposition().unwrap_or(Disposition::Failed);
@@ -64,7 +66,7 @@ impl Run<'_> {
             self.remark(at, me, reason);
             return Ok(Outcome::Disposed { event: uid, disposition: Disposition::Deferred });
         }
-        check_deferrals(delivery)?;
+        check_deferrals(&delivery)?;
         self.remark(at, me, reason);
         self.put_off(at, until, Delivery::defer);
         Ok(Outcome::Disposed { event: uid, disposition: Disposition::Deferred })

@@ -59,6 +59,7 @@ impl Run<'_> {
     ) -> Result<Outcome> {
         let delivery = self.own_delivery_at(at)?;
         let me = delivery.member;
+        self.note_read(at)?;
         if delivery.is_dead() {
             return self.dispose_of_dead(at, uid, disposition, note);
         }

@@ -105,6 +105,9 @@ impl Run<'_> {
         if let Some(at) = verdict.cause.filter(|_| approved.is_none() && self.by.turn.is_none()) {
             self.note_told(at)?;
         }
+        if approved.is_none() && self.has_read_there(place.key) {
+            self.note_read(EventRef { conversation: place.key, seq: event.seq })?;
+        }
         let entry = self.publish(event.clone())?;
         if let Some(callback) = elsewhere.callback {
             self.room_mut(place.key).keep_callback(event.seq, callback);

@@ -48,6 +48,10 @@ impl Run<'_> {
         let disposition = signal.disposition().filter(|_| on);
         if me.is_agent() {
             self.check_signal(owed, me.key, disposition)?;
+            // Whoever says something of it has read it.
+            if on {
+                self.note_read(owed)?;
+            }
         }
         let entry = match recalled.message.reactions.contains(&(me.key, signal)) == on {
             true => None,

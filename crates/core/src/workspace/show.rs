@@ -7,6 +7,7 @@
 //! its agent was told.
 
 mod project;
+mod seats;
 mod told;
 mod words;
 
@@ -38,6 +39,9 @@ impl Run<'_> {
         let me = self.by.member;
         if !self.directory().is_agent(me) || self.directory().is_stand_in(me) {
             return Ok(None);
+        }
+        if let Some(held) = self.may_seat(command)? {
+            return Ok(Some(held));
         }
         let shown = match self.words_of(command) {
             Ok(Some(shown)) => shown,

@@ -36,6 +36,7 @@ mod say;
 mod schedules;
 mod seats;
 mod shown;
+mod shown_acts;
 mod silence;
 mod stimuli;
 mod stimuli_bounds;

@@ -26,7 +26,7 @@ fn told() -> (House, Uid) {
     (house, before)
 }
 
-fn held(ran: Result<Outcome, Refusal>) -> bool {
+pub fn held(ran: Result<Outcome, Refusal>) -> bool {
     matches!(ran, Ok(Outcome::Held(_)))
 }
 
@@ -189,7 +189,7 @@ fn only(member: MemberKey, mut say: Say) -> Say {
     say
 }
 
-fn off(house: &House) -> Command {
+pub fn off(house: &House) -> Command {
     Command::Post(Box::new(Say::to(house.ops, "off").0))
 }
 

@@ -110,12 +110,12 @@ impl App {
         }
         let viewer = caller.viewer();
         let titles = self.read(move |readers| readers.channel_titles(viewer)).await?;
-        let title = bare(title);
+        // `#ops` beside `ops` is not the same: both are asked for as `#ops`.
         let same = |other: &str| kind == ConversationKind::Channel && fold(other) == fold(title);
-        let taken = titles.iter().filter(|(uid, _)| Some(*uid) != of).find(|(_, other)| {
-            let other = bare(other);
-            look_alike(other, title) && !same(other)
-        });
+        let taken = titles
+            .iter()
+            .filter(|(uid, _)| Some(*uid) != of)
+            .find(|(_, other)| look_alike(bare(other), bare(title)) && !same(other));
         let Some((_, other)) = taken else { return Ok(()) };
         let why = format!("the title {title:?} looks like that of the channel {other:?}");
         Err(Refusal::new(Code::Conflict, why))

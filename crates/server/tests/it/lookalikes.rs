@@ -40,7 +40,7 @@ async fn a_direct_conversation_takes_no_channels_name_and_is_never_public() {
     house.send(&op, Method::PATCH, &format!("/v1/channels/{room}"), Some(own)).await.ok();
 }
 
-// covers: CHN-423, ATT-423
+// covers: CHN-423, CHN-430, ATT-423
 #[tokio::test]
 async fn a_name_that_looks_like_anothers_is_refused_and_says_whose() {
     let house = House::open().await;
@@ -54,6 +54,7 @@ async fn a_name_that_looks_like_anothers_is_refused_and_says_whose() {
         ("/v1/members", member("rev\u{456}ewers", "Rita"), "reviewers"),
         ("/v1/roles", json!({"name": "\u{430}nn"}), "ann"),
         ("/v1/channels", json!({"title": "r\u{3bf}om"}), "room"),
+        ("/v1/channels", json!({"title": "#room"}), "room"),
     ] {
         let refused = house.post(&op, path, body).await;
         let message = refused.body["error"]["message"].as_str().unwrap().to_owned();

@@ -88,11 +88,20 @@ pub fn is_unseen(c: char) -> bool {
         | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// In lower case, and as it is written where that looks otherwise.
+/// In lower case, as it is written, and what that looks like in lower case: `AIice` is `Alice` to whoever reads it. Space
+/// around it and the sign before it are nothing that a reader tells names by.
 fn looks_of(name: &str) -> Vec<String> {
+    let name = name.trim().trim_start_matches(['@', '#']).trim_start();
     let folded: String = skeleton(&fold(name)).collect();
     let written: String = skeleton(name).collect();
-    if written == folded { vec![folded] } else { vec![folded, written] }
+    let read: String = skeleton(&fold(&written)).collect();
+    let mut looks = vec![folded];
+    for look in [written, read] {
+        if !looks.contains(&look) {
+            looks.push(look);
+        }
+    }
+    looks
 }
 
 #[cfg(test)]
@@ -100,7 +109,7 @@ mod tests {
     use super::*;
     use crate::ids::MemberKey;
 
-    // covers: CHN-423
+    // covers: CHN-423, ATT-433
     #[test]
     fn a_name_is_known_by_what_it_looks_like() {
         let mut looks = Looks::default();
@@ -113,6 +122,11 @@ mod tests {
         assert_eq!(taken("scou\u{200b}t").as_deref(), Some("scout"), "no width");
         assert_eq!(taken("paypa1").as_deref(), Some("paypal"));
         assert_eq!(taken("PAYPAL"), None, "the same in another case");
+        assert_eq!(taken("PayPaI").as_deref(), Some("paypal"), "read in lower case");
+        for name in ["scout ", "\u{a0}scout", "scout\u{2003}", "\u{3000}scout", "@scout", "#Scout"]
+        {
+            assert_eq!(taken(name).as_deref(), Some("scout"), "{name:?}");
+        }
         assert_eq!(taken("scouts"), None);
         assert_eq!(looks.resembled("sc\u{43e}ut", Some(scout)), None, "its own");
         looks.remove("scout", scout);

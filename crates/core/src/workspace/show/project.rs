@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::{Result, Run};
 use super::words::{Readers, Shown, plain};
 use crate::ids::Prefix;
-use crate::project::{Asked, Linking};
+use crate::project::{Asked, Linking, TaskState};
 
 impl Run<'_> {
     pub(super) fn words_of_project(&mut self, asked: &Asked) -> Result<Option<Shown>> {
@@ -49,6 +49,20 @@ impl Run<'_> {
             | Asked::Unlink { .. }
             | Asked::RemoveTask { .. } => return Ok(None),
         };
+        let mut says = fields.iter().any(|(name, _)| *name == "kickoff");
+        if let Asked::ChangeTask { project, task, fields: new } = asked
+            && new.state == Some(TaskState::Done)
+            && self.ws.approvals.all_sends
+        {
+            // The channel is told so, with its title.
+            says = true;
+            fields.push(("state", TaskState::Done.name().to_owned()));
+            let known = self.directory().projects.get(project);
+            let known = known.and_then(|project| project.tasks.get(task));
+            fields.extend(
+                known.filter(|_| new.title.is_none()).map(|t| ("title", t.title.to_string())),
+            );
+        }
         if fields.is_empty() {
             return Ok(None);
         }
@@ -69,6 +83,6 @@ impl Run<'_> {
         if let Asked::ChangeTask { task, .. } = asked {
             fields.push(("task", task.show(Prefix::Task)));
         }
-        Ok(Some(plain(tool, readers, fields)))
+        Ok(Some(Shown { says, ..plain(tool, readers, fields) }))
     }
 }

@@ -11,8 +11,8 @@ use super::super::{Result, Run};
 use super::Origin;
 use crate::approval::Private;
 use crate::conversation::Visibility;
-use crate::event::EventRef;
-use crate::ids::{MemberKey, SessionKey, Timestamp};
+use crate::event::{Event, EventRef};
+use crate::ids::{ConversationKey, MemberKey, SessionKey, Timestamp};
 use crate::limits;
 use crate::member::Session;
 
@@ -163,6 +163,26 @@ impl Run<'_> {
     /// The caller has taken the event up, or answers it.
     pub(in crate::workspace) fn note_told(&mut self, at: EventRef) -> Result<()> {
         self.note_told_to(self.by.member, self.by.session, at)
+    }
+
+    /// The caller says something of the event, or in the place where it stands. What it says in a turn is judged by that
+    /// turn, and whoever is connected was noted when it was told.
+    pub(in crate::workspace) fn note_read(&mut self, at: EventRef) -> Result<()> {
+        let connected = self.directory().connected(self.by.member);
+        let is_here = self.by.session.is_some_and(|session| connected.contains(&session));
+        if self.by.turn.is_some() || is_here {
+            return Ok(());
+        }
+        self.note_told(at)
+    }
+
+    /// Whether somebody else has spoken in a private conversation that the caller speaks in.
+    pub(in crate::workspace) fn has_read_there(&self, key: ConversationKey) -> bool {
+        let room = self.room(key);
+        let me = self.by.member;
+        let of_others = |event: &Arc<Event>| event.actor != me && event.change.message().is_some();
+        room.conversation.settings.visibility != Visibility::Public
+            && (room.tail.iter().any(of_others) || (room.tail.len() as u64) < room.head.seq.0)
     }
 
     /// An agent was shown the event: if it is private, that is remembered, by the session, or apart from any where the

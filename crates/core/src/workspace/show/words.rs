@@ -178,7 +178,8 @@ impl Run<'_> {
                 let metadata = note.as_ref().and_then(|note| note.metadata.as_deref());
                 let metadata = metadata.filter(|metadata| **metadata != *hosts);
                 fields.extend(metadata.map(|text| ("metadata", text.to_owned())));
-                self.said_of(*thread, "update_thread_status", fields)?
+                let shown = self.said_of(*thread, "update_thread_status", fields)?;
+                shown.map(|shown| Shown { says: true, ..shown })
             }
             Command::ChangeWork { thread, change } => {
                 let texts = [&change.initiative_key, &change.topic_kind].into_iter().flatten();
