@@ -78,6 +78,8 @@ pub const AUDIENCE_NAMED: usize = 32;
 pub const UNACKED_PER_CONNECTION: usize = 32;
 /// Root messages an agent may open by itself per channel and hour (design section 5, "Turns").
 pub const AUTONOMOUS_ROOTS_PER_HOUR: usize = 4;
+/// How often an agent tells other agents something unasked in an hour without a person, wherever it does: one a minute.
+pub const AGENT_WAKES_PER_HOUR: usize = 60;
 /// Recent speakers of a conversation that a message may mean without naming them.
 pub const RECENT_SPEAKERS: usize = 32;
 /// Names looked up in one message; the rest address nobody.

@@ -118,6 +118,7 @@ impl Run<'_> {
             self.ensure_open(cause)?;
         }
         let turn = self.by.turn;
+        self.note_end(cause, me.key);
         let room = self.room_mut(cause.conversation);
         let Some(open) = room.open_mut(cause.seq) else {
             // A further message of a turn whose delivery was settled by the first.

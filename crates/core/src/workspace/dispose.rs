@@ -242,6 +242,7 @@ impl Run<'_> {
         then: Then,
     ) -> Result<()> {
         let now = self.now;
+        self.note_end(at, member);
         let room = self.room_mut(at.conversation);
         let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
         let mut was_running = false;

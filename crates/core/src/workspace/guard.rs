@@ -9,7 +9,7 @@ use crate::command::Turn;
 use crate::delivery::{Delivery, Disposition, Open, State};
 use crate::error::{Code, Refusal};
 use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp};
+use crate::ids::{ConversationKey, MemberKey, Timestamp};
 use crate::limits;
 use crate::member::Member;
 use crate::stimulus::Chain;
@@ -37,9 +37,6 @@ pub(super) struct Verdict {
     /// The sender takes the claim on the cause with this message.
     pub takes_claim: bool,
 }
-
-/// How many of those that wait for a member in one conversation are looked at, the newest first.
-const WAITING_HERE: usize = 32;
 
 impl Run<'_> {
     /// Finds what caused a message: the turn it is said in, else what it answers, else the sender's open
@@ -85,14 +82,14 @@ impl Run<'_> {
             return Ok(None);
         }
         let Some(cause) = self.cause(key, None)? else {
-            let hop = self.hop_of_what_waits(key).saturating_add(1);
-            return Ok(Some(Chain { cause: None, hop }));
+            return Ok(Some(Chain { cause: None, hop: self.next_hop(key, None) }));
         };
         if cause.turn.is_some() {
             let delivery = cause.open.as_ref().and_then(|o| o.delivery(self.by.member));
             check_fence(&cause, delivery, self.by.member)?;
         }
-        Ok(Some(Chain { cause: Some(cause.at), hop: cause.hop.saturating_add(1) }))
+        let hop = self.next_hop(key, Some(cause.hop));
+        Ok(Some(Chain { cause: Some(cause.at), hop }))
     }
 
     /// The turn the member has just answered in here: what it says besides belongs to the same chain.
@@ -116,7 +113,9 @@ impl Run<'_> {
             let delivery = room.and_then(|r| r.open.get(&at.seq)).and_then(|o| o.delivery(member));
             delivery.is_some_and(|d| matches!(d.state, State::Accepted { .. }))
         };
-        let newest = |at: &&EventRef| (at.conversation == here, at.seq);
+        let told_at =
+            |at: &EventRef| Some(self.ws.rooms.get(&at.conversation)?.open.get(&at.seq)?.at);
+        let newest = |at: &&EventRef| (at.conversation == here, told_at(at), at.seq);
         owed.iter().filter(runs).max_by_key(newest).copied()
     }
 
@@ -164,7 +163,10 @@ impl Run<'_> {
                     && (cause.at.conversation != key
                         || (approved.is_some() && !is_open(&cause))) =>
             {
-                let hop = cause.hop.saturating_add(1);
+                let hop = match approved {
+                    Some(_) => cause.hop.saturating_add(1),
+                    None => self.next_hop(key, Some(cause.hop)),
+                };
                 Ok(Verdict { cause: Some(cause.at), hop, ..Verdict::default() })
             }
             Some(cause) => {
@@ -175,22 +177,10 @@ impl Run<'_> {
                 if on_main_line && is_channel(&self.room(key).conversation) {
                     self.check_autonomous(sender.key, key)?;
                 }
-                let hop = self.hop_of_what_waits(key).saturating_add(1);
+                let hop = self.next_hop(key, None);
                 Ok(Verdict { hop, ..Verdict::default() })
             }
         }
-    }
-
-    /// The highest hop of what waits for the caller here since a person spoke. An agent that names no turn and has taken
-    /// none up (it read the log, or never acknowledges) is likely to speak because of that, and two such agents
-    /// would else keep each other busy at the first hop.
-    fn hop_of_what_waits(&self, key: ConversationKey) -> u8 {
-        let owed = self.ws.owed.get(&self.by.member);
-        let (Some(room), Some(owed)) = (self.ws.rooms.get(&key), owed) else { return 0 };
-        let at = |seq| EventRef { conversation: key, seq: Seq(seq) };
-        let newest_first = owed.range(at(0)..=at(u64::MAX)).rev().take(WAITING_HERE);
-        let hops = newest_first.filter_map(|at| room.open.get(&at.seq).map(|open| open.hop));
-        hops.take_while(|hop| *hop > 0).max().unwrap_or(0)
     }
 
     /// What is allowed of a reply to an event, said in the turn of another one; none where nothing is open there.

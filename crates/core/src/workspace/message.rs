@@ -15,6 +15,7 @@ use crate::delivery::Disposition;
 use crate::error::{Code, Refusal};
 use crate::event::{Change, Event, EventRef, Message, MessageKind};
 use crate::ids::{MemberKey, Seq, Uid};
+use crate::limits;
 use crate::member::Member;
 use crate::room::against::Standpoint;
 use crate::thread::ThreadStatus;
@@ -41,6 +42,8 @@ impl Run<'_> {
             // Whoever is asked there could not answer.
             attention.told.clear();
         }
+        let me = self.me()?;
+        let wakes = self.check_wakes(&me, false, &attention)?;
         self.supersede(at, &recalled, "edited")?;
         let mut draft = self.draft(self.drawn.uid, Change::Edited { message: at.seq, content });
         draft.thread = event.thread;
@@ -50,7 +53,9 @@ impl Run<'_> {
         draft.attention = Some(Arc::new(attention));
         let was_paused = self.ws.is_paused(self.room(at.conversation), draft.thread);
         let logged = self.room_mut(at.conversation).log(draft);
-        let me = self.me()?;
+        if wakes {
+            self.note_woke();
+        }
         if !me.is_agent() {
             // A person's other words pay for answers as new ones do.
             let subject = self.room(at.conversation).subject_of(at.seq, logged.thread);
@@ -72,15 +77,17 @@ impl Run<'_> {
         }
     }
 
-    /// An agent that edits in a turn goes on with that turn's chain, else edits would be a way around hops.
+    /// An agent that edits goes on with the chain of its turn, or of what it was told last, else edits would be a way
+    /// around hops.
     fn link_of_edit(&mut self, event: &Event) -> Result<(Option<EventRef>, u8)> {
         let own = (event.cause, event.hop);
         if !self.me()?.is_agent() {
             return Ok(own);
         }
         let cause = self.cause(event.conversation, None)?;
-        let link = cause.map(|c| (Some(c.at), c.hop.saturating_add(1)));
-        Ok(link.filter(|(_, hop)| *hop > event.hop).unwrap_or(own))
+        let hop = self.next_hop(event.conversation, cause.as_ref().map(|c| c.hop));
+        let at = cause.map(|c| c.at).or(event.cause);
+        Ok(if hop > event.hop { (at, hop) } else { own })
     }
 
     pub(super) fn delete(&mut self, uid: Uid) -> Result<Outcome> {
@@ -224,6 +231,10 @@ impl Run<'_> {
                 flowed: Some(Flowed::of(&event)),
             },
         );
+        if author.is_agent() && hop >= limits::HOP_END {
+            // At the end of its chain no agent is told of it, whoever has answered it.
+            return Ok(attention);
+        }
         let again = edited_after_response(attention.intent, &author, hop);
         for told in attention.told.iter_mut().filter(|t| answered.contains(&t.member)) {
             told.decision = again;

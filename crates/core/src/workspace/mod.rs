@@ -23,6 +23,7 @@ mod execute;
 mod failure;
 mod fence;
 mod guard;
+mod heard;
 mod hold;
 mod hosts;
 mod inbox;
@@ -66,6 +67,7 @@ use crate::room::Room;
 pub use changes::{Changes, RoomChanges};
 use defer::Deferral;
 use digest::{Every, digest_timer};
+use heard::Heard;
 use hold::{Rooms, Tracked};
 use run::Run;
 use show::Told;
@@ -109,6 +111,8 @@ pub struct Workspace {
     approvals: approval::Rules,
     /// What agents were told in private.
     told: Told,
+    /// What they were told last, and how often they told each other something.
+    heard: Heard,
     timers: Timers,
     digests: Every,
     keep: Keep,
@@ -260,6 +264,7 @@ impl Workspace {
 
     /// The clock was set back to `now`: what is open goes on from there, and gets its row.
     pub fn set_back(&mut self, now: Timestamp) {
+        self.heard.set_back(now);
         let mut changed = Vec::new();
         for (key, room) in self.rooms.iter_mut() {
             let set_back = |open: &mut Open| open.set_back(now).then_some(open.seq);

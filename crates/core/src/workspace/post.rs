@@ -68,6 +68,8 @@ impl Run<'_> {
         if !is_chat && is_talk(&post.message, &attention) {
             self.check_may_talk(&me, &place, verdict.cause)?;
         }
+        let answers = verdict.cause.is_some_and(|cause| cause.conversation == place.key);
+        let wakes = approved.is_none() && self.check_wakes(&me, answers, &attention)?;
         if approved.is_none() && me.is_agent() && !self.directory().is_stand_in(me.key) {
             let cause = verdict.cause;
             let (answers, said) = (place.answers, &post.message);
@@ -108,6 +110,9 @@ impl Run<'_> {
         if approved.is_none() && self.has_read_there(place.key) {
             self.note_read(EventRef { conversation: place.key, seq: event.seq })?;
         }
+        if wakes {
+            self.note_woke();
+        }
         let entry = self.publish(event.clone())?;
         if let Some(callback) = elsewhere.callback {
             self.room_mut(place.key).keep_callback(event.seq, callback);
@@ -141,6 +146,8 @@ impl Run<'_> {
         if is_talk(&post.message, &attention) {
             self.check_may_talk(&me, &place, verdict.cause)?;
         }
+        let answers = verdict.cause.is_some_and(|cause| cause.conversation == place.key);
+        self.check_wakes(&me, answers, &attention)?;
         Ok(Outcome::Preview(Arc::new(attention)))
     }
 
@@ -279,6 +286,9 @@ impl Run<'_> {
             }
         }
         let members: Vec<_> = open.deliveries.iter().map(|d| d.member).collect();
+        for member in &members {
+            self.ws.heard.told(*member, event.hop, self.now);
+        }
         self.room_mut(at.conversation).open_event(open);
         // Told once the line goes on, or their turn comes.
         let room = self.room(at.conversation);

@@ -342,7 +342,7 @@ impl Run<'_> {
     fn kick_off(&mut self, project: Uid, key: ConversationKey, text: Arc<str>) -> Result<Uid> {
         let me = self.me()?;
         let room = self.room(key);
-        let hop = u8::from(me.is_agent());
+        let hop = if me.is_agent() { self.next_hop(key, None) } else { 0 };
         let said = Said { hop, ..Said::read(room, &me, None, &text, self.now) };
         let attention = directedness::decide(room, self.ws.people(), &said);
         let message = Message { text, ..Message::default() };

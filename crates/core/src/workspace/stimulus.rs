@@ -62,6 +62,10 @@ impl Run<'_> {
             ..Stimulus::new(drawn.uid, new.kind, source, drawn.salt, self.now)
         };
         self.check_stimulus(key, &stimulus)?;
+        if stimulus.chain.is_some() {
+            self.check_may_wake(me.key)?;
+            self.note_woke();
+        }
         let stimulus = self.enqueue(key, stimulus)?;
         Ok(self.stimulus_outcome(key, stimulus))
     }

@@ -24,6 +24,7 @@ mod fence;
 mod flow;
 mod inboxes;
 mod leave;
+mod loops;
 mod moved_on;
 mod obligations;
 mod owed;

@@ -154,7 +154,9 @@ impl Run<'_> {
     /// The chain of what an agent has done here. That its turn is over is no reason to lose what it has made.
     fn chain_of_act(&mut self, key: ConversationKey) -> Result<Option<Chain>> {
         match self.chain_here(key) {
-            Err(Failure::Refused(_)) => Ok(Some(Chain { cause: None, hop: 1 })),
+            Err(Failure::Refused(_)) => {
+                Ok(Some(Chain { cause: None, hop: self.next_hop(key, None) }))
+            }
             chain => chain,
         }
     }

@@ -173,7 +173,7 @@ async fn an_event_that_is_edited_into_a_report_takes_over_no_finding() {
 #[tokio::test]
 async fn a_page_is_filled_with_messages_whatever_else_was_done_in_the_thread() {
     let house = House::open().await;
-    house.room(&["scout"]).await;
+    house.room(&["scout", "crew"]).await;
     let token = house.token("scout").await;
     let scout = house.mcp(&token, Wire::Sessions).await;
     let thread = &thread(&scout, json!({})).await;

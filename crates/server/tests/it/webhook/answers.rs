@@ -176,7 +176,7 @@ async fn a_channel_may_let_an_agent_speak_unasked() {
     let standing = json!({"callback": granted["callback"]["url"]});
     call(&house, &standing, json!({"type": "message", "content": "By the way."})).await.ok();
     // That was no answer.
-    let open = house.get(&op, "/v1/deliveries?state=open").await.ok();
+    let open = house.get(&op, "/v1/deliveries?member=weather").await.ok();
     assert_eq!(open["deliveries"].as_array().unwrap().len(), 1, "{open}");
     call(&house, &delivery, json!({"type": "message", "content": "I will."})).await.ok();
     house.clock.advance(25 * 3_600_000);
