@@ -162,19 +162,25 @@ fn they_stop(way: Way, turn: Turn) {
 // covers: ATT-440
 #[test]
 fn agents_that_ask_in_a_new_direct_conversation_each_time_stop() {
-    [Turn::Settled, Turn::LeftOpen, Turn::NotTakenUp].map(|turn| they_stop(Way::NewDm, turn));
+    [Turn::Settled, Turn::LeftOpen, Turn::NotTakenUp]
+        .into_iter()
+        .for_each(|turn| they_stop(Way::NewDm, turn));
 }
 
 // covers: ATT-440
 #[test]
 fn agents_that_ask_in_a_new_thread_each_time_stop() {
-    [Turn::Settled, Turn::LeftOpen, Turn::NotTakenUp].map(|turn| they_stop(Way::NewThread, turn));
+    [Turn::Settled, Turn::LeftOpen, Turn::NotTakenUp]
+        .into_iter()
+        .for_each(|turn| they_stop(Way::NewThread, turn));
 }
 
 // covers: ATT-440
 #[test]
 fn agents_that_edit_the_same_message_each_time_stop() {
-    [Turn::Settled, Turn::LeftOpen, Turn::NotTakenUp].map(|turn| they_stop(Way::Edit, turn));
+    [Turn::Settled, Turn::LeftOpen, Turn::NotTakenUp]
+        .into_iter()
+        .for_each(|turn| they_stop(Way::Edit, turn));
 }
 
 /// The agent asks the reviewer in a new direct conversation.
