@@ -441,12 +441,3 @@ fn is_full(why: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(why.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
-
-/// Removes the file, unless another host has written its own meanwhile.
-fn remove_host_file(data: &Path, url: &str) {
-    let path = data.join(HOST_FILE);
-    let ours = json!({"url": url, "pid": std::process::id()}).to_string();
-    if std::fs::read_to_string(&path).is_ok_and(|text| text == ours) {
-        let _ = std::fs::remove_file(&path);
-    }
-}

@@ -2,11 +2,13 @@
 //!
 //! What was acknowledged is on the disk before it was; so a stop that is cut short loses nothing either.
 
+use std::path::Path;
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::time::Instant;
 
-use super::{GOODBYE, Running, remove_host_file};
+use super::{GOODBYE, HOST_FILE, Running};
 use crate::app::copies::PARTIAL;
 use crate::couriers::connections::STOPPING;
 
@@ -61,5 +63,14 @@ impl Running {
         if let Some(watching) = self.watching {
             watching.abort();
         }
+    }
+}
+
+/// Removes the file, unless another host has written its own meanwhile.
+fn remove_host_file(data: &Path, url: &str) {
+    let path = data.join(HOST_FILE);
+    let ours = json!({"url": url, "pid": std::process::id()}).to_string();
+    if std::fs::read_to_string(&path).is_ok_and(|text| text == ours) {
+        let _ = std::fs::remove_file(&path);
     }
 }
