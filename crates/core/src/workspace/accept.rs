@@ -136,9 +136,9 @@ impl Run<'_> {
         })
     }
 
-    /// What nobody has asked for is done by members that have a seat, where the conversation lets its agents do so.
-    /// Where the channel lets agents speak unasked. What they show beside words of theirs waits for nobody, so that it is
-    /// refused where it may carry what they were told in private.
+    /// What nobody has asked for is done by members that have a seat, where the conversation lets its agents do so. What
+    /// they show beside messages waits for nobody's approval, so that it is refused where it may carry what they were told
+    /// in private.
     pub(super) fn may_act_unasked(&mut self, conversation: Uid, shows: bool) -> Result<Outcome> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
@@ -147,8 +147,8 @@ impl Run<'_> {
             return Err(Refusal::new(Code::Forbidden, why).into());
         }
         if shows && self.carries_into(key)? {
-            let why = "you were told something in private that is not for all of this channel: what you do is not \
-                       shown here meanwhile; say it as a message, which a person is asked about";
+            let why = "you were told something in private that is not for all of this channel, and what you do is \
+                       not shown here meanwhile; say it as a message, which a person is asked about";
             return Err(Refusal::new(Code::Forbidden, why).into());
         }
         Ok(Outcome::Done)
