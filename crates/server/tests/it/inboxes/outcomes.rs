@@ -99,10 +99,17 @@ async fn a_service_hears_that_no_answer_comes_and_the_operator_sees_why() {
 
 /// The agent gives members a seat in a conversation of its own; the token with which it may.
 async fn seat(house: &House, room: &str, members: &[&str]) -> String {
-    let orchestrator = house.token_of("bot", "orchestrator").await;
+    let (orchestrator, op) = (house.token_of("bot", "orchestrator").await, house.operator());
     for member in members {
         let path = format!("/v1/channels/{room}/members/{member}");
-        house.send(&orchestrator, Method::PUT, &path, Some(json!({}))).await.ok();
+        let seats = async || house.send(&orchestrator, Method::PUT, &path, Some(json!({}))).await;
+        // What was said there before is read by whoever is seated: a person agrees to that.
+        assert_eq!(seats().await.refused(403), "APPROVAL_REQUIRED");
+        let waits = house.get(&op, "/v1/approvals").await.ok();
+        let id = waits["approvals"][0]["id"].as_str().unwrap().to_owned();
+        let path = format!("/v1/approvals/{id}");
+        house.post(&op, &path, json!({"approved": true})).await.ok();
+        seats().await.ok();
     }
     orchestrator
 }
