@@ -1,13 +1,16 @@
 //! Reads one field of canonical JSON, which the core keeps as text.
 
-/// A text of canonical JSON's outermost object, as it stands there: the same text has one form.
+/// A text or a number of canonical JSON's outermost object, as it stands there: the same text has one form.
 pub fn text_field<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = json.strip_prefix('{')?;
     loop {
         let (key, after) = quoted(rest)?;
         let value = after.strip_prefix(':')?;
         if key == name {
-            return quoted(value).map(|(text, _)| text);
+            return match value.bytes().next()? {
+                b'-' | b'0'..=b'9' => value.get(..value.len() - past(value)?.len()),
+                _ => quoted(value).map(|(text, _)| text),
+            };
         }
         rest = past(value)?.strip_prefix(',')?;
     }
@@ -58,6 +61,7 @@ mod tests {
         for (name, expect) in [
             ("event_type", Some("fix_pushed")),
             ("q", Some("a\\\"b,")),
+            ("z", Some("-1")),
             ("a", None),
             ("n", None),
             ("x", None),

@@ -211,3 +211,19 @@ fn what_is_too_large_is_refused_under_its_own_code() {
     }
     assert_eq!(house.fingerprint(), before);
 }
+
+// covers: WHK-36
+#[test]
+fn what_an_endpoint_has_taken_is_known_after_a_crash() {
+    let mut house = House::new();
+    let asked = house.says(ALICE, "@scout is the build green?");
+    let offer = house.offer(SCOUT);
+    let event = at(&offer.entry.event);
+    let by = By { session: Some(offer.session), ..house.by(SCOUT) };
+    let epoch = Some(house.now);
+    house.run(by, Command::Accept { event, attempt: offer.attempt, epoch }).expect("offered");
+    // Nothing else is written before that.
+    house.restart();
+    let state = house.delivery(asked, SCOUT).map(|delivery| delivery.state);
+    assert!(matches!(state, Some(State::Accepted { .. })), "{state:?}");
+}
