@@ -102,6 +102,20 @@ fn who_signals_or_speaks_in_private_without_a_session_has_read_there() {
     }
 }
 
+// covers: ATT-431
+#[test]
+fn who_takes_part_in_private_threads_and_owes_nothing_there_speaks_in_each() {
+    let mut house = House::asleep();
+    let members = vec![ALICE, SCOUT, REVIEWER];
+    let narrow = house.conversation("narrow", ConversationKind::Channel, members);
+    house.post(ALICE, Say::to(narrow, "the build is red")).expect("a seat");
+    house.post(SCOUT, Say::to(narrow, "I pushed a fix")).expect("a seat");
+    assert!(!held(house.run(house.by(SCOUT), off(&house))));
+    house.post(ALICE, Say::to(narrow, "@scout which one?")).expect("a seat");
+    house.post(SCOUT, Say::to(narrow, "the last")).expect("a seat");
+    assert!(held(house.run(house.by(SCOUT), off(&house))), "it was asked there");
+}
+
 // covers: ATT-432
 #[test]
 fn where_every_message_waits_so_does_what_says_the_same() {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use super::super::{Result, Run};
 use super::Origin;
 use crate::approval::Private;
-use crate::conversation::Visibility;
+use crate::conversation::{ConversationKind, Visibility};
+use crate::delivery::Open;
 use crate::event::{Event, EventRef};
 use crate::ids::{ConversationKey, MemberKey, SessionKey, Timestamp};
 use crate::limits;
@@ -176,13 +177,20 @@ impl Run<'_> {
         self.note_told(at)
     }
 
-    /// Whether somebody else has spoken in a private conversation that the caller speaks in.
+    /// Whether the caller, which speaks in a private conversation, has evidently read there: another spoke in a direct
+    /// one, or it owes an answer.
     pub(in crate::workspace) fn has_read_there(&self, key: ConversationKey) -> bool {
-        let room = self.room(key);
-        let me = self.by.member;
+        let (room, me) = (self.room(key), self.by.member);
+        if room.conversation.settings.visibility == Visibility::Public {
+            return false;
+        }
         let of_others = |event: &Arc<Event>| event.actor != me && event.change.message().is_some();
-        room.conversation.settings.visibility != Visibility::Public
-            && (room.tail.iter().any(of_others) || (room.tail.len() as u64) < room.head.seq.0)
+        let others_spoke =
+            || room.tail.iter().any(of_others) || (room.tail.len() as u64) < room.head.seq.0;
+        let owed =
+            |open: &Open| open.delivery(me).is_some_and(|d| d.is_open() && d.is_obligation());
+        (room.conversation.kind == ConversationKind::Dm && others_spoke())
+            || room.open.values().any(owed)
     }
 
     /// An agent was shown the event: if it is private, that is remembered, by the session, or apart from any where the
