@@ -179,6 +179,16 @@ fn a_sender_lowers_an_obligation_and_raises_none() {
 
 // covers: ATT-37
 #[test]
+fn a_line_that_names_somebody_who_is_not_here_is_no_fragment_of_the_first() {
+    let mut house = House::new();
+    house.says(ALICE, "@scout what is the status?");
+    house.pass(3_000);
+    let other = house.says(ALICE, "@nobodyatall what do you think?");
+    assert_eq!(house.decision(other, SCOUT), None);
+}
+
+// covers: ATT-37
+#[test]
 fn a_fragment_points_where_the_first_pointed() {
     let mut house = House::new();
     house.says(ALICE, "@scout can you check something?");
