@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 
 use crate::approval::Approval;
-use crate::attention::names::looks::Looks;
+use crate::attention::names::looks::{Looks, bare};
 use crate::attention::names::{Index, Target, fold};
 use crate::budget::HOST_HANDLE;
 use crate::endpoint::Endpoint;
@@ -440,8 +440,7 @@ impl Directory {
 }
 
 fn must_not_be_the_hosts(name: &str) -> Result<(), Refusal> {
-    let bare = name.trim().trim_start_matches(['@', '#']).trim_start();
-    match fold(bare) == HOST_HANDLE {
+    match fold(bare(name)) == HOST_HANDLE {
         true => Err(Refusal::new(Code::Conflict, format!("the name '{name}' is the host's own"))),
         false => Ok(()),
     }

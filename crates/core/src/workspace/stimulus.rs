@@ -62,11 +62,14 @@ impl Run<'_> {
             ..Stimulus::new(drawn.uid, new.kind, source, drawn.salt, self.now)
         };
         self.check_stimulus(key, &stimulus)?;
-        if stimulus.chain.is_some() {
+        let is_agents = stimulus.chain.is_some();
+        if is_agents {
             self.check_may_wake(me.key)?;
-            self.note_woke();
         }
         let stimulus = self.enqueue(key, stimulus)?;
+        if is_agents {
+            self.note_woke();
+        }
         Ok(self.stimulus_outcome(key, stimulus))
     }
 

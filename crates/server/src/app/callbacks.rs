@@ -64,7 +64,7 @@ impl App {
                 self.say(called, content, id, key).await
             }
             (idle @ CallbackEvent::Lifecycle { state: Lifecycle::Idle }, Purpose::Delivery) => {
-                let shown = self.pass(called, true).await;
+                let shown = self.pass(called, false).await;
                 self.may_go_on(called)?;
                 self.rest(called).await?;
                 if let Ok(shown) = shown {
@@ -73,13 +73,14 @@ impl App {
                 Ok(Took::default())
             }
             (event, _) => {
-                let has_no_words = matches!(
+                let shows_words = matches!(
                     event,
-                    CallbackEvent::Message { .. }
-                        | CallbackEvent::RequestCallback
-                        | CallbackEvent::Lifecycle { .. }
+                    CallbackEvent::Status { .. }
+                        | CallbackEvent::ToolCall { .. }
+                        | CallbackEvent::ToolResult { .. }
+                        | CallbackEvent::Error { .. }
                 );
-                let shown = self.pass(called, !has_no_words).await?;
+                let shown = self.pass(called, shows_words).await?;
                 match event {
                     CallbackEvent::Message { content, id } => {
                         self.say(called, content, id, key).await

@@ -88,10 +88,15 @@ pub fn is_unseen(c: char) -> bool {
         | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// A name without space around it and the sign before it.
+pub fn bare(name: &str) -> &str {
+    name.trim().trim_start_matches(['@', '#']).trim_start()
+}
+
 /// In lower case, as it is written, and what that looks like in lower case: `AIice` is `Alice` to whoever reads it. Space
 /// around it and the sign before it are nothing that a reader tells names by.
 fn looks_of(name: &str) -> Vec<String> {
-    let name = name.trim().trim_start_matches(['@', '#']).trim_start();
+    let name = bare(name);
     let folded: String = skeleton(&fold(name)).collect();
     let written: String = skeleton(name).collect();
     let read: String = skeleton(&fold(&written)).collect();
