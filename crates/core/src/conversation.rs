@@ -116,6 +116,13 @@ pub struct Conversation {
     pub created_at: Timestamp,
 }
 
+impl Conversation {
+    /// Where people talk in the open: agents' own subjects are capped there.
+    pub fn is_channel(&self) -> bool {
+        self.kind == ConversationKind::Channel
+    }
+}
+
 /// What of a conversation can be changed.
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct Settings {

@@ -101,6 +101,13 @@ pub enum State {
     },
 }
 
+impl State {
+    /// Whether a session runs its turn.
+    pub fn is_running(self) -> bool {
+        matches!(self, Self::Accepted { .. })
+    }
+}
+
 /// What an obligation's clock counts from besides the event's own time (design section 5, "Deadlines").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {

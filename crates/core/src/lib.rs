@@ -42,6 +42,8 @@ pub mod token;
 pub mod room;
 pub mod workspace;
 
+mod commands;
+
 pub mod endpoint;
 pub mod error;
 pub mod limits;

@@ -12,64 +12,64 @@ use crate::ids::{ConversationKey, Seq};
 use crate::room::Room;
 
 #[derive(Debug, Default)]
-pub(super) struct Rooms {
+pub(crate) struct Rooms {
     by_key: HashMap<ConversationKey, Room>,
     handed_out: BTreeSet<ConversationKey>,
 }
 
 impl Rooms {
-    pub(super) fn get(&self, key: &ConversationKey) -> Option<&Room> {
+    pub(crate) fn get(&self, key: &ConversationKey) -> Option<&Room> {
         self.by_key.get(key)
     }
 
     /// The room, to be changed.
-    pub(super) fn get_mut(&mut self, key: &ConversationKey) -> Option<&mut Room> {
+    pub(crate) fn get_mut(&mut self, key: &ConversationKey) -> Option<&mut Room> {
         let room = self.by_key.get_mut(key)?;
         self.handed_out.insert(*key);
         Some(room)
     }
 
     /// The room, to take out of it what is to be written: who waits there does not change by that.
-    pub(super) fn get_to_write(&mut self, key: &ConversationKey) -> Option<&mut Room> {
+    pub(crate) fn get_to_write(&mut self, key: &ConversationKey) -> Option<&mut Room> {
         self.by_key.get_mut(key)
     }
 
-    pub(super) fn contains_key(&self, key: &ConversationKey) -> bool {
+    pub(crate) fn contains_key(&self, key: &ConversationKey) -> bool {
         self.by_key.contains_key(key)
     }
 
-    pub(super) fn keys(&self) -> impl Iterator<Item = &ConversationKey> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &ConversationKey> {
         self.by_key.keys()
     }
 
-    pub(super) fn values(&self) -> impl Iterator<Item = &Room> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Room> {
         self.by_key.values()
     }
 
     /// All rooms, to be changed.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&ConversationKey, &mut Room)> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&ConversationKey, &mut Room)> {
         self.handed_out.extend(self.by_key.keys().copied());
         self.by_key.iter_mut()
     }
 
-    pub(super) fn insert(&mut self, key: ConversationKey, room: Room) {
+    pub(crate) fn insert(&mut self, key: ConversationKey, room: Room) {
         self.handed_out.insert(key);
         self.by_key.insert(key, room);
     }
 
-    pub(super) fn remove(&mut self, key: &ConversationKey) -> Option<Room> {
+    pub(crate) fn remove(&mut self, key: &ConversationKey) -> Option<Room> {
         self.handed_out.remove(key);
         self.by_key.remove(key)
     }
 
     /// Whether there is a subject that may have changed.
-    pub(super) fn has_changed(&self) -> bool {
+    pub(crate) fn has_changed(&self) -> bool {
         let mut rooms = self.handed_out.iter().filter_map(|key| self.by_key.get(key));
         rooms.any(|room| room.turns.has_changed())
     }
 
     /// A subject that may have changed; it is not noted any more.
-    pub(super) fn take_changed(&mut self) -> Option<(ConversationKey, Seq)> {
+    pub(crate) fn take_changed(&mut self) -> Option<(ConversationKey, Seq)> {
         while let Some(key) = self.handed_out.first().copied() {
             let room = self.by_key.get_mut(&key);
             if let Some(subject) = room.and_then(|room| room.turns.take_changed()) {
@@ -90,23 +90,23 @@ impl Index<&ConversationKey> for Rooms {
 }
 
 /// The workspace as a command has it, which knows whether the command may have changed anything.
-pub(super) struct Tracked<'a> {
+pub(crate) struct Tracked<'a> {
     workspace: &'a mut Workspace,
     changed: bool,
 }
 
 impl<'a> Tracked<'a> {
-    pub(super) fn new(workspace: &'a mut Workspace) -> Self {
+    pub(crate) fn new(workspace: &'a mut Workspace) -> Self {
         Self { workspace, changed: false }
     }
 
     /// Whether it was handed out to be changed.
-    pub(super) fn may_have_changed(&self) -> bool {
+    pub(crate) fn may_have_changed(&self) -> bool {
         self.changed
     }
 
     /// To keep what was read, which is no change.
-    pub(super) fn loading(&mut self) -> &mut Workspace {
+    pub(crate) fn loading(&mut self) -> &mut Workspace {
         self.workspace
     }
 }

@@ -4,18 +4,13 @@
 //! reads them knows all that the one knew which wrote them. Which host holds a session is part of that; offers
 //! that others decided for sessions of this host are handed on from here.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::digest::digest_timer;
-use super::stimulus::stimulus_timer;
-use super::{Failure, Result, Run, Workspace, is_running};
-use crate::command::{Effect, Facts, Offer, Unavailable};
-use crate::delivery::{Delivery, Disposition, Open, State};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp};
+use crate::command::Effect;
+use crate::ids::ConversationKey;
 use crate::member::{Directory, Session};
 use crate::room::{Missed, Room};
+use crate::workspace::Workspace;
 
 impl Workspace {
     /// Which of the hosts of the database this is, counted as they came.
@@ -93,23 +88,6 @@ impl Workspace {
         self.last_conversation = self.last_conversation.max(key.0);
     }
 
-    /// Sessions whose host is none of these are nobody's any more.
-    pub fn end_sessions_but(
-        &mut self,
-        facts: &mut dyn Facts,
-        hosts: &[u32],
-        now: Timestamp,
-    ) -> std::result::Result<(), Unavailable> {
-        let gone = |s: &&Arc<Session>| s.connected && !hosts.contains(&s.host);
-        let gone: Vec<SessionKey> =
-            self.directory.sessions.values().filter(gone).map(|s| s.key).collect();
-        for session in gone {
-            let mut run = Run::of_host(self, facts, now);
-            done(run.let_go(session))?;
-        }
-        Ok(())
-    }
-
     /// Whether a session is connected whose host is none of these.
     pub fn has_sessions_but(&self, hosts: &[u32]) -> bool {
         self.directory.sessions.values().any(|s| s.connected && !hosts.contains(&s.host))
@@ -121,60 +99,6 @@ impl Workspace {
         loaded.is_some_and(|room| room.follows(missed))
     }
 
-    /// Brings a room to where others left it, and hands on what that means for sessions of this host.
-    pub fn catch_up(
-        &mut self,
-        facts: &mut dyn Facts,
-        key: ConversationKey,
-        missed: Missed,
-        now: Timestamp,
-    ) -> std::result::Result<(), Unavailable> {
-        let Some(room) = self.rooms.get_mut(&key) else { return Ok(()) };
-        let before = room.catch_up(missed, &self.directory, now);
-        if room.differs_from_rows() {
-            self.touched.insert(key);
-        }
-        let due = self.digests.0.and_then(|every| room.tally.due(every));
-        let silence = room.queue_due();
-        let runs = |open: &Open| -> Vec<MemberKey> {
-            let running = open.deliveries.iter().filter(|d| is_running(d.state));
-            running.map(|d| d.member).collect()
-        };
-        let mut run = Vec::new();
-        for (seq, was) in &before {
-            run.extend(was.iter().flat_map(runs).map(|member| (member, true)));
-            run.extend(room.open.get(seq).iter().flat_map(|is| runs(is)).map(|m| (m, false)));
-        }
-        for (member, was) in run {
-            self.count_running(member, was, !was);
-        }
-        self.timers.set(digest_timer(key), due);
-        self.timers.set(stimulus_timer(key), silence);
-        for (seq, was) in &before {
-            let at = EventRef { conversation: key, seq: *seq };
-            if let Some(was) = was {
-                self.open_by_uid.remove(&was.uid);
-                was.deliveries.iter().for_each(|d| self.owe(d.member, at, false));
-            }
-            self.track(at);
-        }
-        self.hand_on(facts, key, &before, now)
-    }
-
-    /// Others have changed a room, which is right again; `before` is how that stood here which they changed.
-    /// Sessions of this host are handed what they were offered there, and told what was taken from them.
-    pub fn hand_on(
-        &mut self,
-        facts: &mut dyn Facts,
-        key: ConversationKey,
-        before: &BTreeMap<Seq, Option<Open>>,
-        now: Timestamp,
-    ) -> std::result::Result<(), Unavailable> {
-        let mut run = Run::of_host(self, facts, now);
-        done(run.offers_of_others(key, before))?;
-        done(run.ends_of_others(key, before))
-    }
-
     /// What is to be done about what others did, by itself: it is committed already.
     pub fn take_effects(&mut self) -> Vec<Effect> {
         let mut effects = std::mem::take(&mut self.changes.effects);
@@ -182,110 +106,5 @@ impl Workspace {
             effects.insert(0, Effect::Directory(self.directory.clone()));
         }
         effects
-    }
-}
-
-impl Run<'_> {
-    fn offers_of_others(
-        &mut self,
-        key: ConversationKey,
-        before: &BTreeMap<Seq, Option<Open>>,
-    ) -> Result<()> {
-        let mut offers = Vec::new();
-        for (seq, was) in before {
-            let Some(open) = self.room(key).open.get(seq) else { continue };
-            for delivery in &open.deliveries {
-                let State::Offered { session, .. } = delivery.state else { continue };
-                let known = was.as_ref().and_then(|o| o.delivery(delivery.member));
-                let is_new = known
-                    .is_none_or(|d| d.session() != Some(session) || d.attempt != delivery.attempt);
-                if is_new && self.is_mine(session) {
-                    offers.push((open.seq, session, delivery.clone()));
-                }
-            }
-        }
-        for (seq, session, delivery) in offers {
-            let event = self.recall_event(EventRef { conversation: key, seq })?;
-            let entry = self.entry(event)?;
-            let reminds = delivery.runs_behind(self.carries_to(session));
-            let Delivery { member, decision, attempt, fence, retry, accepted_at, .. } = delivery;
-            let at = EventRef { conversation: key, seq };
-            let channel = self.channel_delivery(at, member).map(Box::new);
-            let came_with = self.came_with(at, member);
-            self.effect(Effect::Offer(Offer {
-                entry,
-                member,
-                session,
-                decision,
-                attempt,
-                taken: accepted_at.is_some(),
-                reminds,
-                fence,
-                retry: retry.map(Box::new),
-                channel,
-                came_with,
-            }));
-        }
-        Ok(())
-    }
-
-    fn ends_of_others(
-        &mut self,
-        key: ConversationKey,
-        before: &BTreeMap<Seq, Option<Open>>,
-    ) -> Result<()> {
-        for (seq, was) in before {
-            let Some(before) = was else { continue };
-            let at = EventRef { conversation: key, seq: *seq };
-            let room = self.room(key);
-            let now = match room.open.get(seq) {
-                Some(open) => open.clone(),
-                None => {
-                    let closed = room.closed.iter().rev().find(|o| o.seq == *seq).cloned();
-                    let receipt = match closed {
-                        Some(closed) => Some(closed),
-                        None => self.facts.event(at)?.and_then(|e| e.receipt),
-                    };
-                    let Some(receipt) = receipt else { continue };
-                    let (entry_uid, author) = (receipt.uid, receipt.author);
-                    let open = Arc::new(receipt.clone());
-                    self.effect(Effect::Receipt { entry_uid, conversation: key, author, open });
-                    receipt
-                }
-            };
-            for was in &before.deliveries {
-                let Some(session) = was.session().filter(|s| self.is_mine(*s)) else { continue };
-                let is = now.delivery(was.member);
-                let taken = is.is_none_or(|d| {
-                    d.disposition() == Some(Disposition::Superseded)
-                        || (d.fence > was.fence && d.session() != Some(session))
-                });
-                if taken {
-                    let conversation = self.room(key).conversation.uid;
-                    self.effect(Effect::Cancel {
-                        event: before.uid,
-                        conversation,
-                        member: was.member,
-                        session,
-                        attempt: was.attempt,
-                        reason: "superseded",
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn is_mine(&self, session: SessionKey) -> bool {
-        let session = self.directory().sessions.get(&session);
-        session.is_some_and(|s| s.connected && s.host == self.ws.host)
-    }
-}
-
-/// The host's own work is refused by nobody.
-fn done(result: Result<()>) -> std::result::Result<(), Unavailable> {
-    match result {
-        Ok(()) | Err(Failure::Refused(_)) => Ok(()),
-        Err(Failure::Unavailable(why)) => Err(why),
     }
 }

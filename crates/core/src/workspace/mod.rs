@@ -4,50 +4,14 @@
 //! and changes the rooms in memory; what must be written and done outside is collected until
 //! [`Workspace::take_changes`]. A refused command has changed nothing. Nothing in here reads a clock.
 
-mod accept;
-mod answer;
-mod approve;
-mod asset;
 mod changes;
-mod claim;
-mod conversation;
-mod defer;
-mod deliver;
-mod digest;
-mod directory;
-mod dispose;
-mod endpoint;
-mod erase;
-mod escalate;
-mod execute;
-mod failure;
-mod fence;
-mod guard;
 mod heard;
 mod hold;
 mod hosts;
-mod inbox;
-mod leave;
-mod look;
-mod message;
-mod output;
-mod pause;
-mod place;
-mod post;
-mod project;
-mod react;
+mod intervals;
 mod rooms;
-mod run;
-mod schedule;
-mod seat;
-mod show;
-mod stimulus;
-mod thread;
 mod timer;
-mod token;
-mod trim;
-mod turn;
-mod work;
+mod told;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -56,23 +20,22 @@ use crate::approval::{self};
 use crate::attention::directedness::People;
 use crate::attention::flow;
 use crate::budget::Budgets;
-use crate::command::{Authority, By, Command, Drawn, Effect, Facts, Outcome, Unavailable};
-use crate::conversation::{Conversation, ConversationKind, Keep};
-use crate::delivery::{Open, State};
-use crate::error::{Code, Refusal};
+use crate::command::{Effect, Unavailable};
+use crate::conversation::Keep;
+use crate::delivery::Open;
+use crate::error::Refusal;
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
 use crate::member::Directory;
 use crate::room::Room;
 pub use changes::{Changes, RoomChanges};
-use defer::Deferral;
-use digest::{Every, digest_timer};
-use heard::Heard;
-use hold::{Rooms, Tracked};
-use run::Run;
-use show::Told;
-use stimulus::stimulus_timer;
+pub(crate) use heard::{HOUR_MS, Heard};
+use hold::Rooms;
+pub(crate) use hold::Tracked;
+use intervals::{Deferral, Every};
 use timer::Timers;
+pub(crate) use timer::{TimerKey, TimerOf};
+pub(crate) use told::{Told, Whose};
 
 /// Why a command gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,45 +56,43 @@ impl From<Unavailable> for Failure {
     }
 }
 
-type Result<T, E = Failure> = std::result::Result<T, E>;
-
 /// Everything one host decides about.
 #[derive(Debug, Default)]
 pub struct Workspace {
-    directory: Arc<Directory>,
-    rooms: Rooms,
-    by_uid: HashMap<Uid, ConversationKey>,
+    pub(crate) directory: Arc<Directory>,
+    pub(crate) rooms: Rooms,
+    pub(crate) by_uid: HashMap<Uid, ConversationKey>,
     /// Where each agent still owes or may still say something.
-    owed: HashMap<MemberKey, BTreeSet<EventRef>>,
+    pub(crate) owed: HashMap<MemberKey, BTreeSet<EventRef>>,
     /// Open events by public id, so that what is being handled is found without the log.
-    open_by_uid: HashMap<Uid, EventRef>,
+    pub(crate) open_by_uid: HashMap<Uid, EventRef>,
     /// Open events with an obligation that was not met in time.
-    overdue: BTreeSet<EventRef>,
+    pub(crate) overdue: BTreeSet<EventRef>,
     /// What waits for a person, and for how long.
-    approvals: approval::Rules,
+    pub(crate) approvals: approval::Rules,
     /// What agents were told in private.
-    told: Told,
+    pub(crate) told: Told,
     /// What they were told last, and how often they told each other something.
-    heard: Heard,
-    timers: Timers,
-    digests: Every,
-    keep: Keep,
-    granted: HashMap<MemberKey, Timestamp>,
-    running: HashMap<MemberKey, usize>,
-    last_session: u32,
-    last_conversation: u64,
-    budgets: Budgets,
-    flow: flow::Settings,
-    deferral: Deferral,
+    pub(crate) heard: Heard,
+    pub(crate) timers: Timers,
+    pub(crate) digests: Every,
+    pub(crate) keep: Keep,
+    pub(crate) granted: HashMap<MemberKey, Timestamp>,
+    pub(crate) running: HashMap<MemberKey, usize>,
+    pub(crate) last_session: u32,
+    pub(crate) last_conversation: u64,
+    pub(crate) budgets: Budgets,
+    pub(crate) flow: flow::Settings,
+    pub(crate) deferral: Deferral,
     /// Rooms that came back with clocks that do not stand as their lines do.
-    to_review: BTreeSet<ConversationKey>,
-    changes: Changes,
-    touched: BTreeSet<ConversationKey>,
-    directory_changed: bool,
+    pub(crate) to_review: BTreeSet<ConversationKey>,
+    pub(crate) changes: Changes,
+    pub(crate) touched: BTreeSet<ConversationKey>,
+    pub(crate) directory_changed: bool,
     /// Which of the hosts of the database this one is.
-    host: u32,
+    pub(crate) host: u32,
     /// Others write to the same database.
-    shared: bool,
+    pub(crate) shared: bool,
 }
 
 impl Workspace {
@@ -200,68 +161,6 @@ impl Workspace {
         self.touched.iter().copied().collect()
     }
 
-    /// Runs one command.
-    pub fn execute(
-        &mut self,
-        facts: &mut dyn Facts,
-        by: By,
-        command: Command,
-        drawn: Drawn,
-        now: Timestamp,
-    ) -> Result<Outcome> {
-        if command.changes_something() && by.authority == Authority::Auditor {
-            return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing").into());
-        }
-        self.told.begin(now);
-        let mut run = Run { ws: Tracked::new(self), facts, by, drawn, now, unasked: false };
-        match run.execute(command) {
-            // It is about what is damaged, and concerns nobody else.
-            Err(Failure::Unavailable(why)) if why.damaged && !run.ws.may_have_changed() => {
-                Err(Refusal::new(Code::Unavailable, why.why).into())
-            }
-            done => done,
-        }
-    }
-
-    /// Lets time do what has come due by `now`, at most `limit` events' worth; says how many it did.
-    pub fn fire_due(
-        &mut self,
-        facts: &mut dyn Facts,
-        now: Timestamp,
-        limit: usize,
-    ) -> Result<usize, Unavailable> {
-        while let Some(key) = self.to_review.first().copied() {
-            let mut run = Run::of_host(self, facts, now);
-            match run.review_pauses(key).and_then(|()| run.arbitrate()) {
-                Ok(()) | Err(Failure::Refused(_)) => {}
-                Err(Failure::Unavailable(why)) => return Err(why),
-            }
-            self.to_review.remove(&key);
-        }
-        // What a room brought along that was loaded for a command which was refused.
-        if self.rooms.has_changed() {
-            let mut run = Run::of_host(self, facts, now);
-            match run.arbitrate() {
-                Ok(()) | Err(Failure::Refused(_)) => {}
-                Err(Failure::Unavailable(why)) => return Err(why),
-            }
-        }
-        let mut fired = 0;
-        while fired < limit {
-            let Some(at) = self.timers.pop_due(now) else { break };
-            let mut run = Run::of_host(self, facts, now);
-            match run.fire(at).and_then(|()| run.arbitrate()) {
-                Ok(()) | Err(Failure::Refused(_)) => {}
-                Err(Failure::Unavailable(why)) => {
-                    self.timers.set(at, Some(now));
-                    return Err(why);
-                }
-            }
-            fired += 1;
-        }
-        Ok(fired)
-    }
-
     /// The clock was set back to `now`: what is open goes on from there, and gets its row.
     pub fn set_back(&mut self, now: Timestamp) {
         self.heard.set_back(now);
@@ -303,10 +202,10 @@ impl Workspace {
             let Some(room) = self.rooms.get_to_write(&key) else { continue };
             let due = self.digests.0.and_then(|every| room.tally.due(every));
             if due.is_some() {
-                self.timers.set(digest_timer(key), due);
+                self.timers.set(TimerKey::digest(key), due);
             }
             if room.has_queue() {
-                self.timers.set(stimulus_timer(key), room.queue_due());
+                self.timers.set(TimerKey::queue(key), room.queue_due());
             }
             if self.shared {
                 room.store_changed();
@@ -323,7 +222,7 @@ impl Workspace {
         changes
     }
 
-    fn people(&self) -> People<'_> {
+    pub(crate) fn people(&self) -> People<'_> {
         People {
             directory: &self.directory,
             granted: &self.granted,
@@ -331,14 +230,4 @@ impl Workspace {
             flow: self.flow,
         }
     }
-}
-
-/// Whether a delivery is a turn that is being run.
-fn is_running(state: State) -> bool {
-    matches!(state, State::Accepted { .. })
-}
-
-/// Where people talk in the open: agents' own subjects are capped there.
-fn is_channel(conversation: &Conversation) -> bool {
-    conversation.kind == ConversationKind::Channel
 }

@@ -1,12 +1,9 @@
 //! Rooms that come into memory and go out of it, with what is known of them by other keys than their own.
 
-use super::digest::digest_timer;
-use super::stimulus::stimulus_timer;
-use super::turn::turn_timer;
-use super::{Workspace, is_running};
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq};
 use crate::room::Room;
+use crate::workspace::{TimerKey, Workspace};
 
 impl Workspace {
     /// Takes a loaded room in, with its open deliveries and timers.
@@ -21,8 +18,8 @@ impl Workspace {
         }
         let open: Vec<Seq> = room.open.keys().copied().collect();
         let due = self.digests.0.and_then(|every| room.tally.due(every));
-        self.timers.set(digest_timer(key), due);
-        self.timers.set(stimulus_timer(key), room.queue_due());
+        self.timers.set(TimerKey::digest(key), due);
+        self.timers.set(TimerKey::queue(key), room.queue_due());
         for member in running_in(&room) {
             self.count_running(member, false, true);
         }
@@ -54,17 +51,17 @@ impl Workspace {
         }
     }
 
-    pub(super) fn take_out(&mut self, key: ConversationKey) -> Option<Room> {
+    pub(crate) fn take_out(&mut self, key: ConversationKey) -> Option<Room> {
         let room = self.rooms.remove(&key)?;
         self.by_uid.remove(&room.conversation.uid);
-        self.timers.cancel(digest_timer(key));
-        self.timers.cancel(stimulus_timer(key));
+        self.timers.cancel(TimerKey::digest(key));
+        self.timers.cancel(TimerKey::queue(key));
         for member in running_in(&room) {
             self.count_running(member, true, false);
         }
         for open in room.open.values() {
             let at = EventRef { conversation: key, seq: open.seq };
-            self.timers.cancel(at);
+            self.timers.cancel(TimerKey::event(at));
             self.overdue.remove(&at);
             self.open_by_uid.remove(&open.uid);
             for delivery in &open.deliveries {
@@ -72,7 +69,7 @@ impl Workspace {
             }
         }
         for (subject, _) in room.turns.subjects() {
-            self.timers.cancel(turn_timer(key, subject));
+            self.timers.cancel(TimerKey::turn(key, subject));
         }
         self.touched.remove(&key);
         self.to_review.remove(&key);
@@ -80,10 +77,10 @@ impl Workspace {
     }
 
     /// Brings the indexes in step with an event's deliveries after they changed.
-    pub(super) fn track(&mut self, at: EventRef) {
+    pub(crate) fn track(&mut self, at: EventRef) {
         let Some(room) = self.rooms.get(&at.conversation) else { return };
         let Some(open) = room.open.get(&at.seq) else {
-            self.timers.set(at, None);
+            self.timers.set(TimerKey::event(at), None);
             self.overdue.remove(&at);
             return;
         };
@@ -95,13 +92,13 @@ impl Workspace {
         }
         self.open_by_uid.insert(open.uid, at);
         let members: Vec<_> = open.deliveries.iter().map(|d| (d.member, d.is_open())).collect();
-        self.timers.set(at, due);
+        self.timers.set(TimerKey::event(at), due);
         for (member, is_open) in members {
             self.owe(member, at, is_open);
         }
     }
 
-    pub(super) fn owe(&mut self, member: MemberKey, at: EventRef, on: bool) {
+    pub(crate) fn owe(&mut self, member: MemberKey, at: EventRef, on: bool) {
         if on {
             self.owed.entry(member).or_default().insert(at);
         } else if let Some(events) = self.owed.get_mut(&member) {
@@ -112,7 +109,7 @@ impl Workspace {
         }
     }
 
-    pub(super) fn count_running(&mut self, member: MemberKey, was: bool, is: bool) {
+    pub(crate) fn count_running(&mut self, member: MemberKey, was: bool, is: bool) {
         let count = self.running.entry(member).or_default();
         match (was, is) {
             (false, true) => *count += 1,
@@ -125,5 +122,5 @@ impl Workspace {
 /// Who runs a turn in the room, once for each.
 fn running_in(room: &Room) -> Vec<MemberKey> {
     let deliveries = room.open.values().flat_map(|open| &open.deliveries);
-    deliveries.filter(|d| is_running(d.state)).map(|d| d.member).collect()
+    deliveries.filter(|d| d.state.is_running()).map(|d| d.member).collect()
 }

@@ -1,0 +1,268 @@
+//! What waits for a person, and what comes of it when one has decided.
+
+use std::sync::Arc;
+
+use crate::approval::{Approval, Arguments, Asked, Decided, Source, Standing};
+use crate::command::{Authority, By, Outcome, Post};
+use crate::commands::gate::show::Origin;
+use crate::commands::run::{Result, Run};
+use crate::delivery::Delivery;
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, Uid};
+use crate::limits;
+
+impl Run<'_> {
+    /// What became of the same send before, when it had to wait; none when it is new.
+    pub(crate) fn asked_before(&mut self, post: &Post) -> Result<Option<Outcome>> {
+        let Some(idempotency) = post.idempotency else { return Ok(None) };
+        let me = self.by.member;
+        let same_key = |a: &&Arc<Approval>| match &a.asked {
+            Asked::Send { post, .. } => {
+                a.member == me && post.idempotency.is_some_and(|i| i.key == idempotency.key)
+            }
+            Asked::Call { .. } => false,
+        };
+        let Some(approval) = self.directory().approvals.values().find(same_key).cloned() else {
+            return Ok(None);
+        };
+        let Asked::Send { post: held, .. } = &approval.asked else { return Ok(None) };
+        if held.idempotency != post.idempotency {
+            let why = "another message waits under this idempotency key";
+            return Err(Refusal::new(Code::IdempotencyConflict, why).into());
+        }
+        match approval.standing(self.now) {
+            Standing::Waiting => Ok(Some(Outcome::Held(approval))),
+            Standing::Approved => Ok(None),
+            Standing::Denied => Err(denied(&approval).into()),
+            Standing::Expired => Err(expired().into()),
+        }
+    }
+
+    /// Keeps a send for a person to decide. What it answers is not overdue meanwhile: the host withholds it.
+    pub(crate) fn hold(
+        &mut self,
+        to: ConversationKey,
+        post: Post,
+        source: Option<Origin>,
+        answered: Option<EventRef>,
+    ) -> Result<Outcome> {
+        let asked = Asked::Send { to, post: Arc::new(post) };
+        let approval = self.ask(asked, source)?;
+        if let Some(at) = answered {
+            self.put_off(at, approval.expires, Delivery::sleep);
+        }
+        Ok(Outcome::Held(approval))
+    }
+
+    /// Whether the caller may call a sensitive tool with these arguments: a person has agreed to just that.
+    pub(crate) fn may_call(&mut self, tool: Arc<str>, arguments: Arc<str>) -> Result<Outcome> {
+        if !self.me()?.is_agent() {
+            return Ok(Outcome::Done);
+        }
+        let turn = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        let source = match turn {
+            Some(at) => self.origin(at)?,
+            None => None,
+        };
+        self.ask_once(tool, arguments, source)
+    }
+
+    /// Asks a person about a call that would carry on what was said at `source`, unless one has agreed to it. The turn it
+    /// is made in is not overdue meanwhile.
+    pub(crate) fn ask_once(
+        &mut self,
+        tool: Arc<str>,
+        arguments: Arc<str>,
+        source: Option<Origin>,
+    ) -> Result<Outcome> {
+        let me = self.by.member;
+        let same = |a: &&Arc<Approval>| a.member == me && a.is_of_call(&tool, &arguments);
+        // The newest: what expired may be asked again.
+        let known = self.directory().approvals.values().rfind(same).cloned();
+        if let Some(approval) = known {
+            match approval.standing(self.now) {
+                Standing::Waiting => return Ok(Outcome::Held(approval)),
+                Standing::Approved if self.now < approval.expires => return Ok(Outcome::Done),
+                Standing::Denied => return Err(denied(&approval).into()),
+                Standing::Approved | Standing::Expired => {}
+            }
+        }
+        let arguments = Arguments::Whole(arguments);
+        let approval = self.ask(Asked::Call { tool, arguments }, source)?;
+        let turn = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        if let Some(at) = turn {
+            self.put_off(at, approval.expires, Delivery::sleep);
+        }
+        Ok(Outcome::Held(approval))
+    }
+
+    fn ask(&mut self, asked: Asked, source: Option<Origin>) -> Result<Arc<Approval>> {
+        let (now, me) = (self.now, self.by.member);
+        let waiting = |a: &&Arc<Approval>| a.member == me && a.standing(now) == Standing::Waiting;
+        if self.directory().approvals.values().filter(waiting).count() >= limits::APPROVALS_EACH {
+            let most = limits::APPROVALS_EACH;
+            let why = format!("{most} of your requests wait for a person already");
+            return Err(Refusal::new(Code::RateLimited, why).into());
+        }
+        let source = match source {
+            Some(Origin { at, only }) => {
+                self.load(at.conversation)?;
+                let conversation = self.room(at.conversation).conversation.uid;
+                let recalled = self.recall_kept(at)?;
+                recalled.map(|r| Source { at, conversation, event: r.event.uid, only })
+            }
+            None => None,
+        };
+        let approval = Arc::new(Approval {
+            uid: self.drawn.uid,
+            at: now,
+            expires: now.plus(self.ws.approvals.expires_ms),
+            member: me,
+            asked,
+            source,
+            decided: None,
+        });
+        self.put_approval(approval.clone());
+        Ok(approval)
+    }
+
+    /// A person decides. A send that was agreed to is made here and now, as its agent's.
+    pub(crate) fn decide_approval(
+        &mut self,
+        uid: Uid,
+        approved: bool,
+        reason: Option<Arc<str>>,
+    ) -> Result<Outcome> {
+        let me = self.me()?;
+        let known = self.directory().approvals.get(&uid).cloned();
+        let approval = known.ok_or_else(|| Refusal::not_found("approval"))?;
+        if let Some(key) = approval.concerns() {
+            self.load(key)?;
+            let reads = self.may_see(self.room(key)) && approval.is_for(self.by.member);
+            if !reads && !self.is_operator() {
+                return Err(Refusal::not_found("approval").into());
+            }
+        } else if !self.is_operator() {
+            return Err(Refusal::not_found("approval").into());
+        }
+        if me.is_agent() {
+            let why = "a person approves; an agent does not";
+            return Err(Refusal::new(Code::InsufficientAuthority, why).into());
+        }
+        if approval.member == me.key {
+            let why = "nobody decides about what they asked for themselves";
+            return Err(Refusal::new(Code::InsufficientAuthority, why).into());
+        }
+        if reason.as_ref().is_some_and(|r| r.len() > limits::DESCRIPTION_BYTES) {
+            let most = limits::DESCRIPTION_BYTES;
+            return Err(Refusal::invalid(format!("a reason has at most {most} bytes")).into());
+        }
+        if reason.as_ref().is_some_and(|r| r.contains('\0')) {
+            return Err(Refusal::invalid("a reason has no NUL character").into());
+        }
+        match approval.standing(self.now) {
+            Standing::Waiting => {}
+            Standing::Expired => {
+                return Err(Refusal::new(Code::Conflict, "nobody decided in time").into());
+            }
+            // The same word again, after a lost answer.
+            Standing::Approved if approved => {
+                return Ok(Outcome::Approval { approval, entry: None });
+            }
+            Standing::Denied if !approved => {
+                return Ok(Outcome::Approval { approval, entry: None });
+            }
+            standing => {
+                let why = format!("it is {} already", standing.name());
+                return Err(Refusal::new(Code::Conflict, why).into());
+            }
+        }
+        if let Some(source) = &approval.source {
+            self.load(source.at.conversation)?;
+        }
+        let entry = match &approval.asked {
+            Asked::Send { post, .. } if approved => {
+                match self.as_agent(approval.member, |run| {
+                    run.send(Post::clone(post), Some(approval.source.as_ref().map(|s| s.at)))
+                })? {
+                    Outcome::Logged { entry, .. } => Some(entry),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        let decided = Decided { by: me.key, at: self.now, approved, reason };
+        let approval = Arc::new(Approval { decided: Some(decided), ..approval.emptied() });
+        self.put_approval(approval.clone());
+        if let Some(source) = &approval.source {
+            self.awake(source.at, approval.member)?;
+        }
+        Ok(Outcome::Approval { approval, entry })
+    }
+
+    pub(crate) fn as_agent<T>(
+        &mut self,
+        member: MemberKey,
+        work: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let agent = By { member, session: None, authority: Authority::Worker, turn: None };
+        let person = std::mem::replace(&mut self.by, agent);
+        let done = work(self);
+        self.by = person;
+        done
+    }
+
+    /// The message it was to carry on is erased: what waits goes with it.
+    pub(crate) fn drop_approvals_of(&mut self, source: EventRef) {
+        let of = |a: &&Arc<Approval>| {
+            a.source.as_ref().is_some_and(|s| s.at == source) && a.decided.is_none()
+        };
+        let gone: Vec<_> = self.directory().approvals.values().filter(of).cloned().collect();
+        for approval in gone {
+            let reason = Some("what it would have carried on was erased".into());
+            let by = self.by.member;
+            let decided = Decided { by, at: self.now, approved: false, reason };
+            let empty = Approval { decided: Some(decided), ..approval.emptied() };
+            self.put_approval(Arc::new(empty));
+        }
+    }
+
+    fn put_approval(&mut self, approval: Arc<Approval>) {
+        let now = self.now;
+        let old = self.directory().approvals.values().filter(|a| !a.is_kept(now)).map(|a| a.uid);
+        for uid in old.collect::<Vec<_>>() {
+            self.directory_mut().approvals.remove_mut(&uid);
+            self.ws.changes.approvals.push((uid, None));
+        }
+        self.directory_mut().approvals.insert_mut(approval.uid, approval.clone());
+        self.ws.changes.approvals.push((approval.uid, Some(approval)));
+    }
+
+    /// It is decided: what slept is offered again, unless the decision has answered it.
+    fn awake(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
+        self.load(at.conversation)?;
+        let room = self.room_mut(at.conversation);
+        let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
+        if delivery.is_some_and(Delivery::awake) {
+            room.must_store(at.seq);
+            self.offer(at, member)?;
+        }
+        self.ws.track(at);
+        Ok(())
+    }
+}
+
+fn denied(approval: &Approval) -> Refusal {
+    let reason = approval.decided.as_ref().and_then(|d| d.reason.as_deref());
+    let why = match reason {
+        Some(reason) => format!("a person has denied it: {reason}"),
+        None => "a person has denied it".to_owned(),
+    };
+    Refusal::new(Code::Forbidden, why)
+}
+
+fn expired() -> Refusal {
+    let why = "nobody approved it in time; ask again under another idempotency key";
+    Refusal::new(Code::Forbidden, why)
+}

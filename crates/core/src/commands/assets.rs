@@ -1,0 +1,100 @@
+//! Keeping files, and letting them go.
+
+use std::sync::Arc;
+
+use crate::asset::{Asset, Kept, Media, file_name};
+use crate::command::Outcome;
+use crate::commands::run::{Result, Run};
+use crate::error::{Code, Refusal};
+use crate::event::{Hash, Message};
+use crate::ids::{ConversationKey, MemberKey, Uid};
+use crate::limits::{ASSET_BYTES, ASSET_GRACE_MS, PINS};
+
+impl Run<'_> {
+    pub(crate) fn keep_asset(
+        &mut self,
+        hash: Hash,
+        name: &str,
+        media: Media,
+        data: Arc<[u8]>,
+    ) -> Result<Outcome> {
+        let by = self.me()?.key;
+        let name = file_name(name)?;
+        if data.len() > ASSET_BYTES {
+            let what = format!("a file has at most {ASSET_BYTES} bytes");
+            return Err(Refusal::new(Code::PayloadTooLarge, what).into());
+        }
+        let same = |kept: &&Kept| {
+            kept.asset.by == by && kept.asset.hash == hash && kept.asset.name == name
+        };
+        let known = self.ws.changes.assets.iter().find(same).map(|kept| kept.asset.clone());
+        let known = match known {
+            None => self.facts.asset_of(by, &hash, &name)?,
+            known => known,
+        };
+        if let Some(asset) = known {
+            return Ok(Outcome::Asset(asset));
+        }
+        let (uid, at, bytes) = (self.drawn.uid, self.now, data.len() as u64);
+        let asset = Arc::new(Asset { uid, hash, name, media, bytes, by, at });
+        self.ws.changes.assets.push(Kept { asset: asset.clone(), data, thumbnail: None });
+        Ok(Outcome::Asset(asset))
+    }
+
+    /// It was made after the file was kept, which did not wait for it.
+    pub(crate) fn keep_thumbnail(&mut self, hash: Hash, thumbnail: Arc<[u8]>) -> Result<Outcome> {
+        if self.by.member != MemberKey::HOST {
+            let what = "the host itself makes small pictures";
+            return Err(Refusal::new(Code::Forbidden, what).into());
+        }
+        self.ws.changes.thumbnails.push((hash, thumbnail));
+        Ok(Outcome::Done)
+    }
+
+    /// What nothing points at is looked for when the batch is written, after what it refers to.
+    pub(crate) fn sweep_assets(&mut self) -> Result<Outcome> {
+        if self.by.member != MemberKey::HOST {
+            return Err(Refusal::new(Code::Forbidden, "the host itself drops files").into());
+        }
+        self.ws.changes.sweep = Some(self.now.plus(-ASSET_GRACE_MS));
+        Ok(Outcome::Done)
+    }
+
+    /// Nobody refers to a file that it may not see: whoever reads the message may see it then.
+    pub(crate) fn check_assets(&mut self, message: &Message) -> Result<()> {
+        message.assets().into_iter().try_for_each(|uid| self.must_see_asset(uid))
+    }
+
+    fn must_see_asset(&mut self, uid: Uid) -> Result<()> {
+        let me = self.by.member;
+        let new = |kept: &Kept| kept.asset.uid == uid && kept.asset.by == me;
+        if !self.ws.changes.assets.iter().any(new) && !self.facts.may_see_asset(uid, me)? {
+            return Err(Refusal::not_found("asset").into());
+        }
+        Ok(())
+    }
+
+    /// The files that are to be pinned to a conversation, each once: those that are already, and those that whoever
+    /// pins them may see.
+    pub(crate) fn checked_pins(
+        &mut self,
+        key: ConversationKey,
+        pins: Vec<Uid>,
+    ) -> Result<Vec<Uid>> {
+        let mut once: Vec<Uid> = Vec::with_capacity(pins.len().min(PINS));
+        for pin in pins {
+            if !once.contains(&pin) {
+                if once.len() == PINS {
+                    let what = format!("a channel has at most {PINS} pinned files");
+                    return Err(Refusal::new(Code::RateLimited, what).into());
+                }
+                once.push(pin);
+            }
+        }
+        let old = self.room(key).conversation.settings.pins.clone();
+        once.iter()
+            .filter(|pin| !old.contains(pin))
+            .try_for_each(|pin| self.must_see_asset(*pin))?;
+        Ok(once)
+    }
+}

@@ -1,0 +1,89 @@
+//! Leaving without giving up a seat: an agent that a person asks to leave a thread or channel is told nothing
+//! there until it is named again.
+//!
+//! It is part of the log, so that a reader sees who asked whom, and part of the room, so that a decision knows
+//! it ([`crate::room::Room::has_left`]).
+
+use crate::attention::Rule;
+use crate::command::Outcome;
+use crate::commands::conversations::conversation::derived;
+use crate::commands::run::{Result, Run};
+use crate::conversation::ConversationKind;
+use crate::error::{Code, Refusal};
+use crate::event::{Change, Event, EventRef};
+use crate::ids::{ConversationKey, MemberKey, ThreadKey, Uid};
+
+impl Run<'_> {
+    /// By command: an agent leaves by itself, or a person with a seat shows it out.
+    pub(crate) fn leave(
+        &mut self,
+        conversation: Uid,
+        thread: Option<Uid>,
+        member: MemberKey,
+    ) -> Result<Outcome> {
+        let key = self.room_by_uid(conversation)?;
+        self.must_sit(key)?;
+        let thread = match thread {
+            Some(uid) => match self.thread_by_uid(uid)? {
+                (of, thread) if of == key => Some(thread),
+                _ => return Err(Refusal::invalid("the thread is in another conversation").into()),
+            },
+            None => None,
+        };
+        if member != self.by.member && self.me()?.is_agent() {
+            let why = "an agent leaves for itself only; a person may ask others to";
+            return Err(Refusal::new(Code::Forbidden, why).into());
+        }
+        self.must_be_member(member)?;
+        if !self.directory().is_agent(member) {
+            let why = "only agents are asked to leave; people are never told what they do not want";
+            return Err(Refusal::invalid(why).into());
+        }
+        let room = self.room(key);
+        if room.conversation.kind == ConversationKind::Dm {
+            return Err(Refusal::invalid("a direct conversation is not left; stop writing").into());
+        }
+        if !room.roster.contains_key(&member) {
+            return Err(Refusal::not_found("member in this conversation").into());
+        }
+        self.withdraw(key, thread, member, self.drawn.uid)?;
+        Ok(Outcome::Done)
+    }
+
+    /// By words: whoever a person has asked to leave leaves the line of talk where it was said. It is told of
+    /// these words alone, to be acknowledged.
+    pub(crate) fn show_out(&mut self, event: &Event) -> Result<()> {
+        let told = event.attention.iter().flat_map(|a| &a.told);
+        let asked = told.filter(|t| t.decision.rule == Rule::AskedToLeave).map(|t| t.member);
+        for (n, member) in asked.collect::<Vec<_>>().into_iter().enumerate() {
+            let uid = derived(self.drawn.uid, n);
+            self.withdraw(event.conversation, event.thread, member, uid)?;
+        }
+        Ok(())
+    }
+
+    fn withdraw(
+        &mut self,
+        key: ConversationKey,
+        thread: Option<ThreadKey>,
+        member: MemberKey,
+        uid: Uid,
+    ) -> Result<()> {
+        if self.room(key).has_left(member, thread) {
+            return Ok(());
+        }
+        let mut draft = self.draft(uid, Change::Withdrew { member });
+        draft.thread = thread;
+        let logged = self.room_mut(key).log(draft);
+        self.publish(logged)?;
+        let owed = self.ws.owed.get(&member).into_iter().flatten();
+        let here: Vec<EventRef> = owed.copied().filter(|at| at.conversation == key).collect();
+        for at in here {
+            let open = self.room(key).open.get(&at.seq);
+            if open.is_some_and(|o| thread.is_none() || o.thread == thread) {
+                self.take_from(at, member, "asked to leave")?;
+            }
+        }
+        Ok(())
+    }
+}

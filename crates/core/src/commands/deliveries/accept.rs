@@ -1,0 +1,242 @@
+//! What a session says of what it was offered: that it has it, cannot take it, or is at work (design section 5, "One
+//! holder, one fence").
+
+use crate::command::{Outcome, RemoteNews, RemoteRun};
+use crate::commands::deliveries::deliver::never_offered;
+use crate::commands::deliveries::failure::Unanswered;
+use crate::commands::run::{Result, Run};
+use crate::delivery::{Delivery, Disposition, State};
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{SessionKey, Timestamp, Uid};
+
+impl Run<'_> {
+    /// The harness has it, whichever attempt of the present fence it acknowledges and however late. Accepting what was
+    /// never offered to this session is refused.
+    pub(crate) fn accept(
+        &mut self,
+        at: EventRef,
+        attempt: u16,
+        epoch: Option<Timestamp>,
+    ) -> Result<Outcome> {
+        let session = self.offered(at)?;
+        let now = self.now;
+        let member = self.by.member;
+        let is_asked = self.may_ask(at.conversation, member, session);
+        let ws = &mut *self.ws;
+        let Some(room) = ws.rooms.get_mut(&at.conversation) else { return Ok(Outcome::Done) };
+        let Some(open) = room.open_run(at.seq) else { return Ok(Outcome::Done) };
+        let mine = open.delivery_mut(member);
+        // Offered as often as it is to one connection, it waits; that connection may take it all the same.
+        let waits = |d: &Delivery| {
+            d.state == State::Waiting && !d.stands_still() && d.is_of_fence(attempt) && is_asked
+        };
+        let has_it = |d: &&mut Delivery| d.session() == Some(session) || waits(d);
+        let Some(delivery) = mine.filter(has_it) else {
+            return Err(never_offered().into());
+        };
+        if !delivery.is_of_fence(attempt) || delivery.state.is_running() {
+            return Ok(Outcome::Done);
+        }
+        let waited = delivery.session().is_none();
+        ws.touched.insert(at.conversation);
+        delivery.accept(session, epoch, now);
+        let subject = open.subject;
+        if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == member) {
+            claim.accepted = true;
+            claim.renew(now);
+        }
+        // An endpoint cannot say after a crash that it has it, and would be given it twice.
+        if epoch.is_some() {
+            room.must_store(at.seq);
+        }
+        // Who has the turn keeps it by taking it up, also after a reminder.
+        let is_news = |subject| room.turns.get(subject)?.lease(member).filter(|l| !l.accepted);
+        if let Some(subject) = subject.filter(|subject| is_news(*subject).is_some()) {
+            room.turns.note(subject);
+        }
+        self.ws.count_running(member, false, true);
+        self.note_told(at)?;
+        self.tell_remote(at, member, RemoteNews::Began(at.seq));
+        // Accepting moves the due time only later: the timer that fires early sets itself anew. What waited may have none.
+        if waited {
+            self.ws.track(at);
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// It could not be taken: offered again later.
+    pub(crate) fn reject(&mut self, at: EventRef, attempt: u16) -> Result<Outcome> {
+        let session = self.offered(at)?;
+        let member = self.by.member;
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open_mut(at.seq) else { return Ok(Outcome::Done) };
+        if let Some(delivery) = open.delivery_mut(member)
+            && delivery.session() == Some(session)
+            && delivery.attempt == attempt
+            && !delivery.state.is_running()
+        {
+            // Left as offered: the acknowledgement's time-out offers it again, so that a session that
+            // rejects everything is not asked in a circle.
+            room.must_store(at.seq);
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// The session that acknowledges, if the event was ever offered to its member.
+    pub(crate) fn offered(&mut self, at: EventRef) -> Result<SessionKey> {
+        let session = self.by.session.ok_or_else(never_offered)?;
+        self.load(at.conversation)?;
+        let room = self.room(at.conversation);
+        let open = room.open.get(&at.seq).or_else(|| room.closed.iter().find(|o| o.seq == at.seq));
+        if open.and_then(|o| o.delivery(self.by.member)).is_none_or(|d| d.attempt == 0) {
+            return Err(never_offered().into());
+        }
+        Ok(session)
+    }
+
+    /// Which run says how far it got: that of the named event, of the turn, or the one the session began last. It is
+    /// shown where it works, and shows that it lives.
+    pub(crate) fn progress(&mut self, event: Option<Uid>) -> Result<Outcome> {
+        let (me, turn) = (self.by.member, self.by.turn);
+        let is_named = event.is_some() || turn.is_some();
+        let at = match (event, turn) {
+            (Some(uid), _) => Some(self.event_by_uid(uid, "event")?),
+            (None, Some(turn)) => Some(EventRef { conversation: turn.conversation, seq: turn.seq }),
+            (None, None) => self.begun_last(),
+        };
+        let at = at.ok_or_else(|| {
+            Refusal::new(Code::Conflict, "no run of yours is under way; name its event in eventId")
+        })?;
+        self.load(at.conversation)?;
+        self.must_sit(at.conversation)?;
+        let receipt = match self.room(at.conversation).open.contains_key(&at.seq) {
+            true => None,
+            false => self.recall(at)?.receipt,
+        };
+        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+        let Some(open) = open.filter(|o| o.delivery(me).is_some_and(|d| d.attempt > 0)) else {
+            return Err(never_offered().into());
+        };
+        let event = open.uid;
+        let is_open = open.delivery(me).is_some_and(Delivery::is_open);
+        let only = self.recall_event(at)?.only().cloned();
+        if let Some(session) = self.by.session {
+            // A run that nothing names is guessed for show; that it lives is not.
+            match is_named {
+                true => self.lives(at, session),
+                false => self.life(session).map(drop)?,
+            }
+        }
+        Ok(Outcome::Working {
+            conversation: self.room(at.conversation).conversation.clone(),
+            event,
+            only,
+            remote: self.came_with(at, me).map(|_| RemoteRun { event: at.seq, is_open }),
+        })
+    }
+
+    /// What nobody has asked for is done by members that have a seat, where the conversation lets its agents do so. What
+    /// they show beside messages waits for nobody's approval, so that it is refused where it may carry what they were told
+    /// in private.
+    pub(crate) fn may_act_unasked(&mut self, conversation: Uid, shows: bool) -> Result<Outcome> {
+        let key = self.room_by_uid(conversation)?;
+        self.must_sit(key)?;
+        if !self.room(key).conversation.settings.proactive {
+            let why = "this channel gives out no callbacks to speak unasked";
+            return Err(Refusal::new(Code::Forbidden, why).into());
+        }
+        if shows && self.carries_into(key)? {
+            let why = "you were told something in private that is not for all of this channel, and what you do is \
+                       not shown here meanwhile; say it as a message, which a person is asked about";
+            return Err(Refusal::new(Code::Forbidden, why).into());
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// The run that the caller's session has begun last of those under way.
+    fn begun_last(&self) -> Option<EventRef> {
+        let session = self.by.session?;
+        let began = |at: &EventRef| {
+            let open = self.ws.rooms.get(&at.conversation)?.open.get(&at.seq)?;
+            match open.delivery(self.by.member)?.state {
+                State::Accepted { session: holder, at, .. } if holder == session => Some(at),
+                _ => None,
+            }
+        };
+        let under_way = self.owed_by(session).into_iter().filter_map(|at| Some((began(&at)?, at)));
+        under_way.max().map(|(_, at)| at)
+    }
+
+    /// The harness has cancelled what it was given: an obligation has failed there and moves on at once, and anything
+    /// else is ignored. What its run put out is not said.
+    pub(crate) fn cancel_delivery(&mut self, uid: Uid, attempt: Option<u16>) -> Result<Outcome> {
+        let (at, delivery) = self.own_delivery(uid)?;
+        let me = delivery.member;
+        // What an older fence had is its caller's no more, and a dead letter has ended there already.
+        let stale = attempt.is_some_and(|attempt| !delivery.is_of_fence(attempt));
+        if stale || delivery.is_dead() {
+            return Ok(Outcome::Done);
+        }
+        let given_up = delivery.is_deferred() && !self.waits_for_person(at, me);
+        if let Some(ended) = delivery.disposition().filter(|_| !given_up) {
+            return Ok(Outcome::Disposed { event: uid, disposition: ended });
+        }
+        let disposition = match delivery.is_obligation() {
+            true => Disposition::Failed,
+            false => Disposition::Ignored,
+        };
+        let reason = "its program cancelled the run";
+        self.remark(at, me, Some(reason.into()));
+        self.settle(at, me, disposition)?;
+        if disposition == Disposition::Failed {
+            self.report_unanswered(at, &delivery, Unanswered::Failed, Some(reason))?;
+        }
+        self.run_is_over(at, me, disposition)?;
+        Ok(Outcome::Disposed { event: uid, disposition })
+    }
+
+    /// Proof of life of the run whose turn it comes with. Without a turn it is that of the only run that the session has
+    /// under way: of several nobody knows which one is meant.
+    pub(crate) fn life(&mut self, session: SessionKey) -> Result<Outcome> {
+        let mine =
+            self.directory().sessions.get(&session).map(|s| s.member) == Some(self.by.member);
+        if !mine {
+            return Err(Refusal::not_found("session").into());
+        }
+        let only = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        if let Some(at) = only.or_else(|| self.only_run(session)) {
+            self.lives(at, session);
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// The run that a session has under way, where it has exactly one.
+    fn only_run(&self, session: SessionKey) -> Option<EventRef> {
+        let runs = |at: &EventRef| {
+            let open = self.ws.rooms.get(&at.conversation).and_then(|room| room.open.get(&at.seq));
+            let mine = open.and_then(|open| open.delivery(self.by.member));
+            mine.is_some_and(|d| d.session() == Some(session) && d.is_under_way())
+        };
+        let mut under_way = self.owed_by(session).into_iter().filter(runs);
+        under_way.next().filter(|_| under_way.next().is_none())
+    }
+
+    /// The run of the caller's session at this event shows life: its clock begins anew.
+    fn lives(&mut self, at: EventRef, session: SessionKey) {
+        let (now, me) = (self.now, self.by.member);
+        let heard = self.by.turn.is_some_and(|turn| turn.attempt > 0);
+        let ws = &mut *self.ws;
+        let Some(room) = ws.rooms.get_mut(&at.conversation) else { return };
+        let Some(open) = room.open_run(at.seq) else { return };
+        ws.touched.insert(at.conversation);
+        if let Some(delivery) = open.delivery_mut(me) {
+            delivery.heard |= heard;
+            let lives = delivery.session() == Some(session) && delivery.live(now);
+            if let Some(claim) = open.claim.as_mut().filter(|c| lives && c.holder == me) {
+                claim.renew(now);
+            }
+        }
+        self.ws.track(at);
+    }
+}

@@ -1,0 +1,311 @@
+//! Deliveries on their way: offered, accepted, ended, reminded of, and moved on when nobody answers
+//! (design section 5, "Receipts", "Deadlines", "One holder, one fence").
+
+use std::sync::Arc;
+
+use crate::attention::Policy;
+use crate::command::{Effect, Offer, Outcome, RemoteNews};
+use crate::commands::deliveries::failure::Unanswered;
+use crate::commands::run::{Result, Run};
+use crate::delivery::{Delivery, Disposition, Fired, State};
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{MemberKey, SessionKey, Uid};
+use crate::limits;
+use crate::workspace::Failure;
+
+impl Run<'_> {
+    /// Offers a delivery to the best session of its member; it waits when none is connected.
+    pub(crate) fn offer(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
+        let connected = self.asked_sessions(at.conversation, member);
+        let open = self.room(at.conversation).open.get(&at.seq);
+        let due = open.and_then(|o| o.delivery(member)).filter(|d| d.is_open());
+        let Some(delivery) = due.filter(|d| !d.is_deferred()) else { return Ok(()) };
+        // The session that has had it is asked before any other.
+        let had = delivery.session().filter(|s| connected.contains(s));
+        // Accepted work waits for its own session; elsewhere it goes with the next fence only.
+        let waits = had.is_none() && delivery.state.is_running();
+        let Some(session) = had.or(connected.last().copied()).filter(|_| !waits) else {
+            return Ok(());
+        };
+        self.offer_to(at, member, session)
+    }
+
+    /// Offers what is open when its clock goes on, work that runs too: what was said in it meanwhile was
+    /// refused, and by this it is known that it may be said now.
+    pub(crate) fn offer_held_back(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
+        let open = self.room(at.conversation).open.get(&at.seq);
+        match open.and_then(|o| o.delivery(member)).map(|d| d.state) {
+            Some(State::Waiting | State::Offered { .. } | State::Accepted { .. }) => {
+                self.offer(at, member)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Offers again what is in hand, to whom it is in hand.
+    pub(crate) fn offer_again(&mut self) -> Result<Outcome> {
+        self.must_be_the_host()?;
+        let owed = self.ws.owed.iter();
+        let mut owed: Vec<(EventRef, MemberKey)> =
+            owed.flat_map(|(member, all)| all.iter().map(|at| (*at, *member))).collect();
+        owed.sort_unstable();
+        for (at, member) in owed {
+            let open = self.room(at.conversation).open.get(&at.seq);
+            let state = open.and_then(|o| o.delivery(member)).map(|d| d.state);
+            if matches!(state, Some(State::Offered { .. } | State::Accepted { .. })) {
+                match self.offer(at, member) {
+                    // Of what is damaged nothing can be offered, and the others are.
+                    Err(Failure::Unavailable(why)) if why.damaged => continue,
+                    done => done?,
+                }
+                self.ws.track(at);
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn offer_to(&mut self, at: EventRef, member: MemberKey, session: SessionKey) -> Result<()> {
+        if let Some(offer) = self.make_offer(at, member, session)? {
+            self.effect(Effect::Offer(offer));
+        }
+        Ok(())
+    }
+
+    fn make_offer(
+        &mut self,
+        at: EventRef,
+        member: MemberKey,
+        session: SessionKey,
+    ) -> Result<Option<Offer>> {
+        let event = self.recall_event(at)?;
+        let now = self.now;
+        let string = self.carries_to(session);
+        let room = self.room(at.conversation);
+        let open = room.open.get(&at.seq);
+        let withheld = open
+            .and_then(|o| Some(self.ws.is_withheld(room, o, o.delivery(member)?)))
+            .unwrap_or_default();
+        let room = self.room_mut(at.conversation);
+        let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
+        if let Some(delivery) = delivery.filter(|_| withheld) {
+            if delivery.withhold(true, now) {
+                room.must_store(at.seq);
+            }
+            return Ok(None);
+        }
+        let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
+        let offered = |d: &&mut Delivery| d.is_open() && !d.stands_still();
+        let Some(delivery) = delivery.filter(offered) else { return Ok(None) };
+        let was_running = delivery.state.is_running();
+        delivery.offer(session, now);
+        delivery.carried = string.is_some();
+        let (decision, attempt, fence) = (delivery.decision, delivery.attempt, delivery.fence);
+        let taken = delivery.accepted_at.is_some();
+        let reminds = delivery.runs_behind(string);
+        let retry = delivery.retry.map(Box::new);
+        let has_row = room.open.get(&at.seq).is_some_and(|open| open.stored);
+        if attempt > 1 || has_row {
+            // What is read back was offered once, or as often as its row says: the next attempt is a higher one, whatever
+            // happens.
+            room.must_store(at.seq);
+        }
+        self.ws.count_running(member, was_running, false);
+        if decision.mode.shows_content() {
+            // An agent may speak of it before it has said that it takes it up.
+            self.note_told_to(member, Some(session), at)?;
+        }
+        let entry = self.entry(event)?;
+        let channel = self.channel_delivery(at, member).map(Box::new);
+        let came_with = self.came_with(at, member);
+        Ok(Some(Offer {
+            entry,
+            member,
+            session,
+            decision,
+            attempt,
+            taken,
+            reminds,
+            fence,
+            retry,
+            channel,
+            came_with,
+        }))
+    }
+
+    pub(crate) fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::event::Event>> {
+        let tail = &self.room(at.conversation).tail;
+        if let Some(event) = tail.iter().rev().find(|e| e.seq == at.seq) {
+            return Ok(event.clone());
+        }
+        Ok(self.recall(at)?.event)
+    }
+
+    /// What this session is still to be offered, oldest first: all that waits for its member, and what it
+    /// had accepted and not ended.
+    pub(crate) fn owed(&mut self, session: SessionKey, limit: usize) -> Result<Outcome> {
+        let found = self.directory().sessions.get(&session).map(|s| s.member);
+        let member =
+            found.filter(|m| *m == self.by.member).ok_or_else(|| Refusal::not_found("session"))?;
+        let mut offers = Vec::new();
+        let mut more = false;
+        // In the order in which it was said, wherever that was.
+        let said_at = |at: &EventRef| {
+            let open = self.ws.rooms.get(&at.conversation).and_then(|room| room.open.get(&at.seq));
+            open.map(|open| open.at)
+        };
+        let mut owed = self.owed_by(session);
+        owed.sort_by_key(|at| (said_at(at), *at));
+        for at in owed {
+            let open = self.room(at.conversation).open.get(&at.seq);
+            let Some(delivery) = open.and_then(|o| o.delivery(member)) else { continue };
+            let due = match delivery.state {
+                State::Waiting => self.may_ask(at.conversation, member, session),
+                State::Offered { session: other, .. } => other == session,
+                State::Accepted { session: holder, gone, .. } => {
+                    holder == session && gone.is_some()
+                }
+                _ => false,
+            };
+            if !due {
+                continue;
+            }
+            if offers.len() == limit {
+                more = true;
+                break;
+            }
+            offers.extend(self.make_offer(at, member, session)?);
+            self.ws.track(at);
+        }
+        Ok(Outcome::Owed { offers, more })
+    }
+
+    /// Closes an event that nobody owes anything for, and brings the indexes in step.
+    pub(crate) fn settle_if_done(&mut self, at: EventRef) {
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open.get(&at.seq) else { return };
+        if !open.is_settled() {
+            room.must_store(at.seq);
+            self.ws.track(at);
+            return;
+        }
+        let (entry_uid, author, snapshot) = (open.uid, open.author, Arc::new(open.clone()));
+        room.close(at.seq);
+        self.ws.open_by_uid.remove(&entry_uid);
+        for delivery in &snapshot.deliveries {
+            self.ws.owe(delivery.member, at, false);
+        }
+        self.ws.track(at);
+        self.schedule_settled(at, &snapshot);
+        for delivery in &snapshot.deliveries {
+            let answered = delivery.disposition() == Some(Disposition::Responded);
+            // Of an answer that was owed, and that nobody is left to give, the log says that it does not come.
+            let failed = match delivery.is_dead() {
+                true => !snapshot.left().any(|member| member == delivery.member),
+                false => delivery.disposition() == Some(Disposition::Failed),
+            };
+            let news = RemoteNews::Ended { event: at.seq, answered, failed };
+            self.tell_remote(at, delivery.member, news);
+        }
+        let conversation = at.conversation;
+        self.effect(Effect::Receipt { entry_uid, conversation, author, open: snapshot });
+    }
+
+    /// The author is shown how an open event stands.
+    pub(crate) fn show_receipt(&mut self, at: EventRef) {
+        let Some(open) = self.room(at.conversation).open.get(&at.seq).cloned() else { return };
+        let (entry_uid, author, conversation) = (open.uid, open.author, at.conversation);
+        self.effect(Effect::Receipt { entry_uid, conversation, author, open: Arc::new(open) });
+    }
+
+    /// A dead letter is sent again, from its first attempt on: by whoever asked, or who runs the room.
+    pub(crate) fn redeliver(&mut self, uid: Uid, member: MemberKey) -> Result<Outcome> {
+        let at = self.event_by_uid(uid, "event")?;
+        let recalled = self.recall(at)?;
+        if recalled.event.actor != self.by.member {
+            self.must_govern()?;
+        }
+        if recalled.message.deleted_at.is_some() {
+            return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
+        }
+        let receipt = recalled.receipt;
+        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+        let delivery = open.and_then(|o| o.delivery(member));
+        if !delivery.is_some_and(Delivery::is_dead) {
+            return Err(Refusal::new(Code::Conflict, "this delivery is not a dead letter").into());
+        }
+        self.ensure_open(at)?;
+        let room = self.room_mut(at.conversation);
+        if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
+            delivery.come_back();
+            // It is this member's again.
+            delivery.moved_on = false;
+            // Overdue already: it is for the member to decide whether an answer still helps.
+            delivery.decision.policy = Policy::MayRespond;
+            delivery.decision.deadline_ms = None;
+        }
+        room.must_store(at.seq);
+        self.offer(at, member)?;
+        self.ws.track(at);
+        Ok(Outcome::Done)
+    }
+
+    /// Time has come for an event: its row, its claim, its deliveries.
+    pub(crate) fn fire_event(&mut self, at: EventRef) -> Result<()> {
+        let now = self.now;
+        let Some(room) = self.ws.rooms.get(&at.conversation) else { return Ok(()) };
+        let Some(open) = room.open.get(&at.seq) else { return Ok(()) };
+        let (event_at, members) =
+            (open.at, open.deliveries.iter().map(|d| d.member).collect::<Vec<_>>());
+        if !open.stored && event_at.plus(limits::PENDING_ROW_AFTER_MS) <= now {
+            self.room_mut(at.conversation).must_store(at.seq);
+        }
+        self.claim_expired(at)?;
+        for member in members {
+            let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { break };
+            let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) else {
+                continue;
+            };
+            let slept = delivery.is_deferred();
+            let Some(fired) = delivery.fire(event_at, now) else { continue };
+            if slept {
+                // Its row says that it is put off, whether somebody is there to be offered it or not.
+                room.must_store(at.seq);
+            }
+            self.fired(at, member, fired)?;
+        }
+        self.ws.track(at);
+        Ok(())
+    }
+
+    fn fired(&mut self, at: EventRef, member: MemberKey, fired: Fired) -> Result<()> {
+        match fired {
+            Fired::Offer => self.offer(at, member),
+            Fired::Quiet => self.settle(at, member, Disposition::Acknowledged),
+            Fired::Lapsed => self.settle(at, member, Disposition::Ignored),
+            Fired::Overdue => {
+                let open = self.room(at.conversation).open.get(&at.seq);
+                let owed = open.and_then(|o| o.delivery(member)).cloned();
+                self.move_on(at, member)?;
+                match owed {
+                    Some(owed) => self.report_unanswered(at, &owed, Unanswered::Overdue, None),
+                    None => Ok(()),
+                }
+            }
+            Fired::Reassign => {
+                let room = self.room_mut(at.conversation);
+                if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
+                    delivery.next_fence();
+                    delivery.state = State::Waiting;
+                }
+                room.must_store(at.seq);
+                self.ws.count_running(member, true, false);
+                self.offer(at, member)
+            }
+        }
+    }
+}
+
+pub(crate) fn never_offered() -> Refusal {
+    Refusal::new(Code::Conflict, "this event was not offered to you")
+}

@@ -1,0 +1,55 @@
+//! Making digests when their time has come, and keeping what a command made of one.
+
+use std::sync::Arc;
+
+use crate::command::{Effect, Outcome};
+use crate::commands::run::{Result, Run};
+use crate::digest::{Tally, Written};
+use crate::error::{Code, Refusal};
+use crate::ids::{ConversationKey, MemberKey, Uid};
+use crate::limits;
+
+impl Run<'_> {
+    /// A followed channel's time has come. Whoever left it, or said all that was said, is told nothing.
+    pub(crate) fn digest(&mut self, key: ConversationKey) -> Result<()> {
+        let now = self.now;
+        let every = self.ws.digests.0;
+        let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
+        if every.and_then(|every| room.tally.due(every)).is_none_or(|due| due > now) {
+            return Ok(());
+        }
+        let directory = self.directory();
+        let here = |m: &MemberKey| {
+            directory.member(*m).is_some_and(|m| !m.removed) && !room.has_left(*m, None)
+        };
+        let followers = room.listeners.iter().copied().filter(here);
+        let digest = room.tally.digest(followers, room.head.seq, now).map(Arc::new);
+        let room = self.room_mut(key);
+        room.tally = Tally::from(room.head.seq);
+        room.add_digest(digest.clone());
+        let conversation = room.conversation.clone();
+        if let Some(digest) = digest {
+            self.effect(Effect::Digest { conversation, digest });
+        }
+        Ok(())
+    }
+
+    /// What a command made of a digest is kept beside it, unless something it was made of has gone meanwhile,
+    /// which the store sees.
+    pub(crate) fn keep_digest(&mut self, conversation: Uid, written: Written) -> Result<Outcome> {
+        if self.by.member != MemberKey::HOST {
+            return Err(Refusal::new(Code::Forbidden, "the host itself writes digests").into());
+        }
+        if written.text.len() > limits::DIGEST_TEXT_BYTES {
+            let max = limits::DIGEST_TEXT_BYTES;
+            return Err(Refusal::new(
+                Code::PayloadTooLarge,
+                format!("the text of a digest has at most {max} bytes"),
+            )
+            .into());
+        }
+        let key = self.room_by_uid(conversation)?;
+        self.room_mut(key).add_written(written);
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,130 @@
+//! Tokens: noted before anybody has them, ended one by one or all of a member at once.
+
+use std::sync::Arc;
+
+use crate::command::{Authority, Outcome};
+use crate::commands::run::{Result, Run};
+use crate::error::{Code, Refusal};
+use crate::ids::{MemberKey, Timestamp};
+use crate::limits;
+use crate::member::MemberKind;
+use crate::token::{Asked, Issued, may_issue, may_revoke};
+
+impl Run<'_> {
+    /// A token is handed out when this is answered.
+    pub(crate) fn issue_token(&mut self, asked: Asked) -> Result<Outcome> {
+        let kind = self.kind_of(asked.member)?;
+        may_issue(&self.by, kind, asked.authority)?;
+        let (member, now) = (asked.member, self.now);
+        let over: Vec<_> =
+            self.directory().issued_to(member).filter(|t| t.is_over(now)).cloned().collect();
+        for token in over {
+            self.directory_mut().issued.remove_mut(&(member, token.jti.clone()));
+            self.ws.changes.issued.push((member, token.jti.clone(), None));
+        }
+        // Those too that were ended: they are kept until their time is up, to be refused.
+        let kept = self.directory().issued_to(member).count();
+        if kept >= limits::TOKENS_EACH && self.by.member != MemberKey::HOST {
+            let most = limits::TOKENS_EACH;
+            let why = format!(
+                "the member was given {most} tokens whose time is not up; wait, or give them less time"
+            );
+            return Err(Refusal::new(Code::RateLimited, why).into());
+        }
+        self.put_token(Issued {
+            jti: asked.jti.into(),
+            member,
+            authority: asked.authority,
+            session: asked.session,
+            issued: now,
+            expires: asked.expires,
+            kid: asked.kid.into(),
+            revoked: false,
+            proof: Some(asked.proof),
+        });
+        Ok(Outcome::Done)
+    }
+
+    /// One token ends. Who it is of is known where it is in the list.
+    pub(crate) fn revoke_token(&mut self, jti: String, expires: Timestamp) -> Result<Outcome> {
+        self.must_govern()?;
+        let jti: Arc<str> = jti.into();
+        match self.directory().issued_by_id(&jti).cloned() {
+            Some(token) => {
+                let kind = self.directory().member(token.member).map(|m| m.kind);
+                may_revoke(&self.by, kind.unwrap_or(MemberKind::Human))?;
+                self.end_token(&token);
+            }
+            None if self.by.authority < Authority::Operator => {
+                let why = "nothing is known of this token; this needs an operator's token";
+                return Err(Refusal::new(Code::InsufficientAuthority, why).into());
+            }
+            None => self.revoke(jti, expires),
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// All tokens of a member end; its own, or those of whom the caller may give some to.
+    pub(crate) fn revoke_tokens(&mut self, member: MemberKey) -> Result<Outcome> {
+        let kind = self.kind_of(member)?;
+        if member != self.by.member {
+            may_revoke(&self.by, kind)?;
+        }
+        self.end_tokens(member);
+        Ok(Outcome::Done)
+    }
+
+    pub(crate) fn end_tokens(&mut self, member: MemberKey) {
+        let live: Vec<_> =
+            self.directory().issued_to(member).filter(|t| !t.revoked).cloned().collect();
+        live.iter().for_each(|token| self.end_token(token));
+        let now = self.now;
+        self.directory_mut().cut_offs.insert_mut(member, now);
+        self.ws.changes.cut_offs.push((member, now));
+    }
+
+    /// What has expired is forgotten: tokens, whether they were handed out or ended, and what agents were told in none of
+    /// their sessions. The rows go when the batch is written.
+    pub(crate) fn sweep_expired(&mut self) -> Result<Outcome> {
+        self.must_be_the_host()?;
+        let now = self.now;
+        let directory = self.directory();
+        let issued: Vec<_> =
+            directory.issued.values().filter(|t| t.is_over(now)).cloned().collect();
+        let revoked = directory.revoked.iter().filter(|(_, until)| **until <= now);
+        let revoked: Vec<_> = revoked.map(|(jti, _)| jti.clone()).collect();
+        if !issued.is_empty() || !revoked.is_empty() {
+            let directory = self.directory_mut();
+            for token in issued {
+                directory.issued.remove_mut(&(token.member, token.jti.clone()));
+            }
+            for jti in revoked {
+                directory.revoked.remove_mut(&jti);
+            }
+        }
+        self.ws.told.drop_expired(now);
+        self.ws.changes.sweep_expired = Some(now);
+        Ok(Outcome::Done)
+    }
+
+    fn end_token(&mut self, token: &Arc<Issued>) {
+        self.put_token(Issued { revoked: true, ..Issued::clone(token) });
+        self.revoke(token.jti.clone(), token.expires.plus(limits::CLOCK_SKEW_MS * 10));
+    }
+
+    fn revoke(&mut self, jti: Arc<str>, expires: Timestamp) {
+        self.directory_mut().revoked.insert_mut(jti.clone(), expires);
+        self.ws.changes.revoked.push((jti, expires));
+    }
+
+    fn put_token(&mut self, token: Issued) {
+        let token = Arc::new(token);
+        self.directory_mut().put_issued(token.clone());
+        self.ws.changes.issued.push((token.member, token.jti.clone(), Some(token)));
+    }
+
+    pub(crate) fn kind_of(&self, member: MemberKey) -> Result<MemberKind> {
+        let found = self.directory().member(member).filter(|m| !m.removed);
+        Ok(found.ok_or_else(|| Refusal::not_found("member"))?.kind)
+    }
+}

@@ -1,0 +1,175 @@
+//! Agents that are reached by a connection string: their endpoints, and what comes of deliveries that those will
+//! not take (webhook spec sections 1 and 2).
+
+use std::sync::Arc;
+
+use crate::command::Outcome;
+use crate::commands::deliveries::dispose::Then;
+use crate::commands::deliveries::failure::Unanswered;
+use crate::commands::run::{Result, Run};
+use crate::delivery::{Delivery, Disposition, Retry};
+use crate::endpoint::{self, Act};
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::{MemberKey, SessionKey, Timestamp};
+use crate::limits;
+
+impl Run<'_> {
+    pub(crate) fn endpoint(&mut self, member: MemberKey, act: Act) -> Result<Outcome> {
+        self.must_govern()?;
+        let found = self.directory().member(member).filter(|m| !m.removed);
+        let found = found.ok_or_else(|| Refusal::not_found("member"))?;
+        if !found.is_agent() {
+            return Err(Refusal::invalid("only an agent is reached by a connection string").into());
+        }
+        let endpoints = &self.directory().endpoints;
+        if matches!(act, Act::Add { .. }) && endpoints.size() >= limits::ENDPOINTS {
+            let most = limits::ENDPOINTS;
+            let why = format!("at most {most} agents are reached by connection strings");
+            return Err(Refusal::new(Code::Conflict, why).into());
+        }
+        let before = endpoints.get(&member).cloned();
+        let now = self.now;
+        let after = endpoint::act(before.as_deref(), member, act, now)?.map(Arc::new);
+        if after == before {
+            return Ok(Outcome::Done);
+        }
+        self.put_endpoint(member, after);
+        Ok(Outcome::Done)
+    }
+
+    pub(crate) fn put_endpoint(
+        &mut self,
+        member: MemberKey,
+        endpoint: Option<Arc<endpoint::Endpoint>>,
+    ) {
+        let directory = self.directory_mut();
+        match &endpoint {
+            Some(endpoint) => directory.endpoints.insert_mut(member, endpoint.clone()),
+            None => drop(directory.endpoints.remove_mut(&member)),
+        }
+        self.ws.changes.endpoints.push((member, endpoint));
+    }
+
+    /// The epoch of the connection string to which the session carries, if it is the one with which the host serves
+    /// its member's endpoint.
+    pub(crate) fn carries_to(&self, session: SessionKey) -> Option<Timestamp> {
+        let directory = self.directory();
+        let session = directory.sessions.get(&session);
+        let carrier = session.filter(|session| *session.runtime == *endpoint::RUNTIME)?;
+        directory.endpoints.get(&carrier.member).map(|endpoint| endpoint.epoch)
+    }
+
+    /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.
+    /// An agent that has spoken has it, whatever status its post ended with.
+    pub(crate) fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<Outcome> {
+        let waits = self.waits_to_be_posted(at, attempt)?;
+        if self.is_taken(at) {
+            return Ok(Outcome::Taken);
+        }
+        if waits {
+            let me = self.by.member;
+            let failed = self.room(at.conversation).open.get(&at.seq);
+            let failed = failed.and_then(|o| o.delivery(me)).cloned();
+            self.end(at, me, Disposition::Failed, Then::Dead)?;
+            if let Some(failed) = failed {
+                self.report_unanswered(
+                    at,
+                    &failed,
+                    Unanswered::Failed,
+                    Some("its endpoint does not take the message"),
+                )?;
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// A post of what was offered has failed, and is tried again.
+    pub(crate) fn post_failed(
+        &mut self,
+        at: EventRef,
+        attempt: u16,
+        retry: Retry,
+    ) -> Result<Outcome> {
+        if self.waits_to_be_posted(at, attempt)? {
+            self.amend(at, self.by.member, |delivery| delivery.retry = Some(retry))?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// A post that failed is tried anew: with a number of its own, so that of two answers one is heard. What the agent has
+    /// answered, or shows that it works on, is not posted again.
+    pub(crate) fn post_again(&mut self, at: EventRef) -> Result<Outcome> {
+        if !self.waits_to_be_posted(at, u16::MAX)? || self.is_taken(at) {
+            return Ok(Outcome::Taken);
+        }
+        let mut next = 0;
+        self.amend(at, self.by.member, |delivery| next = delivery.next_attempt())?;
+        Ok(Outcome::Attempt(next))
+    }
+
+    /// Whether the caller's agent has what was offered, whatever came of the post: the matter is closed, or something has
+    /// come by a callback. That a run which was taken before has spoken says nothing of a reminder.
+    fn is_taken(&self, at: EventRef) -> bool {
+        let open = self.room(at.conversation).open.get(&at.seq);
+        open.and_then(|open| open.delivery(self.by.member)).is_none_or(|d| {
+            let spoke = d.taken.is_none() && (d.heard || d.voice > 0);
+            !d.is_open() || d.state.is_running() || spoke
+        })
+    }
+
+    /// Whether what was offered with this attempt is still to be posted by the caller.
+    fn waits_to_be_posted(&mut self, at: EventRef, attempt: u16) -> Result<bool> {
+        let session = self.offered(at)?;
+        let open = self.room(at.conversation).open.get(&at.seq);
+        Ok(open.and_then(|o| o.delivery(self.by.member)).is_some_and(|d| {
+            d.session() == Some(session) && d.attempt <= attempt && !d.state.is_running()
+        }))
+    }
+
+    /// A run that answers by its callback is over: what comes with that callback from here on is refused.
+    pub(crate) fn run_is_over(
+        &mut self,
+        at: EventRef,
+        member: MemberKey,
+        how: Disposition,
+    ) -> Result<()> {
+        if !how.settles() || how == Disposition::Deferred {
+            return Ok(());
+        }
+        let by_callback = self.by.turn.is_some_and(|t| t.attempt > 0);
+        if !by_callback {
+            // Its harness ends the run with this: it is remembered as long as the event is, and forces no commit.
+            self.room_mut(at.conversation).end_run(at.seq, member);
+            return Ok(());
+        }
+        self.amend(at, member, |delivery| delivery.over = !delivery.is_open())
+    }
+
+    /// Changes a member's delivery, be its event open or closed.
+    pub(crate) fn amend(
+        &mut self,
+        at: EventRef,
+        member: MemberKey,
+        change: impl FnOnce(&mut Delivery),
+    ) -> Result<()> {
+        if self.room(at.conversation).open.contains_key(&at.seq) {
+            let room = self.room_mut(at.conversation);
+            if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
+                change(delivery);
+                room.must_store(at.seq);
+            }
+            return Ok(());
+        }
+        let known = self.room(at.conversation).closed.iter().any(|o| o.seq == at.seq);
+        if !known && let Some(receipt) = self.recall(at)?.receipt {
+            self.room_mut(at.conversation).keep_closed(receipt);
+        }
+        self.room_mut(at.conversation).amend_receipt(at.seq, |open| {
+            if let Some(delivery) = open.delivery_mut(member) {
+                change(delivery);
+            }
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! Seats that an agent gives in private conversations: whoever gets one reads what was said there before.
+
+use std::sync::Arc;
+
+use super::show::{Origin, quote};
+use super::words::Readers;
+use crate::command::{Authority, Command, Outcome};
+use crate::commands::run::{Result, Run};
+use crate::conversation::Visibility;
+use crate::event::EventRef;
+use crate::ids::{ConversationKey, MemberKey, Prefix};
+use crate::project::{Asked, Linking, Project};
+use crate::workspace::Failure;
+
+/// Who is to have a seat where.
+type Seats = Vec<(ConversationKey, Vec<MemberKey>)>;
+
+impl Run<'_> {
+    /// Holds what would seat somebody where messages are that they cannot read yet, one conversation at a time, until a
+    /// person agrees.
+    pub(crate) fn may_seat(&mut self, command: &Command) -> Result<Option<Outcome>> {
+        if self.by.authority < Authority::Orchestrator || self.by.turn.is_some() {
+            return Ok(None);
+        }
+        let seats = match self.seats_of(command) {
+            Ok(seats) => seats,
+            // What it is about is unknown: the command says so itself.
+            Err(Failure::Refused(_)) => return Ok(None),
+            Err(unavailable) => return Err(unavailable),
+        };
+        for (key, mut members) in seats {
+            self.load(key)?;
+            let room = self.room(key);
+            members.retain(|m| *m != self.by.member && !room.roster.contains_key(m));
+            members.sort_unstable();
+            members.dedup();
+            let is_private = room.conversation.settings.visibility != Visibility::Public;
+            if !is_private || members.is_empty() || !self.has_messages(key) {
+                continue;
+            }
+            let newest = EventRef { conversation: key, seq: room.head.seq };
+            let channel = room.conversation.uid.show(Prefix::Conversation);
+            let readers = Readers { members, ..Readers::default() };
+            let mut arguments = String::from("{\"channel\":");
+            quote(&channel, &mut arguments);
+            arguments.push_str(",\"members\":");
+            quote(&self.named_readers(&readers), &mut arguments);
+            arguments.push('}');
+            let source = Some(Origin { at: newest, only: None });
+            match self.ask_once("set_seat".into(), arguments.into(), source)? {
+                Outcome::Done => {}
+                held => return Ok(Some(held)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is not in memory any more may have been one.
+    fn has_messages(&self, key: ConversationKey) -> bool {
+        let room = self.room(key);
+        let all_known = room.tail.len() as u64 >= room.head.seq.0;
+        !all_known || room.tail.iter().any(|event| event.change.message().is_some())
+    }
+
+    fn seats_of(&mut self, command: &Command) -> Result<Seats> {
+        match command {
+            Command::SetSeat { conversation, member, .. } => {
+                Ok(vec![(self.room_by_uid(*conversation)?, vec![*member])])
+            }
+            Command::Project(asked) => self.mirrored_by(asked),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Whom a project's mirrors would seat when this is done.
+    fn mirrored_by(&mut self, asked: &Asked) -> Result<Seats> {
+        let project = asked.project().and_then(|uid| self.directory().projects.get(&uid)).cloned();
+        let seen =
+            |p: &Arc<Project>| p.has(self.by.member) || self.by.authority == Authority::Operator;
+        let project = project.filter(seen);
+        let known: Vec<MemberKey> =
+            project.iter().flat_map(|p| p.members.iter().map(|m| m.member)).collect();
+        let mut seats = Seats::new();
+        let mut of_links = |links: &[Linking], members: &[MemberKey]| -> Result<()> {
+            for link in links.iter().filter(|link| link.mirror == Some(true)) {
+                seats.push((self.room_by_uid(link.conversation)?, members.to_vec()));
+            }
+            Ok(())
+        };
+        match asked {
+            Asked::Create { members, links, .. } => of_links(links, members)?,
+            Asked::Link { link, .. } => of_links(&[*link], &known)?,
+            _ => {}
+        }
+        // Whatever else changes of it brings its rosters up to date, too.
+        if let (Asked::SetMember { member, .. }, Some(project)) = (asked, &project) {
+            let mirrors = project.links.iter().filter(|link| link.mirror);
+            seats.extend(
+                mirrors.map(|link| {
+                    (link.key, known.iter().copied().chain(*member).collect::<Vec<_>>())
+                }),
+            );
+        }
+        Ok(seats)
+    }
+}

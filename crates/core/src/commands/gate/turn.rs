@@ -1,0 +1,96 @@
+//! The one gate of turns: a command that comes with a turn is looked at here before it is run, so that no command can
+//! forget it (design section 5, "One holder, one fence").
+//!
+//! A turn names the fence it holds. Once the right to answer has moved on, or the turn was withdrawn, nothing is
+//! changed in it any more, whichever door the call comes through. Reading is never refused.
+
+use crate::claim::Claim;
+use crate::command::{Command, Outcome, Post, Turn};
+use crate::commands::run::{Result, Run};
+use crate::delivery::{Delivery, Disposition, Open};
+use crate::error::{Code, Refusal};
+use crate::event::EventRef;
+use crate::ids::MemberKey;
+
+impl Run<'_> {
+    /// Refuses what is asked in a turn that is its caller's no more. A message that was taken before under the same key
+    /// is given instead: the sender may not have heard of it.
+    pub(crate) fn pass_gate(&mut self, command: &Command) -> Result<Option<Outcome>> {
+        let Some(turn) = self.by.turn else { return Ok(None) };
+        // That the content of a knock was pulled is part of reading it.
+        if !command.changes_something() || matches!(command, Command::Retrieve { .. }) {
+            return Ok(None);
+        }
+        let Some(why) = self.stale(turn)? else { return Ok(None) };
+        // How it ended is answered as it was the first time.
+        if why == ENDED
+            && matches!(command, Command::Dispose { .. } | Command::CancelDelivery { .. })
+        {
+            return Ok(None);
+        }
+        if let Command::Post(post) | Command::CloseRun(post) | Command::PostUnasked(post) = command
+            && let Some(sent) = self.taken_before(post)?
+        {
+            return Ok(Some(sent));
+        }
+        Err(Refusal::new(Code::StaleTurn, why).into())
+    }
+
+    /// Why the turn is its caller's no more, if it is not.
+    fn stale(&mut self, turn: Turn) -> Result<Option<&'static str>> {
+        let at = EventRef { conversation: turn.conversation, seq: turn.seq };
+        let me = self.by.member;
+        self.load(at.conversation)?;
+        let receipt = match self.room(at.conversation).open.contains_key(&at.seq) {
+            true => None,
+            false => self.recall_kept(at)?.and_then(|recalled| recalled.receipt),
+        };
+        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+        let Some(open) = open else { return Ok(None) };
+        if is_older(turn, held_fence(Some(open), me)) {
+            return Ok(Some(TAKEN_BACK));
+        }
+        let mine = open.delivery(me);
+        if mine.and_then(Delivery::disposition) == Some(Disposition::Superseded) {
+            return Ok(Some(WITHDRAWN));
+        }
+        let Some(mine) = mine else { return Ok(None) };
+        // Of attempts that were delivered one by one, one run has the word.
+        if turn.attempt > 0 && mine.voice > 0 && mine.voice != turn.attempt {
+            return Ok(Some(ANOTHER_ATTEMPT));
+        }
+        let ended = matches!(mine.disposition(), Some(Disposition::Failed | Disposition::Ignored));
+        Ok((mine.over || turn.attempt > 0 && ended).then_some(ENDED))
+    }
+
+    /// What the same send gave before; none where it was not taken.
+    fn taken_before(&mut self, post: &Post) -> Result<Option<Outcome>> {
+        let Ok(place) = self.place(post) else { return Ok(None) };
+        match self.sent_before(&place, post)? {
+            Some(sent) => Ok(Some(sent)),
+            None => self.asked_before(post),
+        }
+    }
+}
+
+/// Why a turn is refused whose fence is not the newest.
+pub(crate) const TAKEN_BACK: &str = "this turn was taken back; a newer one has the right to answer";
+/// Why a turn is refused that was withdrawn.
+pub(crate) const WITHDRAWN: &str = "the event was edited, merged or withdrawn";
+
+/// Why a turn is refused when another attempt at the same delivery was heard first.
+pub(crate) const ANOTHER_ATTEMPT: &str = "another attempt at this delivery has answered";
+
+/// Why a turn is refused whose run has said how it ended.
+const ENDED: &str = "this turn has ended";
+
+/// The fence that a member holds of an event: its claim's or its delivery's, the newer of the two.
+pub(crate) fn held_fence(open: Option<&Open>, member: MemberKey) -> Option<u32> {
+    let claim = open.and_then(|o| o.claim).filter(|c| c.holder == member);
+    let delivery = open.and_then(|o| o.delivery(member));
+    claim.map(|c: Claim| c.fence).max(delivery.map(|d| d.fence))
+}
+
+pub(crate) fn is_older(turn: Turn, held: Option<u32>) -> bool {
+    held.is_some_and(|held| turn.fence < held)
+}

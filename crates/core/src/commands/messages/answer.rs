@@ -1,0 +1,237 @@
+//! What is an answer, and what ends with it (attention spec, "Dispositions" and "Cause and hop").
+//!
+//! Invariant: an obligation ends by an answer where it was asked. What is said elsewhere, or is plainly meant for
+//! others, leaves it open.
+
+use crate::attention::Directedness;
+use crate::attention::names::{Target, mentions};
+use crate::claim::Claim;
+use crate::command::Post;
+use crate::commands::deliveries::claim::taken_by_reply;
+use crate::commands::messages::guard::Verdict;
+use crate::commands::messages::place::Place;
+use crate::commands::run::{Result, Run};
+use crate::delivery::{Delivery, Disposition, Open};
+use crate::event::EventRef;
+use crate::ids::{MemberKey, Timestamp};
+use crate::member::Member;
+
+impl Run<'_> {
+    /// Whether a message is the answer to what caused it. What a person has `approved` is one wherever it is said.
+    pub(crate) fn is_answer(
+        &mut self,
+        me: &Member,
+        place: &Place,
+        post: &Post,
+        verdict: Verdict,
+        approved: bool,
+    ) -> Result<bool> {
+        let Some(cause) = verdict.cause else { return Ok(false) };
+        let here = cause.conversation == place.key;
+        if place.answers == Some(cause) {
+            return Ok(here || approved);
+        }
+        if !here || verdict.answers_ack {
+            return Ok(here);
+        }
+        let Some(asker) = self.recall_kept(cause)?.map(|recalled| recalled.event.actor) else {
+            return Ok(false);
+        };
+        let in_turn = self.by.turn.is_some();
+        let replies_to = match place.answers {
+            Some(at) if at.conversation != place.key => return Ok(false),
+            Some(at) => Some(self.recall(at)?.event.actor).filter(|author| *author != me.key),
+            None => None,
+        };
+        if let Some(author) = replies_to {
+            return Ok(author == asker);
+        }
+        let aside =
+            matches!(post.directedness, Some(Directedness::Ambient | Directedness::ToOther));
+        Ok((in_turn || !aside) && !self.names_only_others(me.key, place, post, asker))
+    }
+
+    /// Whether a message is for members of the conversation among whom whoever asked is not.
+    fn names_only_others(
+        &self,
+        me: MemberKey,
+        place: &Place,
+        post: &Post,
+        asker: MemberKey,
+    ) -> bool {
+        let directory = self.directory();
+        let roster = &self.room(place.key).roster;
+        let mut named: Vec<MemberKey> = post.recipient.into_iter().collect();
+        named.extend(&post.mentions);
+        for mention in mentions(&post.message.text, &directory.names) {
+            match mention.target {
+                Target::Member(member) => named.push(member),
+                Target::Role(role) => {
+                    named.extend(directory.role(role).iter().flat_map(|role| &role.members));
+                }
+            }
+        }
+        // A name without a seat is only text, and naming oneself addresses nobody.
+        named.retain(|member| *member != me && roster.contains_key(member));
+        !named.is_empty() && !named.contains(&asker)
+    }
+
+    /// A message was logged: it is the answer to its cause, or was said beside it.
+    pub(crate) fn note_answer(
+        &mut self,
+        me: &Member,
+        place: &Place,
+        verdict: Verdict,
+        answers: bool,
+    ) -> Result<()> {
+        let Some(cause) = verdict.cause else { return Ok(()) };
+        if answers {
+            return self.answered(cause, me, verdict);
+        }
+        if cause.conversation != place.key && place.answers.is_none() {
+            return Ok(());
+        }
+        if me.is_agent() {
+            let turn = self.by.turn;
+            self.load(cause.conversation)?;
+            self.amend(cause, me.key, |delivery| delivery.spoke(turn))?;
+        }
+        // Said in the turn of one question, as the reply to another that the member was asked too.
+        let other = place.answers.filter(|at| at.conversation == place.key && *at != cause);
+        let Some(other) = other else { return Ok(()) };
+        match self.judge_beside(me, other)? {
+            Some(verdict) => self.answered(other, me, verdict),
+            None => Ok(()),
+        }
+    }
+
+    /// The first reply settles the delivery in its own transaction.
+    fn answered(&mut self, cause: EventRef, me: &Member, verdict: Verdict) -> Result<()> {
+        let now = self.now;
+        self.load(cause.conversation)?;
+        let author = self.recall_kept(cause)?.map(|recalled| recalled.event.actor);
+        if author.is_none_or(|author| author == me.key) {
+            return Ok(());
+        }
+        self.reopen_dead(cause)?;
+        if verdict.takes_claim && me.is_agent() {
+            self.ensure_open(cause)?;
+        }
+        let turn = self.by.turn;
+        self.note_end(cause, me.key);
+        let room = self.room_mut(cause.conversation);
+        let Some(open) = room.open_mut(cause.seq) else {
+            // A further message of a turn whose delivery was settled by the first.
+            return self.amend(cause, me.key, |delivery| delivery.spoke(turn));
+        };
+        if verdict.takes_claim && me.is_agent() {
+            let fence =
+                open.claim.map_or(1, |c| if c.holder == me.key { c.fence } else { c.fence + 1 });
+            open.claim = Some(Claim::new(me.key, fence, true, now));
+            if open.delivery(me.key).is_none() {
+                // That it has answered must be known when the claim is gone: nobody else answers after it.
+                open.deliveries.push(taken_by_reply(me.key, fence));
+            }
+        }
+        let outcome =
+            if verdict.answers_ack { Disposition::Acknowledged } else { Disposition::Responded };
+        let mut was_running = false;
+        if let Some(delivery) = open.delivery_mut(me.key) {
+            was_running = delivery.state.is_running();
+            delivery.spoke(turn);
+            if delivery.is_open() || delivery.is_dead() {
+                delivery.settle(outcome, now);
+            }
+        }
+        self.ws.count_running(me.key, was_running, false);
+        self.end_for_others(cause, me.key)
+    }
+
+    /// A member says that it has done what was asked: what ends with a reply ends with that too.
+    pub(crate) fn answered_without_words(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
+        let now = self.now;
+        self.reopen_dead(at)?;
+        let open = self.room_mut(at.conversation).open_mut(at.seq);
+        let mine = open.and_then(|open| open.delivery_mut(member));
+        if let Some(delivery) = mine.filter(|delivery| delivery.is_dead()) {
+            delivery.settle(Disposition::Responded, now);
+        }
+        self.end_for_others(at, member)
+    }
+
+    /// An event that has closed with a dead letter is opened, to end it.
+    pub(crate) fn reopen_dead(&mut self, at: EventRef) -> Result<()> {
+        if self.room(at.conversation).open.contains_key(&at.seq) {
+            return Ok(());
+        }
+        let receipt = self.recall_kept(at)?.and_then(|recalled| recalled.receipt);
+        match receipt.is_some_and(|open| open.deliveries.iter().any(Delivery::is_dead)) {
+            true => self.ensure_open(at),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends what others owe, or were only asked to take, of an event that `member` has answered.
+    fn end_for_others(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
+        let now = self.now;
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
+        let ended = supersede_others(open, member, now);
+        // Whoever was still to be asked about a role mention is not asked any more.
+        let addressed = |d: &Delivery| d.decision.directedness == Directedness::ToMe;
+        let mut withdrawn = match open.delivery(member) {
+            // A role named beside it is asked all the same.
+            Some(mine) if addressed(mine) => Vec::new(),
+            _ => open.withdraw_others(member, now),
+        };
+        withdrawn.extend(ended);
+        let gone = |c: &Claim| c.holder == member || withdrawn.iter().any(|d| d.member == c.holder);
+        if open.claim.as_ref().is_some_and(gone) {
+            open.claim = None;
+        }
+        self.cancel_all(at, withdrawn, "answered by another member")?;
+        self.settle_if_done(at);
+        Ok(())
+    }
+}
+
+/// Ends what others still owe or have put off of an event that `member` has answered: what was put off and what is a
+/// dead letter, unless `member` was asked beside them and so answered for itself only; and what had moved on from
+/// `member`. Returns the deliveries as they were.
+fn supersede_others(open: &mut Open, member: MemberKey, now: Timestamp) -> Vec<Delivery> {
+    let beside = open
+        .delivery(member)
+        .is_some_and(|d| d.decision.directedness == Directedness::ToMe && !d.is_escalated());
+    let by_author = open.author == member;
+    let made_good = makes_good(open, member);
+    let mut ended = Vec::new();
+    for other in open.deliveries.iter_mut().filter(|d| d.member != member) {
+        let for_all = (other.is_deferred() || other.is_dead()) && !beside && !by_author;
+        let owed = (other.is_open() && other.is_obligation()) || other.is_dead();
+        if for_all || (owed && other.is_escalated() && made_good) {
+            ended.push(other.clone());
+            other.next_fence();
+            other.settle(Disposition::Superseded, now);
+        }
+    }
+    ended
+}
+
+/// Whether the answer of `member`, from whom it was taken, leaves nothing unanswered that had moved on. Of somebody to
+/// whom it had moved before, it stands for one of those who were asked first.
+fn makes_good(open: &Open, member: MemberKey) -> bool {
+    let left: Vec<MemberKey> = open.left().collect();
+    let left = open.deliveries.iter().filter(|d| left.contains(&d.member));
+    let answered =
+        |d: &Delivery| d.member == member || d.disposition() == Some(Disposition::Responded);
+    let (mut was_left, mut missing, mut stood_in) = (false, 0_usize, 0_usize);
+    for delivery in left {
+        was_left |= delivery.member == member;
+        match (delivery.is_escalated(), answered(delivery)) {
+            (false, false) => missing += 1,
+            (true, true) => stood_in += 1,
+            _ => {}
+        }
+    }
+    was_left && missing <= stood_in
+}

@@ -1,0 +1,307 @@
+//! What happens to a message after it was posted: edits and deletions.
+
+use std::sync::Arc;
+
+use crate::attention::directedness::{self, Said, meaning};
+use crate::attention::flow::Flowed;
+use crate::attention::intent::is_urgent;
+use crate::attention::names::{self, Target};
+use crate::attention::policy::{self, Circumstances};
+use crate::attention::{Attention, Decision, Directedness, Intent, Rule, Told};
+use crate::command::{Authority, Outcome, Recalled};
+use crate::commands::messages::post::check_message;
+use crate::commands::run::{Result, Run};
+use crate::delivery::Disposition;
+use crate::error::{Code, Refusal};
+use crate::event::{Change, Event, EventRef, Message, MessageKind};
+use crate::ids::{MemberKey, Seq, Uid};
+use crate::limits;
+use crate::member::Member;
+use crate::room::against::Standpoint;
+use crate::thread::ThreadStatus;
+
+impl Run<'_> {
+    /// An edit before the answer replaces what is still open; one after it is a knock for whoever answered.
+    pub(crate) fn edit(&mut self, uid: Uid, content: Message) -> Result<Outcome> {
+        let (at, recalled) = self.own_message(uid)?;
+        check_message(&content)?;
+        self.check_assets(&content)?;
+        let event = &recalled.event;
+        let newest = self.newest_version(at, &recalled)?;
+        let before = newest.change.message().cloned().unwrap_or_default();
+        let content = as_edited(content, &before);
+        if before == content {
+            return Ok(Outcome::Logged { entry: self.entry(newest)?, duplicate: true });
+        }
+        let (cause, hop) = self.link_of_edit(event)?;
+        let mut attention = self.decide_edit(&recalled, &content, at, hop)?;
+        let (line, _) = self.line_of_answer(at)?;
+        let line = self.thread(at.conversation, line);
+        let is_closed = line.is_some_and(|t| t.status == ThreadStatus::Closed);
+        if is_closed {
+            // Whoever is asked there could not answer.
+            attention.told.clear();
+        }
+        let me = self.me()?;
+        let wakes = self.check_wakes(&me, false, &attention)?;
+        self.supersede(at, &recalled, "edited")?;
+        let mut draft = self.draft(self.drawn.uid, Change::Edited { message: at.seq, content });
+        draft.thread = event.thread;
+        draft.reply_to = event.reply_to;
+        draft.cause = cause;
+        draft.hop = hop;
+        draft.attention = Some(Arc::new(attention));
+        let was_paused = self.ws.is_paused(self.room(at.conversation), draft.thread);
+        let logged = self.room_mut(at.conversation).log(draft);
+        if wakes {
+            self.note_woke();
+        }
+        if !me.is_agent() {
+            // A person's other words pay for answers as new ones do.
+            let subject = self.room(at.conversation).subject_of(at.seq, logged.thread);
+            self.count_turn(&me, subject, &logged);
+        }
+        let entry = self.publish(logged.clone())?;
+        self.tell(&logged)?;
+        if self.ws.is_paused(self.room(at.conversation), logged.thread) != was_paused {
+            self.review_pauses(at.conversation)?;
+        }
+        Ok(Outcome::Logged { entry, duplicate: false })
+    }
+
+    /// The event with what a message says now: its last edit, else the one that posted it.
+    fn newest_version(&mut self, at: EventRef, recalled: &Recalled) -> Result<Arc<Event>> {
+        match recalled.message.latest {
+            Some(seq) => Ok(self.recall(EventRef { seq, ..at })?.event),
+            None => Ok(recalled.event.clone()),
+        }
+    }
+
+    /// An agent that edits goes on with the chain of its turn, or of what it was told last, else edits would be a way
+    /// around hops.
+    fn link_of_edit(&mut self, event: &Event) -> Result<(Option<EventRef>, u8)> {
+        let own = (event.cause, event.hop);
+        if !self.me()?.is_agent() {
+            return Ok(own);
+        }
+        let cause = self.cause(event.conversation, None)?;
+        let hop = self.next_hop(event.conversation, cause.as_ref().map(|c| c.hop));
+        let at = cause.map(|c| c.at).or(event.cause);
+        Ok(if hop > event.hop { (at, hop) } else { own })
+    }
+
+    pub(crate) fn delete(&mut self, uid: Uid) -> Result<Outcome> {
+        let (at, recalled) = self.own_message(uid)?;
+        self.supersede(at, &recalled, "deleted")?;
+        let mut draft = self.draft(self.drawn.uid, Change::Deleted { message: at.seq });
+        draft.attention = hidden_as(&recalled.event);
+        draft.thread = recalled.event.thread;
+        let logged = self.room_mut(at.conversation).log(draft);
+        let entry = self.publish(logged)?;
+        Ok(Outcome::Logged { entry, duplicate: false })
+    }
+
+    /// The message an edit replaces, or the message itself.
+    pub(crate) fn message_seq(&self, recalled: &Recalled) -> Result<Seq> {
+        match recalled.event.change {
+            Change::Posted(_) => Ok(recalled.event.seq),
+            Change::Edited { message, .. } => Ok(message),
+            _ => Err(Refusal::invalid("this event is not a message").into()),
+        }
+    }
+
+    /// Where what is owed for a message is owed: in its newest version, whichever of them is named. The event itself
+    /// where the member was not told of that.
+    pub(crate) fn newest_of(&mut self, at: EventRef, member: MemberKey) -> Result<EventRef> {
+        let recalled = self.recall(at)?;
+        let Ok(message) = self.message_seq(&recalled) else { return Ok(at) };
+        let latest = match message == at.seq {
+            true => Some(recalled.message),
+            false => self.recall_kept(EventRef { seq: message, ..at })?.map(|r| r.message),
+        };
+        let latest = latest.and_then(|message| message.latest).filter(|latest| *latest != at.seq);
+        let Some(seq) = latest else { return Ok(at) };
+        let newest = EventRef { seq, ..at };
+        let receipt = self.recall(newest)?.receipt;
+        let open = self.room(at.conversation).open.get(&seq).or(receipt.as_ref());
+        let told = open.is_some_and(|open| open.delivery(member).is_some());
+        Ok(if told { newest } else { at })
+    }
+
+    /// A message that the caller may change: its own, or any for an operator.
+    fn own_message(&mut self, uid: Uid) -> Result<(EventRef, Recalled)> {
+        let mut at = self.event_by_uid(uid, "message")?;
+        self.must_sit(at.conversation)?;
+        let mut recalled = self.recall(at)?;
+        let seq = self.message_seq(&recalled)?;
+        if seq != at.seq {
+            at.seq = seq;
+            recalled = self.recall(at)?;
+        }
+        if recalled.event.actor != self.by.member && !self.is_operator() {
+            return Err(Refusal::new(
+                Code::Forbidden,
+                "only its author or an operator may change a message",
+            )
+            .into());
+        }
+        if recalled.message.deleted_at.is_some() {
+            return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
+        }
+        // Also its own: what the host says of a status in its name is the thread's record.
+        let kind = recalled.event.change.message().map(|message| message.kind);
+        if kind == Some(MessageKind::System) && self.by.authority < Authority::Orchestrator {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "a message of kind system is changed with an operator's or orchestrator's token",
+            )
+            .into());
+        }
+        Ok((at, recalled))
+    }
+
+    /// Ends what is still open of a message, in its newest version, and tells the sessions that have it.
+    pub(crate) fn supersede(
+        &mut self,
+        at: EventRef,
+        recalled: &Recalled,
+        reason: &'static str,
+    ) -> Result<()> {
+        let now = self.now;
+        let versions = std::iter::once(at.seq).chain(recalled.message.latest);
+        for seq in versions {
+            let at = EventRef { seq, ..at };
+            self.reopen_dead(at)?;
+            let room = self.room_mut(at.conversation);
+            let Some(open) = room.open_mut(seq) else { continue };
+            open.claim = None;
+            let ended = open.supersede_all(now);
+            self.cancel_all(at, ended, reason)?;
+            self.settle_if_done(at);
+        }
+        Ok(())
+    }
+
+    fn decide_edit(
+        &mut self,
+        recalled: &Recalled,
+        content: &Message,
+        at: EventRef,
+        hop: u8,
+    ) -> Result<Attention> {
+        let event = recalled.event.clone();
+        let author = self.directory().member(event.actor).cloned();
+        let author = author.ok_or_else(|| Refusal::not_found("member"))?;
+        let replied = match event.reply_to {
+            Some(seq) => self.recall_kept(EventRef { seq, ..at })?.map(|r| r.event),
+            None => None,
+        };
+        let mut answered = self.answered_by(recalled, at)?;
+        answered.retain(|m| self.room(at.conversation).takes_part(*m, event.thread));
+        let (recipient, mentions) = self.named_beside(&event);
+        let room = self.room(at.conversation);
+        let thread = self.thread(at.conversation, event.thread);
+        let before = room.lines.get(&event.thread).filter(|line| line.seq != at.seq);
+        let from = Standpoint { thread: event.thread, seq: at.seq };
+        let (intent, answers) = meaning(room, &author, from, &content.text, replied.as_deref());
+        let mut attention = directedness::decide(
+            room,
+            self.ws.people(),
+            &Said {
+                author: &author,
+                by_agent: author.is_agent(),
+                text: &content.text,
+                intent,
+                answers,
+                seq: at.seq,
+                urgent: is_urgent(&content.text),
+                at: event.at,
+                hop,
+                thread: thread.map(|t| &**t),
+                stream: room.conversation.settings.stream,
+                before: before.filter(|line| line.seq < at.seq),
+                replied_to: replied.map(|event| event.actor),
+                recipient,
+                mentions: &mentions,
+                stated: event.attention.as_ref().and_then(|a| a.stated),
+                answers_ack: false,
+                only: event.only(),
+                leave: false,
+                caused_by: None,
+                flowed: Some(Flowed::of(&event)),
+            },
+        );
+        if author.is_agent() && hop >= limits::HOP_END {
+            // At the end of its chain no agent is told of it, whoever has answered it.
+            return Ok(attention);
+        }
+        let again = edited_after_response(attention.intent, &author, hop);
+        for told in attention.told.iter_mut().filter(|t| answered.contains(&t.member)) {
+            told.decision = again;
+        }
+        for member in answered.into_iter().filter(|m| event.is_shown_to(*m)) {
+            if !attention.told.iter().any(|t| t.member == member) {
+                attention.told.push(Told { member, decision: again });
+            }
+        }
+        Ok(attention)
+    }
+
+    /// Whom a message was for besides those its text names: an edit is for them too.
+    fn named_beside(&self, event: &Event) -> (Option<MemberKey>, Vec<MemberKey>) {
+        let told = event.attention.as_ref().map_or(&[][..], |a| &a.told);
+        let by = |rule| told.iter().filter(move |t| t.decision.rule == rule).map(|t| t.member);
+        let text = event.change.message().map_or("", |m| &m.text);
+        let written: Vec<_> =
+            names::mentions(text, &self.directory().names).iter().map(|m| m.target).collect();
+        let beside = by(Rule::Mention).filter(|m| !written.contains(&Target::Member(*m)));
+        (by(Rule::Recipient).next(), beside.collect())
+    }
+
+    /// The agents that have answered the message in any version. Each version has told those who had answered the ones
+    /// before it, so that the first and the newest know of all.
+    fn answered_by(&mut self, recalled: &Recalled, at: EventRef) -> Result<Vec<MemberKey>> {
+        let mut members = Vec::new();
+        let versions: Vec<Seq> = std::iter::once(at.seq).chain(recalled.message.latest).collect();
+        for seq in versions {
+            let at = EventRef { seq, ..at };
+            let Recalled { event, receipt, .. } = self.recall(at)?;
+            let told = event.attention.iter().flat_map(|a| &a.told);
+            let before = told.filter(|t| t.decision.rule == Rule::EditedAfterResponse);
+            members.extend(before.map(|t| t.member));
+            let open = self.room(at.conversation).open.get(&seq).cloned().or(receipt);
+            let answered = open.into_iter().flat_map(|o| o.deliveries);
+            members.extend(
+                answered
+                    .filter(|d| d.disposition() == Some(Disposition::Responded))
+                    .map(|d| d.member),
+            );
+        }
+        members.sort_unstable();
+        members.dedup();
+        Ok(members)
+    }
+}
+
+/// What an edit makes of a message: its text and parts are replaced, and its metadata where the edit has some. Its kind
+/// and where it came from stay.
+fn as_edited(content: Message, before: &Message) -> Message {
+    let metadata = content.metadata.or_else(|| before.metadata.clone());
+    let source = content.source.or_else(|| before.source.clone());
+    Message { kind: before.kind, metadata, source, text: content.text, parts: content.parts }
+}
+
+/// Whoever has answered sees what its message has become, and decides itself whether that changes anything.
+fn edited_after_response(intent: Intent, author: &Member, hop: u8) -> Decision {
+    let rule = Rule::EditedAfterResponse;
+    let author_is_agent = author.is_agent();
+    let facts = Circumstances { author_is_agent, hop, ..Circumstances::plain(rule) };
+    policy::decide(Directedness::ToMe, intent, &facts)
+}
+
+/// What is done to an ephemeral message is shown to whom that is shown to, and told to nobody.
+pub(crate) fn hidden_as(message: &Event) -> Option<Arc<Attention>> {
+    let only = message.only()?.clone();
+    let (intent, rest, told) = (Intent::Statement, Directedness::ToOther, Vec::new());
+    Some(Arc::new(Attention { only: Some(only), ..Attention::plain(intent, rest, told) }))
+}

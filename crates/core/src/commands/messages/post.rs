@@ -1,0 +1,396 @@
+//! Posting a message: judged, decided, logged, and offered to whom it is told.
+
+use std::sync::Arc;
+
+use crate::attention::directedness::{self, Said};
+use crate::attention::names::looks::is_unseen;
+use crate::attention::{Attention, Directedness, Intent, Rule};
+use crate::command::{Audience, Effect, Outcome, Post};
+use crate::commands::inboxes::Elsewhere;
+use crate::commands::messages::guard::Verdict;
+use crate::commands::messages::place::Place;
+use crate::commands::run::{Result, Run};
+use crate::delivery::{Delivery, Open};
+use crate::error::{Code, Refusal};
+use crate::event::{Change, Event, EventRef, Message, MessageKind, is_talk};
+use crate::ids::MemberKey;
+use crate::limits;
+use crate::member::Member;
+use crate::thread::ThreadStatus;
+use crate::work::text_field;
+
+impl Run<'_> {
+    pub(crate) fn post(&mut self, post: Post) -> Result<Outcome> {
+        self.send(post, None)
+    }
+
+    /// Posts a message; `approved` when a person has agreed to it, with the event it was caused by.
+    pub(crate) fn send(
+        &mut self,
+        post: Post,
+        approved: Option<Option<EventRef>>,
+    ) -> Result<Outcome> {
+        self.send_from(post, approved, Elsewhere::default())
+    }
+
+    /// As [`Run::send`], for a message that may be of another service.
+    pub(crate) fn send_from(
+        &mut self,
+        post: Post,
+        approved: Option<Option<EventRef>>,
+        elsewhere: Elsewhere,
+    ) -> Result<Outcome> {
+        let me = self.me()?;
+        let place = self.place(&post)?;
+        if let Some(outcome) = self.sent_before(&place, &post)? {
+            return Ok(outcome);
+        }
+        if approved.is_none()
+            && let Some(outcome) = self.asked_before(&post)?
+        {
+            return Ok(outcome);
+        }
+        check_message(&post.message)?;
+        self.check_assets(&post.message)?;
+        self.check_thread(&place)?;
+        let on_main_line = place.is_on_main_line();
+        let mut verdict =
+            self.judge(&me, place.key, place.answers, approved.flatten(), on_main_line)?;
+        verdict.hop = verdict.hop.max(elsewhere.hop);
+        let is_answer = self.is_answer(&me, &place, &post, verdict, approved.is_some())?;
+        let is_chat = post.message.kind == MessageKind::Chat;
+        if is_chat {
+            self.check_may_talk(&me, &place, verdict.cause)?;
+        }
+        let subject = self.subject(&place);
+        let only = self.audience(&me, &place, &post, verdict)?;
+        let attention = Arc::new(self.decide(&me, &place, &post, verdict, only.as_ref())?);
+        if !is_chat && is_talk(&post.message, &attention) {
+            self.check_may_talk(&me, &place, verdict.cause)?;
+        }
+        let answers = verdict.cause.is_some_and(|cause| cause.conversation == place.key);
+        let wakes = approved.is_none() && self.check_wakes(&me, answers, &attention)?;
+        if approved.is_none() && me.is_agent() && !self.directory().is_stand_in(me.key) {
+            let cause = verdict.cause;
+            let (answers, said) = (place.answers, &post.message);
+            let carried = self.carried_by_send(cause, answers, said, place.key, only.as_ref())?;
+            if self.ws.approvals.all_sends || carried.is_some() {
+                let answered = cause.filter(|_| place.answers == cause);
+                let source = match (carried, cause) {
+                    (None, Some(at)) => self.origin(at)?,
+                    (carried, _) => carried,
+                };
+                return self.hold(place.key, post, source, answered);
+            }
+        }
+        let thread = match place.opens {
+            Some(root) => Some(self.open_canonical(place.key, root, self.drawn.second)?),
+            None => place.thread,
+        };
+        let was_paused = self.ws.is_paused(self.room(place.key), thread);
+        let mut draft = self.draft(self.drawn.uid, Change::Posted(post.message));
+        draft.thread = thread;
+        draft.reply_to = place.reply_to();
+        draft.cause = verdict.cause.filter(|_| me.is_agent());
+        draft.hop = verdict.hop;
+        draft.idempotency = post.idempotency;
+        draft.attention = Some(attention);
+        if let Some(subject) = subject.filter(|_| me.is_agent()) {
+            // What its thread counts is made up for before this message is counted there.
+            self.room_mut(place.key).turn_mut(subject);
+        }
+        let event = self.room_mut(place.key).log(draft);
+        let subject = self.room(place.key).subject_of(event.seq, thread);
+        self.count_turn(&me, subject, &event);
+        self.note_answer(&me, &place, verdict, is_answer)?;
+        // Whoever answers has read it, though no session has taken it up.
+        if let Some(at) = verdict.cause.filter(|_| approved.is_none() && self.by.turn.is_none()) {
+            self.note_told(at)?;
+        }
+        if approved.is_none() && self.has_read_there(place.key) {
+            self.note_read(EventRef { conversation: place.key, seq: event.seq })?;
+        }
+        if wakes {
+            self.note_woke();
+        }
+        let entry = self.publish(event.clone())?;
+        if let Some(callback) = elsewhere.callback {
+            self.room_mut(place.key).keep_callback(event.seq, callback);
+        }
+        self.note_output(&event);
+        self.call_off(&event)?;
+        self.show_out(&event)?;
+        self.tell(&event)?;
+        if !me.is_agent() {
+            self.refresh_turns(subject, &event)?;
+        }
+        if let Some(thread) = thread.filter(|_| settles_a_finding(&event)) {
+            self.review_completed(place.key, thread)?;
+        }
+        if self.ws.is_paused(self.room(place.key), thread) != was_paused {
+            self.review_pauses(place.key)?;
+        }
+        Ok(Outcome::Logged { entry, duplicate: false })
+    }
+
+    /// Who would be told; records nothing.
+    pub(crate) fn preview(&mut self, post: &Post) -> Result<Outcome> {
+        let me = self.me()?;
+        let place = self.place(post)?;
+        check_message(&post.message)?;
+        self.check_thread(&place)?;
+        let on_main_line = place.is_on_main_line();
+        let verdict = self.judge(&me, place.key, place.answers, None, on_main_line)?;
+        let only = self.audience(&me, &place, post, verdict)?;
+        let attention = self.decide(&me, &place, post, verdict, only.as_ref())?;
+        if is_talk(&post.message, &attention) {
+            self.check_may_talk(&me, &place, verdict.cause)?;
+        }
+        let answers = verdict.cause.is_some_and(|cause| cause.conversation == place.key);
+        self.check_wakes(&me, answers, &attention)?;
+        Ok(Outcome::Preview(Arc::new(attention)))
+    }
+
+    /// The same key with the same content is the same message; with other content it is a conflict.
+    pub(crate) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Outcome>> {
+        let Some(idempotency) = post.idempotency else { return Ok(None) };
+        let Some(seq) = self.room(place.key).sent.get(&idempotency.key) else { return Ok(None) };
+        let at = EventRef { conversation: place.key, seq };
+        let event = self.recall(at)?.event;
+        let same = event.idempotency.is_some_and(|i| i.payload == idempotency.payload);
+        if event.is_erased() {
+            return Err(Refusal::new(
+                Code::IdempotencyConflict,
+                "what was sent under this idempotency key was erased",
+            )
+            .into());
+        }
+        if !same {
+            return Err(Refusal::new(
+                Code::IdempotencyConflict,
+                "another message was sent under this idempotency key",
+            )
+            .into());
+        }
+        let entry = self.entry(event)?;
+        Ok(Some(Outcome::Logged { entry, duplicate: true }))
+    }
+
+    fn check_thread(&self, place: &Place) -> Result<()> {
+        let thread = self.thread(place.key, place.thread);
+        if thread.is_some_and(|t| t.status == ThreadStatus::Closed) {
+            return Err(Refusal::new(Code::Conflict, "the thread is closed").into());
+        }
+        Ok(())
+    }
+
+    /// Whom the message is shown to, when not to everybody. What answers an ephemeral message is as ephemeral,
+    /// for an agent whatever it says of its audience: it cannot take the words into the open.
+    fn audience(
+        &mut self,
+        me: &Member,
+        place: &Place,
+        post: &Post,
+        verdict: Verdict,
+    ) -> Result<Option<Arc<[MemberKey]>>> {
+        let mut only = match &post.audience {
+            Audience::Everybody if !me.is_agent() => return Ok(None),
+            Audience::Only(named) if !named.is_empty() => named.clone(),
+            stated => {
+                let of_agent = verdict.cause.filter(|_| me.is_agent());
+                let answered = place.answers.or(of_agent).filter(|a| a.conversation == place.key);
+                let answered = match answered {
+                    Some(at) => self.recall(at)?.event.only().cloned(),
+                    None => None,
+                };
+                if answered.is_none() && matches!(stated, Audience::Only(_)) {
+                    return Err(Refusal::invalid(
+                        "name the members that an ephemeral message is for",
+                    )
+                    .into());
+                }
+                return Ok(answered);
+            }
+        };
+        if only.iter().any(|m| !self.room(place.key).roster.contains_key(m)) {
+            return Err(Refusal::invalid(
+                "every member that an ephemeral message is for has a seat in the conversation",
+            )
+            .into());
+        }
+        only.push(me.key);
+        only.sort_unstable();
+        only.dedup();
+        Ok(Some(only.into()))
+    }
+
+    fn decide(
+        &mut self,
+        me: &Member,
+        place: &Place,
+        post: &Post,
+        verdict: Verdict,
+        only: Option<&Arc<[MemberKey]>>,
+    ) -> Result<Attention> {
+        if self.check_host_word(me, &post.message)? {
+            let intent = Intent::Statement;
+            let (rest, only) = (Directedness::Ambient, only.cloned());
+            return Ok(Attention { only, ..Attention::plain(intent, rest, Vec::new()) });
+        }
+        let replied = match place.reply_to() {
+            Some(seq) => {
+                let at = EventRef { conversation: place.key, seq };
+                Some(self.recall(at)?.event)
+            }
+            None => None,
+        };
+        let cause = verdict.cause.filter(|c| me.is_agent() && c.conversation == place.key);
+        let caused_by = match cause.filter(|_| replied.is_none()) {
+            Some(cause) => self.recall_kept(cause)?.map(|recalled| recalled.event.actor),
+            None => None,
+        };
+        let room = self.room(place.key);
+        let said = Said {
+            hop: verdict.hop,
+            caused_by,
+            recipient: post.recipient,
+            mentions: &post.mentions,
+            stated: post.directedness,
+            answers_ack: verdict.answers_ack,
+            only,
+            ..Said::replying(
+                room,
+                me,
+                place.thread,
+                &post.message.text,
+                self.now,
+                replied.as_deref(),
+            )
+        };
+        let mut attention = directedness::decide(room, self.ws.people(), &said);
+        if me.is_agent() {
+            self.note_spent(me, place, verdict.cause, &post.message, &mut attention);
+        }
+        Ok(attention)
+    }
+
+    /// Opens what the event asks of agents, and offers it to those who are there.
+    pub(crate) fn tell(&mut self, event: &Arc<Event>) -> Result<()> {
+        let at = EventRef { conversation: event.conversation, seq: event.seq };
+        let Some(mut open) = Open::of(event, self.directory()) else { return Ok(()) };
+        // An event's time never goes back within its conversation; what is owed for it counts from now.
+        open.set_back(self.now);
+        for told in &open.attention.told {
+            if told.decision.rule == Rule::RoleMention {
+                self.ws.granted.insert(told.member, self.now);
+            }
+        }
+        let members: Vec<_> = open.deliveries.iter().map(|d| d.member).collect();
+        for member in &members {
+            self.ws.heard.told(*member, event.hop, self.now);
+        }
+        self.room_mut(at.conversation).open_event(open);
+        // Told once the line goes on, or their turn comes.
+        let room = self.room(at.conversation);
+        let withheld: Vec<MemberKey> = match room.open.get(&at.seq) {
+            Some(open) => {
+                let held = open.deliveries.iter().filter(|d| self.ws.is_withheld(room, open, d));
+                held.map(|d| d.member).collect()
+            }
+            None => Vec::new(),
+        };
+        let now = self.now;
+        for member in withheld {
+            let open = self.room_mut(at.conversation).open_mut(at.seq);
+            if let Some(delivery) = open.and_then(|o| o.delivery_mut(member)) {
+                delivery.withhold(true, now);
+            }
+        }
+        for member in members {
+            self.offer(at, member)?;
+        }
+        self.ws.track(at);
+        Ok(())
+    }
+
+    /// An event that nobody owes anything for is opened again, to be claimed or answered.
+    pub(crate) fn ensure_open(&mut self, at: EventRef) -> Result<()> {
+        if self.room(at.conversation).open.contains_key(&at.seq) {
+            return Ok(());
+        }
+        let recalled = self.recall(at)?;
+        let open = match recalled.receipt {
+            Some(receipt) => receipt,
+            None => {
+                let none = || {
+                    let (intent, rest) = (Intent::Statement, Directedness::Ambient);
+                    Arc::new(Attention::plain(intent, rest, Vec::new()))
+                };
+                let attention = recalled.event.attention.clone().unwrap_or_else(none);
+                let mut open = Open::with(&recalled.event, attention, Vec::new());
+                open.claim = None;
+                open
+            }
+        };
+        self.room_mut(at.conversation).reopen(open);
+        Ok(())
+    }
+
+    /// Tells sessions that deliveries they hold want no answer any more.
+    pub(crate) fn cancel_all(
+        &mut self,
+        at: EventRef,
+        deliveries: Vec<Delivery>,
+        reason: &'static str,
+    ) -> Result<()> {
+        let room = self.room(at.conversation);
+        let conversation = room.conversation.uid;
+        let event = room.open.get(&at.seq).map(|o| o.uid);
+        for delivery in deliveries {
+            self.ws.count_running(delivery.member, delivery.state.is_running(), false);
+            if let (Some(session), Some(event)) = (delivery.session(), event) {
+                let (member, attempt) = (delivery.member, delivery.attempt);
+                self.effect(Effect::Cancel {
+                    event,
+                    conversation,
+                    member,
+                    session,
+                    attempt,
+                    reason,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether it is the verdict on something that was found.
+fn settles_a_finding(event: &Event) -> bool {
+    let message = event.change.message().filter(|m| m.kind == MessageKind::Event);
+    let kind = message.and_then(|m| text_field(m.metadata.as_deref()?, "event_type"));
+    matches!(kind, Some("finding_verified" | "finding_rejected"))
+}
+
+/// A message has content, and not too much of it.
+pub(crate) fn check_message(message: &Message) -> Result<(), Refusal> {
+    let says_something = message.text.chars().any(|c| !c.is_whitespace() && !is_unseen(c));
+    if !says_something && message.parts.is_none() {
+        return Err(Refusal::invalid("a message has text, or other content"));
+    }
+    let size = message.text.len().max(message.parts.as_ref().map_or(0, |p| p.len()));
+    if size > limits::TEXT_BYTES {
+        let max = limits::TEXT_BYTES;
+        return Err(Refusal::new(
+            Code::PayloadTooLarge,
+            format!("a message has at most {max} bytes"),
+        ));
+    }
+    if message.metadata.as_ref().is_some_and(|m| m.len() > limits::METADATA_BYTES) {
+        let max = limits::METADATA_BYTES;
+        return Err(Refusal::new(
+            Code::PayloadTooLarge,
+            format!("metadata has at most {max} bytes"),
+        ));
+    }
+    Ok(())
+}

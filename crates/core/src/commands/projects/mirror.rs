@@ -1,0 +1,127 @@
+//! Members of projects on the rosters of channels.
+//!
+//! Invariant: whoever is mirrored into a channel has a seat there. A seat that came with a mirror goes with the last
+//! mirror that asks for it; a seat that was there before, or was given since, stays.
+
+use std::sync::Arc;
+
+use crate::command::Authority;
+use crate::commands::conversations::conversation::derived;
+use crate::commands::run::{Result, Run};
+use crate::conversation::{Participation, Visibility};
+use crate::error::{Code, Refusal};
+use crate::event::Change;
+use crate::ids::{ConversationKey, MemberKey};
+use crate::project::{Link, Project};
+
+impl Run<'_> {
+    /// Brings the rosters of a project's channels to what its members and links are now; `gone` are links that it has
+    /// no more.
+    pub(crate) fn mirror(&mut self, project: &mut Project, gone: Vec<Link>) -> Result<()> {
+        self.mirror_from(project, gone, 0).map(drop)
+    }
+
+    /// As [`Run::mirror`], where the command has logged `nth` events before; gives how many it has then.
+    pub(crate) fn mirror_from(
+        &mut self,
+        project: &mut Project,
+        gone: Vec<Link>,
+        mut nth: usize,
+    ) -> Result<usize> {
+        let mut links = std::mem::take(&mut project.links);
+        let stay = links.len();
+        links.extend(gone.into_iter().map(|link| Link { mirror: false, ..link }));
+        for link in links.iter().filter(|l| l.mirror || !l.seated.is_empty()) {
+            self.load(link.key)?;
+        }
+        for link in &mut links {
+            let wanted: Vec<_> = match link.mirror {
+                true => project.members.iter().map(|m| m.member).collect(),
+                false => Vec::new(),
+            };
+            let leave = link.seated.iter().copied().filter(|m| !wanted.contains(m));
+            for member in leave.collect::<Vec<_>>() {
+                link.seated.retain(|m| *m != member);
+                if self.hand_seat_over(project, link.key, member) {
+                    continue;
+                }
+                self.log_plain(link.key, derived(self.drawn.uid, nth), Change::Left { member })?;
+                self.drop_deliveries(link.key, member)?;
+                nth += 1;
+            }
+            for member in wanted {
+                if !self.room(link.key).roster.contains_key(&member) {
+                    let participation = Participation::default();
+                    let change = Change::Joined { member, participation };
+                    self.log_plain(link.key, derived(self.drawn.uid, nth), change)?;
+                    link.seated.push(member);
+                    nth += 1;
+                }
+            }
+        }
+        links.truncate(stay);
+        project.links = links;
+        Ok(nth)
+    }
+
+    /// Whether another project mirrors the member there too: the seat is by that one's mirror then.
+    fn hand_seat_over(&mut self, from: &Project, key: ConversationKey, member: MemberKey) -> bool {
+        let mut others = self.directory().mirrors(key, member).map(|(project, _, _)| project);
+        let other = others.find(|p| p.uid != from.uid).cloned();
+        drop(others);
+        let Some(other) = other else { return false };
+        let mut other = Project::clone(&other);
+        for link in other.links.iter_mut().filter(|l| l.key == key && !l.seated.contains(&member)) {
+            link.seated.push(member);
+        }
+        self.put_project(other);
+        true
+    }
+
+    /// The member is given a seat beside what mirrors gave it. Who is only mirrored into a private channel does not
+    /// take a seat of its own there by saying so.
+    pub(crate) fn sit_by_right(&mut self, key: ConversationKey, member: MemberKey) {
+        let public = self.room(key).conversation.settings.visibility == Visibility::Public;
+        if !public && self.by.authority < Authority::Orchestrator {
+            return;
+        }
+        let mirrors = self.directory().mirrors(key, member);
+        let by = mirrors.filter(|(_, link, _)| link.seated.contains(&member));
+        for project in by.map(|(project, _, _)| project.clone()).collect::<Vec<_>>() {
+            let mut project = Project::clone(&project);
+            project.links.iter_mut().for_each(|l| {
+                if l.key == key {
+                    l.seated.retain(|m| *m != member);
+                }
+            });
+            self.put_project(project);
+        }
+    }
+
+    pub(crate) fn must_not_be_mirrored(
+        &self,
+        key: ConversationKey,
+        member: MemberKey,
+    ) -> Result<()> {
+        let Some((project, _, as_member)) = self.directory().mirrors(key, member).next() else {
+            return Ok(());
+        };
+        let id = project.mirrored_id(as_member);
+        let why =
+            format!("it is on the roster as {id}: take it out of the project, or end the mirror");
+        Err(Refusal::new(Code::Conflict, why).into())
+    }
+
+    /// A channel is not archived while a project has it for its default and others beside it.
+    pub(crate) fn must_not_be_default(&self, key: ConversationKey) -> Result<()> {
+        let is_default =
+            |p: &&Arc<Project>| p.links.len() > 1 && p.default_link().is_some_and(|l| l.key == key);
+        if self.room(key).conversation.settings.archived
+            || !self.directory().projects.values().any(|p| is_default(&p))
+        {
+            return Ok(());
+        }
+        let why = "it is the default channel of a project that has others; make another the default first";
+        Err(Refusal::new(Code::Conflict, why).into())
+    }
+}

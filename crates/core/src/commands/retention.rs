@@ -1,0 +1,133 @@
+//! Retention: what is older than its conversation keeps goes, from the beginning of the log on.
+//!
+//! Invariant: what is dropped is a prefix, and nothing in it, nor before it, is owed. So it ends before the first event that
+//! must be kept, whatever stands after that.
+
+use std::sync::Arc;
+
+use crate::approval::{Asked, Standing};
+use crate::command::{Droppable, Held, HeldBy, Outcome};
+use crate::commands::run::{Result, Run};
+use crate::conversation::Keep;
+use crate::error::{Code, Refusal};
+use crate::event::{Event, EventRef};
+use crate::ids::{ConversationKey, MemberKey, Seq, Uid};
+use crate::limits;
+use crate::room::Base;
+use crate::thread::ThreadStatus;
+use crate::workspace::Workspace;
+
+impl Run<'_> {
+    /// What the next [`Run::trim`] may drop.
+    pub(crate) fn droppable(&mut self, uid: Uid) -> Result<Outcome> {
+        let (_, droppable, _) = self.old(uid)?;
+        Ok(Outcome::Droppable(droppable))
+    }
+
+    /// Drops the log's beginning up to `through`, and keeps what it made of the room, and its hash.
+    pub(crate) fn trim(
+        &mut self,
+        uid: Uid,
+        through: Seq,
+        erased: Option<usize>,
+    ) -> Result<Outcome> {
+        let (key, droppable, mut events) = self.old(uid)?;
+        if through <= droppable.base {
+            return Ok(Outcome::Done);
+        }
+        if through > droppable.through {
+            let may = droppable.through;
+            let why = format!("what was logged after {may} is kept; drop at most that now");
+            return Err(Refusal::new(Code::Conflict, why).into());
+        }
+        events.truncate((through.0 - droppable.base.0) as usize);
+        let room = self.room(key);
+        let gone = |event: &&Arc<Event>| event.is_erased() || room.is_going(event.seq);
+        if erased.is_some_and(|count| count != events.iter().filter(gone).count()) {
+            let why = "something of it was erased since it was archived";
+            return Err(Refusal::new(Code::Conflict, why).into());
+        }
+        let before = match room.new_base() {
+            Some(base) => Some(base.clone()),
+            None => self.facts.base(key)?.map(Arc::new),
+        };
+        let room = self.room_mut(key);
+        let base = Base::moved(before.as_deref(), &room.conversation, &events);
+        room.trim(base);
+        Ok(Outcome::Trimmed(EventRef { conversation: key, seq: through }))
+    }
+
+    /// What can be dropped, and the events that are.
+    fn old(&mut self, uid: Uid) -> Result<(ConversationKey, Droppable, Vec<Arc<Event>>)> {
+        if self.by.member != MemberKey::HOST {
+            return Err(Refusal::new(Code::Forbidden, "the host itself drops what is old").into());
+        }
+        let key = self.room_by_uid(uid)?;
+        let room = self.room(key);
+        let (base, head) = (room.head.base, room.head.seq);
+        let keep = room.conversation.settings.keep.unwrap_or(self.ws.keep);
+        let nothing = Droppable { base, through: base, held: None };
+        let Some(until) = keep.until(self.now) else { return Ok((key, nothing, Vec::new())) };
+        if room.damaged.is_some() {
+            // Perhaps it cannot even be read.
+            let held = Some(Held { seq: base.next(), by: HeldBy::Damage });
+            return Ok((key, Droppable { held, ..nothing }, Vec::new()));
+        }
+        let held = self.held(key)?;
+        let mut events = self.facts.log(key, base, limits::EVENTS_PER_TRIM)?;
+        let old = events.iter().take_while(|event| event.at < until).count();
+        events.truncate(old);
+        // What this batch has logged is not in the log yet, and not old.
+        let through = events.last().map_or(base, |event| event.seq).min(head);
+        let held = held.filter(|held| held.seq <= through);
+        if let Some(held) = held {
+            events.retain(|event| event.seq < held.seq);
+        }
+        let through = events.last().map_or(base, |event| event.seq);
+        Ok((key, Droppable { base, through, held }, events))
+    }
+
+    /// The first event that must be kept whatever its age.
+    fn held(&mut self, key: ConversationKey) -> Result<Option<Held>> {
+        let room = self.room(key);
+        let owed = room.open.keys().next().map(|seq| Held { seq: *seq, by: HeldBy::Owed });
+        let live = |status| matches!(status, ThreadStatus::Active | ThreadStatus::Blocked);
+        let threads = room.threads.values().filter(|thread| live(thread.status));
+        // A thread's key is the seq of the event that opened it.
+        let begins = threads.map(|thread| thread.root.unwrap_or(Seq(thread.key.0)));
+        let thread = begins.min().map(|seq| Held { seq, by: HeldBy::Thread });
+        let untold = self.ws.digests.0.is_some() && room.tally.waits();
+        let digest = untold.then(|| Held { seq: room.tally.after.next(), by: HeldBy::Digest });
+        let approval = self.held_by_approvals(key)?;
+        let all = [owed, thread, digest, approval];
+        Ok(all.into_iter().flatten().min_by_key(|held| held.seq))
+    }
+
+    fn held_by_approvals(&mut self, key: ConversationKey) -> Result<Option<Held>> {
+        let now = self.now;
+        let approvals = self.directory().approvals.values();
+        let waiting: Vec<_> =
+            approvals.filter(|a| a.standing(now) == Standing::Waiting).cloned().collect();
+        let mut found = Vec::new();
+        for approval in waiting {
+            found.extend(approval.source.as_ref().map(|source| source.at));
+            if let Asked::Send { post, .. } = &approval.asked
+                && let Some(uid) = post.in_reply_to
+            {
+                found.extend(match self.find_recent(uid) {
+                    Some(at) => Some(at),
+                    None => self.facts.event_ref(uid)?,
+                });
+            }
+        }
+        let here = found.into_iter().filter(|at: &EventRef| at.conversation == key);
+        Ok(here.map(|at| Held { seq: at.seq, by: HeldBy::Approval }).min_by_key(|held| held.seq))
+    }
+}
+
+impl Workspace {
+    /// How long conversations are kept that say nothing of it themselves.
+    pub fn set_keep(&mut self, keep: Keep) {
+        self.keep = keep;
+    }
+}

@@ -1,0 +1,391 @@
+//! Threads: opened, handed over, and moved through their statuses (design section 5, "Threads").
+
+use std::sync::Arc;
+
+use crate::attention::{Attention, Directedness, Intent};
+use crate::command::{Authority, Home, MessageState, OpenThread, Outcome, Recalled};
+use crate::commands::conversations::conversation::derived;
+use crate::commands::messages::post::check_message;
+use crate::commands::run::{Result, Run};
+use crate::conversation::{ConversationKind, Settings, Visibility};
+use crate::delivery::Disposition;
+use crate::error::{Code, Refusal};
+use crate::event::{Change, Event, EventRef, Idempotency, Message, Promotion, ThreadOpening};
+use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
+use crate::limits;
+use crate::name::check_title;
+use crate::thread::work::check_words_of;
+use crate::thread::{ThreadKind, ThreadStatus};
+use crate::work::{Work, is_act};
+
+/// Why what was owed in a thread is owed no more.
+const CLOSED: &str = "the thread was closed";
+
+/// What was done in a thread is read in pieces of so many events: a text may be long.
+const PAGE: usize = 200;
+
+impl Run<'_> {
+    /// A root message has one canonical thread: opening it again gives the one there is.
+    pub(crate) fn open_thread(&mut self, opening: OpenThread) -> Result<Outcome> {
+        check_title("title", Some(&opening.title))?;
+        if let Some((key, thread)) = self.opened_before(opening.idempotency)? {
+            return self.thread_outcome(key, thread);
+        }
+        let (key, uid) = match opening.home {
+            Home::In(conversation) => (self.room_by_uid(conversation)?, self.drawn.uid),
+            Home::Own => (self.own_home(&opening)?, self.drawn.second),
+        };
+        self.must_sit(key)?;
+        let root = match opening.root {
+            Some(uid) => Some(self.event_by_uid(uid, "message")?),
+            None => None,
+        };
+        if root.is_some_and(|r| r.conversation != key) {
+            return Err(Refusal::invalid("the root message is in another conversation").into());
+        }
+        if let Some(thread) = root.and_then(|r| self.room(key).thread_of_root(r.seq)) {
+            return self.thread_outcome(key, thread);
+        }
+        for member in opening.participants.iter().copied().chain(opening.owner) {
+            if !self.room(key).roster.contains_key(&member) {
+                return Err(
+                    Refusal::invalid("every participant has a seat in the conversation").into()
+                );
+            }
+        }
+        let mut participants = opening.participants;
+        participants.push(self.by.member);
+        participants.extend(opening.owner);
+        if let Some(root) = root {
+            let recalled = self.recall(root)?;
+            if recalled.event.only().is_some()
+                || recalled.event.thread.is_some()
+                || !matches!(recalled.event.change, Change::Posted(_))
+            {
+                return Err(Refusal::invalid(
+                    "a thread's root is a message of the main line that is shown to all",
+                )
+                .into());
+            }
+            participants.push(recalled.event.actor);
+        }
+        participants.sort_unstable();
+        participants.dedup();
+        let change = Change::ThreadOpened(ThreadOpening {
+            uid: opening.idempotency.map_or(uid, |once| once.thread()),
+            root: root.map(|r| r.seq),
+            title: opening.title.into(),
+            kind: opening.kind,
+            owner: opening.owner,
+            participants,
+        });
+        let mut draft = self.draft(uid, change);
+        draft.idempotency = opening.idempotency;
+        let event = self.room_mut(key).log(draft);
+        self.publish(event.clone())?;
+        self.thread_as(key, ThreadKey(event.seq.0), true)
+    }
+
+    /// The conversation of a thread that has its own. Whatever could be refused is refused before it is made.
+    fn own_home(&mut self, opening: &OpenThread) -> Result<ConversationKey> {
+        if opening.root.is_some() {
+            let why = "a thread that begins with a message is in that message's conversation";
+            return Err(Refusal::invalid(why).into());
+        }
+        let me = self.me()?.key;
+        let members: Vec<_> = opening.participants.iter().copied().chain(opening.owner).collect();
+        let settings = Settings {
+            title: opening.title.as_str().into(),
+            visibility: Visibility::Private,
+            ..Settings::default()
+        };
+        self.establish(me, ConversationKind::Thread, settings, &members)
+    }
+
+    /// The thread that was opened under the same key; another payload is a conflict. Where its opening was dropped
+    /// nobody knows the payload any more.
+    fn opened_before(
+        &mut self,
+        once: Option<Idempotency>,
+    ) -> Result<Option<(ConversationKey, ThreadKey)>> {
+        let Some(once) = once else { return Ok(None) };
+        let Some((conversation, thread)) = self.maybe_thread(once.thread())? else {
+            return Ok(None);
+        };
+        let before = self.recall_kept(EventRef { conversation, seq: Seq(thread.0) })?;
+        let before = before.and_then(|recalled| recalled.event.idempotency);
+        if before.is_some_and(|before| before.payload != once.payload) {
+            return Err(Refusal::new(
+                Code::IdempotencyConflict,
+                "another thread was created under this idempotency key",
+            )
+            .into());
+        }
+        Ok(Some((conversation, thread)))
+    }
+
+    /// Opens the canonical thread of a message that is answered. It has no title: what it is about is what its
+    /// root says, also when that is edited or erased.
+    pub(crate) fn open_canonical(
+        &mut self,
+        key: ConversationKey,
+        root: Seq,
+        uid: Uid,
+    ) -> Result<ThreadKey> {
+        let author = self.recall(EventRef { conversation: key, seq: root })?.event.actor;
+        let mut participants = vec![author, self.by.member];
+        participants.sort_unstable();
+        participants.dedup();
+        let change = Change::ThreadOpened(ThreadOpening {
+            uid,
+            root: Some(root),
+            title: "".into(),
+            kind: ThreadKind::Conversation,
+            owner: None,
+            participants,
+        });
+        let event = self.log_plain(key, uid, change)?;
+        Ok(ThreadKey(event.seq.0))
+    }
+
+    pub(crate) fn change_thread(
+        &mut self,
+        uid: Uid,
+        status: Option<ThreadStatus>,
+        owner: Option<Option<MemberKey>>,
+        reason: &Arc<str>,
+        summary: Option<Arc<str>>,
+        note: Option<Message>,
+    ) -> Result<Outcome> {
+        let (key, thread_key) = self.thread_by_uid(uid)?;
+        self.must_sit(key)?;
+        let Some(thread) = self.thread(key, Some(thread_key)).cloned() else {
+            return Err(Refusal::not_found("thread").into());
+        };
+        let status = status.filter(|s| *s != thread.status);
+        if let Some(status) = status {
+            self.check_transition(thread.status, status)?;
+            if thread.status == ThreadStatus::Blocked {
+                self.must_be_own_block(key, thread_key)?;
+            }
+        }
+        let note = note.filter(|_| status.is_some());
+        if let Some(note) = &note {
+            check_message(note)?;
+        }
+        if status == Some(ThreadStatus::Closed) && self.by.authority < Authority::Orchestrator {
+            self.must_have_no_open_finding(key, thread_key)?;
+        }
+        let owner = owner.filter(|o| *o != thread.owner);
+        if let Some(Some(member)) = owner
+            && !self.room(key).roster.contains_key(&member)
+        {
+            return Err(Refusal::invalid("a thread's owner has a seat in the conversation").into());
+        }
+        if let Some(summary) = &summary {
+            check_summary(summary, thread.status, status)?;
+        }
+        let mut changes = Vec::new();
+        changes
+            .extend(status.map(|status| Change::ThreadStatus { status, reason: reason.clone() }));
+        changes.extend(owner.map(|owner| Change::ThreadOwner { owner }));
+        changes.extend(summary.map(|text| Change::Promoted(Promotion::Result { text })));
+        // Last, so that whoever waits for it finds the status as it is now.
+        changes.extend(note.map(Change::Posted));
+        for (n, change) in changes.into_iter().enumerate() {
+            let mut draft = self.draft(nth(self.drawn.uid, n), change);
+            draft.thread = Some(thread_key);
+            if matches!(draft.change, Change::Posted(_)) {
+                // It is told to nobody; who reads the thread sees it.
+                let rest = Directedness::Ambient;
+                let nobody = Attention::plain(Intent::Statement, rest, Vec::new());
+                draft.attention = Some(Arc::new(nobody));
+            }
+            let event = self.room_mut(key).log(draft);
+            if matches!(event.change, Change::Promoted(_)) {
+                self.note_result(key, thread_key, event.uid)?;
+            }
+            self.publish(event)?;
+        }
+        if status == Some(ThreadStatus::Closed) {
+            self.end_owed_in(key, thread_key)?;
+        }
+        if status.is_some() {
+            self.refill_turns(key, Some(thread_key));
+        }
+        self.arrange_stimuli(key);
+        self.review_pauses(key)?;
+        self.thread_outcome(key, thread_key)
+    }
+
+    /// Nobody can answer in a closed thread: what is owed there ends, and the sessions that have it are told. The run that
+    /// closes the thread has done what it was asked.
+    fn end_owed_in(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
+        let me = self.by.member;
+        for seq in self.room(key).open_in(thread) {
+            let at = EventRef { conversation: key, seq };
+            let mine = self.room(key).open.get(&seq).and_then(|open| open.delivery(me));
+            if mine.is_some_and(|d| d.state.is_running()) {
+                self.settle(at, me, Disposition::Acknowledged)?;
+            }
+            let now = self.now;
+            let Some(open) = self.room_mut(key).open_mut(seq) else { continue };
+            open.claim = None;
+            let ended = open.supersede_all(now);
+            for before in &ended {
+                if let Some(delivery) = open.delivery_mut(before.member) {
+                    delivery.note = Some(CLOSED.into());
+                }
+            }
+            self.cancel_all(at, ended, CLOSED)?;
+            self.settle_if_done(at);
+        }
+        Ok(())
+    }
+
+    fn check_transition(&self, from: ThreadStatus, to: ThreadStatus) -> Result<()> {
+        if !from.may_become(to) {
+            let (from, to) = (from.name(), to.name());
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!("a thread that is {from} does not become {to}"),
+            )
+            .into());
+        }
+        let forced = from == ThreadStatus::Blocked && to == ThreadStatus::Closed;
+        if forced && self.by.authority < Authority::Orchestrator {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "only an operator or orchestrator closes a blocked thread",
+            )
+            .into());
+        }
+        Ok(())
+    }
+
+    /// A worker lifts the block that it set itself, and no other.
+    fn must_be_own_block(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
+        if self.by.authority >= Authority::Orchestrator {
+            return Ok(());
+        }
+        let mut set_by = None;
+        self.each_act(key, thread, &mut |event, _| {
+            if matches!(event.change, Change::ThreadStatus { status: ThreadStatus::Blocked, .. }) {
+                set_by = Some(event.actor);
+            }
+        })?;
+        if set_by != Some(self.by.member) {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "another has blocked the thread; it lifts the block, or an operator or orchestrator does",
+            )
+            .into());
+        }
+        Ok(())
+    }
+
+    /// The thread's own log says so. Nobody closes a thread by its own verdict on what another found.
+    fn must_have_no_open_finding(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
+        let work = self.work_of(key, thread)?;
+        if work.disputed(self.by.member).next().is_some() {
+            return Err(Refusal::new(
+                Code::InsufficientAuthority,
+                "a finding is open, or only you have settled what another reported; an operator or orchestrator \
+                 closes the thread",
+            )
+            .into());
+        }
+        Ok(())
+    }
+
+    /// What was done in the thread, as its messages say it now: what was deleted or erased was never said.
+    pub(crate) fn work_of(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<Work> {
+        let mut work = Work::default();
+        self.each_act(key, thread, &mut |event, message| {
+            if let Some(message) = message {
+                work.take(event, message);
+            }
+        })?;
+        Ok(work)
+    }
+
+    /// Reads what was done in the thread, with what is not written yet: each event, and what it says now where it is a
+    /// message that says anything.
+    fn each_act(
+        &mut self,
+        key: ConversationKey,
+        thread: ThreadKey,
+        each: &mut dyn FnMut(&Event, Option<&Message>),
+    ) -> Result<()> {
+        let mut after = Seq(thread.0);
+        loop {
+            let page = self.facts.thread_acts(key, thread, after, PAGE)?;
+            for Recalled { event, message, .. } in &page {
+                self.give_act(event, message, each)?;
+            }
+            match page.last() {
+                Some(last) if page.len() == PAGE => after = last.event.seq,
+                _ => break,
+            }
+        }
+        let of = |e: &&Arc<Event>| e.thread == Some(thread) && is_act(&e.change);
+        let unwritten: Vec<_> = self.room(key).unwritten().iter().filter(of).cloned().collect();
+        for event in unwritten {
+            self.give_act(&event, &MessageState::default(), each)?;
+        }
+        Ok(())
+    }
+
+    fn give_act(
+        &mut self,
+        event: &Event,
+        written: &MessageState,
+        each: &mut dyn FnMut(&Event, Option<&Message>),
+    ) -> Result<()> {
+        let known = self.room(event.conversation).messages.get(&event.seq);
+        let state = known.unwrap_or(written);
+        let edit = match (state.deleted_at, state.latest) {
+            (Some(_), _) => return Ok(()),
+            (None, None) => None,
+            (None, Some(seq)) => {
+                let at = EventRef { conversation: event.conversation, seq };
+                Some(self.recall_event(at)?)
+            }
+        };
+        each(event, edit.as_deref().unwrap_or(event).change.message());
+        Ok(())
+    }
+
+    pub(crate) fn thread_outcome(
+        &self,
+        key: ConversationKey,
+        thread: ThreadKey,
+    ) -> Result<Outcome> {
+        self.thread_as(key, thread, false)
+    }
+
+    /// The thread, and whether it was opened just now.
+    fn thread_as(&self, key: ConversationKey, thread: ThreadKey, opened: bool) -> Result<Outcome> {
+        let room = self.room(key);
+        let thread = room.threads.get(&thread).cloned();
+        let thread = thread.ok_or_else(|| Refusal::not_found("thread"))?;
+        Ok(Outcome::Thread { conversation: room.conversation.clone(), thread, opened })
+    }
+}
+
+/// The id of the event that a command logs as its `n`th.
+fn nth(uid: Uid, n: usize) -> Uid {
+    if n == 0 { uid } else { derived(uid, n - 1) }
+}
+
+/// What came of a thread is said when something has.
+fn check_summary(summary: &str, is: ThreadStatus, next: Option<ThreadStatus>) -> Result<()> {
+    check_words_of("a summary", summary, limits::SUMMARY_BYTES)?;
+    let done = |status| matches!(status, ThreadStatus::Resolved | ThreadStatus::Closed);
+    if !done(next.unwrap_or(is)) || is == ThreadStatus::Closed {
+        let why =
+            "a summary goes with resolving or closing the thread, or with one that is resolved";
+        return Err(Refusal::new(Code::Conflict, why).into());
+    }
+    Ok(())
+}
