@@ -151,6 +151,12 @@ pub fn file_name(name: &str) -> Result<Arc<str>, Refusal> {
 }
 
 impl Message {
+    /// How many bytes its texts have.
+    pub(crate) fn bytes(&self) -> usize {
+        let json = [self.parts.as_ref(), self.metadata.as_ref(), self.source.as_ref()];
+        self.text.len() + json.into_iter().flatten().map(|json| json.len()).sum::<usize>()
+    }
+
     /// The files that it refers to. Its parts are canonical JSON, in which these characters stand for nothing else: within
     /// a text the quotation marks would be escaped.
     pub fn assets(&self) -> Vec<Uid> {

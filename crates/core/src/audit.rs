@@ -2,18 +2,19 @@
 //!
 //! What the conversations' own logs have (sends, decisions, roster, settings, erasures) is not written a second
 //! time; those logs are chained too. Here is the rest: administration, claims, deliveries, sessions, tool
-//! calls, tokens. [`kept`] is a match over every command, so that a new one cannot be forgotten.
+//! calls, tokens. Each command says itself what is kept of it ([`Audit`]).
 
 mod act;
 mod beside;
 
 use std::sync::Arc;
 
-use crate::command::{Authority, By, Command, Home, Outcome};
-use crate::error::{Code, Refusal};
+use crate::command::{Authority, By};
+use crate::error::Code;
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
 pub use act::Act;
+use beside::{POST, is_of_turns};
 
 /// Longest name kept: what is longer was refused, and its beginning says enough.
 const NAME_CHARS: usize = 64;
@@ -58,16 +59,6 @@ pub enum Weight {
     Soft,
 }
 
-/// Where a command leaves its trace.
-enum Kept {
-    /// In the audit log, with what it changes.
-    Firm,
-    /// In the audit log, along with others.
-    Soft,
-    /// In its conversation's log; only a refusal is kept here.
-    Logged,
-}
-
 impl Record {
     pub fn new(at: Timestamp, by: &By, act: Act) -> Self {
         Self {
@@ -87,230 +78,156 @@ impl Record {
     }
 }
 
-/// What is kept of a command that was answered so.
-pub fn record(
-    by: &By,
-    command: &Command,
-    answer: &Result<Outcome, Refusal>,
-    now: Timestamp,
-) -> Option<(Weight, Record)> {
-    if let Some(record) = beside::moderated(by, command, answer, now) {
-        return Some((Weight::Soft, record));
-    }
-    // Nothing was done: it waits for a person, or the agent has taken what was to be given up.
-    if matches!(answer, Ok(Outcome::Held(_) | Outcome::Taken)) {
-        return None;
-    }
-    let (act, kept) = kept(command)?;
-    let refused = answer.as_ref().err().map(|refusal| refusal.code);
-    let weight = match (kept, refused) {
-        (Kept::Firm, None) => Weight::Firm,
-        (Kept::Firm | Kept::Logged, Some(_)) | (Kept::Soft, None) => Weight::Soft,
-        (Kept::Logged, None) | (Kept::Soft, Some(_)) => return None,
-    };
-    let mut record = Record { refused, ..Record::new(now, by, act) };
-    subject(command, answer.as_ref().ok(), &mut record);
-    Some((weight, record))
+/// What a command leaves in the audit log, as the command itself says. Whether it is written, and how, depends on
+/// whether it was done.
+#[derive(Debug, Default)]
+pub struct Audit(Option<Box<Draft>>);
+
+#[derive(Debug)]
+struct Draft {
+    act: Act,
+    /// How it is written when the command was done, and when it was refused.
+    done: Option<Weight>,
+    refused: Option<Weight>,
+    subject: Option<Uid>,
+    member: Option<MemberKey>,
+    event: Option<EventRef>,
+    session: Option<SessionKey>,
+    name: Option<Arc<str>>,
+    code: Option<Code>,
+    took_ms: Option<u32>,
+    /// The event is the one whose turn it comes with.
+    of_turn: bool,
 }
 
-fn kept(command: &Command) -> Option<(Act, Kept)> {
-    use Kept::{Firm, Logged, Soft};
-    Some(match command {
-        Command::AddMember { .. } => (Act::AddMember, Firm),
-        Command::ChangeMember { .. } => (Act::ChangeMember, Firm),
-        Command::RemoveMember { .. } => (Act::RemoveMember, Firm),
-        Command::AddRole { .. } => (Act::AddRole, Firm),
-        Command::RemoveRole { .. } => (Act::RemoveRole, Firm),
-        Command::SetRoleMember { .. } => (Act::SetRoleMember, Firm),
-        Command::SetLead { .. } => (Act::SetLead, Firm),
-        Command::AddStream { .. } => (Act::AddStream, Firm),
-        Command::RevokeToken { .. } | Command::RevokeTokens { .. } => (Act::RevokeToken, Firm),
-        Command::IssueToken(_) => (Act::IssueToken, Firm),
-        Command::KeepAsset { .. } => (Act::KeepAsset, Firm),
-        Command::Project(asked) => (asked.act(), Firm),
-        Command::Endpoint { .. } => (Act::ChangeEndpoint, Firm),
-        Command::GiveUp { .. } => (Act::GiveUp, Firm),
-        // What could not be sent back stands with the inbox.
-        Command::Inbox(act) if matches!(**act, crate::inbox::Act::Trouble { .. }) => return None,
-        Command::Inbox(_) => (Act::ChangeInbox, Firm),
-        Command::OpenSession { .. } | Command::KnowSession { .. } => (Act::OpenSession, Soft),
-        Command::CloseSession { .. } => (Act::CloseSession, Soft),
-        Command::CreateConversation { .. } => (Act::CreateConversation, Logged),
-        Command::ChangeConversation { .. } => (Act::ChangeConversation, Logged),
-        Command::SetSeat { .. } => (Act::SetSeat, Logged),
-        Command::RemoveSeat { .. } => (Act::RemoveSeat, Logged),
-        Command::Erase { .. } => (Act::Erase, Logged),
-        Command::OpenThread(_) => (Act::OpenThread, Logged),
-        Command::ChangeThread { .. } | Command::ChangeWork { .. } => (Act::ChangeThread, Logged),
-        Command::Continue { .. } => (Act::Continue, Logged),
-        Command::Claim { .. } => (Act::Claim, Firm),
-        Command::Release { .. } => (Act::Release, Firm),
-        Command::Accept { .. } => (Act::Accept, Soft),
-        Command::Reject { .. } => (Act::Reject, Soft),
-        Command::Dispose { .. } | Command::Resolve { .. } | Command::CancelDelivery { .. } => {
-            (Act::Dispose, Firm)
-        }
-        Command::Defer { .. } => (Act::Defer, Firm),
-        Command::DecideApproval { .. } => (Act::DecideApproval, Firm),
-        Command::Retrieve { .. } => (Act::Retrieve, Soft),
-        Command::Redeliver { .. } => (Act::Redeliver, Firm),
-        Command::Trim { .. } => (Act::Trim, Firm),
-        Command::BreakTurn { .. } => (Act::BreakTurn, Firm),
-        Command::ChangeSchedules { .. } => (Act::ChangeSchedules, Firm),
-        Command::Note(note) if note.act == Act::CallTool || note.refused.is_some() => {
-            (note.act, Soft)
-        }
-        Command::Note(note) => (note.act, Firm),
-        // In the conversation's log, with who was told and why; a refused send changed nothing.
-        Command::Post(_)
-        | Command::CloseRun(_)
-        | Command::PostUnasked(_)
-        | Command::EmitOutput { .. }
-        | Command::Edit { .. }
-        | Command::Delete { .. }
-        | Command::React { .. }
-        | Command::Promote { .. }
-        // In the queue, and then in the log.
-        | Command::Stimulate(_)
-        | Command::SteerStimulus { .. }
-        | Command::Leave { .. }
-        // The call it is asked for is kept itself.
-        | Command::MayCall { .. }
-        // What goes was nobody's any more.
-        | Command::SweepAssets
-        | Command::SweepExpired
-        // A part of the exchange of keys, which is kept itself.
-        | Command::OfferAgain
-        // A part of the file that was kept.
-        | Command::KeepThumbnail { .. }
-        | Command::SweepCallbacks
-        // In the log of its conversation; who sends that back, and how far, is no act of anybody.
-        | Command::Receive(_)
-        | Command::SendBack { .. }
-        | Command::SentBack { .. }
-        // How far a courier has got with what is on its way.
-        | Command::PostFailed { .. }
-        | Command::PostAgain { .. }
-        // How far somebody has read, that a run lives, and questions.
-        | Command::SetCursor { .. }
-        | Command::AckThread { .. }
-        // The text of a digest, which says nothing new.
-        | Command::KeepDigest { .. }
-        | Command::Life { .. }
-        | Command::Progress { .. }
-        | Command::MayActUnasked { .. }
-        | Command::Owed { .. }
-        | Command::Preview(_)
-        | Command::Droppable { .. }
-        | Command::Standing { .. }
-        | Command::Waiting { .. }
-        | Command::Turns { .. }
-        | Command::Overdue { .. } => return None,
-    })
-}
+impl Audit {
+    /// Nothing: another log has it, or nobody needs to know.
+    pub fn none() -> Self {
+        Self(None)
+    }
 
-fn subject(command: &Command, outcome: Option<&Outcome>, record: &mut Record) {
-    let issued;
-    let mut name = None;
-    match command {
-        Command::AddMember { id, .. } => name = Some(&**id),
-        Command::ChangeMember { member, .. }
-        | Command::RemoveMember { member }
-        | Command::Endpoint { member, .. } => {
-            record.member = Some(*member);
-        }
-        Command::AddRole { name: role } => name = Some(role),
-        Command::SetRoleMember { member, .. } => record.member = Some(*member),
-        Command::SetLead { member } => record.member = *member,
-        Command::AddStream { name: stream, .. } => name = Some(stream),
-        Command::RevokeToken { jti, .. } => name = Some(jti),
-        Command::RevokeTokens { member } => record.member = Some(*member),
-        Command::IssueToken(asked) => {
-            record.member = Some(asked.member);
-            issued = format!("{}:{}", asked.authority.name(), asked.jti);
-            name = Some(&issued);
-        }
-        Command::ChangeConversation { conversation, .. } | Command::Trim { conversation, .. } => {
-            record.subject = Some(*conversation)
-        }
-        Command::SetSeat { conversation, member, .. }
-        | Command::RemoveSeat { conversation, member }
-        | Command::BreakTurn { conversation, member, .. } => {
-            record.subject = Some(*conversation);
-            record.member = Some(*member);
-        }
-        Command::Continue { conversation, .. } | Command::ChangeSchedules { conversation, .. } => {
-            record.subject = Some(*conversation);
-        }
-        Command::OpenThread(opening) => {
-            if let Home::In(conversation) = opening.home {
-                record.subject = Some(conversation);
-            }
-        }
-        Command::ChangeThread { thread, .. } | Command::ChangeWork { thread, .. } => {
-            record.subject = Some(*thread);
-        }
-        Command::Erase { message, .. } => record.subject = Some(*message),
-        Command::Claim { event }
-        | Command::Release { event }
-        | Command::Defer { event, .. }
-        | Command::Retrieve { event } => {
-            record.subject = Some(*event);
-        }
-        Command::Dispose { event, disposition, .. } => {
-            record.subject = Some(*event);
-            name = Some(disposition.name());
-        }
-        Command::Resolve { event, .. } => {
-            record.subject = Some(*event);
-            name = Some(crate::delivery::Disposition::Responded.name());
-        }
-        Command::DecideApproval { approval, approved, .. } => {
-            record.subject = Some(*approval);
-            name = Some(if *approved { "approved" } else { "denied" });
-        }
-        Command::Redeliver { event, member } => {
-            record.subject = Some(*event);
-            record.member = Some(*member);
-        }
-        Command::Accept { event, .. }
-        | Command::Reject { event, .. }
-        | Command::GiveUp { event, .. } => {
-            record.event = Some(*event);
-        }
-        Command::CloseSession { session } => record.session = Some(*session),
-        Command::Project(asked) => name = asked.note(record),
-        Command::Inbox(act) => match &**act {
-            crate::inbox::Act::Add { agent, .. } => record.member = Some(*agent),
-            crate::inbox::Act::Change { inbox, .. }
-            | crate::inbox::Act::Rotate { inbox, .. }
-            | crate::inbox::Act::Remove { inbox }
-            | crate::inbox::Act::Trouble { inbox, .. } => record.subject = Some(*inbox),
-        },
-        Command::Note(note) => {
-            name = Some(&*note.name);
-            record.member = note.member;
-            record.refused = note.refused;
-            record.took_ms = note.took_ms;
-        }
-        _ => {}
+    fn new(act: Act, done: Option<Weight>, refused: Option<Weight>) -> Self {
+        Self(Some(Box::new(Draft {
+            act,
+            done,
+            refused,
+            subject: None,
+            member: None,
+            event: None,
+            session: None,
+            name: None,
+            code: None,
+            took_ms: None,
+            of_turn: false,
+        })))
     }
-    match outcome {
-        Some(Outcome::Member(member)) => record.member = Some(member.key),
-        Some(Outcome::Role(role)) => name = Some(&*role.name),
-        Some(Outcome::Trimmed(through)) => record.event = Some(*through),
-        Some(Outcome::Inbox(inbox)) => record.subject = Some(inbox.uid),
-        Some(Outcome::Asset(asset)) => record.subject = Some(asset.uid),
-        Some(Outcome::Project { project, task }) => {
-            record.subject = Some(task.unwrap_or(project.uid))
-        }
-        Some(Outcome::Session(session)) => record.subject = Some(session.uid),
-        _ => {}
+
+    /// Kept with what it changes; a refusal along with others.
+    pub fn firm(act: Act) -> Self {
+        Self::new(act, Some(Weight::Firm), Some(Weight::Soft))
     }
-    record.name = name.map(|name| match name.char_indices().nth(NAME_CHARS) {
-        Some((end, _)) => name[..end].into(),
-        None => name.into(),
-    });
+
+    /// Kept along with others; a refusal is not.
+    pub fn soft(act: Act) -> Self {
+        Self::new(act, Some(Weight::Soft), None)
+    }
+
+    /// The conversation's own log has it; a refusal alone is kept here.
+    pub fn logged(act: Act) -> Self {
+        Self::new(act, None, Some(Weight::Soft))
+    }
+
+    /// What is counted of what agents say, beside what they say: that it was not their turn, or that it stood there.
+    pub(crate) fn of_post(
+        conversation: Option<Uid>,
+        duplicate: Option<bool>,
+        refused: Option<Code>,
+    ) -> Self {
+        let of_turn = |act| {
+            let mut audit = Self::new(act, Some(Weight::Soft), Some(Weight::Soft));
+            audit.set(|draft| (draft.subject, draft.of_turn) = (conversation, true));
+            audit
+        };
+        match (duplicate, refused) {
+            (Some(true), _) => of_turn(Act::Deduplicate).name(POST),
+            (_, Some(code)) if is_of_turns(code) => of_turn(Act::RefuseTurn),
+            _ => Self::none(),
+        }
+    }
+
+    fn set(&mut self, change: impl FnOnce(&mut Draft)) {
+        if let Some(draft) = &mut self.0 {
+            change(draft);
+        }
+    }
+
+    #[must_use]
+    pub fn subject(mut self, subject: impl Into<Option<Uid>>) -> Self {
+        self.set(|draft| draft.subject = subject.into());
+        self
+    }
+
+    #[must_use]
+    pub fn member(mut self, member: impl Into<Option<MemberKey>>) -> Self {
+        self.set(|draft| draft.member = member.into());
+        self
+    }
+
+    #[must_use]
+    pub fn event(mut self, event: impl Into<Option<EventRef>>) -> Self {
+        self.set(|draft| draft.event = event.into());
+        self
+    }
+
+    #[must_use]
+    pub fn session(mut self, session: SessionKey) -> Self {
+        self.set(|draft| draft.session = Some(session));
+        self
+    }
+
+    /// What is longer than the log keeps is cut.
+    #[must_use]
+    pub fn name<'a>(mut self, name: impl Into<Option<&'a str>>) -> Self {
+        let name = name.into().map(|name| match name.char_indices().nth(NAME_CHARS) {
+            Some((end, _)) => name[..end].into(),
+            None => name.into(),
+        });
+        self.set(|draft| draft.name = name);
+        self
+    }
+
+    /// As something that no command does: it says itself how it ended.
+    pub(crate) fn note(note: &Note) -> Self {
+        let mut audit = match note.act == Act::CallTool || note.refused.is_some() {
+            true => Self::soft(note.act),
+            false => Self::firm(note.act),
+        };
+        audit.set(|draft| (draft.code, draft.took_ms) = (note.refused, note.took_ms));
+        audit.member(note.member).name(&*note.name)
+    }
+
+    /// The entry of a command that was done, or refused with a code.
+    pub(crate) fn record(
+        self,
+        by: &By,
+        refused: Option<Code>,
+        now: Timestamp,
+    ) -> Option<(Weight, Record)> {
+        let draft = *self.0?;
+        let weight = if refused.is_some() { draft.refused } else { draft.done }?;
+        let turn = by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
+        let record = Record {
+            session: draft.session.or(by.session),
+            event: draft.event.or(turn.filter(|_| draft.of_turn)),
+            subject: draft.subject,
+            member: draft.member,
+            name: draft.name,
+            refused: draft.code.or(refused),
+            took_ms: draft.took_ms,
+            ..Record::new(now, by, draft.act)
+        };
+        Some((weight, record))
+    }
 }
 
 /// Where an event is, as two numbers that are 0 when there is none.

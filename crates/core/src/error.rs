@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::ids::Uid;
+
 /// One alphabetical list of codes; `chorus_wire::code` gives each its HTTP status and JSON-RPC number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
@@ -32,15 +34,22 @@ pub enum Code {
 pub struct Refusal {
     pub code: Code,
     pub message: String,
+    /// The event that is not there, or may not be seen.
+    pub unknown_event: Option<Uid>,
 }
 
 impl Refusal {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: message.into(), unknown_event: None }
     }
 
     pub fn not_found(what: &str) -> Self {
         Self::new(Code::NotFound, format!("no such {what}, or you may not see it"))
+    }
+
+    /// As [`Refusal::not_found`], of an event.
+    pub fn unknown_event(what: &str, uid: Uid) -> Self {
+        Self { unknown_event: Some(uid), ..Self::not_found(what) }
     }
 
     pub fn invalid(message: impl Into<String>) -> Self {

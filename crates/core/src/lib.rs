@@ -42,7 +42,8 @@ pub mod token;
 pub mod room;
 pub mod workspace;
 
-mod commands;
+pub mod commands;
+pub mod queries;
 
 pub mod endpoint;
 pub mod error;

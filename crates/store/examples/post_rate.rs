@@ -7,11 +7,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use chorus_cluster::{Cluster, Durability};
-use chorus_core::command::{Authority, By, Command, Drawn, Outcome, Post};
+use chorus_core::command::{Authority, By, Drawn, Post};
+use chorus_core::commands::{conversations, directory};
 use chorus_core::conversation::{ConversationKind, Settings, Visibility};
 use chorus_core::error::Refusal;
 use chorus_core::event::{Idempotency, Message};
@@ -88,7 +88,7 @@ fn post_on(writer: Writer, room: Uid, posts: Arc<AtomicU64>) {
         directedness: None,
         audience: Default::default(),
     };
-    writer.submit(person(), Command::Post(Box::new(post)), drawn(), move |answer| {
+    writer.submit(person(), post, drawn(), move |answer| {
         if answer.is_ok() {
             posts.fetch_add(1, Ordering::Relaxed);
             post_on(again, room, posts);
@@ -104,7 +104,8 @@ fn people_and_rooms(writer: &Writer, channels: usize) -> Result<Vec<Uid>, Refusa
         ("cyd", MemberKind::Agent),
     ] {
         let fields = MemberFields::default();
-        ask(writer, By::host(), Command::AddMember { id: id.into(), kind, fields })?;
+        let add = directory::AddMember { id: id.into(), kind, fields };
+        writer.execute(By::host(), add, drawn())?;
     }
     let mut rooms = Vec::new();
     for n in 0..channels {
@@ -117,21 +118,10 @@ fn people_and_rooms(writer: &Writer, channels: usize) -> Result<Vec<Uid>, Refusa
         };
         let members = [2, 3, 4].map(MemberKey).to_vec();
         let kind = ConversationKind::Channel;
-        let made = ask(writer, person(), Command::CreateConversation { kind, settings, members })?;
-        if let Outcome::Conversation(conversation) = made {
-            rooms.push(conversation.uid);
-        }
+        let make = conversations::CreateConversation { kind, settings, members };
+        rooms.push(writer.execute(person(), make, drawn())?.uid);
     }
     Ok(rooms)
-}
-
-fn ask(writer: &Writer, by: By, command: Command) -> Result<Outcome, Refusal> {
-    let (answer, answered) = mpsc::channel();
-    writer.submit(by, command, drawn(), move |outcome| {
-        // Nobody waits any more when the main thread is gone.
-        let _ = answer.send(outcome);
-    });
-    answered.recv().unwrap_or_else(|_| Err(Refusal::not_found("answer")))
 }
 
 fn person() -> By {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use chorus_core::command::{By, Command, Drawn};
+use chorus_core::command::{By, Drawn};
 use chorus_core::ids::{Timestamp, Uid};
+use chorus_core::queries;
 use chorus_server::{Config, Host, Running};
 use chorus_store::ManualClock;
 use serde_json::{Value, json};
@@ -86,7 +87,7 @@ impl House {
     /// The answer to a command, any command, comes after the timers of its batch.
     async fn timers_have_fired(&self) {
         let (answer, answered) = tokio::sync::oneshot::channel();
-        let command = Command::Standing { event: Uid::default() };
+        let command = queries::Standing { event: Uid::default() };
         self.running.writer.submit(By::host(), command, Drawn::default(), move |_| {
             // Whoever waits is below.
             let _ = answer.send(());

@@ -1,13 +1,13 @@
-//! Entries that no command is kept by itself for: what the host does beside one, and what is counted of what agents say.
+//! Entries that no command leaves by itself: what the host does beside one.
 
 use super::{Act, Record};
-use crate::command::{By, Command, Outcome};
-use crate::error::{Code, Refusal};
+use crate::command::By;
+use crate::error::Code;
 use crate::event::EventRef;
 use crate::ids::{ConversationKey, MemberKey, Seq, Timestamp};
 
 /// What a duplicate was of.
-const POST: &str = "post";
+pub(super) const POST: &str = "post";
 const STIMULUS: &str = "stimulus";
 
 impl Record {
@@ -42,35 +42,7 @@ impl Record {
     }
 }
 
-/// What is counted of what agents say, beside what they say: that it was not their turn, or that it stood there.
-pub(super) fn moderated(
-    by: &By,
-    command: &Command,
-    answer: &Result<Outcome, Refusal>,
-    now: Timestamp,
-) -> Option<Record> {
-    let subject = match command {
-        Command::Post(post) | Command::CloseRun(post) | Command::PostUnasked(post) => {
-            Some(post.conversation)
-        }
-        Command::EmitOutput { .. } => None,
-        _ => return None,
-    };
-    // Without a conversation of its own it is of the turn's.
-    let turn = by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
-    let of = |act| Record { subject, event: turn, ..Record::new(now, by, act) };
-    match answer {
-        Ok(Outcome::Logged { duplicate: true, .. }) => {
-            Some(Record { name: Some(POST.into()), ..of(Act::Deduplicate) })
-        }
-        Err(refusal) if is_of_turns(refusal.code) => {
-            Some(Record { refused: Some(refusal.code), ..of(Act::RefuseTurn) })
-        }
-        _ => None,
-    }
-}
-
 /// What an agent is refused with whose turn it is not.
-fn is_of_turns(code: Code) -> bool {
+pub(super) fn is_of_turns(code: Code) -> bool {
     matches!(code, Code::TurnHeldByOther | Code::ReplyBudgetSpent | Code::RateLimited)
 }

@@ -2,118 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::approval::Approval;
-use crate::attention::{Attention, Decision};
-use crate::claim::Claim;
+use crate::attention::Decision;
 use crate::conversation::Conversation;
-use crate::delivery::{Disposition, Open, Retry};
+use crate::delivery::{Open, Retry};
 use crate::event::{Event, EventRef};
 use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
-use crate::member::{Directory, Member, Role, Session, Stream};
-use crate::schedule::Schedule;
-use crate::stimulus::Stimulus;
+use crate::member::Directory;
 use crate::thread::Thread;
 use crate::turn::Turn;
-/// What a command gave.
-#[derive(Clone, Debug, strum::IntoStaticStr)]
-pub enum Outcome {
-    Done,
-    Member(Arc<Member>),
-    Role(Arc<Role>),
-    Stream(Arc<Stream>),
-    Session(Arc<Session>),
-    Conversation(Arc<Conversation>),
-    Asset(Arc<crate::asset::Asset>),
-    Inbox(Arc<crate::inbox::Inbox>),
-    /// A project as it is now, or was when it went; the task that was asked about.
-    Project {
-        project: Arc<crate::project::Project>,
-        task: Option<Uid>,
-    },
-    /// An event was logged, or, when `duplicate`, had been before under the same key.
-    Logged {
-        entry: Entry,
-        duplicate: bool,
-    },
-    /// It waits for a person.
-    Held(Arc<Approval>),
-    /// A person has decided; what was sent thereby.
-    Approval {
-        approval: Arc<Approval>,
-        entry: Option<Entry>,
-    },
-    /// A message was erased, or had been before. `more`: it has further versions, for the next command.
-    Erased {
-        entry: Entry,
-        more: bool,
-    },
-    /// A reaction may settle the delivery it answers.
-    Reacted {
-        entry: Option<Entry>,
-        disposition: Option<Disposition>,
-    },
-    Thread {
-        conversation: Arc<Conversation>,
-        thread: Arc<Thread>,
-        /// Whether the command opened it.
-        opened: bool,
-    },
-    Stimulus {
-        conversation: Arc<Conversation>,
-        stimulus: Arc<Stimulus>,
-    },
-    Schedule {
-        conversation: Arc<Conversation>,
-        schedule: Arc<Schedule>,
-    },
-    Continued {
-        conversation: Arc<Conversation>,
-        thread: Option<Arc<Thread>>,
-        was_paused: bool,
-    },
-    Claimed {
-        entry: Entry,
-        claim: Claim,
-        delivery: Offer,
-    },
-    Disposed {
-        event: Uid,
-        disposition: Disposition,
-    },
-    /// The number under which something is posted again.
-    Attempt(u16),
-    /// The agent has what was posted, whatever its endpoint says: it has spoken, or the matter is closed.
-    Taken,
-    /// Which run it is that got so far, and where.
-    Working {
-        conversation: Arc<Conversation>,
-        event: Uid,
-        /// Who alone is shown the event; none is everybody in the conversation.
-        only: Option<Arc<[MemberKey]>>,
-        /// The run as the service knows it that has delivered the event to this agent, where one has.
-        remote: Option<RemoteRun>,
-    },
-    Owed {
-        offers: Vec<Offer>,
-        more: bool,
-    },
-    Preview(Arc<Attention>),
-    /// None when nothing about the event is open, nor was lately.
-    Standing(Option<Box<Open>>),
-    Waiting(Vec<(Arc<Conversation>, Open)>),
-    Droppable(Droppable),
-    /// Subjects that somebody speaks about or waits to, oldest first.
-    Turns(Vec<Subject>),
-    /// All up to this event is gone.
-    Trimmed(EventRef),
-}
-
-impl Outcome {
-    /// What kind of outcome it is, as its type has it.
-    pub fn kind(&self) -> &'static str {
-        self.into()
-    }
-}
 
 /// A subject of a channel with who speaks about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -185,7 +185,7 @@ impl Run<'_> {
 /// The host's own work is refused by nobody.
 fn done(result: Result<()>) -> std::result::Result<(), Unavailable> {
     match result {
-        Ok(()) | Err(Failure::Refused(_)) => Ok(()),
+        Ok(()) | Err(Failure::Refused(_) | Failure::Held(_)) => Ok(()),
         Err(Failure::Unavailable(why)) => Err(why),
     }
 }

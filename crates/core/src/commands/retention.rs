@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use crate::approval::{Asked, Standing};
-use crate::command::{Droppable, Held, HeldBy, Outcome};
+use crate::audit::{Act, Audit};
+use crate::command::{Droppable, Held, HeldBy};
+use crate::commands::command::{Command, Done, no_text};
 use crate::commands::run::{Result, Run};
 use crate::conversation::Keep;
 use crate::error::{Code, Refusal};
@@ -17,11 +19,37 @@ use crate::room::Base;
 use crate::thread::ThreadStatus;
 use crate::workspace::Workspace;
 
+/// Drops the oldest events of a conversation up to this one; for the host itself.
+#[derive(Clone)]
+pub struct Trim {
+    pub conversation: Uid,
+    pub through: Seq,
+    /// How many of them were erased when they were archived, if they were: an erasure since then has to reach the
+    /// archive too.
+    pub erased: Option<usize>,
+}
+
+impl Command for Trim {
+    /// All up to this event is gone; none when that was so before.
+    type Output = Option<EventRef>;
+
+    no_text!();
+
+    fn audit(&self, done: Done<'_, Self>) -> Audit {
+        let through = done.ok().copied().flatten();
+        Audit::firm(Act::Trim).subject(self.conversation).event(through)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Option<EventRef>> {
+        run.trim(self.conversation, self.through, self.erased)
+    }
+}
+
 impl Run<'_> {
     /// What the next [`Run::trim`] may drop.
-    pub(crate) fn droppable(&mut self, uid: Uid) -> Result<Outcome> {
+    pub(crate) fn droppable(&mut self, uid: Uid) -> Result<Droppable> {
         let (_, droppable, _) = self.old(uid)?;
-        Ok(Outcome::Droppable(droppable))
+        Ok(droppable)
     }
 
     /// Drops the log's beginning up to `through`, and keeps what it made of the room, and its hash.
@@ -30,10 +58,10 @@ impl Run<'_> {
         uid: Uid,
         through: Seq,
         erased: Option<usize>,
-    ) -> Result<Outcome> {
+    ) -> Result<Option<EventRef>> {
         let (key, droppable, mut events) = self.old(uid)?;
         if through <= droppable.base {
-            return Ok(Outcome::Done);
+            return Ok(None);
         }
         if through > droppable.through {
             let may = droppable.through;
@@ -54,7 +82,7 @@ impl Run<'_> {
         let room = self.room_mut(key);
         let base = Base::moved(before.as_deref(), &room.conversation, &events);
         room.trim(base);
-        Ok(Outcome::Trimmed(EventRef { conversation: key, seq: through }))
+        Ok(Some(EventRef { conversation: key, seq: through }))
     }
 
     /// What can be dropped, and the events that are.

@@ -17,7 +17,7 @@ use crate::workspace::{Failure, Tracked, Workspace};
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// One command on its way: the workspace, the facts it may load, who asks, and when.
-pub(crate) struct Run<'a> {
+pub struct Run<'a> {
     pub(crate) ws: Tracked<'a>,
     pub(crate) facts: &'a mut dyn Facts,
     pub(crate) by: By,
@@ -140,7 +140,7 @@ impl Run<'_> {
     pub(crate) fn event_by_uid(&mut self, uid: Uid, what: &str) -> Result<EventRef> {
         let at = self.event_anywhere(uid, what)?;
         if !self.may_see(self.room(at.conversation)) || !self.is_shown(at)? {
-            return Err(Refusal::not_found(what).into());
+            return Err(Refusal::unknown_event(what, uid).into());
         }
         Ok(at)
     }
@@ -168,7 +168,7 @@ impl Run<'_> {
             Some(at) => Some(at),
             None => self.facts.event_ref(uid)?,
         };
-        let at = at.ok_or_else(|| Refusal::not_found(what))?;
+        let at = at.ok_or_else(|| Refusal::unknown_event(what, uid))?;
         self.load(at.conversation)?;
         Ok(at)
     }

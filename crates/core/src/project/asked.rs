@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::TaskState;
-use crate::audit::{Act, Record};
+use crate::audit::{Act, Audit};
 use crate::ids::{MemberKey, Uid};
 
 /// A command about a project; fields that are absent stay as they are.
@@ -108,44 +108,25 @@ impl Asked {
         }
     }
 
-    /// What the audit log calls it.
-    pub(crate) fn act(&self) -> Act {
+    /// What the audit log calls it, and whom and what its entry names.
+    pub(crate) fn audit(&self) -> Audit {
+        let of = |act| Audit::firm(act).subject(self.project());
         match self {
-            Self::Create { .. } => Act::CreateProject,
-            Self::Change { .. } => Act::ChangeProject,
-            Self::Delete { .. } => Act::RemoveProject,
-            Self::SetMember { .. } => Act::SetProjectMember,
-            Self::RemoveMember { .. } => Act::RemoveProjectMember,
-            Self::Link { .. } => Act::LinkChannel,
-            Self::Unlink { .. } => Act::UnlinkChannel,
-            Self::AddTask { .. } => Act::AddTask,
-            Self::ChangeTask { .. } | Self::RemoveTask { .. } => Act::ChangeTask,
-        }
-    }
-
-    /// Whom and what the audit log's entry names.
-    pub(crate) fn note(&self, record: &mut Record) -> Option<&str> {
-        record.subject = self.project();
-        match self {
+            Self::Create { .. } => of(Act::CreateProject),
+            Self::Change { .. } => of(Act::ChangeProject),
+            Self::Delete { .. } => of(Act::RemoveProject),
             Self::SetMember { id, member, .. } => {
-                record.member = *member;
-                Some(id)
+                of(Act::SetProjectMember).member(*member).name(&**id)
             }
-            Self::RemoveMember { id, .. } => Some(id),
-            Self::ChangeTask { task, fields, .. } => {
-                record.subject = Some(*task);
-                fields.state.map(TaskState::name)
-            }
-            Self::RemoveTask { task, .. } => {
-                record.subject = Some(*task);
-                Some("removed")
-            }
+            Self::RemoveMember { id, .. } => of(Act::RemoveProjectMember).name(&**id),
+            Self::Link { .. } => of(Act::LinkChannel),
+            Self::Unlink { .. } => of(Act::UnlinkChannel),
             // A task that was refused has no id yet.
-            Self::AddTask { .. } => {
-                record.subject = None;
-                None
+            Self::AddTask { .. } => Audit::firm(Act::AddTask),
+            Self::ChangeTask { task, fields, .. } => {
+                of(Act::ChangeTask).subject(*task).name(fields.state.map(TaskState::name))
             }
-            _ => None,
+            Self::RemoveTask { task, .. } => of(Act::ChangeTask).subject(*task).name("removed"),
         }
     }
 

@@ -16,7 +16,7 @@ mod told;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::approval::{self};
+use crate::approval::{self, Approval};
 use crate::attention::directedness::People;
 use crate::attention::flow;
 use crate::budget::Budgets;
@@ -38,9 +38,11 @@ pub(crate) use timer::{TimerKey, TimerOf};
 pub(crate) use told::{Told, Whose};
 
 /// Why a command gave nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Failure {
     Refused(Refusal),
+    /// It waits for a person.
+    Held(Arc<Approval>),
     Unavailable(Unavailable),
 }
 

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::command::{By, Command, Droppable, Outcome};
+use chorus_core::command::{By, Droppable};
+use chorus_core::commands::retention;
 use chorus_core::conversation::Keep;
 use chorus_core::error::Code;
 use chorus_core::ids::Seq;
 use chorus_core::packed;
+use chorus_core::queries;
 use chorus_core::room::{Base, Parts, Room};
 
 use crate::world::World;
@@ -83,18 +85,17 @@ fn a_base_is_what_its_events_came_to() {
         for conversation in rooms {
             let (key, uid) = (conversation.key, conversation.uid);
             loop {
-                let asked = world.run(By::host(), Command::Droppable { conversation: uid });
-                let Ok(Outcome::Droppable(can)) = asked else { panic!("{asked:?}") };
-                let Droppable { base, through, .. } = can;
+                let asked = world.run(By::host(), queries::Droppable { conversation: uid });
+                let Droppable { base, through, .. } = asked.unwrap();
                 if through <= base {
                     break;
                 }
                 let beyond =
-                    Command::Trim { conversation: uid, through: through.next(), erased: None };
+                    retention::Trim { conversation: uid, through: through.next(), erased: None };
                 assert!(world.run(By::host(), beyond).is_err(), "no more than may go");
                 // Not always as far as it may.
                 let some = Seq(base.0 + 1 + world.dice(through.0 - base.0));
-                let trim = |erased| Command::Trim { conversation: uid, through: some, erased };
+                let trim = |erased| retention::Trim { conversation: uid, through: some, erased };
                 let since = world.run(By::host(), trim(Some(1)));
                 assert_eq!(since.unwrap_err().code, Code::Conflict, "the archive has no erasure");
                 world.run(By::host(), trim(Some(0))).unwrap();

@@ -2,11 +2,12 @@
 
 use chorus_core::attention::flow;
 use chorus_core::attention::{Directedness, Mode, Policy, Priority, Rule};
-use chorus_core::command::{Command, Outcome};
+use chorus_core::commands::deliveries;
 use chorus_core::conversation::Participation;
 use chorus_core::error::Code;
 use chorus_core::ids::MemberKey;
 use chorus_core::member::MemberKind;
+use chorus_core::queries;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 
@@ -278,10 +279,8 @@ fn a_preview_is_what_posting_gives_and_records_nothing() {
     for text in ["@scout can you look?", "@helpers who can?", "lunch was nice", "@scout thanks!"] {
         let before = house.fingerprint();
         let say = Say::to(house.ops, text);
-        let preview = Command::Preview(Box::new(say.0.clone()));
-        let Ok(Outcome::Preview(preview)) = house.run(house.by(BOB), preview) else {
-            panic!("a preview")
-        };
+        let preview = queries::Preview(say.0.clone());
+        let preview = house.run(house.by(BOB), preview).expect("a preview");
         assert_eq!(house.fingerprint(), before, "{text}");
         let event = house.post(BOB, say).expect("people may speak");
         assert_eq!(house.attention(event), &*preview, "{text}");
@@ -297,8 +296,8 @@ fn what_one_may_not_see_does_not_exist() {
     let unknown = chorus_core::ids::Uid(0xdead);
     let pair = house.pair;
     let by = house.by(REVIEWER);
-    let seen = house.run(by, Command::Claim { event: secret }).expect_err("hidden");
-    let never = house.run(by, Command::Claim { event: unknown }).expect_err("unknown");
+    let seen = house.run(by, deliveries::Claim { event: secret }).expect_err("hidden");
+    let never = house.run(by, deliveries::Claim { event: unknown }).expect_err("unknown");
     assert_eq!(seen, never);
     assert_eq!(seen.code, Code::NotFound);
     let seen = house.post(REVIEWER, Say::to(pair, "hi")).expect_err("hidden");

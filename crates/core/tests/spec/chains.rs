@@ -1,7 +1,7 @@
 //! Section 13: cause and hop, and how chains of agents end.
 
 use chorus_core::attention::{Mode, Policy, Rule};
-use chorus_core::command::Command;
+use chorus_core::commands::messages;
 use chorus_core::conversation::ConversationKind;
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
@@ -190,7 +190,7 @@ fn edits_are_links_of_a_chain_too() {
             };
             let content = Message { text: text.into(), ..Message::default() };
             let by = house.in_turn(&offer);
-            house.run(by, Command::Edit { message: own, content }).ok();
+            house.run(by, messages::Edit { message: own, content }).ok();
             house.dispose(offer.member, offer.entry.event.uid, Disposition::Ignored).ok();
             house.pass(2_000);
         }

@@ -1,7 +1,8 @@
 //! Digests of followed channels.
 
 use chorus_core::attention::Policy;
-use chorus_core::command::{By, Command};
+use chorus_core::command::By;
+use chorus_core::commands::digests;
 use chorus_core::conversation::Participation;
 use chorus_core::digest::Written;
 use chorus_core::error::Code;
@@ -111,7 +112,7 @@ fn only_the_host_keeps_what_was_written_of_a_digest() {
         member: SCOUT,
         text: text.into(),
     };
-    let keep = |text: &str| Command::KeepDigest { conversation: house.ops, written: written(text) };
+    let keep = |text: &str| digests::KeepDigest { conversation: house.ops, written: written(text) };
     let (small, large) = (keep("quiet"), keep(&"x".repeat(limits::DIGEST_TEXT_BYTES + 1)));
     assert_eq!(code(house.run(house.by(ALICE), small.clone())), Code::Forbidden);
     assert_eq!(code(house.run(By::host(), large)), Code::PayloadTooLarge);

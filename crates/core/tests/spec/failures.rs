@@ -2,7 +2,7 @@
 //! others of the list stand with the rule that prevents them.
 
 use chorus_core::attention::Policy;
-use chorus_core::command::Command;
+use chorus_core::commands::deliveries;
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
 use chorus_core::limits;
@@ -23,7 +23,7 @@ fn status_passes_where_a_reply_is_refused() {
     for signal in Signal::ALL {
         house.react(SCOUT, event, signal).expect("a reaction is free");
     }
-    house.run(house.by(SCOUT), Command::Life { session: offer.session }).expect("so is life");
+    house.run(house.by(SCOUT), deliveries::Life { session: offer.session }).expect("so is life");
     // The same for who was never asked.
     let ambient = house.says(BOB, "lunch was nice");
     let say = Say::to(house.ops, "it was").answering(ambient);

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::{By, Command, OpenThread, Outcome};
+use chorus_core::command::{By, OpenThread};
+use chorus_core::commands::messages;
+use chorus_core::commands::threads::{self, ThreadState};
 use chorus_core::conversation::Conversation;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::{Change, EventRef, Reason};
@@ -26,18 +28,20 @@ fn thread(house: &mut House, root: Option<Uid>) -> Uid {
         participants: vec![SCOUT],
         idempotency: None,
     };
-    given(house.run(house.by(ALICE), Command::OpenThread(Box::new(opening)))).uid
+    given(house.run(house.by(ALICE), opening)).uid
 }
 
-fn given(outcome: Result<Outcome, Refusal>) -> Arc<Thread> {
-    match outcome.expect("it is allowed") {
-        Outcome::Thread { thread, .. } => thread,
-        other => panic!("{other:?}"),
-    }
+fn given(done: Result<ThreadState, Refusal>) -> Arc<Thread> {
+    done.expect("it is allowed").thread
 }
 
-fn work(house: &mut House, by: By, thread: Uid, change: WorkChange) -> Result<Outcome, Refusal> {
-    house.run(by, Command::ChangeWork { thread, change: Box::new(change) })
+fn work(
+    house: &mut House,
+    by: By,
+    thread: Uid,
+    change: WorkChange,
+) -> Result<ThreadState, Refusal> {
+    house.run(by, threads::ChangeWork { thread, change: Box::new(change) })
 }
 
 fn status(status: WorkStatus) -> WorkChange {
@@ -53,11 +57,11 @@ fn initiative(key: &str) -> WorkChange {
     WorkChange { initiative_key: Some(Some(key.into())), ..WorkChange::default() }
 }
 
-fn close(house: &mut House, thread: Uid, to: ThreadStatus) -> Result<Outcome, Refusal> {
+fn close(house: &mut House, thread: Uid, to: ThreadStatus) -> Result<ThreadState, Refusal> {
     let (status, reason) = (Some(to), "so".into());
     house.run(
         house.by(ALICE),
-        Command::ChangeThread { thread, status, owner: None, reason, summary: None, note: None },
+        threads::ChangeThread { thread, status, owner: None, reason, summary: None, note: None },
     )
 }
 
@@ -167,7 +171,7 @@ fn a_message_is_promoted_once_and_its_erasure_takes_the_note_along() {
     let deploy = thread(&mut house, Some(root));
     let said = house.post(BOB, Say::to(house.ops, "it is out").in_thread(deploy)).unwrap();
     let promote =
-        |message: Uid, note: Option<&str>| Command::Promote { message, note: note.map(Into::into) };
+        |message: Uid, note: Option<&str>| threads::Promote { message, note: note.map(Into::into) };
     let bob = house.by(BOB);
     let shown = given(house.run(bob, promote(said, Some("my words"))));
     assert_eq!(shown.work.promoted.len(), 1);
@@ -175,7 +179,7 @@ fn a_message_is_promoted_once_and_its_erasure_takes_the_note_along() {
     given(house.run(bob, promote(said, Some("again"))));
     assert_eq!(code(house.run(bob, promote(root, None))), Code::ValidationError);
     assert_eq!(house.fingerprint(), before);
-    let erase = Command::Erase { message: said, reason: Reason::Request };
+    let erase = messages::Erase { message: said, reason: Reason::Request };
     house.run(house.by(ALICE), erase).unwrap();
     let noted = house.log.events.values().filter(|e| matches!(e.change, Change::Promoted(_)));
     assert!(noted.clone().count() == 1 && noted.clone().all(|e| e.is_erased()), "the note is gone");
@@ -189,7 +193,7 @@ fn a_message_is_promoted_once_and_its_erasure_takes_the_note_along() {
 fn what_came_of_a_thread_is_said_when_something_has() {
     let mut house = House::new();
     let deploy = thread(&mut house, None);
-    let sum = |status, text: &str| Command::ChangeThread {
+    let sum = |status, text: &str| threads::ChangeThread {
         thread: deploy,
         status,
         owner: None,

@@ -1,8 +1,9 @@
 //! What waits for a person: asked for, shown to those who may decide, decided (design section 5, "Approvals").
 
 use chorus_core::approval::{Approval, Asked, Standing};
-use chorus_core::command::{Authority, Command, Outcome};
-use chorus_core::error::{Code, Refusal};
+use chorus_core::command::Authority;
+use chorus_core::commands::approvals::{self, ApprovalDecision, DecideApproval};
+use chorus_core::error::Refusal;
 use chorus_core::ids::Prefix;
 use chorus_core::limits;
 use chorus_wire::attention::descriptors::Tool;
@@ -12,7 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::alike::{Call, Like, like, of_tool};
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view;
 
@@ -59,14 +60,7 @@ impl App {
         let text = Value::Object(fields).to_string();
         let arguments = canonical::canonical_json(&text, limits::TEXT_BYTES)?.into();
         let tool = tool.name().into();
-        match self.submit(caller.by, Command::MayCall { tool, arguments }).await? {
-            Outcome::Done => Ok(()),
-            Outcome::Held(approval) => {
-                self.caught_up().await?;
-                Err(waits(&approval))
-            }
-            other => Err(unexpected(&other)),
-        }
+        self.submit(caller.by, approvals::MayCall { tool, arguments }).await
     }
 
     /// What waits where the caller may see what it is about; an operator sees all.
@@ -101,15 +95,11 @@ impl App {
         caller.must_not_be_a_turn()?;
         let approval = ids::approval(id)?;
         let reason = decision.reason.map(Into::into);
-        let command = Command::DecideApproval { approval, approved: decision.approved, reason };
-        match self.change(caller.by, command).await? {
-            Outcome::Approval { approval, entry } => {
-                let mut shown = self.show(&approval);
-                shown.event_id = entry.map(|e| e.event.uid.show(Prefix::Event));
-                Ok(shown)
-            }
-            other => Err(unexpected(&other)),
-        }
+        let command = DecideApproval { approval, approved: decision.approved, reason };
+        let ApprovalDecision { approval, entry } = self.change(caller.by, command).await?;
+        let mut shown = self.show(&approval);
+        shown.event_id = entry.map(|e| e.event.uid.show(Prefix::Event));
+        Ok(shown)
     }
 
     async fn may_look(&self, caller: &Caller, approval: &Approval) -> bool {
@@ -168,15 +158,4 @@ impl App {
             event_id: None,
         }
     }
-}
-
-/// The refusal of what waits: the same request, made again, is answered by what a person decided.
-pub(super) fn waits(approval: &Approval) -> Refusal {
-    let id = approval.uid.show(Prefix::Approval);
-    Refusal::new(
-        Code::ApprovalRequired,
-        format!(
-            "a person must agree first; it waits as {id}, and the same request made again is answered by the decision"
-        ),
-    )
 }

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use chorus_core::asset::{self, Media, file_name};
-use chorus_core::command::{By, Command, Outcome};
+use chorus_core::command::By;
+use chorus_core::commands::assets::{KeepAsset, SweepAssets};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Hash;
 use chorus_core::ids::{ConversationKey, Prefix};
@@ -20,7 +21,7 @@ use chorus_wire::part::Part;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use coming::Coming;
 use incoming::Whole;
@@ -87,13 +88,12 @@ impl App {
         let (hash, data) = hashed.await.map_err(|_| {
             Refusal::new(Code::Internal, "the host made a mistake while it read the file")
         })?;
-        let keep = Command::KeepAsset { hash, name: name.to_owned(), media, data };
+        let keep = KeepAsset { hash, name: name.to_owned(), media, data };
         let kept = self.submit(by, keep);
         // Whoever sent it may hang up from here on, and it is kept all the same.
         let counted = room.keep();
         match kept.await {
-            Ok(Outcome::Asset(asset)) => Ok(asset),
-            Ok(other) => Err(unexpected(&other)),
+            Ok(asset) => Ok(asset),
             Err(refusal) => {
                 self.quotas.give_back(by.member, counted);
                 Err(refusal)
@@ -188,7 +188,7 @@ impl App {
 
     /// Drops files that nothing points at any more.
     pub(crate) async fn sweep_assets(&self) {
-        if let Err(refusal) = self.submit(By::host(), Command::SweepAssets).await {
+        if let Err(refusal) = self.submit(By::host(), SweepAssets).await {
             tracing::warn!(%refusal, "files that nobody refers to could not be dropped");
         }
     }

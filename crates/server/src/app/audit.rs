@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use chorus_core::audit::{Act, Note, Record};
-use chorus_core::command::{Authority, By, Command};
+use chorus_core::command::{Authority, By};
+use chorus_core::commands::notes;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Timestamp, Uid};
 use chorus_store::{AuditPlace, Trace};
@@ -150,7 +151,7 @@ impl App {
         let ms = u32::try_from(took.as_millis()).unwrap_or(u32::MAX);
         let took_ms = Some(ms.max(1).checked_next_power_of_two().unwrap_or(u32::MAX));
         let note = Note { act: Act::CallTool, name: name.into(), member: None, refused, took_ms };
-        self.hand(caller.by, Command::Note(note));
+        self.hand(caller.by, notes::Note(note));
     }
 
     /// Keeps that something was done that is no command of the room.
@@ -162,7 +163,7 @@ impl App {
         member: Option<MemberKey>,
     ) -> Result<(), Refusal> {
         let note = Note { act, name: name.into(), member, refused: None, took_ms: None };
-        self.submit(by, Command::Note(note)).await.map(drop)
+        self.submit(by, notes::Note(note)).await.map(drop)
     }
 
     /// Only who runs the room may do this. A refusal is kept: core, which keeps all others, is not asked then.
@@ -188,7 +189,7 @@ impl App {
             let name: String = name.chars().take(NAME_CHARS).collect();
             let (name, refused) = (name.into(), Some(refusal.code));
             let note = Note { act, name, member: None, refused, took_ms: None };
-            self.hand(caller.by, Command::Note(note));
+            self.hand(caller.by, notes::Note(note));
         }
         may
     }

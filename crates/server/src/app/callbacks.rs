@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::Command;
+use chorus_core::commands::deliveries;
 use chorus_core::delivery::Disposition;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{MemberKey, Prefix, Seq, Uid};
@@ -107,7 +107,7 @@ impl App {
 
     async fn may_act_unasked(&self, called: &Called, shows: bool) -> Result<(), Refusal> {
         let conversation = called.callback.turn.conversation;
-        let asked = Command::MayActUnasked { conversation, shows };
+        let asked = deliveries::MayActUnasked { conversation, shows };
         self.submit(called.caller.by, asked).await.map(drop)
     }
 
@@ -192,7 +192,7 @@ impl App {
     async fn rest(&self, called: &Called) -> Result<(), Refusal> {
         let event = called.callback.turn.event;
         let disposition = Disposition::Acknowledged;
-        let ended = Command::Dispose { event, disposition, note: None };
+        let ended = deliveries::Dispose { event, disposition, note: None };
         self.submit(called.caller.by, ended).await.map(drop)
     }
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use chorus_core::attention::names::fold;
 use chorus_core::attention::names::looks::look_alike;
-use chorus_core::command::{Command, Outcome, SettingsPatch};
+use chorus_core::command::SettingsPatch;
+use chorus_core::commands::conversations::{
+    self as commands, ChangeConversation, CreateConversation, RemoveSeat, SetSeat,
+};
 use chorus_core::conversation::{
     Conversation, ConversationKind, Keep, Replies, Settings, TermsPatch, Visibility,
 };
@@ -20,7 +23,7 @@ use chorus_wire::rest::channels::{
 };
 use chorus_wire::rest::search::Scope;
 
-use super::{App, ids, streams, unexpected};
+use super::{App, ids, streams};
 use crate::auth::Caller;
 use crate::view::{assets, conversations};
 
@@ -44,11 +47,9 @@ impl App {
             (settings, members)
         };
         self.must_not_be_taken(caller, kind, &settings.title, None).await?;
-        let command = Command::CreateConversation { kind, settings, members };
-        match self.submit(caller.by, command).await? {
-            Outcome::Conversation(conversation) => self.channel_by(caller, conversation.uid).await,
-            other => Err(unexpected(&other)),
-        }
+        let command = CreateConversation { kind, settings, members };
+        let conversation = self.submit(caller.by, command).await?;
+        self.channel_by(caller, conversation.uid).await
     }
 
     pub(crate) async fn change_channel(
@@ -91,7 +92,7 @@ impl App {
             let kind = self.place(caller, conversation).await?.conversation.kind;
             self.must_not_be_taken(caller, kind, title, Some(conversation)).await?;
         }
-        self.submit(caller.by, Command::ChangeConversation { conversation, settings }).await?;
+        self.submit(caller.by, ChangeConversation { conversation, settings }).await?;
         self.channel_by(caller, conversation).await
     }
 
@@ -184,13 +185,9 @@ impl App {
         let member = ids::member(&self.directory(), member)?.key;
         let participation = put.participation.unwrap_or_default();
         let terms = terms(put)?;
-        let command = Command::SetSeat { conversation, member, participation, terms };
-        match self.change(caller.by, command).await? {
-            Outcome::Conversation(conversation) => {
-                Ok(conversations::seat(&self.directory(), &conversation, member, participation))
-            }
-            other => Err(unexpected(&other)),
-        }
+        let command = SetSeat { conversation, member, participation, terms };
+        let conversation = self.change(caller.by, command).await?;
+        Ok(conversations::seat(&self.directory(), &conversation, member, participation))
     }
 
     /// Asks an agent to leave, or leaves as one; with a turn's token too.
@@ -201,7 +198,7 @@ impl App {
             None => caller.by.member,
         };
         let thread = ask.thread.as_deref().map(ids::thread).transpose()?;
-        self.submit(caller.by, Command::Leave { conversation, thread, member }).await.map(drop)
+        self.submit(caller.by, commands::Leave { conversation, thread, member }).await.map(drop)
     }
 
     pub(crate) async fn unseat(
@@ -213,7 +210,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let conversation = ids::conversation(id)?;
         let member = ids::member(&self.directory(), member)?.key;
-        self.submit(caller.by, Command::RemoveSeat { conversation, member }).await.map(drop)
+        self.submit(caller.by, RemoveSeat { conversation, member }).await.map(drop)
     }
 }
 

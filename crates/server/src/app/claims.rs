@@ -1,13 +1,14 @@
 //! Claims: the right to decide about an event, taken and given back (C2A "Claims").
 
-use chorus_core::command::{Command, Offer, Outcome};
+use chorus_core::command::Offer;
+use chorus_core::commands::deliveries::{self, Claimed, Release};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::Prefix;
 use chorus_wire::attention::tools;
 use chorus_wire::rest::claims::{Claim, Claims};
 use serde_json::value::RawValue;
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::couriers::frames::{self, Granted};
 use crate::view;
@@ -68,7 +69,7 @@ impl App {
     /// Gives a claim back: the next candidate is asked.
     pub(crate) async fn release(&self, caller: &Caller, event: &str) -> Result<(), Refusal> {
         let event = ids::event(event)?;
-        self.submit(caller.by, Command::Release { event }).await.map(drop)
+        self.submit(caller.by, Release { event }).await.map(drop)
     }
 
     /// The claims that are held now, where the caller may see them.
@@ -89,9 +90,8 @@ impl App {
         event: &str,
     ) -> Result<(chorus_core::claim::Claim, Offer), Refusal> {
         let event = ids::event(event)?;
-        match self.submit(caller.by, Command::Claim { event }).await? {
-            Outcome::Claimed { claim, delivery, .. } => Ok((claim, delivery)),
-            other => Err(unexpected(&other)),
-        }
+        let Claimed { claim, delivery, .. } =
+            self.submit(caller.by, deliveries::Claim { event }).await?;
+        Ok((claim, delivery))
     }
 }

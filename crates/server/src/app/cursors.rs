@@ -1,6 +1,6 @@
 //! Read cursors: how far the caller has read a conversation.
 
-use chorus_core::command::Command;
+use chorus_core::commands::conversations::SetCursor;
 use chorus_core::error::Refusal;
 use chorus_core::ids::{Prefix, Seq};
 use chorus_wire::rest::cursors::{Cursor, CursorPut};
@@ -49,7 +49,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let uid = ids::conversation(conversation)?;
         let read = Seq(put.last_read_seq);
-        self.submit(caller.by, Command::SetCursor { conversation: uid, read }).await?;
+        self.submit(caller.by, SetCursor { conversation: uid, read }).await?;
         self.cursor(caller, conversation).await
     }
 }

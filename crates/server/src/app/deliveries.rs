@@ -4,14 +4,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chorus_core::command::{By, Command, Outcome};
+use chorus_core::command::By;
+use chorus_core::commands::deliveries;
 use chorus_core::conversation::Conversation;
 use chorus_core::delivery::{self, Open};
 use chorus_core::error::Refusal;
 use chorus_core::ids::MemberKey;
+use chorus_core::queries;
 use chorus_wire::rest::deliveries::{Deliveries, Delivery, ListDeliveries, StateFilter, read_id};
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view;
 
@@ -82,10 +84,7 @@ impl App {
         caller: &Caller,
         member: Option<MemberKey>,
     ) -> Result<Vec<(Arc<Conversation>, Open)>, Refusal> {
-        match self.submit(caller.by, Command::Overdue { member, limit: LOOKED_AT }).await? {
-            Outcome::Waiting(open) => Ok(open),
-            other => Err(unexpected(&other)),
-        }
+        self.submit(caller.by, queries::Overdue { member, limit: LOOKED_AT }).await
     }
 
     /// Sends a dead letter again, for whoever asked or runs the room; `id` is `<event id>:<member id>`.
@@ -94,7 +93,7 @@ impl App {
         let (event, member) = read_id(id).ok_or_else(|| Refusal::not_found("delivery"))?;
         let event = ids::event(event)?;
         let member = ids::member(&self.directory(), member)?.key;
-        self.submit(caller.by, Command::Redeliver { event, member }).await.map(drop)
+        self.submit(caller.by, deliveries::Redeliver { event, member }).await.map(drop)
     }
 
     fn collect(
@@ -124,19 +123,13 @@ impl App {
         whose: Option<Option<MemberKey>>,
     ) -> Result<Vec<(Arc<Conversation>, Open)>, Refusal> {
         let member = whose.unwrap_or(Some(caller.by.member));
-        let command = Command::Waiting { member, limit: LOOKED_AT };
-        match self.submit(caller.by, command).await? {
-            Outcome::Waiting(open) => Ok(open),
-            other => Err(unexpected(&other)),
-        }
+        self.submit(caller.by, queries::Waiting { member, limit: LOOKED_AT }).await
     }
 
     /// How many open deliveries each member has.
     pub(super) async fn waiting_counts(&self) -> Result<HashMap<MemberKey, u64>, Refusal> {
-        let command = Command::Waiting { member: None, limit: LOOKED_AT };
-        let Outcome::Waiting(open) = self.submit(By::host(), command).await? else {
-            return Ok(HashMap::new());
-        };
+        let command = queries::Waiting { member: None, limit: LOOKED_AT };
+        let open = self.submit(By::host(), command).await?;
         let mut counts = HashMap::new();
         for delivery in open.iter().flat_map(|(_, open)| &open.deliveries) {
             if delivery.is_open() {

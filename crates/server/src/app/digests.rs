@@ -8,7 +8,8 @@ mod scribe;
 
 use std::sync::Arc;
 
-use chorus_core::command::{By, Command};
+use chorus_core::command::By;
+use chorus_core::commands::digests::KeepDigest;
 use chorus_core::conversation::{Conversation, Visibility};
 use chorus_core::digest::{Digest, Written};
 use chorus_core::error::Refusal;
@@ -172,7 +173,7 @@ impl App {
                 // No engine keeps this character in a text.
                 text: text.replace('\0', "").into(),
             };
-            let keep = Command::KeepDigest { conversation: conversation.uid, written };
+            let keep = KeepDigest { conversation: conversation.uid, written };
             self.submit(By::host(), keep).await?;
             // As the store has it: it kept nothing when something of the stretch has gone meanwhile.
             let (key, through) = (conversation.key, digest.through);

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use chorus_core::audit::Act;
-use chorus_core::command::{Authority, Command};
+use chorus_core::command::Authority;
+use chorus_core::commands::endpoints;
 use chorus_core::endpoint::{self, Secret};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Seq, SessionKey};
@@ -202,7 +203,7 @@ impl App {
         member: MemberKey,
         act: endpoint::Act,
     ) -> Result<(), Refusal> {
-        let command = Command::Endpoint { member, act: Box::new(act) };
+        let command = endpoints::Endpoint { member, act };
         self.change(caller.by, command).await?;
         // What was granted with an earlier string has ended.
         self.look_at_tokens();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use chorus_core::attention::{Decision, Directedness, Policy};
-use chorus_core::command::Command;
+use chorus_core::commands::deliveries;
 use chorus_core::conversation::Conversation;
 use chorus_core::error::Refusal;
 use chorus_core::event::Event;
@@ -268,7 +268,7 @@ impl App {
             let mine = told(&shown.event, caller.by.member);
             if mine.is_some_and(|d| d.mode.tells() && !d.mode.shows_content()) {
                 // Before the answer: the writer takes members in turn, and whoever asks next is to see it.
-                let noted = self.submit(caller.by, Command::Retrieve { event: shown.event.uid });
+                let noted = self.submit(caller.by, deliveries::Retrieve { event: shown.event.uid });
                 if let Err(refusal) = noted.await {
                     tracing::debug!(code = ?refusal.code, "that a knock was pulled was not noted");
                 }

@@ -8,17 +8,17 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use chorus_core::command::{Command, Outcome};
+use chorus_core::commands::inboxes::{AddInbox, ChangeInbox, RemoveInbox, RotateInbox};
 use chorus_core::error::Refusal;
 use chorus_core::event::Hash;
 use chorus_core::ids::{Prefix, Uid};
-use chorus_core::inbox::{self, Act, Checks, Patch};
+use chorus_core::inbox::{self, Checks, Patch};
 use chorus_core::member::Directory;
 use chorus_wire::rest::inboxes::{Inbox, InboxError, InboxPatch, InboxString, Inboxes, NewInbox};
 use chorus_wire::webhook::{INBOX, SECRET_PREFIX};
 use sha2::{Digest, Sha256};
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view;
 pub(crate) use receive::CameWith;
@@ -41,8 +41,9 @@ impl App {
         };
         let (secret, hash) = self.new_secret()?;
         let name = new.name.map(Into::into);
-        let act = Act::Add { agent, name, secret: hash, checks };
-        self.string(self.act_on_inbox(caller, act).await?, &secret)
+        let command = AddInbox { agent, name, secret: hash, checks };
+        let inbox = self.change(caller.by, command).await?;
+        Ok(self.string(&inbox, &secret))
     }
 
     pub(crate) async fn change_inbox(
@@ -64,8 +65,8 @@ impl App {
                 None => None,
             },
         };
-        let act = Act::Change { inbox: ids::inbox(id)?, patch };
-        let inbox = self.act_on_inbox(caller, act).await?.ok_or_else(unmade)?;
+        let command = ChangeInbox { inbox: ids::inbox(id)?, patch };
+        let inbox = self.change(caller.by, command).await?;
         Ok(show(&self.directory(), &inbox))
     }
 
@@ -77,13 +78,15 @@ impl App {
     ) -> Result<InboxString, Refusal> {
         caller.must_not_be_a_turn()?;
         let (secret, hash) = self.new_secret()?;
-        let act = Act::Rotate { inbox: ids::inbox(id)?, secret: hash };
-        self.string(self.act_on_inbox(caller, act).await?, &secret)
+        // When it returns, the directory shows the change: an old string is nobody's by then.
+        let command = RotateInbox { inbox: ids::inbox(id)?, secret: hash };
+        let inbox = self.change(caller.by, command).await?;
+        Ok(self.string(&inbox, &secret))
     }
 
     pub(crate) async fn remove_inbox(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
         caller.must_not_be_a_turn()?;
-        self.act_on_inbox(caller, Act::Remove { inbox: ids::inbox(id)? }).await.map(drop)
+        self.change(caller.by, RemoveInbox { inbox: ids::inbox(id)? }).await
     }
 
     /// Those that the caller may keep, oldest first.
@@ -101,19 +104,6 @@ impl App {
         found.map(|inbox| show(&directory, inbox)).ok_or_else(|| Refusal::not_found("inbox"))
     }
 
-    /// When it returns, the directory shows the change: an old string is nobody's by then.
-    async fn act_on_inbox(
-        &self,
-        caller: &Caller,
-        act: Act,
-    ) -> Result<Option<Arc<inbox::Inbox>>, Refusal> {
-        match self.change(caller.by, Command::Inbox(Box::new(act))).await? {
-            Outcome::Inbox(inbox) => Ok(Some(inbox)),
-            Outcome::Done => Ok(None),
-            other => Err(unexpected(&other)),
-        }
-    }
-
     fn new_secret(&self) -> Result<(String, Hash), Refusal> {
         let mut random = [0; SECRET_BYTES];
         self.draw.fill(&mut random)?;
@@ -122,13 +112,9 @@ impl App {
         Ok((secret, hash))
     }
 
-    fn string(
-        &self,
-        inbox: Option<Arc<inbox::Inbox>>,
-        secret: &str,
-    ) -> Result<InboxString, Refusal> {
-        let inbox = show(&self.directory(), &*inbox.ok_or_else(unmade)?);
-        Ok(InboxString { url: format!("{}{INBOX}{secret}", self.public_url), inbox })
+    fn string(&self, inbox: &inbox::Inbox, secret: &str) -> InboxString {
+        let inbox = show(&self.directory(), inbox);
+        InboxString { url: format!("{}{INBOX}{secret}", self.public_url), inbox }
     }
 }
 
@@ -163,8 +149,4 @@ fn show(directory: &Directory, inbox: &inbox::Inbox) -> Inbox {
 
 fn shown_id(uid: Uid) -> String {
     uid.show(Prefix::Inbox)
-}
-
-fn unmade() -> Refusal {
-    unexpected(&Outcome::Done)
 }

@@ -1,7 +1,7 @@
 //! Members: made, changed, removed, listed; and who the caller is.
 
 use chorus_core::audit::Act;
-use chorus_core::command::{Command, Outcome};
+use chorus_core::commands::directory;
 use chorus_core::error::Refusal;
 use chorus_core::ids::{MemberKey, Prefix};
 use chorus_core::limits;
@@ -11,7 +11,7 @@ use chorus_wire::rest::members::{
 };
 
 use super::inboxes::keeps;
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view;
 
@@ -28,7 +28,7 @@ impl App {
         if let Some(role) = new.token_role {
             self.may_give(caller, new.kind, role, &new.id)?;
         }
-        let command = Command::AddMember {
+        let command = directory::AddMember {
             id: new.id,
             kind: new.kind,
             fields: MemberFields {
@@ -41,17 +41,13 @@ impl App {
                 },
             },
         };
-        match self.change(caller.by, command).await? {
-            Outcome::Member(member) => {
-                let mut shown = view::members::member(&self.directory(), &member);
-                if let Some(role) = new.token_role {
-                    let token = self.hand_out(caller.by, &member, role, None, None).await?;
-                    shown.token = Some(token.token);
-                }
-                Ok(shown)
-            }
-            other => Err(unexpected(&other)),
+        let member = self.change(caller.by, command).await?;
+        let mut shown = view::members::member(&self.directory(), &member);
+        if let Some(role) = new.token_role {
+            let token = self.hand_out(caller.by, &member, role, None, None).await?;
+            shown.token = Some(token.token);
         }
+        Ok(shown)
     }
 
     pub(crate) async fn change_member(
@@ -69,12 +65,12 @@ impl App {
             identities: patch.identities.as_deref().map(identities).transpose()?.flatten(),
         };
         if fields != MemberFields::default() {
-            self.change(caller.by, Command::ChangeMember { member, fields }).await?;
+            self.change(caller.by, directory::ChangeMember { member, fields }).await?;
         }
         let is_lead = self.directory().lead == Some(member);
         if let Some(lead) = patch.lead.filter(|lead| *lead != is_lead) {
             let member = lead.then_some(member);
-            self.change(caller.by, Command::SetLead { member }).await?;
+            self.change(caller.by, directory::SetLead { member }).await?;
         }
         self.member(caller, id)
     }
@@ -82,7 +78,7 @@ impl App {
     pub(crate) async fn remove_member(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
         self.may_govern(caller, Act::RemoveMember, id)?;
         let member = ids::member(&self.directory(), id)?.key;
-        self.change(caller.by, Command::RemoveMember { member }).await?;
+        self.change(caller.by, directory::RemoveMember { member }).await?;
         self.look_at_tokens();
         Ok(())
     }

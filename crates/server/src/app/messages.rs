@@ -1,12 +1,13 @@
 //! Messages read, edited and deleted. Posting is in [`super::send`].
 
-use chorus_core::command::{Command, Offer, Outcome};
+use chorus_core::command::Offer;
+use chorus_core::commands::messages::{Delete, Edit, Erase, Erased};
 use chorus_core::error::Refusal;
 use chorus_core::event::{Change, Event, EventRef, Reason};
 use chorus_wire::rest::messages::{ListMessages, Message, MessagePatch, Messages};
 
 use super::read::{Page, Range, posted};
-use super::{App, ids, retention, send, unexpected};
+use super::{App, ids, retention, send};
 use crate::auth::Caller;
 use crate::view::conversations::base_seq;
 use crate::view::messages;
@@ -54,14 +55,14 @@ impl App {
         let message = ids::event(id)?;
         let parts = self.keep_uploads(caller.by, patch.content).await?;
         let content = send::message(caller, patch.text, parts, patch.metadata.as_deref(), None)?;
-        self.submit(caller.by, Command::Edit { message, content }).await?;
+        self.submit(caller.by, Edit { message, content }).await?;
         self.message(caller, id).await
     }
 
     pub(crate) async fn delete(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
         caller.must_not_be_a_turn()?;
         let message = ids::event(id)?;
-        self.submit(caller.by, Command::Delete { message }).await.map(drop)
+        self.submit(caller.by, Delete { message }).await.map(drop)
     }
 
     /// Everything the message said goes, in all its versions.
@@ -74,8 +75,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let message = ids::event(id)?;
         loop {
-            let done = self.submit(caller.by, Command::Erase { message, reason }).await?;
-            let Outcome::Erased { entry, more } = done else { return Err(unexpected(&done)) };
+            let Erased { entry, more } = self.submit(caller.by, Erase { message, reason }).await?;
             let event = &entry.event;
             let at = |seq| EventRef { conversation: event.conversation, seq };
             if let Change::Erased { events, .. } = &event.change {
@@ -103,7 +103,10 @@ impl App {
         let uid = ids::event(id).map_err(|_| unknown())?;
         let shown = match self.message_by(caller.viewer(), uid).await? {
             Some(shown) => shown,
-            None => return Err(retention::explain(self.readers.clone(), uid, unknown()).await),
+            None => {
+                let unknown = Refusal::unknown_event("message", uid);
+                return Err(retention::explain(self.readers.clone(), unknown).await);
+            }
         };
         self.place(caller, shown.conversation.uid).await.map_err(|_| unknown())?;
         Ok(shown)

@@ -7,7 +7,8 @@ mod summarize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::command::{Authority, Command, Outcome};
+use chorus_core::command::Authority;
+use chorus_core::commands::{conversations, directory};
 use chorus_core::conversation::Conversation;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::{EventRef, MessageKind};
@@ -27,7 +28,7 @@ use super::messages::limit;
 use super::read::{Page, Range};
 use super::send::Letter;
 use super::threads::{Change, thread_at_home};
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::couriers::feed::Live;
 use crate::view::messages::message_id;
@@ -174,7 +175,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let uid = ids::thread(&args.thread_id)?;
         let read = Seq(args.last_read_seq);
-        self.submit(caller.by, Command::AckThread { thread: uid, read }).await?;
+        self.submit(caller.by, conversations::AckThread { thread: uid, read }).await?;
         let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
         let cursor = self.thread_cursor(caller, &conversation, &thread).await?;
         Ok(Acked {
@@ -213,10 +214,8 @@ impl App {
         let Some(uid) = caller.session.filter(|_| caller.by.session.is_none()) else {
             return Ok(caller);
         };
-        match self.change(caller.by, Command::KnowSession { uid }).await? {
-            Outcome::Session(session) => caller.by.session = Some(session.key),
-            other => return Err(unexpected(&other)),
-        }
+        let session = self.change(caller.by, directory::KnowSession { uid }).await?;
+        caller.by.session = Some(session.key);
         Ok(caller)
     }
 

@@ -34,6 +34,7 @@ pub(crate) mod schedules;
 pub(crate) mod search;
 pub(crate) mod stimuli;
 pub(crate) mod streams;
+mod submit;
 pub(crate) mod thread_work;
 pub(crate) mod threads;
 pub(crate) mod tokens;
@@ -56,23 +57,20 @@ pub(crate) mod drain;
 pub(crate) mod follow;
 pub(crate) mod log;
 
-use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arc_swap::{ArcSwap, Guard};
 use chorus_core::attention::flow;
 use chorus_core::budget::Budgets;
-use chorus_core::command::{By, Command, Outcome};
 use chorus_core::conversation::ConversationKind;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{Timestamp, Uid};
 use chorus_core::member::Directory;
 use chorus_store::{Clock, Place, Readers, Writer};
 use chorus_wire::attention::descriptors::Tool;
-use chorus_wire::code;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 use crate::auth::{Auth, Caller, SignIn, Workspace};
 use crate::config::Pace;
@@ -199,100 +197,6 @@ impl App {
         Workspace { id: &self.workspace_id, name: &self.workspace_name }
     }
 
-    /// Gives a command to the writer at once, and waits for its answer when polled: commands submitted one
-    /// after the other are decided in that order.
-    pub(crate) fn submit(
-        &self,
-        by: By,
-        mut command: Command,
-    ) -> impl Future<Output = Result<Outcome, Refusal>> + Send + use<> {
-        self.metrics.redacted(self.redactor.command(&mut command));
-        self.submit_redacted(by, command)
-    }
-
-    /// As [`App::submit`], for a command without secrets: reading a text for them costs more than most else.
-    pub(crate) fn submit_redacted(
-        &self,
-        by: By,
-        command: Command,
-    ) -> impl Future<Output = Result<Outcome, Refusal>> + Send + use<> {
-        let (answer, answered) = oneshot::channel();
-        let begun = Instant::now();
-        let about = retention::about(&command);
-        // These say themselves what waits for a person.
-        let holds = matches!(
-            command,
-            Command::Post(_)
-                | Command::CloseRun(_)
-                | Command::PostUnasked(_)
-                | Command::MayCall { .. }
-        );
-        let readers = self.readers.clone();
-        let span = self.traces.command(&command);
-        let traced = span.map(|span| (span, self.traces.clone(), self.writer.clone()));
-        let may = self.webhooks.runs.gives(by, &command);
-        let may = may.and_then(|()| self.may_make(by, &command));
-        let drawn = may.and_then(|made| Ok((made, self.draw.drawn(self.now())?)));
-        let (limits, metrics) = (self.limits.clone(), self.metrics.clone());
-        let drawn = drawn.map(|(made, drawn)| {
-            metrics.waiting.inc();
-            self.writer.submit(by, command, drawn, move |result| {
-                metrics.waiting.dec();
-                metrics.answered(begun.elapsed());
-                if let Some((span, traces, writer)) = traced {
-                    traces.answered(span, &result, writer.commit());
-                }
-                // A retry of what was made before makes nothing.
-                if matches!(
-                    result,
-                    Err(_) | Ok(Outcome::Held(_) | Outcome::Thread { opened: false, .. })
-                ) {
-                    limits.give_back(made);
-                }
-                // Whoever asked may have gone.
-                let _ = answer.send(result);
-            });
-        });
-        async move {
-            drawn?;
-            let result = answered.await;
-            let result = result.unwrap_or_else(|_| {
-                Err(Refusal::new(Code::Unavailable, "the host is stopping; try again"))
-            });
-            match (result, about) {
-                (Ok(Outcome::Held(approval)), _) if !holds => Err(approvals::waits(&approval)),
-                (Err(refusal), Some(uid)) => Err(retention::explain(readers, uid, refusal).await),
-                (result, _) => result,
-            }
-        }
-    }
-
-    /// As [`App::submit`], for commands that change who there is: when it returns, the directory shows the
-    /// change. Effects are handed out after the answers of their batch, so that the answer to one more
-    /// command, which changes nothing, comes after them.
-    pub(crate) async fn change(&self, by: By, command: Command) -> Result<Outcome, Refusal> {
-        let outcome = self.submit(by, command).await?;
-        self.caught_up().await?;
-        Ok(outcome)
-    }
-
-    /// When it returns, the directory shows what was answered before.
-    async fn caught_up(&self) -> Result<(), Refusal> {
-        self.submit(By::host(), Command::Standing { event: Uid::default() }).await.map(drop)
-    }
-
-    /// Gives a command whose answer nobody waits for.
-    pub(crate) fn hand(&self, by: By, mut command: Command) {
-        self.metrics.redacted(self.redactor.command(&mut command));
-        let Ok(drawn) = self.draw.drawn(self.now()) else { return };
-        self.writer.submit(by, command, drawn, |result| {
-            if let Err(refusal) = result {
-                let code = code::name(refusal.code);
-                tracing::debug!(code, "a command without an asker was refused");
-            }
-        });
-    }
-
     /// Whether the host can still write.
     pub(crate) fn ready(&self) -> Result<(), String> {
         if self.drain.is_draining() {
@@ -301,10 +205,4 @@ impl App {
         let health = self.writer.health();
         if health.ok { Ok(()) } else { Err(health.reason.unwrap_or_default()) }
     }
-}
-
-/// An outcome that is not the command's: a mistake of ours.
-fn unexpected(outcome: &Outcome) -> Refusal {
-    tracing::error!(outcome = outcome.kind(), "an outcome of another command");
-    Refusal::new(Code::Internal, "the host gave itself an unexpected answer")
 }

@@ -1,11 +1,11 @@
 //! Lines of talk where agents pause for a person, and letting them go on (design section 5, "Turns", end).
 
-use chorus_core::command::{Command, Outcome};
+use chorus_core::commands::turns;
 use chorus_core::error::Refusal;
 use chorus_core::ids::{Prefix, Uid};
 use chorus_wire::rest::pauses::{Continued, Pause, Pauses};
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 
 impl App {
@@ -41,14 +41,13 @@ impl App {
         conversation: Uid,
         thread: Option<Uid>,
     ) -> Result<Continued, Refusal> {
-        match self.submit(caller.by, Command::Continue { conversation, thread }).await? {
-            Outcome::Continued { conversation, thread, was_paused } => Ok(Continued {
-                conversation: conversation.uid.show(Prefix::Conversation),
-                thread_id: thread.map(|t| t.uid.show(Prefix::Thread)),
-                was_paused,
-            }),
-            other => Err(unexpected(&other)),
-        }
+        let turns::Continued { conversation, thread, was_paused } =
+            self.submit(caller.by, turns::Continue { conversation, thread }).await?;
+        Ok(Continued {
+            conversation: conversation.uid.show(Prefix::Conversation),
+            thread_id: thread.map(|t| t.uid.show(Prefix::Thread)),
+            was_paused,
+        })
     }
 
     /// `GET /v1/pauses`: where the caller may see it; who runs the room, and the lead, learn of every line

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use chorus_core::audit::Act;
-use chorus_core::command::{Authority, Command, Outcome};
+use chorus_core::command::Authority;
+use chorus_core::commands::projects;
 use chorus_core::error::Refusal;
 use chorus_core::ids::{Prefix, Uid};
 use chorus_core::member::Directory;
@@ -14,7 +15,7 @@ use chorus_wire::rest::projects::{
     ProjectMembers, ProjectPatch, Projects, Task, TaskPatch, Tasks,
 };
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view;
 
@@ -255,10 +256,9 @@ impl App {
         asked: Asked,
     ) -> Result<(Arc<project::Project>, Option<Uid>), Refusal> {
         caller.must_not_be_a_turn()?;
-        match self.change(caller.by, Command::Project(Box::new(asked))).await? {
-            Outcome::Project { project, task } => Ok((project, task)),
-            other => Err(unexpected(&other)),
-        }
+        let projects::ProjectState { project, task } =
+            self.change(caller.by, projects::Project(asked)).await?;
+        Ok((project, task))
     }
 
     /// One that the caller may see.

@@ -7,11 +7,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chorus_core::command::{Authority, By, Command, Home};
+use chorus_core::command::{Authority, By};
+use chorus_core::commands::Command;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{MemberKey, Timestamp};
-use chorus_core::member::Directory;
-use chorus_core::project::Asked;
 
 use super::App;
 use crate::config::limits::Limits;
@@ -89,18 +88,19 @@ impl Quotas {
 impl App {
     /// Counts what a command makes that a member has only so much of in a day.
     /// Gives what it has counted: of what was not made nothing stays counted.
-    pub(super) fn may_make(&self, by: By, command: &Command) -> Result<Made, Refusal> {
+    pub(super) fn may_make<C: Command>(&self, by: By, command: &C) -> Result<Made, Refusal> {
         let mut made = Made { member: by.member, conversations: 0, seats: 0 };
         if by.authority == Authority::Operator {
             return Ok(made);
         }
         let (limits, now) = (&self.limits, self.now());
-        if makes_conversation(command) {
+        let makes = command.makes(by.member, &self.directory());
+        if makes.conversations > 0 {
             let taken = limits.conversation(by.member, now);
             taken.map_err(|wait| too_many("conversations", self.quotas.conversations, wait))?;
             made.conversations = 1;
         }
-        let seats = seats(by.member, command, &self.directory());
+        let seats = makes.seats;
         match limits.seats(seats, by.member, now) {
             Ok(()) => Ok(Made { seats, ..made }),
             Err(wait) => {
@@ -153,46 +153,4 @@ fn too_many(what: &str, most: u32, wait: Wait) -> Refusal {
         "a member makes at most {most} {what} in a day ([limits] {setting}); come again in {seconds} s"
     );
     Refusal::new(Code::RateLimited, message)
-}
-
-fn makes_conversation(command: &Command) -> bool {
-    match command {
-        Command::CreateConversation { .. } => true,
-        Command::OpenThread(opening) => opening.home == Home::Own,
-        _ => false,
-    }
-}
-
-/// How many seats a command gives to others than whoever asks.
-fn seats(by: MemberKey, command: &Command, directory: &Directory) -> u64 {
-    let others = |members: &[MemberKey]| members.iter().filter(|m| **m != by).count();
-    let count = match command {
-        Command::CreateConversation { members, .. } => others(members),
-        Command::OpenThread(opening) if opening.home == Home::Own => {
-            let mut members = opening.participants.clone();
-            members.extend(opening.owner);
-            others(&members)
-        }
-        Command::SetSeat { member, .. } => others(&[*member]),
-        Command::Project(asked) => match &**asked {
-            Asked::Create { members, links, .. } => {
-                let mirrored = links.iter().filter(|link| link.mirror != Some(false)).count();
-                others(members) * mirrored
-            }
-            Asked::SetMember { project, member: Some(member), .. } => {
-                let project = directory.projects.get(project);
-                let mirrored = project.map_or(0, |p| p.links.iter().filter(|l| l.mirror).count());
-                others(&[*member]) * mirrored
-            }
-            Asked::Link { project, link, .. } if link.mirror != Some(false) => {
-                let project = directory.projects.get(project);
-                let members: Option<Vec<_>> =
-                    project.map(|p| p.members.iter().map(|m| m.member).collect());
-                others(&members.unwrap_or_default())
-            }
-            _ => 0,
-        },
-        _ => 0,
-    };
-    count as u64
 }

@@ -1,6 +1,6 @@
 //! Reactions: signals, which may end a delivery without a turn (C2A "Reaction signals").
 
-use chorus_core::command::{Command, Outcome};
+use chorus_core::commands::messages::{React, Reacted};
 use chorus_core::error::Refusal;
 use chorus_core::ids::Prefix;
 use chorus_core::limits;
@@ -8,7 +8,7 @@ use chorus_core::reaction::Signal;
 use chorus_wire::attention::tools;
 use chorus_wire::rest::messages::ReactionAnswer;
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 
 impl App {
@@ -29,13 +29,9 @@ impl App {
         }
         let message = ids::event(message)?;
         let detail = detail.map(Into::into);
-        match self.submit(caller.by, Command::React { message, signal, detail, on }).await? {
-            Outcome::Reacted { entry, disposition } => Ok(ReactionAnswer {
-                event_id: entry.map(|e| e.event.uid.show(Prefix::Event)),
-                disposition,
-            }),
-            other => Err(unexpected(&other)),
-        }
+        let Reacted { entry, disposition } =
+            self.submit(caller.by, React { message, signal, detail, on }).await?;
+        Ok(ReactionAnswer { event_id: entry.map(|e| e.event.uid.show(Prefix::Event)), disposition })
     }
 
     /// `chat.react`.

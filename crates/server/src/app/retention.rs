@@ -7,14 +7,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chorus_core::command::{By, Command, Droppable, HeldBy, Outcome};
+use chorus_core::command::{By, Droppable, HeldBy};
+use chorus_core::commands::retention::Trim;
 use chorus_core::conversation::{Conversation, Keep};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::queries;
 use chorus_store::Readers;
 use chorus_store::db::Error;
 
-use super::{App, unexpected};
+use super::App;
 use crate::history::{self, Stretch, Unwritten};
 
 /// What is kept where nothing else is said, and where the rest goes.
@@ -88,7 +90,7 @@ impl App {
             }
             let count = through.0 - base.0;
             let erased = self.archive(conversation, count as usize).await?;
-            let trim = Command::Trim { conversation: conversation.uid, through, erased };
+            let trim = Trim { conversation: conversation.uid, through, erased };
             match self.submit(By::host(), trim).await {
                 Ok(_) => {
                     self.metrics.dropped.inc_by(count);
@@ -104,10 +106,7 @@ impl App {
 
     /// What may be dropped of a conversation now, and what holds more of it back.
     pub(crate) async fn droppable(&self, conversation: Uid) -> Result<Droppable, Refusal> {
-        match self.submit(By::host(), Command::Droppable { conversation }).await? {
-            Outcome::Droppable(droppable) => Ok(droppable),
-            other => Err(unexpected(&other)),
-        }
+        self.submit(By::host(), queries::Droppable { conversation }).await
     }
 
     /// Whether anything of a conversation is ever dropped.
@@ -146,36 +145,10 @@ impl App {
     }
 }
 
-/// The event that a command is about, or answers.
-pub(super) fn about(command: &Command) -> Option<Uid> {
-    match command {
-        Command::Post(post)
-        | Command::CloseRun(post)
-        | Command::PostUnasked(post)
-        | Command::Preview(post) => post.in_reply_to,
-        Command::OpenThread(opening) => opening.root,
-        Command::Edit { message, .. }
-        | Command::Delete { message }
-        | Command::Erase { message, .. }
-        | Command::React { message, .. } => Some(*message),
-        Command::Claim { event }
-        | Command::Release { event }
-        | Command::Dispose { event, .. }
-        | Command::Resolve { event, .. }
-        | Command::CancelDelivery { event, .. }
-        | Command::Defer { event, .. }
-        | Command::Redeliver { event, .. } => Some(*event),
-        _ => None,
-    }
-}
-
 /// A refusal of an event that is not there, which says so when it is as old as what was dropped. Whether it ever was, and
 /// where, is said of none.
-pub(super) async fn explain(readers: Readers, uid: Uid, refusal: Refusal) -> Refusal {
-    let of_it = refusal.message != Refusal::not_found("conversation").message;
-    if refusal.code != Code::NotFound || !of_it {
-        return refusal;
-    }
+pub(super) async fn explain(readers: Readers, refusal: Refusal) -> Refusal {
+    let Some(uid) = refusal.unknown_event else { return refusal };
     let read = tokio::task::spawn_blocking(move || readers.dropped_until());
     match read.await {
         Ok(Ok(Some(until))) if uid.drawn_at() <= until => {

@@ -1,11 +1,14 @@
 //! Roles: named groups of members.
 
+use std::sync::Arc;
+
 use chorus_core::audit::Act;
-use chorus_core::command::{Command, Outcome};
+use chorus_core::commands::{Command, directory};
 use chorus_core::error::Refusal;
+use chorus_core::member;
 use chorus_wire::rest::roles::{NewRole, Role, Roles};
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view::members;
 
@@ -19,13 +22,13 @@ impl App {
 
     pub(crate) async fn add_role(&self, caller: &Caller, new: NewRole) -> Result<Role, Refusal> {
         self.may_govern(caller, Act::AddRole, &new.name)?;
-        self.role(caller, Command::AddRole { name: new.name }).await
+        self.role(caller, directory::AddRole { name: new.name }).await
     }
 
     pub(crate) async fn remove_role(&self, caller: &Caller, name: &str) -> Result<(), Refusal> {
         self.may_govern(caller, Act::RemoveRole, name)?;
         let role = ids::role(&self.directory(), name)?.key;
-        self.role(caller, Command::RemoveRole { role }).await.map(drop)
+        self.role(caller, directory::RemoveRole { role }).await.map(drop)
     }
 
     /// Puts a member into a role, or takes it out.
@@ -41,13 +44,14 @@ impl App {
             let directory = self.directory();
             (ids::role(&directory, name)?.key, ids::member(&directory, member)?.key)
         };
-        self.role(caller, Command::SetRoleMember { role, member, on }).await
+        self.role(caller, directory::SetRoleMember { role, member, on }).await
     }
 
-    async fn role(&self, caller: &Caller, command: Command) -> Result<Role, Refusal> {
-        match self.change(caller.by, command).await? {
-            Outcome::Role(role) => Ok(members::role(&self.directory(), &role)),
-            other => Err(unexpected(&other)),
-        }
+    async fn role<C>(&self, caller: &Caller, command: C) -> Result<Role, Refusal>
+    where
+        C: Command<Output = Arc<member::Role>>,
+    {
+        let role = self.change(caller.by, command).await?;
+        Ok(members::role(&self.directory(), &role))
     }
 }

@@ -1,7 +1,8 @@
 //! What a run does in its public turn: it puts something out, nods, and reads the thread (channels spec "How agents
 //! participate").
 
-use chorus_core::command::{Command, Offer};
+use chorus_core::command::Offer;
+use chorus_core::commands::messages as commands;
 use chorus_core::error::Refusal;
 use chorus_core::ids::{MemberKey, Prefix};
 use chorus_wire::attention::channel::{self, ChannelDelivery, Expectations};
@@ -32,9 +33,8 @@ impl App {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
         let content = self.keep_uploads(caller.by, args.content).await?;
         let mut output = message(&caller, args.text, content, None, None)?;
-        let redacted = self.redactor.message(&mut output);
-        self.metrics.redacted(redacted);
-        self.submit_redacted(caller.by, Command::EmitOutput { message: output }).await?;
+        let redacted = self.redact(&mut output);
+        self.submit_redacted(caller.by, commands::EmitOutput { message: output }).await?;
         Ok(Emitted { kept: true, redacted })
     }
 

@@ -1,13 +1,13 @@
 //! Schedules: what a channel is asked again and again.
 
-use chorus_core::command::{Command, Outcome};
+use chorus_core::commands::schedules::{AddSchedule, ChangeSchedule, RemoveSchedule, Scheduled};
 use chorus_core::conversation::Conversation;
 use chorus_core::error::Refusal;
 use chorus_core::ids::Prefix;
-use chorus_core::schedule::{self, Act, When, ZONE};
+use chorus_core::schedule::{self, When, ZONE};
 use chorus_wire::rest::schedules::{Firing, NewSchedule, Schedule, SchedulePatch, Schedules};
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view;
 
@@ -27,7 +27,8 @@ impl App {
             let source = new.source.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
             (source.map(|m| m.key), ids::members(&directory, &new.targets)?)
         };
-        let act = Act::Add(schedule::NewSchedule {
+        let conversation = ids::conversation(id)?;
+        let new = schedule::NewSchedule {
             when,
             source,
             thread,
@@ -36,8 +37,9 @@ impl App {
             targets,
             progress_key: new.progress_key.map(Into::into),
             initiative_key: new.initiative_key.map(Into::into),
-        });
-        self.change_schedules(caller, id, act).await?.ok_or_else(unmade)
+        };
+        let added = self.submit(caller.by, AddSchedule { conversation, new }).await?;
+        Ok(self.scheduled(&added))
     }
 
     pub(crate) async fn change_schedule(
@@ -62,7 +64,10 @@ impl App {
             targets,
             paused: patch.paused,
         };
-        self.change_schedules(caller, id, Act::Change(uid, patch)).await?.ok_or_else(unmade)
+        let conversation = ids::conversation(id)?;
+        let command = ChangeSchedule { conversation, schedule: uid, patch };
+        let changed = self.submit(caller.by, command).await?;
+        Ok(self.scheduled(&changed))
     }
 
     pub(crate) async fn remove_schedule(
@@ -72,25 +77,13 @@ impl App {
         schedule: &str,
     ) -> Result<(), Refusal> {
         caller.must_not_be_a_turn()?;
-        let act = Act::Remove(ids::schedule(schedule)?);
-        self.change_schedules(caller, id, act).await.map(drop)
+        let schedule = ids::schedule(schedule)?;
+        let conversation = ids::conversation(id)?;
+        self.submit(caller.by, RemoveSchedule { conversation, schedule }).await
     }
 
-    async fn change_schedules(
-        &self,
-        caller: &Caller,
-        id: &str,
-        act: Act,
-    ) -> Result<Option<Schedule>, Refusal> {
-        let (conversation, act) = (ids::conversation(id)?, Box::new(act));
-        let command = Command::ChangeSchedules { conversation, act };
-        match self.submit(caller.by, command).await? {
-            Outcome::Schedule { conversation, schedule } => {
-                Ok(Some(self.show_schedule(&conversation, &schedule)))
-            }
-            Outcome::Done => Ok(None),
-            other => Err(unexpected(&other)),
-        }
+    fn scheduled(&self, now: &Scheduled) -> Schedule {
+        self.show_schedule(&now.conversation, &now.schedule)
     }
 
     /// The schedules of a channel, oldest first.
@@ -168,8 +161,4 @@ fn when(
         (None, Some(_), _) => Err(Refusal::invalid("time_zone goes with cron")),
         (Some(_), _, Some(_)) => Err(Refusal::invalid("give one of cron and every_ms")),
     }
-}
-
-fn unmade() -> Refusal {
-    unexpected(&Outcome::Done)
 }

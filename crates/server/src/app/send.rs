@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use chorus_core::attention::Directedness;
-use chorus_core::command::{Audience, Command, Entry, Outcome, Post};
+use chorus_core::command::{Audience, Entry, Post};
+use chorus_core::commands::messages::{CloseRun, Logged, PostUnasked};
 use chorus_core::conversation::ConversationKind;
 use chorus_core::error::Refusal;
 use chorus_core::event::{Message, MessageKind};
 use chorus_core::ids::{Prefix, Uid};
+use chorus_core::queries;
 use chorus_wire::attention::tools::{SendMessage, Sent, Visibility};
 use chorus_wire::canonical;
 use chorus_wire::part::{Content, Part};
@@ -17,9 +19,8 @@ use chorus_wire::rest::messages::{MessageSource, NewMessage, Posted};
 use chorus_wire::threads::PostMessage;
 use serde_json::value::RawValue;
 
-use super::approvals::waits;
 use super::idempotency::idempotency;
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view::members::told;
 use crate::view::messages::message_id;
@@ -98,17 +99,15 @@ impl App {
     ) -> Result<Preview, Refusal> {
         let post = self.write(caller, Letter::from(new), false).await?;
         let (conversation, text) = (post.conversation, post.message.text.clone());
-        match self.submit(caller.by, Command::Preview(Box::new(post))).await? {
-            Outcome::Preview(attention) => Ok(Preview {
-                intent: attention.intent,
-                rest: attention.rest,
-                told: told(&self.directory(), &attention.told),
-                unknown_names: self
-                    .unknown_names_in(caller, conversation, &text, &attention.told)
-                    .await,
-            }),
-            other => Err(unexpected(&other)),
-        }
+        let attention = self.submit(caller.by, queries::Preview(post)).await?;
+        Ok(Preview {
+            intent: attention.intent,
+            rest: attention.rest,
+            told: told(&self.directory(), &attention.told),
+            unknown_names: self
+                .unknown_names_in(caller, conversation, &text, &attention.told)
+                .await,
+        })
     }
 
     pub(super) async fn send(
@@ -121,26 +120,15 @@ impl App {
         let (closing, unasked) = (letter.closing, letter.unasked);
         let mut post = self.write(caller, letter, key_needed).await?;
         // Here, so that the sender hears of it.
-        let redacted = self.redactor.message(&mut post.message);
-        self.metrics.redacted(redacted);
-        let post = Box::new(post);
-        let command = match (closing, unasked) {
-            (true, _) => Command::CloseRun(post),
-            (false, true) => Command::PostUnasked(post),
-            (false, false) => Command::Post(post),
+        let redacted = self.redact(&mut post.message);
+        let Logged { entry, duplicate } = match (closing, unasked) {
+            (true, _) => self.submit_redacted(caller.by, CloseRun(post)).await?,
+            (false, true) => self.submit_redacted(caller.by, PostUnasked(post)).await?,
+            (false, false) => self.submit_redacted(caller.by, post).await?,
         };
-        match self.submit_redacted(caller.by, command).await? {
-            Outcome::Logged { entry, duplicate } => {
-                self.metrics.posted();
-                self.typing.posted(caller.by.member, entry.conversation.uid);
-                Ok((entry, duplicate, redacted))
-            }
-            Outcome::Held(approval) => {
-                self.caught_up().await?;
-                Err(waits(&approval))
-            }
-            other => Err(unexpected(&other)),
-        }
+        self.metrics.posted();
+        self.typing.posted(caller.by.member, entry.conversation.uid);
+        Ok((entry, duplicate, redacted))
     }
 
     fn told(&self, entry: &Entry) -> Vec<chorus_wire::attention::entry::Told> {

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::{By, Command, Offer, Outcome};
+use chorus_core::command::{By, Offer};
+use chorus_core::commands::directory;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::SessionKey;
 use chorus_core::member::Session;
+use chorus_core::queries;
 use chorus_wire::attention::initialize::SessionHello;
 use chorus_wire::rest::sessions::Sessions;
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view::members;
 
@@ -34,21 +36,18 @@ impl App {
         {
             return Err(Refusal::new(Code::ClaimMismatch, "the token is for another session"));
         }
-        let command = Command::OpenSession {
+        let command = directory::OpenSession {
             uid: stated.or(caller.session),
             runtime: hello.and_then(|h| h.runtime.clone()).unwrap_or_default(),
             managed: hello.and_then(|h| h.managed).unwrap_or(false),
             resumable: hello.and_then(|h| h.resumable).unwrap_or(false),
         };
-        match self.change(caller.by, command).await? {
-            Outcome::Session(session) => Ok(session),
-            other => Err(unexpected(&other)),
-        }
+        self.change(caller.by, command).await
     }
 
     /// The session's connection ended.
     pub(crate) fn close_session(&self, by: By, session: SessionKey) {
-        self.hand(by, Command::CloseSession { session });
+        self.hand(by, directory::CloseSession { session });
     }
 
     /// What is still to be offered to the session, oldest first; whether there is more.
@@ -58,9 +57,7 @@ impl App {
         session: SessionKey,
         limit: usize,
     ) -> Result<(Vec<Offer>, bool), Refusal> {
-        match self.submit(by, Command::Owed { session, limit }).await? {
-            Outcome::Owed { offers, more } => Ok((offers, more)),
-            other => Err(unexpected(&other)),
-        }
+        let found = self.submit(by, queries::Owed { session, limit }).await?;
+        Ok((found.offers, found.more))
     }
 }

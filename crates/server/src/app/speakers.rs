@@ -1,12 +1,14 @@
 //! Who speaks about the subjects of a channel, and taking the turn away (channels spec "Autonomous thread turns").
 
-use chorus_core::command::{self, By, Command, Outcome};
+use chorus_core::command::{self, By};
+use chorus_core::commands::turns;
 use chorus_core::error::Refusal;
 use chorus_core::ids::Prefix;
 use chorus_core::member::Directory;
+use chorus_core::queries;
 use chorus_wire::rest::turns::{Holder, Subject, Turns, Waiting};
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view;
 
@@ -17,13 +19,9 @@ impl App {
         let conversation = ids::conversation(id)?;
         // Whoever may read all of the workspace is shown this too.
         let by = if caller.viewer().is_none() { By::host() } else { caller.by };
-        match self.submit(by, Command::Turns { conversation }).await? {
-            Outcome::Turns(found) => {
-                let directory = self.directory();
-                Ok(Turns { subjects: found.iter().map(|s| shown(&directory, s)).collect() })
-            }
-            other => Err(unexpected(&other)),
-        }
+        let found = self.submit(by, queries::Turns { conversation }).await?;
+        let directory = self.directory();
+        Ok(Turns { subjects: found.iter().map(|s| shown(&directory, s)).collect() })
     }
 
     /// `DELETE /v1/channels/{id}/turns/{subject}/{member}`.
@@ -41,7 +39,7 @@ impl App {
             false => ids::event(subject)?,
         };
         let member = ids::member(&self.directory(), member)?.key;
-        let command = Command::BreakTurn { conversation, subject, member };
+        let command = turns::BreakTurn { conversation, subject, member };
         self.submit(caller.by, command).await.map(drop)
     }
 }

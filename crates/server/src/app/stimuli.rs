@@ -1,6 +1,8 @@
 //! Stimuli: requests to open or continue a public thread without a person asking.
 
-use chorus_core::command::{self, Command, Outcome};
+use chorus_core::command;
+use chorus_core::commands::Command;
+use chorus_core::commands::stimuli::{QueuedStimulus, SteerStimulus, Stimulate};
 use chorus_core::conversation::Conversation;
 use chorus_core::error::Refusal;
 use chorus_core::ids::Prefix;
@@ -9,7 +11,7 @@ use chorus_wire::rest::stimuli::{
     ListStimuli, NewStimulus, Stimuli, Stimulus, StimulusScope, StimulusVisibility,
 };
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view;
 
@@ -48,7 +50,7 @@ impl App {
             initiative_key: new.initiative_key.map(Into::into),
             expires_at: new.expires_at,
         };
-        self.stimulus_of(caller, Command::Stimulate(Box::new(command))).await
+        self.stimulus_of(caller, Stimulate(command)).await
     }
 
     /// Calls it off, or asks `again` for one that was cancelled.
@@ -61,16 +63,15 @@ impl App {
     ) -> Result<Stimulus, Refusal> {
         caller.must_not_be_a_turn()?;
         let (conversation, stimulus) = (ids::conversation(id)?, ids::stimulus(stimulus)?);
-        self.stimulus_of(caller, Command::SteerStimulus { conversation, stimulus, again }).await
+        self.stimulus_of(caller, SteerStimulus { conversation, stimulus, again }).await
     }
 
-    async fn stimulus_of(&self, caller: &Caller, command: Command) -> Result<Stimulus, Refusal> {
-        match self.submit(caller.by, command).await? {
-            Outcome::Stimulus { conversation, stimulus } => {
-                Ok(self.show_stimulus(&conversation, &stimulus))
-            }
-            other => Err(unexpected(&other)),
-        }
+    async fn stimulus_of<C>(&self, caller: &Caller, command: C) -> Result<Stimulus, Refusal>
+    where
+        C: Command<Output = QueuedStimulus>,
+    {
+        let QueuedStimulus { conversation, stimulus } = self.submit(caller.by, command).await?;
+        Ok(self.show_stimulus(&conversation, &stimulus))
     }
 
     /// The queue of a channel and what ended there lately, oldest first.

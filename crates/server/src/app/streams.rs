@@ -1,13 +1,13 @@
 //! Streams: named lines of work with an owner.
 
 use chorus_core::audit::Act;
-use chorus_core::command::{Command, Outcome};
+use chorus_core::commands::directory;
 use chorus_core::error::Refusal;
 use chorus_core::ids::{Prefix, StreamKey, Uid};
 use chorus_core::member::Directory;
 use chorus_wire::rest::streams::{NewStream, Stream, Streams};
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view::members;
 
@@ -30,10 +30,8 @@ impl App {
             let owner = new.owner.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
             owner.map(|m| m.key)
         };
-        match self.change(caller.by, Command::AddStream { name: new.name, owner }).await? {
-            Outcome::Stream(stream) => Ok(members::stream(&self.directory(), &stream)),
-            other => Err(unexpected(&other)),
-        }
+        let stream = self.change(caller.by, directory::AddStream { name: new.name, owner }).await?;
+        Ok(members::stream(&self.directory(), &stream))
     }
 }
 

@@ -1,6 +1,7 @@
 //! How the work of a thread stands, and the channel's feed.
 
-use chorus_core::command::{Command, Outcome};
+use chorus_core::commands::Command;
+use chorus_core::commands::threads::{ChangeWork, Promote as PromoteMessage, ThreadState};
 use chorus_core::error::Refusal;
 use chorus_core::ids::Seq;
 use chorus_core::member::Directory;
@@ -12,7 +13,7 @@ use chorus_wire::rest::threads::Thread;
 
 use super::messages::limit;
 use super::read::posted;
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view::feed;
 
@@ -26,7 +27,7 @@ impl App {
     ) -> Result<Thread, Refusal> {
         let thread = ids::thread(id)?;
         let change = Box::new(change(&self.directory(), patch)?);
-        self.shown_thread(caller, Command::ChangeWork { thread, change }).await
+        self.shown_thread(caller, ChangeWork { thread, change }).await
     }
 
     pub(crate) async fn promote(
@@ -36,16 +37,15 @@ impl App {
         promote: Promote,
     ) -> Result<Thread, Refusal> {
         let (message, note) = (ids::event(id)?, promote.note.map(Into::into));
-        self.shown_thread(caller, Command::Promote { message, note }).await
+        self.shown_thread(caller, PromoteMessage { message, note }).await
     }
 
-    async fn shown_thread(&self, caller: &Caller, command: Command) -> Result<Thread, Refusal> {
-        match self.submit(caller.by, command).await? {
-            Outcome::Thread { conversation, thread, .. } => {
-                self.show_thread(&conversation, &thread).await
-            }
-            other => Err(unexpected(&other)),
-        }
+    async fn shown_thread<C>(&self, caller: &Caller, command: C) -> Result<Thread, Refusal>
+    where
+        C: Command<Output = ThreadState>,
+    {
+        let ThreadState { conversation, thread, .. } = self.submit(caller.by, command).await?;
+        self.show_thread(&conversation, &thread).await
     }
 
     /// `GET /v1/channels/{id}/feed`, newest first.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::{Command, Home, OpenThread, Outcome};
+use chorus_core::command::{Home, OpenThread};
+use chorus_core::commands::threads::{ChangeThread, ThreadState};
 use chorus_core::conversation::Conversation;
 use chorus_core::error::Refusal;
 use chorus_core::event::{EventRef, Idempotency, Message, MessageKind};
@@ -15,7 +16,7 @@ use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch, Th
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::view::conversations;
 
@@ -84,12 +85,8 @@ impl App {
             participants,
             idempotency,
         };
-        match self.submit(caller.by, Command::OpenThread(Box::new(opening))).await? {
-            Outcome::Thread { conversation, thread, opened } => {
-                Ok(Opened { conversation, thread, now: opened })
-            }
-            other => Err(unexpected(&other)),
-        }
+        let ThreadState { conversation, thread, opened } = self.submit(caller.by, opening).await?;
+        Ok(Opened { conversation, thread, now: opened })
     }
 
     /// Where a thread without a place is: what was made under its key has its home, and counts against no quota again.
@@ -139,11 +136,9 @@ impl App {
             None => None,
         };
         let (reason, summary) = (reason.into(), summary.map(Into::into));
-        let command = Command::ChangeThread { thread, status, owner, reason, summary, note };
-        match self.submit(caller.by, command).await? {
-            Outcome::Thread { conversation, thread, .. } => Ok((thread, conversation)),
-            other => Err(unexpected(&other)),
-        }
+        let command = ChangeThread { thread, status, owner, reason, summary, note };
+        let ThreadState { conversation, thread, .. } = self.submit(caller.by, command).await?;
+        Ok((thread, conversation))
     }
 
     pub(crate) async fn thread(&self, caller: &Caller, id: &str) -> Result<Thread, Refusal> {

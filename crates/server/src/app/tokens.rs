@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use chorus_core::audit::Act;
-use chorus_core::command::{Authority, By, Command, Outcome};
+use chorus_core::command::{Authority, By};
+use chorus_core::commands::{deliveries, directory};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{Prefix, Uid};
 use chorus_core::member::{Member, MemberFields, MemberKind};
@@ -17,7 +18,7 @@ use chorus_wire::rest::tokens::{
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::{Caller, Issued, SKEW_MS};
 use crate::view;
 
@@ -56,11 +57,8 @@ impl App {
             Some(member) => member,
             None => {
                 let fields = MemberFields::default();
-                let command = Command::AddMember { id: new.agent, kind, fields };
-                match self.change(caller.by, command).await? {
-                    Outcome::Member(member) => member,
-                    other => return Err(unexpected(&other)),
-                }
+                let command = directory::AddMember { id: new.agent, kind, fields };
+                self.change(caller.by, command).await?
             }
         };
         self.hand_out(caller.by, &member, new.role, session, new.ttl_s).await
@@ -117,7 +115,7 @@ impl App {
         // One that is in no list was another issuer's, or an older version's: it is remembered until any would have ended.
         let expires = self.now().plus(LONGEST_TTL_S as i64 * 1000);
         let by = if own { By::host() } else { caller.by };
-        self.change(by, Command::RevokeToken { jti: jti.to_owned(), expires }).await?;
+        self.change(by, directory::RevokeToken { jti: jti.to_owned(), expires }).await?;
         self.look_at_tokens();
         Ok(())
     }
@@ -141,7 +139,7 @@ impl App {
             (member, live.count())
         };
         let by = if own { By::host() } else { caller.by };
-        self.change(by, Command::RevokeTokens { member }).await?;
+        self.change(by, directory::RevokeTokens { member }).await?;
         self.look_at_tokens();
         Ok(RevokedTokens { member: id.to_owned(), revoked: live as u64 })
     }
@@ -176,7 +174,7 @@ impl App {
         let kept = self.auth.rotate(rotation);
         kept.map_err(|e| failed(format!("the new key could not be kept: {e}")))?;
         // Before anything that can break off: who works on something goes on with another token.
-        let offered = self.submit(By::host(), Command::OfferAgain);
+        let offered = self.submit(By::host(), deliveries::OfferAgain);
         let kid = self.auth.kid();
         self.note(caller.by, Act::RotateKey, &kid, None).await?;
         self.look_at_tokens();
@@ -233,13 +231,13 @@ impl App {
             proof: Sha256::digest(&token).into(),
         };
         // Nobody has it before it is in the list.
-        self.change(by, Command::IssueToken(Box::new(asked))).await?;
+        self.change(by, directory::IssueToken(asked)).await?;
         Ok(Token { token, jti, expires_at: expires })
     }
 
     /// Forgets tokens that are over, and what agents were told so long ago that it counts no more.
     pub(crate) async fn sweep_expired(&self) {
-        if let Err(refusal) = self.submit(By::host(), Command::SweepExpired).await {
+        if let Err(refusal) = self.submit(By::host(), directory::SweepExpired).await {
             tracing::warn!(%refusal, "what has expired could not be dropped");
         }
     }

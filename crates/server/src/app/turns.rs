@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chorus_core::command::{Authority, By, Command, Outcome, RemoteRun};
+use chorus_core::command::{Authority, By, RemoteRun};
+use chorus_core::commands::{Command, deliveries};
 use chorus_core::delivery::Disposition;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
@@ -18,7 +19,7 @@ use chorus_wire::webhook::CallbackEvent;
 use serde_json::json;
 
 use super::threads::Change;
-use super::{App, ids, unexpected};
+use super::{App, ids};
 use crate::auth::Caller;
 use crate::couriers::connections::{Note, Typing as Types};
 use crate::couriers::feed::Live;
@@ -48,7 +49,7 @@ impl App {
         event: EventRef,
         attempt: u16,
     ) -> Result<(), Refusal> {
-        self.submit(by, Command::Accept { event, attempt, epoch: None }).await.map(drop)
+        self.submit(by, deliveries::Accept { event, attempt, epoch: None }).await.map(drop)
     }
 
     /// The harness or its connection could not take it.
@@ -58,7 +59,7 @@ impl App {
         event: EventRef,
         attempt: u16,
     ) -> Result<(), Refusal> {
-        self.submit(by, Command::Reject { event, attempt }).await.map(drop)
+        self.submit(by, deliveries::Reject { event, attempt }).await.map(drop)
     }
 
     /// `chat/disposition`.
@@ -87,7 +88,7 @@ impl App {
         let event = ids::event(&args.event_id)?;
         let until = args.until.map(|until| until.from(self.now()));
         let reason = Some(args.reason.into());
-        self.disposed(caller.by, Command::Defer { event, until, reason }).await
+        self.disposed(caller.by, deliveries::Defer { event, until, reason }).await
     }
 
     /// `chat.resolve`: an event is handled without a message, or a thread is resolved.
@@ -102,7 +103,7 @@ impl App {
                 let (event, note) = (ids::event(&event)?, args.note);
                 check_note(note.as_deref())?;
                 let note = note.map(Into::into);
-                let ended = self.disposed(caller.by, Command::Resolve { event, note }).await?;
+                let ended = self.disposed(caller.by, deliveries::Resolve { event, note }).await?;
                 Ok(tools::Resolved {
                     event_id: Some(ended.event_id),
                     disposition: Some(ended.disposition),
@@ -140,22 +141,21 @@ impl App {
         check_note(note.as_deref())?;
         let event = ids::event(event)?;
         let note = note.map(Into::into);
-        self.disposed(caller.by, Command::Dispose { event, disposition, note }).await
+        self.disposed(caller.by, deliveries::Dispose { event, disposition, note }).await
     }
 
-    async fn disposed(&self, by: By, command: Command) -> Result<DispositionResult, Refusal> {
-        match self.submit(by, command).await? {
-            Outcome::Disposed { event, disposition } => {
-                Ok(DispositionResult { event_id: event.show(Prefix::Event), disposition })
-            }
-            other => Err(unexpected(&other)),
-        }
+    async fn disposed<C>(&self, by: By, command: C) -> Result<DispositionResult, Refusal>
+    where
+        C: Command<Output = deliveries::Disposed>,
+    {
+        let deliveries::Disposed { event, disposition } = self.submit(by, command).await?;
+        Ok(DispositionResult { event_id: event.show(Prefix::Event), disposition })
     }
 
     /// Proof of life of the runs that a session has accepted.
     pub(crate) fn life(&self, by: By) {
         if let Some(session) = by.session {
-            self.hand(by, Command::Life { session });
+            self.hand(by, deliveries::Life { session });
         }
     }
 
@@ -166,10 +166,9 @@ impl App {
 
     /// The same; gives to whom what comes of it may be shown.
     pub(crate) async fn shown_to(&self, by: By) -> Result<ShownTo, Refusal> {
-        match self.submit(by, Command::Progress { event: None }).await? {
-            Outcome::Working { only, remote, .. } => Ok(ShownTo { only, remote }),
-            other => Err(unexpected(&other)),
-        }
+        let deliveries::Working { only, remote, .. } =
+            self.submit(by, deliveries::Progress { event: None }).await?;
+        Ok(ShownTo { only, remote })
     }
 
     /// `notifications/cancelled` from the harness, of a delivery: its run says nothing more, and what it owes moves on.
@@ -179,7 +178,7 @@ impl App {
         event: Uid,
         attempt: Option<u16>,
     ) -> Result<(), Refusal> {
-        self.submit(by, Command::CancelDelivery { event, attempt }).await.map(drop)
+        self.submit(by, deliveries::CancelDelivery { event, attempt }).await.map(drop)
     }
 
     /// `notifications/progress`: shown to whoever follows, never chat, and wakes nobody. Where its run is: at the event it
@@ -191,13 +190,8 @@ impl App {
     ) -> Result<(), Refusal> {
         let named = progress.event_id.as_deref().map(ids::event).transpose()?;
         let event = named.or_else(|| event_of(&progress.progress_token));
-        let (conversation, event, only, remote) =
-            match self.submit(caller.by, Command::Progress { event }).await? {
-                Outcome::Working { conversation, event, only, remote } => {
-                    (conversation, event, only, remote)
-                }
-                other => return Err(unexpected(&other)),
-            };
+        let deliveries::Working { conversation, event, only, remote } =
+            self.submit(caller.by, deliveries::Progress { event }).await?;
         let followed = self.feed.is_followed(conversation.key);
         if !followed && remote.is_none() {
             return Ok(());

@@ -1,14 +1,14 @@
 //! Why each member was told of an event, or was not, and what came of it (design section 5, "The decision is
 //! data").
 
-use chorus_core::command::{Command, Outcome};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
 use chorus_core::ids::Prefix;
+use chorus_core::queries;
 use chorus_wire::rest::attention::Why;
 
 use super::read::is_shown;
-use super::{App, ids, retention, unexpected};
+use super::{App, ids, retention};
 use crate::auth::Caller;
 use crate::view;
 
@@ -21,16 +21,18 @@ impl App {
         let viewer = caller.viewer();
         let found = match found.filter(|stored| is_shown(viewer, stored)) {
             Some(found) => found,
-            None => return Err(retention::explain(self.readers.clone(), uid, unknown()).await),
+            None => {
+                let unknown = Refusal::unknown_event("event", uid);
+                return Err(retention::explain(self.readers.clone(), unknown).await);
+            }
         };
         let thread = found.entry.thread.clone();
         let newest = found.state.latest;
         let (conversation, event) = (found.entry.conversation, found.entry.event);
         let head = self.place(caller, conversation.uid).await.map_err(|_| unknown())?.head;
         let at = EventRef { conversation: event.conversation, seq: event.seq };
-        let standing = match self.submit(caller.by, Command::Standing { event: uid }).await {
-            Ok(Outcome::Standing(open)) => open.map(|open| *open),
-            Ok(other) => return Err(unexpected(&other)),
+        let standing = match self.submit(caller.by, queries::Standing { event: uid }).await {
+            Ok(open) => open.map(|open| *open),
             // The writer does nothing now; what was written says how it stood.
             Err(refusal) if refusal.code == Code::Unavailable => None,
             Err(refusal) => return Err(refusal),

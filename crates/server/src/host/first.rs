@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chorus_core::audit::Act;
-use chorus_core::command::{Authority, By, Command, Outcome};
-use chorus_core::error::{Code, Refusal};
+use chorus_core::command::{Authority, By};
+use chorus_core::commands::directory;
+use chorus_core::error::Refusal;
 use chorus_core::member::{Member, MemberFields, MemberKind};
 use chorus_core::token::OPERATOR;
 use chorus_store::{Options, Store};
@@ -146,13 +147,11 @@ impl App {
         let fields =
             MemberFields { display_name: Some("Operator".to_owned()), ..MemberFields::default() };
         let id = OPERATOR.to_owned();
-        let command = Command::AddMember { id, kind: MemberKind::Human, fields };
-        let Outcome::Member(member) = self.change(By::host(), command).await? else {
-            return Err(Refusal::new(Code::Internal, "no operator was made"));
-        };
+        let command = directory::AddMember { id, kind: MemberKind::Human, fields };
+        let member = self.change(By::host(), command).await?;
         if self.directory().lead.is_none() {
             let member = Some(member.key);
-            self.change(By::host(), Command::SetLead { member }).await?;
+            self.change(By::host(), directory::SetLead { member }).await?;
         }
         Ok(Some(member))
     }

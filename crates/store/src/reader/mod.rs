@@ -2,7 +2,7 @@
 //!
 //! Every call sees one moment and takes a bounded time; it blocks for the disk, so async callers keep it
 //! off their threads where that matters. Deliveries are seen here only once they have a row, a second
-//! after their event; the writer's memory knows of the younger ones (`Command::Waiting`).
+//! after their event; the writer's memory knows of the younger ones (`queries::Waiting`).
 
 pub(crate) mod entries;
 mod feed;

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chorus_core::command::{Authority, By, Command, Drawn, OpenThread, Outcome, Post};
+use chorus_core::command::{Authority, By, Drawn, OpenThread, Post};
+use chorus_core::commands::{Command, conversations, directory as members, messages, threads};
 use chorus_core::conversation::{ConversationKind, Participation, Settings, Visibility};
 use chorus_core::event::{Idempotency, Message};
 use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
@@ -54,7 +55,7 @@ impl Ground {
         }
     }
 
-    fn run(&mut self, by: u32, command: Command) -> Outcome {
+    fn run<C: Command>(&mut self, by: u32, command: C) -> C::Output {
         self.drawn += 1;
         let authority = Authority::Operator;
         let by = By { member: MemberKey(by), session: None, authority, turn: None };
@@ -73,13 +74,13 @@ impl Ground {
             earlier: None,
             damage: None,
         };
-        let outcome = self.workspace.execute(&mut facts, by, command, drawn, self.now).unwrap();
+        let executed = self.workspace.execute(&mut facts, by, &command, drawn, self.now).unwrap();
         let changes = self.workspace.take_changes();
         self.db.begin().unwrap();
         record(&*self.db, 1, &self.workspace, &changes).unwrap();
         self.db.commit().unwrap();
         self.now = self.now.plus(10);
-        outcome
+        executed.done.unwrap()
     }
 
     fn post(&mut self, room: Uid, thread: Option<Uid>, text: &str) -> Uid {
@@ -95,10 +96,7 @@ impl Ground {
             directedness: None,
             audience: Default::default(),
         };
-        match self.run(1, Command::Post(Box::new(post))) {
-            Outcome::Logged { entry, .. } => entry.event.uid,
-            other => panic!("{other:?}"),
-        }
+        self.run(1, post).entry.event.uid
     }
 
     /// A conversation with everything in it that a room remembers.
@@ -108,7 +106,7 @@ impl Ground {
         {
             self.run(
                 0,
-                Command::AddMember { id: id.into(), kind, fields: MemberFields::default() },
+                members::AddMember { id: id.into(), kind, fields: MemberFields::default() },
             );
         }
         let settings = Settings {
@@ -119,14 +117,11 @@ impl Ground {
             ..Settings::default()
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2), MemberKey(3)]);
-        let room = match self.run(1, Command::CreateConversation { kind, settings, members }) {
-            Outcome::Conversation(made) => made,
-            other => panic!("{other:?}"),
-        };
+        let room = self.run(1, conversations::CreateConversation { kind, settings, members });
         let (member, participation) = (MemberKey(3), Participation::AlwaysListen);
         self.run(
             1,
-            Command::SetSeat {
+            conversations::SetSeat {
                 conversation: room.uid,
                 member,
                 participation,
@@ -143,15 +138,12 @@ impl Ground {
             participants: vec![MemberKey(3)],
             idempotency: None,
         };
-        let thread = match self.run(1, Command::OpenThread(Box::new(opening))) {
-            Outcome::Thread { thread, .. } => thread,
-            other => panic!("{other:?}"),
-        };
+        let thread = self.run(1, opening).thread;
         self.post(room.uid, Some(thread.uid), "in the thread");
         let (status, reason) = (Some(ThreadStatus::Blocked), "waiting".into());
         self.run(
             1,
-            Command::ChangeThread {
+            threads::ChangeThread {
                 thread: thread.uid,
                 status,
                 owner: None,
@@ -161,13 +153,13 @@ impl Ground {
             },
         );
         let content = Message { text: "@ada what is the hour?".into(), ..Message::default() };
-        self.run(1, Command::Edit { message: said, content });
+        self.run(1, messages::Edit { message: said, content });
         let (message, signal) = (said, Signal::Agree);
-        self.run(3, Command::React { message, signal, detail: None, on: true });
+        self.run(3, messages::React { message, signal, detail: None, on: true });
         for n in 0..100 {
             self.post(room.uid, None, &format!("number {n}"));
         }
-        self.run(1, Command::SetCursor { conversation: room.uid, read: Seq(7) });
+        self.run(1, conversations::SetCursor { conversation: room.uid, read: Seq(7) });
         room.key
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use chorus_core::ids::MemberKey;
 
-use super::queue::Job;
+use super::job::Job;
 
 /// Empty lines that are kept for the next member, so that a command by itself allocates none.
 const SPARE: usize = 256;

@@ -1,6 +1,7 @@
 //! The doctor finds each kind of damage and names where it is; and nothing where there is none.
 
-use chorus_core::command::{Command, OpenThread, Outcome};
+use chorus_core::command::OpenThread;
+use chorus_core::commands::{conversations, deliveries, messages};
 use chorus_core::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::reaction::Signal;
 use chorus_core::thread::ThreadKind;
@@ -24,13 +25,12 @@ fn lived_in() -> (tempfile::TempDir, ConversationKey) {
         participants: vec![ADA],
         idempotency: None,
     };
-    let opened = ground.ask(person(), Command::OpenThread(Box::new(opening))).unwrap();
-    assert!(matches!(opened, Outcome::Thread { .. }));
+    assert!(ground.ask(person(), opening).unwrap().opened);
     let react =
-        |on| Command::React { message: second.event.uid, signal: Signal::Agree, detail: None, on };
+        |on| messages::React { message: second.event.uid, signal: Signal::Agree, detail: None, on };
     ground.ask(by(ADA), react(true)).unwrap();
     ground.pass(2_000);
-    let dismissed = Command::Dispose {
+    let dismissed = deliveries::Dispose {
         event: first.event.uid,
         disposition: chorus_core::delivery::Disposition::Ignored,
         note: None,
@@ -38,7 +38,9 @@ fn lived_in() -> (tempfile::TempDir, ConversationKey) {
     ground.ask(by(ADA), dismissed).unwrap();
     ground.say(room.uid, "@bob and you?");
     ground.pass(2_000);
-    ground.ask(person(), Command::SetCursor { conversation: room.uid, read: Seq(3) }).unwrap();
+    ground
+        .ask(person(), conversations::SetCursor { conversation: room.uid, read: Seq(3) })
+        .unwrap();
     ground.writer.stop();
     (folder, room.key)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use chorus_core::command::{Command, Outcome};
+use chorus_core::commands::projects;
 use chorus_core::ids::Uid;
 use chorus_core::packed;
 use chorus_core::project::{Asked, Linking, Project, Task, TaskFields, TaskState};
@@ -11,10 +11,8 @@ use chorus_core::project::{Asked, Linking, Project, Task, TaskFields, TaskState}
 use crate::ground::{ADA, BOB, Ground, as_crashed, damage, doctor, person};
 
 fn ask(ground: &Ground, asked: Asked) -> (Arc<Project>, Option<Uid>) {
-    match ground.ask(person(), Command::Project(Box::new(asked))).unwrap() {
-        Outcome::Project { project, task } => (project, task),
-        other => panic!("{other:?}"),
-    }
+    let now = ground.ask(person(), projects::Project(asked)).unwrap();
+    (now.project, now.task)
 }
 
 fn task(ground: &Ground, project: Uid, on: &[Uid]) -> Uid {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc;
 
-use chorus_core::command::{Authority, By, Command, Drawn, Outcome, Post};
+use chorus_core::command::{Authority, By, Drawn, Post};
+use chorus_core::commands::{Command, conversations, directory};
 use chorus_core::conversation::{ConversationKind, Settings, Visibility};
 use chorus_core::error::Refusal;
 use chorus_core::event::Message;
@@ -94,7 +95,7 @@ pub(super) fn fill(data: &Path, messages: u64) -> Result<Vec<String>, String> {
     let (writer, _) = store.start(Box::new(drop)).map_err(|e| e.to_string())?;
     for n in 1..=PEOPLE {
         let (id, kind) = (format!("person{n}"), MemberKind::Human);
-        let add = Command::AddMember { id, kind, fields: MemberFields::default() };
+        let add = directory::AddMember { id, kind, fields: MemberFields::default() };
         ask(&writer, By::host(), add, draw(&clock))?;
     }
     let mut rooms = Vec::new();
@@ -105,11 +106,12 @@ pub(super) fn fill(data: &Path, messages: u64) -> Result<Vec<String>, String> {
             ..Settings::default()
         };
         let members = (1..=PEOPLE as u32).map(MemberKey).collect();
-        let make =
-            Command::CreateConversation { kind: ConversationKind::Channel, settings, members };
-        if let Outcome::Conversation(made) = ask(&writer, by(1), make, draw(&clock))? {
-            rooms.push(made.uid);
-        }
+        let make = conversations::CreateConversation {
+            kind: ConversationKind::Channel,
+            settings,
+            members,
+        };
+        rooms.push(ask(&writer, by(1), make, draw(&clock))?.uid);
     }
     let (answer, answered) = mpsc::channel::<Option<Refusal>>();
     let mut under_way = 0;
@@ -131,10 +133,9 @@ pub(super) fn fill(data: &Path, messages: u64) -> Result<Vec<String>, String> {
             audience: Default::default(),
         };
         let answer = answer.clone();
-        let command = Command::Post(Box::new(post));
-        writer.submit(by(1 + number % PEOPLE), command, draw(&clock), move |outcome| {
+        writer.submit(by(1 + number % PEOPLE), post, draw(&clock), move |done| {
             // Nobody listens any more after the first refusal.
-            let _ = answer.send(outcome.err());
+            let _ = answer.send(done.err().map(Refusal::from));
         });
         under_way += 1;
     }
@@ -161,9 +162,6 @@ fn by(member: u64) -> By {
     }
 }
 
-fn ask(writer: &Writer, by: By, command: Command, drawn: Drawn) -> Result<Outcome, String> {
-    let (answer, answered) = mpsc::channel();
-    writer.submit(by, command, drawn, move |outcome| drop(answer.send(outcome)));
-    let outcome = answered.recv().map_err(|_| "the writer ended")?;
-    outcome.map_err(|refusal| refusal.message)
+fn ask<C: Command>(writer: &Writer, by: By, command: C, drawn: Drawn) -> Result<C::Output, String> {
+    writer.execute(by, command, drawn).map_err(|why| Refusal::from(why).message)
 }

@@ -5,7 +5,6 @@
 //! it ([`crate::room::Room::has_left`]).
 
 use crate::attention::Rule;
-use crate::command::Outcome;
 use crate::commands::conversations::conversation::derived;
 use crate::commands::run::{Result, Run};
 use crate::conversation::ConversationKind;
@@ -20,7 +19,7 @@ impl Run<'_> {
         conversation: Uid,
         thread: Option<Uid>,
         member: MemberKey,
-    ) -> Result<Outcome> {
+    ) -> Result<()> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
         let thread = match thread {
@@ -47,7 +46,7 @@ impl Run<'_> {
             return Err(Refusal::not_found("member in this conversation").into());
         }
         self.withdraw(key, thread, member, self.drawn.uid)?;
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// By words: whoever a person has asked to leave leaves the line of talk where it was said. It is told of

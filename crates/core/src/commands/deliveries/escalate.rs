@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
-use crate::command::{Authority, Outcome};
+use crate::command::Authority;
 use crate::commands::run::{Result, Run};
+use crate::conversation::Conversation;
+use crate::delivery::Open;
 use crate::delivery::{Delivery, State};
 use crate::event::EventRef;
 use crate::ids::MemberKey;
@@ -83,7 +85,11 @@ impl Run<'_> {
 
     /// What is overdue, oldest first in each conversation, as far as it concerns a member: the one who holds
     /// it, those it was taken from, its author, and the leads. Without a member, all.
-    pub(crate) fn overdue(&mut self, member: Option<MemberKey>, limit: usize) -> Result<Outcome> {
+    pub(crate) fn overdue(
+        &mut self,
+        member: Option<MemberKey>,
+        limit: usize,
+    ) -> Result<Vec<(Arc<Conversation>, Open)>> {
         if member != Some(self.by.member) && self.by.authority != Authority::Auditor {
             self.must_govern()?;
         }
@@ -99,6 +105,6 @@ impl Run<'_> {
         });
         let found =
             concerns.take(limit).map(|(room, open)| (Arc::clone(&room.conversation), open.clone()));
-        Ok(Outcome::Waiting(found.collect()))
+        Ok(found.collect())
     }
 }

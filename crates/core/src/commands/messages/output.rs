@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::command::{Audience, ChannelDelivery, Outcome, Post};
+use crate::command::{Audience, ChannelDelivery, Post};
+use crate::commands::messages::Logged;
 use crate::commands::run::{Result, Run};
 use crate::delivery::{Delivery, Disposition};
 use crate::error::{Code, Refusal};
@@ -25,7 +26,7 @@ pub(crate) enum Published {
 impl Run<'_> {
     /// Keeps what is to be said when the run ends; the newest that says something counts. What could not be posted
     /// now is refused, and what was kept before stands.
-    pub(crate) fn emit_output(&mut self, message: Message) -> Result<Outcome> {
+    pub(crate) fn emit_output(&mut self, message: Message) -> Result<()> {
         let turn = self.by.turn.ok_or_else(|| {
             Refusal::invalid("emit_output is called in a turn: pass the turn's token as `turn`")
         })?;
@@ -60,7 +61,7 @@ impl Run<'_> {
         turn.go_on_with(me, at.seq);
         let message = Arc::new(post.message);
         turn.keep_output(Output { member: me, cause: at.seq, fence, message });
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// The member has reacted to a message: of the subject it has the turn of, that is an answer without words.
@@ -100,7 +101,7 @@ impl Run<'_> {
     }
 
     /// A run closes with a text: what it has put out is posted in its place.
-    pub(crate) fn close_run(&mut self, mut post: Post) -> Result<Outcome> {
+    pub(crate) fn close_run(&mut self, mut post: Post) -> Result<Logged> {
         let at = match (self.by.turn, post.in_reply_to) {
             (Some(turn), _) => Some(EventRef { conversation: turn.conversation, seq: turn.seq }),
             (None, Some(uid)) => Some(self.event_by_uid(uid, "event to reply to")?),
@@ -125,7 +126,7 @@ impl Run<'_> {
         let message = Message::clone(&output.message);
         let post = self.post_of_output(at, of.member, of.fence, message)?;
         match self.post(post) {
-            Ok(Outcome::Held(_)) => Ok(Published::As(Disposition::Deferred)),
+            Err(Failure::Held(_)) => Ok(Published::As(Disposition::Deferred)),
             Ok(_) => Ok(Published::As(Disposition::Responded)),
             Err(Failure::Refused(refusal)) => Ok(Published::Refused(refusal)),
             Err(unavailable) => Err(unavailable),

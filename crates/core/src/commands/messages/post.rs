@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::attention::directedness::{self, Said};
 use crate::attention::names::looks::is_unseen;
 use crate::attention::{Attention, Directedness, Intent, Rule};
-use crate::command::{Audience, Effect, Outcome, Post};
+use crate::command::{Audience, Effect, Post};
 use crate::commands::inboxes::Elsewhere;
+use crate::commands::messages::Logged;
 use crate::commands::messages::guard::Verdict;
 use crate::commands::messages::place::Place;
 use crate::commands::run::{Result, Run};
@@ -20,7 +21,7 @@ use crate::thread::ThreadStatus;
 use crate::work::text_field;
 
 impl Run<'_> {
-    pub(crate) fn post(&mut self, post: Post) -> Result<Outcome> {
+    pub(crate) fn post(&mut self, post: Post) -> Result<Logged> {
         self.send(post, None)
     }
 
@@ -29,7 +30,7 @@ impl Run<'_> {
         &mut self,
         post: Post,
         approved: Option<Option<EventRef>>,
-    ) -> Result<Outcome> {
+    ) -> Result<Logged> {
         self.send_from(post, approved, Elsewhere::default())
     }
 
@@ -39,16 +40,14 @@ impl Run<'_> {
         post: Post,
         approved: Option<Option<EventRef>>,
         elsewhere: Elsewhere,
-    ) -> Result<Outcome> {
+    ) -> Result<Logged> {
         let me = self.me()?;
         let place = self.place(&post)?;
         if let Some(outcome) = self.sent_before(&place, &post)? {
             return Ok(outcome);
         }
-        if approved.is_none()
-            && let Some(outcome) = self.asked_before(&post)?
-        {
-            return Ok(outcome);
+        if approved.is_none() {
+            self.asked_before(&post)?;
         }
         check_message(&post.message)?;
         self.check_assets(&post.message)?;
@@ -80,7 +79,7 @@ impl Run<'_> {
                     (None, Some(at)) => self.origin(at)?,
                     (carried, _) => carried,
                 };
-                return self.hold(place.key, post, source, answered);
+                return Err(self.hold(place.key, post, source, answered)?);
             }
         }
         let thread = match place.opens {
@@ -130,11 +129,11 @@ impl Run<'_> {
         if self.ws.is_paused(self.room(place.key), thread) != was_paused {
             self.review_pauses(place.key)?;
         }
-        Ok(Outcome::Logged { entry, duplicate: false })
+        Ok(Logged { entry, duplicate: false })
     }
 
     /// Who would be told; records nothing.
-    pub(crate) fn preview(&mut self, post: &Post) -> Result<Outcome> {
+    pub(crate) fn preview(&mut self, post: &Post) -> Result<Arc<Attention>> {
         let me = self.me()?;
         let place = self.place(post)?;
         check_message(&post.message)?;
@@ -148,11 +147,11 @@ impl Run<'_> {
         }
         let answers = verdict.cause.is_some_and(|cause| cause.conversation == place.key);
         self.check_wakes(&me, answers, &attention)?;
-        Ok(Outcome::Preview(Arc::new(attention)))
+        Ok(Arc::new(attention))
     }
 
     /// The same key with the same content is the same message; with other content it is a conflict.
-    pub(crate) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Outcome>> {
+    pub(crate) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Logged>> {
         let Some(idempotency) = post.idempotency else { return Ok(None) };
         let Some(seq) = self.room(place.key).sent.get(&idempotency.key) else { return Ok(None) };
         let at = EventRef { conversation: place.key, seq };
@@ -173,7 +172,7 @@ impl Run<'_> {
             .into());
         }
         let entry = self.entry(event)?;
-        Ok(Some(Outcome::Logged { entry, duplicate: true }))
+        Ok(Some(Logged { entry, duplicate: true }))
     }
 
     fn check_thread(&self, place: &Place) -> Result<()> {

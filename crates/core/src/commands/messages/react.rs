@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
-use crate::command::{Entry, Outcome, Recalled};
+use crate::command::{Entry, Recalled};
 use crate::commands::deliveries::dispose::Then;
 use crate::commands::deliveries::failure::Unanswered;
+use crate::commands::messages::Reacted;
 use crate::commands::messages::edit::hidden_as;
 use crate::commands::run::{Result, Run};
 use crate::delivery::{Delivery, Disposition};
@@ -26,7 +27,7 @@ impl Run<'_> {
         signal: Signal,
         detail: Option<Arc<str>>,
         on: bool,
-    ) -> Result<Outcome> {
+    ) -> Result<Reacted> {
         let at = self.event_by_uid(uid, "message")?;
         self.must_sit(at.conversation)?;
         let me = self.me()?;
@@ -73,7 +74,7 @@ impl Run<'_> {
             }
             _ => None,
         };
-        Ok(Outcome::Reacted { entry, disposition: settled })
+        Ok(Reacted { entry, disposition: settled })
     }
 
     fn log_reaction(

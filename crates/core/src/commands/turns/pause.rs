@@ -4,9 +4,10 @@
 use crate::attention::Attention;
 use crate::attention::directedness::add_budget_spent;
 use crate::budget::{self, Word};
-use crate::command::{Authority, Outcome};
+use crate::command::Authority;
 use crate::commands::messages::place::Place;
 use crate::commands::run::{Result, Run};
+use crate::commands::turns::Continued;
 use crate::delivery::{Delivery, Open};
 use crate::error::{Code, Refusal};
 use crate::event::{Change, EventRef, Message, is_talk};
@@ -137,7 +138,7 @@ impl Run<'_> {
 
     /// A person lets agents go on where they have paused, or have said all that a message of a person pays for. Where they
     /// have not, nothing changes.
-    pub(crate) fn go_on(&mut self, conversation: Uid, thread: Option<Uid>) -> Result<Outcome> {
+    pub(crate) fn go_on(&mut self, conversation: Uid, thread: Option<Uid>) -> Result<Continued> {
         let me = self.me()?;
         if me.is_agent() {
             return Err(only_people().into());
@@ -155,7 +156,7 @@ impl Run<'_> {
         }
         let room = self.room(key);
         let thread = thread.and_then(|t| room.threads.get(&t)).cloned();
-        Ok(Outcome::Continued { conversation: room.conversation.clone(), thread, was_paused })
+        Ok(Continued { conversation: room.conversation.clone(), thread, was_paused })
     }
 
     /// Who runs the room, and the lead, let a conversation go on that they have no seat in: they are told

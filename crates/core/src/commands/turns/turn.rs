@@ -6,7 +6,7 @@
 //! turn comes.
 
 use crate::attention::{Attention, Directedness, Policy, Rule, Told};
-use crate::command::{Outcome, Subject, Waits};
+use crate::command::{Subject, Waits};
 use crate::commands::messages::place::Place;
 use crate::commands::run::{Result, Run};
 use crate::conversation::Participation;
@@ -300,7 +300,7 @@ impl Run<'_> {
     }
 
     /// Who speaks about the subjects of a channel, and who waits.
-    pub(crate) fn turns(&mut self, conversation: Uid) -> Result<Outcome> {
+    pub(crate) fn turns(&mut self, conversation: Uid) -> Result<Vec<Subject>> {
         let key = self.room_by_uid(conversation)?;
         let room = self.room(key);
         let held = room.turns.subjects().filter(|(_, turn)| !turn.is_idle());
@@ -332,7 +332,7 @@ impl Run<'_> {
             let budget = turn.budget(&room.turn_rules());
             shown.push(Subject { root, thread, turn, budget, causes, waiting });
         }
-        Ok(Outcome::Turns(shown))
+        Ok(shown)
     }
 
     /// An operator takes a turn away: its run is taken back, and the next in line speaks.
@@ -341,7 +341,7 @@ impl Run<'_> {
         conversation: Uid,
         subject: Uid,
         member: MemberKey,
-    ) -> Result<Outcome> {
+    ) -> Result<()> {
         self.must_govern()?;
         let key = self.room_by_uid(conversation)?;
         let subject = self.subject_by_uid(key, subject)?;
@@ -357,7 +357,7 @@ impl Run<'_> {
             self.cancel_all(at, vec![before], "an operator took the turn away")?;
             self.settle(at, member, Disposition::Superseded)?;
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// A subject by the id of its root message, or of its thread.

@@ -14,7 +14,8 @@ use std::thread;
 use std::time::Duration;
 
 use chorus_core::asset::{Asset, Media};
-use chorus_core::command::{By, Command};
+use chorus_core::command::By;
+use chorus_core::commands::assets;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Hash;
 use chorus_core::ids::MemberKey;
@@ -136,7 +137,7 @@ impl App {
         }
         let made = unpacking.thumbnail(media, data).await.unwrap_or_default();
         let thumbnail = Arc::from(&*made);
-        let keep = Command::KeepThumbnail { hash, thumbnail };
+        let keep = assets::KeepThumbnail { hash, thumbnail };
         if let Err(refusal) = self.submit_redacted(By::host(), keep).await {
             // On a full disk, for instance. Whoever asked has it, and it is made again for the next.
             tracing::warn!(%refusal, "a small picture was not kept");

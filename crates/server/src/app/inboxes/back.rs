@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::command::{By, Command};
+use chorus_core::command::By;
+use chorus_core::commands::inboxes::{NoteTrouble, SendBack, SweepCallbacks};
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::Message;
 use chorus_core::ids::{ConversationKey, Prefix, Seq, Uid};
-use chorus_core::inbox::{Act, Inbox, Remote, Trouble};
+use chorus_core::inbox::{Inbox, Remote, Trouble};
 use chorus_store::{Line, Page, Start, StoredEntry};
 
 use crate::app::App;
@@ -48,7 +49,7 @@ impl App {
         if remote.sender == self.writer.host() {
             return Ok(true);
         }
-        match self.submit(By::host(), Command::SendBack { conversation: key }).await {
+        match self.submit(By::host(), SendBack { conversation: key }).await {
             Ok(_) => Ok(true),
             Err(refusal) if refusal.code == Code::Conflict => Ok(false),
             Err(refusal) => Err(refusal),
@@ -84,15 +85,15 @@ impl App {
         if current.is_some_and(|inbox| inbox.trouble.as_ref().is_some_and(known)) {
             return;
         }
-        let act = Act::Trouble { inbox: inbox.uid, what: what.into() };
-        if let Err(refusal) = self.submit(By::host(), Command::Inbox(Box::new(act))).await {
+        let trouble = NoteTrouble { inbox: inbox.uid, what: what.into() };
+        if let Err(refusal) = self.submit(By::host(), trouble).await {
             tracing::warn!(%refusal, "that something could not be sent back could not be noted");
         }
     }
 
     /// Drops callbacks that are over.
     pub(crate) async fn sweep_callbacks(&self) {
-        if let Err(refusal) = self.submit(By::host(), Command::SweepCallbacks).await {
+        if let Err(refusal) = self.submit(By::host(), SweepCallbacks).await {
             tracing::warn!(%refusal, "callbacks that are over could not be dropped");
         }
     }

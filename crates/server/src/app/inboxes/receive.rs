@@ -9,7 +9,8 @@ use std::sync::Arc;
 use axum::http::HeaderMap;
 use chorus_core::attention::names::looks::is_unseen;
 use chorus_core::attention::{Directedness, Policy};
-use chorus_core::command::{By, Command, Outcome};
+use chorus_core::command::By;
+use chorus_core::commands::inboxes::Receive;
 use chorus_core::endpoint::Secret;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::{Hash, Idempotency, Message, MessageKind};
@@ -23,8 +24,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{checks, hash};
+use crate::app::App;
 use crate::app::send::source_json;
-use crate::app::{App, unexpected};
 use crate::auth::Vault;
 use crate::limits::Wait;
 use crate::outward::check_url;
@@ -121,15 +122,10 @@ impl App {
             directedness: lowered(&extension),
             callback: self.auth.vault().seal(&came_with)?,
         };
-        match self.submit(By::host(), Command::Receive(Box::new(received))).await? {
-            Outcome::Logged { duplicate, .. } => {
-                if !duplicate {
-                    self.metrics.posted();
-                }
-                Ok(())
-            }
-            other => Err(unexpected(&other)),
+        if !self.submit(By::host(), Receive(received)).await?.duplicate {
+            self.metrics.posted();
         }
+        Ok(())
     }
 
     /// What is said: what the same author said just before, and then the text or the parts.

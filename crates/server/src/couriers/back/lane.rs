@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::command::{By, Command};
+use chorus_core::command::By;
+use chorus_core::commands::inboxes;
 use chorus_core::event::{Change, Event, MessageKind};
 use chorus_core::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::inbox::Inbox;
@@ -177,7 +178,7 @@ impl Lane {
     }
 
     async fn sent(&self, through: Seq) -> Option<()> {
-        let command = Command::SentBack { conversation: self.key, through };
+        let command = inboxes::SentBack { conversation: self.key, through };
         self.app.submit(By::host(), command).await.ok().map(drop)
     }
 }

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue};
-use chorus_core::command::{Authority, By, Command, Offer, Outcome};
+use chorus_core::command::{Authority, By, Offer};
+use chorus_core::commands::{directory, endpoints};
 use chorus_core::delivery::{Disposition, Retry};
 use chorus_core::endpoint::{Act, Endpoint, RUNTIME};
 use chorus_core::error::{Code, Refusal};
@@ -136,14 +137,14 @@ impl Lane {
             return None;
         }
         let by = By { member: member.key, session: None, authority: Authority::Worker, turn: None };
-        let open = Command::OpenSession {
+        let open = directory::OpenSession {
             uid: known.map(|s| s.uid),
             runtime: RUNTIME.to_owned(),
             managed: false,
             resumable: false,
         };
         let session = match app.change(by, open).await {
-            Ok(Outcome::Session(session)) => session,
+            Ok(session) => session,
             other => {
                 let code = other.err().map(|refusal| refusal.code);
                 tracing::debug!(?code, "an endpoint's session could not be opened");
@@ -375,7 +376,7 @@ impl Lane {
                 self.app.metrics.webhook(Posted::Refused);
                 self.health.refused("HTTP 410: it wants nothing more".to_owned(), now);
                 let (member, epoch) = (self.endpoint.member, self.endpoint.epoch);
-                let gone = Command::Endpoint { member, act: Box::new(Act::Gone { epoch }) };
+                let gone = endpoints::Endpoint { member, act: Act::Gone { epoch } };
                 if let Err(refusal) = self.app.change(By::host(), gone).await {
                     tracing::warn!(%refusal, "an endpoint that is gone could not be noted");
                 }
@@ -401,7 +402,7 @@ impl Lane {
                     let retry = Retry { failed, until, epoch };
                     if let Some(offer) = line.failed(retry) {
                         let (event, attempt) = (at(offer), offer.attempt);
-                        self.app.hand(held.by, Command::PostFailed { event, attempt, retry });
+                        self.app.hand(held.by, endpoints::PostFailed { event, attempt, retry });
                     }
                 }
                 return rest.map(End::Down);

@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chorus_core::command::{By, Command};
+use chorus_core::command::By;
+use chorus_core::commands::Command;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::event::EventRef;
 use chorus_core::ids::MemberKey;
@@ -92,14 +93,9 @@ impl Runs {
     }
 
     /// The same of a command that is given in a turn. Most commands are in none.
-    pub(crate) fn gives(&self, by: By, command: &Command) -> Result<(), Refusal> {
-        let Some(turn) = by.turn else { return Ok(()) };
-        match command {
-            Command::Post(_)
-            | Command::CloseRun(_)
-            | Command::PostUnasked(_)
-            | Command::React { .. }
-            | Command::EmitOutput { .. } => {
+    pub(crate) fn gives<C: Command>(&self, by: By) -> Result<(), Refusal> {
+        match by.turn {
+            Some(turn) if C::SPEAKS => {
                 self.says(by.member, EventRef { conversation: turn.conversation, seq: turn.seq })
             }
             _ => Ok(()),

@@ -6,19 +6,21 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chorus_core::command::{By, Command};
+use chorus_core::command::By;
+use chorus_core::commands::Command;
 
 use crate::app::App;
 
 const MOMENT: Duration = Duration::from_millis(1);
 
+/// Commands in the order in which they are to be handed on.
 #[derive(Default)]
-pub(crate) struct Taken(Mutex<Vec<(By, Command)>>);
+pub(crate) struct Taken(Mutex<Vec<Box<dyn FnOnce(&App) + Send>>>);
 
 /// Hands the command on, after those before it.
-pub(super) fn put(app: &Arc<App>, by: By, command: Command) {
+pub(super) fn put<C: Command>(app: &Arc<App>, by: By, command: C) {
     let mut waiting = app.webhooks.taken.0.lock().unwrap_or_else(PoisonError::into_inner);
-    waiting.push((by, command));
+    waiting.push(Box::new(move |app| app.hand(by, command)));
     if waiting.len() == 1 {
         let app = app.clone();
         tokio::spawn(async move {
@@ -32,7 +34,7 @@ pub(super) fn put(app: &Arc<App>, by: By, command: Command) {
 pub(super) fn flush(app: &App) {
     let mut waiting = app.webhooks.taken.0.lock().unwrap_or_else(PoisonError::into_inner);
     // Under the lock, so that two that flush do not mix.
-    for (by, command) in std::mem::take(&mut *waiting) {
-        app.hand(by, command);
+    for hand in std::mem::take(&mut *waiting) {
+        hand(app);
     }
 }

@@ -161,7 +161,7 @@ impl Run {
         self.workspace.set_shared(false);
         self.workspace.set_shared(true);
         match self.decide(&mut Vec::new(), 0, now) {
-            Ok(answers) => self.finish(Vec::new(), answers)?,
+            Ok(()) => self.finish(Vec::new())?,
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, Vec::new(), &why)?,
             // A room that fails by itself keeps nobody out for ever: it rests, and it is tried again.
             Err(broken) => {

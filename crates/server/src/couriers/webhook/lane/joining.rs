@@ -1,6 +1,7 @@
 //! What an author adds to a run that has said nothing yet (`runs` says which those are).
 
-use chorus_core::command::{By, Command, Offer, Outcome};
+use chorus_core::command::{By, Offer};
+use chorus_core::commands::deliveries;
 use chorus_core::delivery::Disposition;
 use chorus_core::ids::Timestamp;
 
@@ -63,8 +64,11 @@ impl Lane {
             taken::flush(&self.app);
             let disposition = Disposition::Superseded;
             let note = Some("delivered again with what its author said after it".into());
-            let ended = self.app.submit(by, Command::Dispose { event, disposition, note }).await;
-            if matches!(ended, Ok(Outcome::Disposed { disposition: Disposition::Superseded, .. })) {
+            let ended = self.app.submit(by, deliveries::Dispose { event, disposition, note }).await;
+            if matches!(
+                ended,
+                Ok(deliveries::Disposed { disposition: Disposition::Superseded, .. })
+            ) {
                 line.replace(at);
             }
         }

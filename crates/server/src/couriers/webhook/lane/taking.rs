@@ -1,7 +1,9 @@
 //! What becomes of a delivery at its agent: tried anew, taken, or given up.
 
 use chorus_core::attention::Policy;
-use chorus_core::command::{By, Command, Offer, Outcome};
+use chorus_core::command::{By, Offer};
+use chorus_core::commands::deliveries;
+use chorus_core::commands::endpoints::{GiveUp, GivenUp, PostAgain, PostedAgain};
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Refusal;
 use chorus_core::ids::Timestamp;
@@ -15,9 +17,9 @@ impl Lane {
     /// Whether what is next in a line is still to be posted. What was posted before is an attempt of its own now.
     pub(super) async fn is_to_be_posted(&self, by: By, line: &mut Line) -> Result<bool, Refusal> {
         let Some(offer) = line.posted_before() else { return Ok(true) };
-        let again = Command::PostAgain { event: at(offer) };
+        let again = PostAgain { event: at(offer) };
         match self.app.submit(by, again).await? {
-            Outcome::Attempt(attempt) => {
+            PostedAgain::Attempt(attempt) => {
                 line.renew(attempt);
                 Ok(true)
             }
@@ -52,11 +54,11 @@ impl Lane {
         }
         self.lately.insert(uid, (attempt, ends));
         let epoch = Some(self.endpoint.epoch);
-        taken::put(&self.app, by, Command::Accept { event, attempt, epoch });
+        taken::put(&self.app, by, deliveries::Accept { event, attempt, epoch });
         if let Some(disposition) = ends {
             let with_later = disposition == Disposition::Superseded;
             let note = with_later.then(|| "delivered with what its author said after it".into());
-            taken::put(&self.app, by, Command::Dispose { event: uid, disposition, note });
+            taken::put(&self.app, by, deliveries::Dispose { event: uid, disposition, note });
         }
     }
 
@@ -65,8 +67,8 @@ impl Lane {
         let mut given_up = None;
         if let Some(offer) = line.posted_before() {
             let (event, attempt) = (at(offer), offer.attempt);
-            match self.app.submit(by, Command::GiveUp { event, attempt }).await {
-                Ok(Outcome::Taken) => return self.taken(by, line, now),
+            match self.app.submit(by, GiveUp { event, attempt }).await {
+                Ok(GivenUp::Taken) => return self.taken(by, line, now),
                 Ok(_) => given_up = Some(event),
                 Err(_) => {}
             }
@@ -75,7 +77,7 @@ impl Lane {
             let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
             self.app.webhooks.runs.end(self.endpoint.member, event);
             if given_up != Some(event) {
-                self.app.hand(by, Command::GiveUp { event, attempt });
+                self.app.hand(by, GiveUp { event, attempt });
             }
         }
     }

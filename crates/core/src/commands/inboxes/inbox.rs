@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::command::{Audience, Authority, By, Effect, Outcome, Post, RemoteNews};
+use crate::command::{Audience, Authority, By, Effect, Post, RemoteNews};
 use crate::commands::conversations::conversation::{check_settings, derived};
+use crate::commands::messages::Logged;
 use crate::commands::messages::post::check_message;
 use crate::commands::run::{Result, Run};
 use crate::conversation::{ConversationKind, Settings, Visibility};
@@ -13,7 +14,7 @@ use crate::error::{Code, Refusal};
 use crate::event::{Change, Event, EventRef, Hash};
 use crate::ids::{ConversationKey, MemberKey, Seq, Uid};
 use crate::inbox::check_name;
-use crate::inbox::{Act, Callback, Channel, Checks, Inbox, Received, Remote, Trouble};
+use crate::inbox::{Callback, Channel, Checks, Inbox, Patch, Received, Remote, Trouble};
 use crate::limits;
 use crate::member::{MemberFields, MemberKind};
 
@@ -26,49 +27,48 @@ pub(crate) struct Elsewhere {
 }
 
 impl Run<'_> {
-    pub(crate) fn inbox(&mut self, act: Act) -> Result<Outcome> {
-        match act {
-            Act::Add { agent, name, secret, checks } => self.add_inbox(agent, name, secret, checks),
-            Act::Change { inbox, patch } => {
-                let mut inbox = self.inbox_to_keep(inbox)?;
-                if let Some(name) = patch.name.clone() {
-                    check_name(&name)?;
-                    inbox.name = name;
-                }
-                inbox.checks = inbox.checks.patched(patch);
-                inbox.checks.check()?;
-                Ok(self.put_inbox(inbox))
-            }
-            Act::Rotate { inbox, secret } => {
-                let inbox = self.inbox_to_keep(inbox)?;
-                self.must_be_new(&secret)?;
-                let rotated_at = Some(self.now);
-                Ok(self.put_inbox(Inbox { secret, rotated_at, ..inbox }))
-            }
-            Act::Remove { inbox } => {
-                let inbox = self.inbox_to_keep(inbox)?;
-                self.close_inbox(&inbox)?;
-                Ok(Outcome::Done)
-            }
-            Act::Trouble { inbox, what } => {
-                self.must_be_the_host()?;
-                let found = self.directory().inboxes.get(&inbox).cloned();
-                // It may have gone meanwhile.
-                let Some(inbox) = found else { return Ok(Outcome::Done) };
-                let at = self.now;
-                let trouble = Some(Trouble { at, what });
-                Ok(self.put_inbox(Inbox { trouble, ..Inbox::clone(&inbox) }))
-            }
+    pub(crate) fn change_inbox(&mut self, inbox: Uid, patch: Patch) -> Result<Arc<Inbox>> {
+        let mut inbox = self.inbox_to_keep(inbox)?;
+        if let Some(name) = patch.name.clone() {
+            check_name(&name)?;
+            inbox.name = name;
         }
+        inbox.checks = inbox.checks.patched(patch);
+        inbox.checks.check()?;
+        Ok(self.put_inbox(inbox))
     }
 
-    fn add_inbox(
+    pub(crate) fn rotate_inbox(&mut self, inbox: Uid, secret: Hash) -> Result<Arc<Inbox>> {
+        let inbox = self.inbox_to_keep(inbox)?;
+        self.must_be_new(&secret)?;
+        let rotated_at = Some(self.now);
+        Ok(self.put_inbox(Inbox { secret, rotated_at, ..inbox }))
+    }
+
+    pub(crate) fn remove_inbox(&mut self, inbox: Uid) -> Result<()> {
+        let inbox = self.inbox_to_keep(inbox)?;
+        self.close_inbox(&inbox)
+    }
+
+    /// What could not be sent back to the inbox's service.
+    pub(crate) fn note_trouble(&mut self, inbox: Uid, what: Arc<str>) -> Result<()> {
+        self.must_be_the_host()?;
+        let found = self.directory().inboxes.get(&inbox).cloned();
+        // It may have gone meanwhile.
+        if let Some(inbox) = found {
+            let trouble = Some(Trouble { at: self.now, what });
+            self.put_inbox(Inbox { trouble, ..Inbox::clone(&inbox) });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn add_inbox(
         &mut self,
         agent: MemberKey,
         name: Option<Arc<str>>,
         secret: Hash,
         checks: Checks,
-    ) -> Result<Outcome> {
+    ) -> Result<Arc<Inbox>> {
         self.must_be_member(agent)?;
         self.must_keep(agent)?;
         let found = self.directory().member(agent).cloned();
@@ -109,11 +109,11 @@ impl Run<'_> {
         Ok(member.key)
     }
 
-    fn put_inbox(&mut self, inbox: Inbox) -> Outcome {
+    fn put_inbox(&mut self, inbox: Inbox) -> Arc<Inbox> {
         let inbox = Arc::new(inbox);
         self.directory_mut().set_inbox(inbox.uid, Some(inbox.clone()));
         self.ws.changes.inboxes.push((inbox.uid, Some(inbox.clone())));
-        Outcome::Inbox(inbox)
+        inbox
     }
 
     fn close_inbox(&mut self, inbox: &Inbox) -> Result<()> {
@@ -172,7 +172,7 @@ impl Run<'_> {
     }
 
     /// A service delivers a message. The conversation is made when its channel is new.
-    pub(crate) fn receive(&mut self, received: Received) -> Result<Outcome> {
+    pub(crate) fn receive(&mut self, received: Received) -> Result<Logged> {
         self.must_be_the_host()?;
         let inbox = self.directory().inbox_of(&received.secret).cloned();
         let inbox = inbox.ok_or_else(|| Refusal::new(Code::Unauthorized, UNKNOWN))?;
@@ -200,7 +200,7 @@ impl Run<'_> {
         let callback = Callback { at: self.now, sealed: received.callback };
         let elsewhere = Elsewhere { hop: received.hop, callback: Some(callback.clone()) };
         let outcome = self.send_from(post, None, elsewhere)?;
-        if let Outcome::Logged { entry, duplicate: true } = &outcome {
+        if let Logged { entry, duplicate: true } = &outcome {
             // Services send fresh ones with each attempt.
             self.room_mut(key).keep_callback(entry.event.seq, callback);
         }
@@ -294,38 +294,38 @@ impl Run<'_> {
     }
 
     /// This host is to send what is owed, unless one that lives is at it.
-    pub(crate) fn send_back(&mut self, key: ConversationKey) -> Result<Outcome> {
+    pub(crate) fn send_back(&mut self, key: ConversationKey) -> Result<()> {
         self.must_be_the_host()?;
         self.load(key)?;
         let host = self.ws.host;
         let remote = self.room(key).remote.as_ref();
         let Some(other) = remote.map(|remote| remote.sender).filter(|sender| *sender != host)
         else {
-            return Ok(Outcome::Done);
+            return Ok(());
         };
         if self.facts.lives(other)? {
             return Err(Refusal::new(Code::Conflict, "another host sends it").into());
         }
         self.room_mut(key).note_sender(host);
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// Messages up to this one were sent to the service, or given up.
-    pub(crate) fn sent_back(&mut self, key: ConversationKey, through: Seq) -> Result<Outcome> {
+    pub(crate) fn sent_back(&mut self, key: ConversationKey, through: Seq) -> Result<()> {
         self.must_be_the_host()?;
         self.load(key)?;
         let sent = self.room(key).remote.as_ref().map(|remote| remote.sent);
         if sent.is_some_and(|sent| sent < through) {
             self.room_mut(key).note_sent(through);
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// Callbacks that are over are dropped when the batch is written.
-    pub(crate) fn sweep_callbacks(&mut self) -> Result<Outcome> {
+    pub(crate) fn sweep_callbacks(&mut self) -> Result<()> {
         self.must_be_the_host()?;
         self.ws.changes.sweep_callbacks = Some(self.now.plus(-limits::CALLBACK_MS));
-        Ok(Outcome::Done)
+        Ok(())
     }
 }
 
