@@ -6,12 +6,14 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 
-use chorus_core::command::{Authority, By, Drawn, Post};
 use chorus_core::commands::{Command, NotDone, conversations, directory};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::event::{Event, Idempotency, Message};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::event::{Event, Idempotency, Message};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::requests::Post;
+use chorus_core::model::seed::Drawn;
 use chorus_lab::lossy::{self, Disk};
 use chorus_store::{Line, ManualClock, Options, Page, Place, Start, Sync, Writer, doctor, open};
 

@@ -5,8 +5,8 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 
-use chorus_core::attention::names::looks::is_unseen;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::text::is_unseen;
 use serde::Serialize;
 
 use crate::failure::{Failure, Result};

@@ -10,17 +10,16 @@ mod retention;
 mod stop;
 mod verify;
 
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use arc_swap::ArcSwap;
-use chorus_core::conversation::ConversationKind;
-use chorus_core::error::Refusal;
-use chorus_core::ids::Prefix;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::Prefix;
 use chorus_store::postgres::{Address, AddressError};
 use chorus_store::search::Search;
 use chorus_store::{OpenError, Options, Readers, Writer};

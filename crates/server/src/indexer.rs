@@ -9,8 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use chorus_core::event::EventRef;
-use chorus_core::ids::ConversationKey;
+use chorus_core::model::ids::{ConversationKey, EventRef};
 use chorus_store::Readers;
 use chorus_store::search::Index;
 use tokio::sync::{oneshot, watch};

@@ -6,12 +6,13 @@
 use std::future::pending;
 
 use axum::body::{Body, Bytes};
-use chorus_core::asset::Media;
-use chorus_core::command::Authority;
-use chorus_core::endpoint::{Endpoint, Secret, State};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
-use chorus_core::member::{Directory, MemberFields, MemberKind};
+use chorus_core::model::asset::Media;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::endpoint::{Endpoint, Secret, State};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::state::directory::Directory;
 use futures_util::{FutureExt, stream};
 
 use crate::app::assets::picture::thumbnail;

@@ -10,13 +10,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use chorus_cluster::{Cluster, Durability};
-use chorus_core::command::{Authority, By, Drawn, Post};
 use chorus_core::commands::{conversations, directory};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::error::Refusal;
-use chorus_core::event::{Idempotency, Message};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::event::{Idempotency, Message};
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::requests::Post;
+use chorus_core::model::seed::Drawn;
 use chorus_store::postgres::Address;
 use chorus_store::{Options, Writer, open};
 

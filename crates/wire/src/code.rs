@@ -4,7 +4,7 @@
 //! (threads spec section 8, design section 4 "Errors"). JSON-RPC numbers lie in -32000..=-32099, which
 //! JSON-RPC 2.0 leaves to the server; numbers are never reused.
 
-pub use chorus_core::error::Code;
+pub use chorus_core::model::error::Code;
 
 /// What a door needs to know of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use chorus_core::command::{By, Drawn};
-use chorus_core::ids::{Timestamp, Uid};
+use chorus_core::model::caller::By;
+use chorus_core::model::ids::{Timestamp, Uid};
+use chorus_core::model::seed::Drawn;
 use chorus_core::queries;
 use chorus_server::{Config, Host, Running};
 use chorus_store::ManualClock;

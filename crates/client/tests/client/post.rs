@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use axum::{Json, Router};
 use chorus_client::{Client, Error, c2a};
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use serde_json::{Value, json};
 
 use crate::host::serve;

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::approval::{Approval, Arguments, Asked, Decided, Source, Standing};
-use crate::audit::{Act, Audit};
-use crate::command::Entry;
-use crate::command::{Authority, By, Post};
 use crate::commands::command::{Command, Done, not_shown};
 use crate::commands::gate::show::Origin;
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::delivery::Delivery;
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Uid};
-use crate::limits;
-use crate::workspace::Failure;
+use crate::model::approval::{Approval, Arguments, Asked, Decided, Source, Standing};
+use crate::model::audit::{Act, Audit};
+use crate::model::caller::{Authority, By};
+use crate::model::delivery::Delivery;
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Uid};
+use crate::model::limits;
+use crate::model::offer::Entry;
+use crate::model::requests::Post;
+use crate::state::workspace::Failure;
 
 /// A person has decided; what was sent thereby.
 #[derive(Clone, Debug)]

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::asset::{Asset, Kept, Media, file_name};
-use crate::audit::{Act, Audit};
 use crate::commands::command::{Command, Done, no_text, not_shown};
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::event::{Hash, Message};
-use crate::ids::{ConversationKey, MemberKey, Uid};
-use crate::limits::{ASSET_BYTES, ASSET_GRACE_MS, PINS};
+use crate::model::asset::{Asset, Kept, Media, file_name};
+use crate::model::audit::{Act, Audit};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Hash, Message};
+use crate::model::ids::{ConversationKey, MemberKey, Uid};
+use crate::model::limits::{ASSET_BYTES, ASSET_GRACE_MS, PINS};
 
 /// Keeps a file; the same of the same member again is the same file.
 #[derive(Clone)]

@@ -1,15 +1,17 @@
 //! What a command is: a value that says what is asked, what it gives, what the audit log keeps of it, which texts
 //! it brings, and how it is executed. Each family of commands implements this beside its rules.
 
-use crate::audit::Audit;
+use std::sync::Arc;
+
 use crate::commands::gate::words::Shown;
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::ids::{ConversationKey, MemberKey, Prefix};
-use crate::member::Directory;
-use crate::{approval::Approval, command::Entry};
-use std::sync::Arc;
+use crate::model::approval::Approval;
+use crate::model::audit::Audit;
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{ConversationKey, MemberKey, Prefix};
+use crate::model::offer::Entry;
+use crate::state::directory::Directory;
 
 /// Whom a command would give a seat, by conversation.
 pub(crate) type Seats = Vec<(ConversationKey, Vec<MemberKey>)>;

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::audit::Audit;
-use crate::command::Effect;
 use crate::commands::command::{Command, Done, not_shown};
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::digest::{Tally, Written};
-use crate::error::{Code, Refusal};
-use crate::ids::{ConversationKey, MemberKey, Uid};
-use crate::limits;
+use crate::model::audit::Audit;
+use crate::model::digest::{Tally, Written};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{ConversationKey, MemberKey, Uid};
+use crate::model::limits;
+use crate::state::effect::Effect;
 
 /// Keeps what a command made of a digest; for the host itself.
 #[derive(Clone)]

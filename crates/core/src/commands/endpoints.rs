@@ -3,17 +3,16 @@
 
 use std::sync::Arc;
 
-use crate::audit::{self, Audit};
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::deliveries::dispose::Then;
 use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Retry};
-use crate::endpoint::{self, Act};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{MemberKey, SessionKey, Timestamp};
-use crate::limits;
+use crate::model::audit::{self, Audit};
+use crate::model::delivery::{Delivery, Disposition, Retry};
+use crate::model::endpoint::{self, Act};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, MemberKey, SessionKey, Timestamp};
+use crate::model::limits;
 
 /// What came of giving up to send something to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

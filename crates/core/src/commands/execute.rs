@@ -1,13 +1,14 @@
 //! How a command is executed, and how time passes.
 
-use crate::audit::{Record, Weight};
-use crate::command::{Authority, By, Drawn, Facts, Unavailable};
 use crate::commands::command::{Command, NotDone};
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::Timestamp;
-use crate::workspace::{Failure, TimerKey, TimerOf, Tracked, Workspace};
+use crate::model::audit::{Record, Weight};
+use crate::model::caller::{Authority, By};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, Timestamp};
+use crate::model::seed::Drawn;
+use crate::state::facts::{Facts, Unavailable};
+use crate::state::workspace::{Failure, TimerKey, TimerOf, Tracked, Workspace};
 
 /// What became of a command.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! Entries of the audit log for what no command of the room does.
 
-use crate::audit::{self, Audit};
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::run::{Result, Run};
+use crate::model::audit::{self, Audit};
 
 /// Something for the audit log that no other command does.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::event::Message;
+use crate::model::event::Message;
 
 /// Blacks out the secrets of texts. Each method says how many secrets it found.
 pub trait Redact {

@@ -5,19 +5,61 @@
 
 use std::sync::Arc;
 
-use crate::approval::{Asked, Standing};
-use crate::audit::{Act, Audit};
-use crate::command::{Droppable, Held, HeldBy};
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::run::{Result, Run};
-use crate::conversation::Keep;
-use crate::error::{Code, Refusal};
-use crate::event::{Event, EventRef};
-use crate::ids::{ConversationKey, MemberKey, Seq, Uid};
-use crate::limits;
-use crate::room::Base;
-use crate::thread::ThreadStatus;
-use crate::workspace::Workspace;
+use crate::model::approval::{Asked, Standing};
+use crate::model::audit::{Act, Audit};
+use crate::model::base::Base;
+use crate::model::conversation::Keep;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Event;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Uid};
+use crate::model::limits;
+use crate::model::thread::ThreadStatus;
+use crate::state::workspace::Workspace;
+
+/// What can be dropped of a conversation's log now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Droppable {
+    pub base: Seq,
+    /// Up to where the next [`Trim`] may go; the base when there is nothing.
+    pub through: Seq,
+    /// What is older than need be kept and stays all the same.
+    pub held: Option<Held>,
+}
+
+/// The first event that must be kept although its time is over, with all that came after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub seq: Seq,
+    pub by: HeldBy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldBy {
+    /// Somebody owes something for it, or holds a claim on it.
+    Owed,
+    /// What was asked for in answer to it waits for a person.
+    Approval,
+    /// It is the beginning of a thread that is not done.
+    Thread,
+    /// Followers are still to be told of it.
+    Digest,
+    /// The log is damaged, perhaps there: what was made of its beginning would stand for it.
+    Damage,
+}
+
+impl HeldBy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Owed => "owed",
+            Self::Approval => "approval",
+            Self::Thread => "thread",
+            Self::Digest => "digest",
+            Self::Damage => "damage",
+        }
+    }
+}
 
 /// Drops the oldest events of a conversation up to this one; for the host itself.
 #[derive(Clone)]

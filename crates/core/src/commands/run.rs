@@ -4,15 +4,20 @@
 
 use std::sync::Arc;
 
-use crate::command::{Authority, By, Drawn, Effect, Entry, Facts, Recalled};
-use crate::conversation::Visibility;
-use crate::error::{Code, Refusal};
-use crate::event::{Event, EventRef};
-use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
-use crate::member::{Directory, Member};
-use crate::room::Room;
-use crate::thread::Thread;
-use crate::workspace::{Failure, Tracked, Workspace};
+use crate::model::caller::{Authority, By};
+use crate::model::conversation::Visibility;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Event;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::model::member::Member;
+use crate::model::offer::Entry;
+use crate::model::seed::Drawn;
+use crate::model::thread::Thread;
+use crate::state::directory::Directory;
+use crate::state::effect::Effect;
+use crate::state::facts::{Facts, Recalled};
+use crate::state::room::Room;
+use crate::state::workspace::{Failure, Tracked, Workspace};
 
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 

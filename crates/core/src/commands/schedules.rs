@@ -1,23 +1,22 @@
-//! Schedules of a channel: made and changed by members, fired by time ([`crate::schedule`]).
+//! Schedules of a channel: made and changed by members, fired by time ([`crate::model::schedule`]).
 
 use std::sync::Arc;
 
-use crate::audit::{Act, Audit};
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::gate::words::Shown;
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
 use crate::commands::stimuli::title::{headline, shortened};
-use crate::conversation::Conversation;
-use crate::delivery::{Disposition, Open};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Uid};
-use crate::limits;
-use crate::schedule::{Fired, Firing, NewSchedule, Schedule, SchedulePatch};
-use crate::stimulus::{Stimulus, StimulusKind, keys};
-use crate::thread::work::{Binding, BindingKind};
-use crate::workspace::Failure;
+use crate::model::audit::{Act, Audit};
+use crate::model::conversation::Conversation;
+use crate::model::delivery::{Disposition, Open};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, ThreadKey, Uid};
+use crate::model::limits;
+use crate::model::schedule::{Fired, Firing, NewSchedule, Schedule, SchedulePatch};
+use crate::model::stimulus::{Stimulus, StimulusKind, keys};
+use crate::model::thread::work::{Binding, BindingKind};
+use crate::state::workspace::Failure;
 
 /// A schedule as it is now.
 #[derive(Clone, Debug)]

@@ -2,22 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::attention::Attention;
-use crate::audit::Audit;
-use crate::command::{Droppable as Dropping, Offer, Post, Subject};
 use crate::commands::command::{Command, Done, no_text, not_shown};
+use crate::commands::deliveries::Offers;
 use crate::commands::redact::Redact;
+use crate::commands::retention::Droppable as Dropping;
 use crate::commands::run::{Result, Run};
-use crate::conversation::Conversation;
-use crate::delivery::Open;
-use crate::ids::{MemberKey, SessionKey, Uid};
-
-/// What is still to be offered to a session.
-#[derive(Clone, Debug)]
-pub struct Offers {
-    pub offers: Vec<Offer>,
-    pub more: bool,
-}
+use crate::commands::turns::Subject;
+use crate::model::attention::Attention;
+use crate::model::audit::Audit;
+use crate::model::conversation::Conversation;
+use crate::model::delivery::Open;
+use crate::model::ids::{MemberKey, SessionKey, Uid};
+use crate::model::requests::Post;
 
 /// Its answer comes after whatever was submitted before it has been answered and handed out.
 #[derive(Clone)]

@@ -1,13 +1,14 @@
 //! What people and agents do with their turns.
 
-use chorus_core::attention::{Directedness, Policy};
-use chorus_core::command::{By, Post, Turn};
 use chorus_core::commands::{NotDone, deliveries, messages};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{EventRef, Message};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::{Directedness, Policy};
+use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{EventRef, MemberKey, Uid};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::Post;
 
 use crate::tempers::Temper;
 use crate::world::World;

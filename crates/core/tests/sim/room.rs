@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::command::{By, Droppable};
-use chorus_core::commands::retention;
-use chorus_core::conversation::Keep;
-use chorus_core::error::Code;
-use chorus_core::ids::Seq;
-use chorus_core::packed;
-use chorus_core::queries;
-use chorus_core::room::{Base, Parts, Room};
+use chorus_core::commands::retention::{self, Droppable};
+use chorus_core::model::base::Base;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Keep;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Seq;
+use chorus_core::state::room::{Parts, Room};
+use chorus_core::{codec, queries};
 
 use crate::world::World;
 
@@ -105,7 +105,7 @@ fn a_base_is_what_its_events_came_to() {
             let from = all.values().filter(|e| e.conversation == key && e.seq <= base.seq);
             let from: Vec<_> = from.cloned().collect();
             assert_eq!(Base::moved(None, &conversation, &from), *base);
-            let read = packed::read_base(base.seq, base.hash, base.at, &packed::base(&base));
+            let read = codec::read_base(base.seq, base.hash, base.at, &codec::base(&base));
             assert_eq!(read.as_ref(), Ok(&*base));
             let room = world.ws.room(key).unwrap();
             assert_eq!(room.head.base, base.seq);

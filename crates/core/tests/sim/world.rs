@@ -3,15 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use chorus_core::command::{Authority, By, Drawn, Effect, Offer};
 use chorus_core::commands::{Command, NotDone, conversations, directory};
-use chorus_core::conversation::{ConversationKind, Participation, Settings, Visibility};
-use chorus_core::delivery::State;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, SessionKey, Timestamp, Uid};
-use chorus_core::member::{Directory, MemberFields, MemberKind};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Participation, Settings, Visibility};
+use chorus_core::model::delivery::State;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, SessionKey, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::offer::Offer;
+use chorus_core::model::seed::Drawn;
 use chorus_core::queries;
-use chorus_core::workspace::Workspace;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::effect::Effect;
+use chorus_core::state::workspace::Workspace;
 
 use crate::log::Log;
 use crate::tempers::{TEMPERS, Temper};

@@ -1,10 +1,10 @@
 //! Sections 14 and 15: acknowledgements that come late, or more than once.
 
 use chorus_core::commands::deliveries;
-use chorus_core::delivery::{Delivery, State};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::model::delivery::{Delivery, State};
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::reaction::Signal;
 
 use crate::house::{ALICE, BOB, House, SCOUT};
 

@@ -3,15 +3,15 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use chorus_core::approval::{Approval, Asked, Standing};
-use chorus_core::command::Audience;
 use chorus_core::commands::messages::{self, Logged};
 use chorus_core::commands::{NotDone, approvals};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Reason;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
+use chorus_core::model::approval::{Approval, Asked, Standing};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Reason;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::Audience;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 
@@ -88,7 +88,7 @@ fn what_everybody_there_could_read_anyway_does_not_wait() {
     house.post(SCOUT, Say::to(house.pair, "on it")).expect("in its own place");
     let narrow = house.conversation(
         "narrow",
-        chorus_core::conversation::ConversationKind::Channel,
+        chorus_core::model::conversation::ConversationKind::Channel,
         vec![ALICE, SCOUT],
     );
     let event = asked(&mut house, "and tell the others?");
@@ -153,8 +153,8 @@ fn a_person_decides_who_can_read_where_it_comes_from() {
     let before = house.fingerprint();
     assert_eq!(code(decide(&mut house, SCOUT, approval.uid, true)), Code::InsufficientAuthority);
     assert_eq!(code(decide(&mut house, REVIEWER, approval.uid, true)), Code::NotFound);
-    let bob = chorus_core::command::By {
-        authority: chorus_core::command::Authority::Worker,
+    let bob = chorus_core::model::caller::By {
+        authority: chorus_core::model::caller::Authority::Worker,
         ..house.by(BOB)
     };
     let yes = approvals::DecideApproval { approval: approval.uid, approved: true, reason: None };
@@ -229,8 +229,8 @@ fn what_was_said_to_some_of_a_room_waits_before_the_rest_of_it_reads_it() {
     let mut louder = Say::to(house.ops, "the key has changed").answering(event).under(1, 1);
     louder.0.audience = Audience::Only(vec![ALICE, REVIEWER]);
     let approval = held(send(&mut house, louder));
-    let bob = chorus_core::command::By {
-        authority: chorus_core::command::Authority::Worker,
+    let bob = chorus_core::model::caller::By {
+        authority: chorus_core::model::caller::Authority::Worker,
         ..house.by(BOB)
     };
     let yes = approvals::DecideApproval { approval: approval.uid, approved: true, reason: None };

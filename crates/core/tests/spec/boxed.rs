@@ -1,7 +1,7 @@
 //! Commands of several kinds in one list.
 
-use chorus_core::command::By;
 use chorus_core::commands::{Command, NotDone};
+use chorus_core::model::caller::By;
 
 use crate::house::House;
 

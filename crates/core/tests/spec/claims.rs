@@ -1,13 +1,13 @@
 //! Section 12: claims, turns and fences.
 
-use chorus_core::attention::Rule;
-use chorus_core::command::{By, Turn};
 use chorus_core::commands::deliveries::{self, Claimed};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::Rule;
+use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::reaction::Signal;
 
 use crate::house::{AGENTS, ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, at, code};
 

@@ -1,13 +1,13 @@
 //! Section 15: reminders, escalation, and its end.
 
-use chorus_core::attention::{Policy, Rule};
-use chorus_core::command::OpenThread;
 use chorus_core::commands::{deliveries, directory};
-use chorus_core::delivery::State;
-use chorus_core::error::Code;
-use chorus_core::ids::Uid;
-use chorus_core::limits;
-use chorus_core::thread::ThreadKind;
+use chorus_core::model::attention::{Policy, Rule};
+use chorus_core::model::delivery::State;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::limits;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::ThreadKind;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 
@@ -24,7 +24,7 @@ fn the_same_member_is_reminded_before_anybody_else_is_asked() {
         // What is offered again and not taken is offered again; scout takes it.
         let again = house.delivery(event, SCOUT).expect("its own").state;
         if let State::Offered { .. } = again {
-            let offer = chorus_core::command::Offer {
+            let offer = chorus_core::model::offer::Offer {
                 attempt: house.delivery(event, SCOUT).expect("its own").attempt,
                 ..first.clone()
             };

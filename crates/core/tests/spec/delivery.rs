@@ -1,10 +1,10 @@
 //! Sections 2, 9 and 14: order, offers, dispositions and receipts.
 
-use chorus_core::command::By;
 use chorus_core::commands::{deliveries, directory};
-use chorus_core::delivery::{Disposition, State};
-use chorus_core::error::Code;
-use chorus_core::ids::SessionKey;
+use chorus_core::model::caller::By;
+use chorus_core::model::delivery::{Disposition, State};
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::SessionKey;
 use chorus_core::queries;
 
 use crate::boxed::boxed;
@@ -20,7 +20,7 @@ fn what_is_unsettled_is_offered_in_order() {
     house.connect(SCOUT);
     let offered: Vec<_> = house.offers(SCOUT).iter().map(|o| o.entry.event.uid).collect();
     assert_eq!(offered, [first, second, third]);
-    house.react(SCOUT, second, chorus_core::reaction::Signal::Done).expect("its own");
+    house.react(SCOUT, second, chorus_core::model::reaction::Signal::Done).expect("its own");
     house.disconnect(SCOUT);
     house.connect(SCOUT);
     let offered: Vec<_> = house.offers(SCOUT).iter().map(|o| o.entry.event.uid).collect();
@@ -140,7 +140,7 @@ fn done_resolves_and_deferred_takes_it_on() {
     offers.iter().for_each(|o| drop(house.accept(o)));
     house.dispose(SCOUT, one, Disposition::Responded).expect("its own");
     house.dispose(SCOUT, two, Disposition::Deferred).expect("its own");
-    house.pass(chorus_core::limits::DEFERRAL_MS - 1_000);
+    house.pass(chorus_core::model::limits::DEFERRAL_MS - 1_000);
     assert!(house.offers(SCOUT).is_empty());
     let later = offers.iter().find(|o| o.entry.event.uid == two).expect("it was offered");
     house.reply(later, "now I have").expect("what was deferred may be answered");
@@ -202,16 +202,16 @@ fn a_session_goes_on_for_its_own_member_only() {
 fn what_is_too_large_is_refused_under_its_own_code() {
     let mut house = House::new();
     let before = house.fingerprint();
-    let huge = "x".repeat(chorus_core::limits::TEXT_BYTES + 1);
+    let huge = "x".repeat(chorus_core::model::limits::TEXT_BYTES + 1);
     assert_eq!(code(house.post(ALICE, Say::to(house.ops, &huge))), Code::PayloadTooLarge);
     let mut say = Say::to(house.ops, "small");
-    let metadata = "x".repeat(chorus_core::limits::METADATA_BYTES + 1);
+    let metadata = "x".repeat(chorus_core::model::limits::METADATA_BYTES + 1);
     say.0.message.metadata = Some(metadata.into());
     assert_eq!(code(house.post(ALICE, say)), Code::PayloadTooLarge);
     assert_eq!(code(house.post(ALICE, Say::to(house.ops, " \n "))), Code::ValidationError);
     for id in ["x".repeat(1 << 20), "two words".into(), String::new()] {
-        let kind = chorus_core::member::MemberKind::Agent;
-        let fields = chorus_core::member::MemberFields::default();
+        let kind = chorus_core::model::member::MemberKind::Agent;
+        let fields = chorus_core::model::member::MemberFields::default();
         let add = directory::AddMember { id, kind, fields };
         assert_eq!(code(house.run(By::host(), add)), Code::ValidationError);
     }

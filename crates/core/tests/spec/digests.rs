@@ -1,13 +1,13 @@
 //! Digests of followed channels.
 
-use chorus_core::attention::Policy;
-use chorus_core::command::By;
 use chorus_core::commands::digests;
-use chorus_core::conversation::Participation;
-use chorus_core::digest::Written;
-use chorus_core::error::Code;
-use chorus_core::ids::MemberKey;
-use chorus_core::limits;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Participation;
+use chorus_core::model::digest::Written;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::MemberKey;
+use chorus_core::model::limits;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, WRITER, code};
 

@@ -1,9 +1,9 @@
 //! Sections 16 and 17: what is taken back, changed and deleted.
 
-use chorus_core::attention::{Directedness, Policy, Rule};
 use chorus_core::commands::conversations;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
+use chorus_core::model::attention::{Directedness, Policy, Rule};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
 
 use crate::house::{ALICE, BOB, Cancelled, House, REVIEWER, SCOUT, Say, code};
 

@@ -1,17 +1,17 @@
 //! Sections 9, 12 and 15: what ends an obligation, and what does not.
 
-use chorus_core::attention::Directedness;
-use chorus_core::command::{Authority, By};
 use chorus_core::commands::{conversations, deliveries};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::delivery::{Disposition, State};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::MessageKind;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::member::MemberKind;
+use chorus_core::model::attention::Directedness;
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::delivery::{Disposition, State};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::member::MemberKind;
+use chorus_core::model::reaction::Signal;
 use chorus_core::queries;
-use chorus_core::reaction::Signal;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, at, code};
 
@@ -40,7 +40,7 @@ fn defer(house: &mut House, event: Uid, ms: i64) -> Result<Disposition, Refusal>
 }
 
 /// A question of alice's in her direct conversation with scout, which nobody is left to answer.
-fn dead(house: &mut House) -> (Uid, chorus_core::command::Offer) {
+fn dead(house: &mut House) -> (Uid, chorus_core::model::offer::Offer) {
     let pair = house.pair;
     let event = house.post(ALICE, Say::to(pair, "can you look at the build?")).expect("may speak");
     let offer = house.take(SCOUT);
@@ -201,7 +201,7 @@ fn a_cancellation_of_an_older_attempt_is_ignored() {
 // covers: ATT-394
 #[test]
 fn a_late_answer_ends_a_dead_letter() {
-    type How<'a> = &'a dyn Fn(&mut House, Uid, &chorus_core::command::Offer);
+    type How<'a> = &'a dyn Fn(&mut House, Uid, &chorus_core::model::offer::Offer);
     let reply: How<'_> = &|house, _, offer| {
         house.reply(offer, "it is green").expect("late");
     };
@@ -352,7 +352,7 @@ fn nobody_without_a_seat_has_to_answer() {
     assert!(house.delivery(event, ALICE).is_none(), "the lead could not answer there");
     assert!(is_dead(&house, event, SCOUT));
     let asked = house.event(event).seq;
-    let reported = |e: &&std::sync::Arc<chorus_core::event::Event>| {
+    let reported = |e: &&std::sync::Arc<chorus_core::model::event::Event>| {
         let message = e.change.message();
         message.is_some_and(|m| m.kind == MessageKind::System) && e.reply_to == Some(asked)
     };

@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
-use chorus_core::asset::Media;
-use chorus_core::command::{By, Offer, OpenThread, Turn};
 use chorus_core::commands::{
     approvals, assets, conversations, deliveries, messages, stimuli, threads,
 };
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::Message;
-use chorus_core::ids::{Seq, Uid};
-use chorus_core::limits;
+use chorus_core::model::asset::Media;
+use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{Seq, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::work::WorkChange;
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 use chorus_core::queries;
-use chorus_core::reaction::Signal;
-use chorus_core::thread::work::WorkChange;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
 
 use crate::boxed::{Boxed, boxed};
 use crate::house::{ALICE, House, SCOUT, Say, code, refusal};

@@ -4,21 +4,28 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::{Attention, Decision};
-use chorus_core::command::{Authority, By, Drawn, Effect, Offer, SettingsPatch, Turn};
-use chorus_core::commands::messages::Logged;
-use chorus_core::commands::{Command, NotDone, conversations, deliveries, directory, messages};
-use chorus_core::conversation::{ConversationKind, Participation, Replies, Settings, Visibility};
-use chorus_core::delivery::{Delivery, Disposition, Open};
-use chorus_core::digest::Digest;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{Event, EventRef, Message};
-use chorus_core::ids::{MemberKey, RoleKey, SessionKey, Timestamp, Uid};
-use chorus_core::member::{Directory, MemberFields, MemberKind};
+use chorus_core::commands::messages::{self, Logged};
+use chorus_core::commands::{Command, NotDone, conversations, deliveries, directory};
+use chorus_core::model::attention::{Attention, Decision};
+use chorus_core::model::caller::{Authority, By, Turn};
+use chorus_core::model::conversation::{
+    ConversationKind, Participation, Replies, Settings, Visibility,
+};
+use chorus_core::model::delivery::{Delivery, Disposition, Open};
+use chorus_core::model::digest::Digest;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::{Event, Message};
+use chorus_core::model::ids::{EventRef, MemberKey, RoleKey, SessionKey, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::seed::Drawn;
 use chorus_core::queries;
-use chorus_core::reaction::Signal;
-use chorus_core::room::{Parts, Room};
-use chorus_core::workspace::Workspace;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::effect::Effect;
+use chorus_core::state::room::{Parts, Room};
+use chorus_core::state::workspace::Workspace;
 
 use crate::log::Log;
 pub use crate::say::Say;

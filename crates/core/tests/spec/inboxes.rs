@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::{Directedness, Policy, Rule};
-use chorus_core::command::{Authority, By, RemoteNews};
 use chorus_core::commands::{conversations, directory, inboxes};
-use chorus_core::conversation::ConversationKind;
-use chorus_core::delivery::Disposition;
-use chorus_core::endpoint::Secret;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{Idempotency, Message};
-use chorus_core::ids::{MemberKey, Seq, Uid};
-use chorus_core::inbox::{Channel, Checks, Inbox, Patch, Received};
-use chorus_core::limits;
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::model::attention::{Directedness, Policy, Rule};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::endpoint::Secret;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::{Idempotency, Message};
+use chorus_core::model::ids::{MemberKey, Seq, Uid};
+use chorus_core::model::inbox::{Channel, Checks, Inbox, Patch, Received};
+use chorus_core::model::limits;
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::state::effect::RemoteNews;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, at, code};
 

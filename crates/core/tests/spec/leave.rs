@@ -1,14 +1,14 @@
 //! Agents that are asked to leave.
 
-use chorus_core::attention::{Mode, Policy, Rule};
-use chorus_core::command::OpenThread;
 use chorus_core::commands::conversations;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Change;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::reaction::Signal;
-use chorus_core::thread::ThreadKind;
+use chorus_core::model::attention::{Mode, Policy, Rule};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::ThreadKind;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 

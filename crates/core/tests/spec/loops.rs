@@ -1,15 +1,16 @@
 //! Loops of agents that take a new line of talk each time, or none: they end too (section 13).
 
-use chorus_core::attention::Policy;
-use chorus_core::command::{By, Home, OpenThread};
 use chorus_core::commands::{conversations, messages};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Message;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::thread::ThreadKind;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::{Home, OpenThread};
+use chorus_core::model::thread::ThreadKind;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 

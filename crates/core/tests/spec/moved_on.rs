@@ -1,11 +1,11 @@
 //! What its holder let go of: the turn passes with the obligation, and only a run's own calls show that it lives.
 
 use chorus_core::commands::deliveries;
-use chorus_core::delivery::State;
-use chorus_core::error::Code;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::model::delivery::State;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::reaction::Signal;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 

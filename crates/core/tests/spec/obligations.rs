@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::{Mode, Policy, Rule};
-use chorus_core::command::{By, Offer, Turn};
 use chorus_core::commands::{deliveries, messages};
-use chorus_core::delivery::{Delivery, Disposition, State};
-use chorus_core::error::Code;
-use chorus_core::event::Reason;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::{Mode, Policy, Rule};
+use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::delivery::{Delivery, Disposition, State};
+use chorus_core::model::error::Code;
+use chorus_core::model::event::Reason;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, at, code};
 
@@ -221,7 +222,7 @@ fn an_obligation_that_is_declined_or_set_aside_moves_on() {
     assert_eq!(holder(&house, event), [ALICE]);
     // Nobody is left but who asked: it is listed.
     let (two, guest) =
-        (house.pair, house.add_member("guest", chorus_core::member::MemberKind::Human));
+        (house.pair, house.add_member("guest", chorus_core::model::member::MemberKind::Human));
     assert_ne!(guest, ALICE);
     let event = house.post(ALICE, Say::to(two, "can you look at the build?")).expect("may speak");
     house.take(SCOUT);

@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::{Policy, Rule};
-use chorus_core::command::SettingsPatch;
 use chorus_core::commands::conversations;
 use chorus_core::commands::deliveries::{self, Disposed};
-use chorus_core::conversation::{Conversation, ConversationKind, Participation};
-use chorus_core::delivery::{Disposition, State};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::member::MemberKind;
+use chorus_core::model::attention::{Policy, Rule};
+use chorus_core::model::conversation::{Conversation, ConversationKind, Participation};
+use chorus_core::model::delivery::{Disposition, State};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::member::MemberKind;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::SettingsPatch;
 use chorus_core::queries;
-use chorus_core::reaction::Signal;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 

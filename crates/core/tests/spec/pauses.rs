@@ -1,17 +1,19 @@
 //! Section 13, the no-human budget: agents that talk without a person pause, and go on by a person's word.
 
-use chorus_core::attention::{Directedness, Rule};
-use chorus_core::command::{By, Offer, OpenThread, SettingsPatch};
 use chorus_core::commands::{conversations, directory, threads, turns};
-use chorus_core::conversation::ConversationKind;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::member::{MemberFields, MemberKind};
-use chorus_core::reaction::Signal;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
-use chorus_core::turn::RulesPatch;
+use chorus_core::model::attention::{Directedness, Rule};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::{OpenThread, SettingsPatch};
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+use chorus_core::model::turn::RulesPatch;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 
@@ -34,10 +36,10 @@ impl Line {
 
 /// A direct conversation of scout and reviewer that no person is in.
 fn dm(house: &mut House) -> Line {
-    let settings = chorus_core::conversation::Settings {
+    let settings = chorus_core::model::conversation::Settings {
         title: "two agents".into(),
-        visibility: chorus_core::conversation::Visibility::Private,
-        ..chorus_core::conversation::Settings::default()
+        visibility: chorus_core::model::conversation::Visibility::Private,
+        ..chorus_core::model::conversation::Settings::default()
     };
     let members = vec![REVIEWER];
     let command =

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use chorus_core::command::{OpenThread, SettingsPatch};
+use chorus_core::codec;
 use chorus_core::commands::projects::{self, ProjectState};
 use chorus_core::commands::{conversations, directory};
-use chorus_core::conversation::{ConversationKind, Participation};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Prefix, Uid};
-use chorus_core::packed;
-use chorus_core::project::{Asked, Linking, Project, Task, TaskFields, TaskState};
-use chorus_core::stimulus::{Stimulus, StimulusKind};
-use chorus_core::thread::ThreadKind;
+use chorus_core::model::conversation::{ConversationKind, Participation};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Prefix, Uid};
+use chorus_core::model::project::{Asked, Linking, Project, Task, TaskFields, TaskState};
+use chorus_core::model::requests::{OpenThread, SettingsPatch};
+use chorus_core::model::stimulus::{Stimulus, StimulusKind};
+use chorus_core::model::thread::ThreadKind;
 use proptest::prelude::*;
 
 use crate::boxed::boxed;
@@ -234,7 +234,7 @@ proptest! {
     ) {
         let mut house = House::new();
         let late: Vec<_> = ["late", "later"].into_iter().map(|id| {
-            house.add_member(id, chorus_core::member::MemberKind::Agent)
+            house.add_member(id, chorus_core::model::member::MemberKind::Agent)
         }).collect();
         let members = [ALICE, BOB, SCOUT, REVIEWER, WRITER, late[0], late[1]];
         let ids = ["alice", "bob", "scout", "reviewer", "writer", "late", "later"];
@@ -307,9 +307,9 @@ proptest! {
             let (projects, _) = all(&house);
             for project in &projects {
                 prop_assert_eq!(project.flaws(house.ws.directory()), Vec::<String>::new());
-                let mut read = packed::read_project(&packed::project(project)).unwrap();
+                let mut read = codec::read_project(&codec::project(project)).unwrap();
                 for task in project.tasks.values() {
-                    let task = packed::read_task(&packed::task(task)).unwrap();
+                    let task = codec::read_task(&codec::task(task)).unwrap();
                     read.tasks.insert(task.uid, Arc::new(task));
                 }
                 prop_assert_eq!(&read, &**project);

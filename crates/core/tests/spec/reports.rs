@@ -1,10 +1,10 @@
 //! Runs that fail, and who reads it (attention spec, "Dispositions").
 
 use chorus_core::commands::deliveries;
-use chorus_core::delivery::Disposition;
-use chorus_core::event::MessageKind;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
 
 use crate::house::{AGENTS, ALICE, House, SCOUT, Say};
 

@@ -1,11 +1,11 @@
 //! Schedules: each firing knows what came of it, also where the next has come before it is over.
 
-use chorus_core::command::SettingsPatch;
 use chorus_core::commands::{conversations, schedules};
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Uid;
-use chorus_core::schedule::{Fired, NewSchedule, Schedule, When};
-use chorus_core::stimulus::{RulesPatch, StimulusKind, StimulusState};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::schedule::{Fired, NewSchedule, Schedule, When};
+use chorus_core::model::stimulus::{RulesPatch, StimulusKind, StimulusState};
 
 use crate::house::{ALICE, BOB, House, REVIEWER, WRITER};
 use crate::projects::open_thread;

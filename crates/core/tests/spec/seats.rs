@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::By;
 use chorus_core::commands::{conversations, directory};
-use chorus_core::conversation::{Conversation, Participation, Terms, TermsPatch};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, SessionKey, Uid};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{Conversation, Participation, Terms, TermsPatch};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, SessionKey, Uid};
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, code};
 
@@ -146,7 +146,9 @@ fn what_is_set_about_a_seat_is_checked_stays_and_goes_with_it() {
 fn only_so_many_seats_of_a_channel_are_special() {
     let mut house = House::new();
     let agents: Vec<_> = (0..65)
-        .map(|n| house.add_member(&format!("agent{n}"), chorus_core::member::MemberKind::Agent))
+        .map(|n| {
+            house.add_member(&format!("agent{n}"), chorus_core::model::member::MemberKind::Agent)
+        })
         .collect();
     for (n, agent) in agents[..64].iter().enumerate() {
         set(&mut house, ALICE, *agent, called(&format!("one of many, {n}"))).unwrap();

@@ -1,18 +1,19 @@
 //! What an agent was told in private, and writes elsewhere.
 
-use chorus_core::approval::{Arguments, Asked};
-use chorus_core::command::{Audience, By, NewStimulus, OpenThread, Post, SettingsPatch};
 use chorus_core::commands::{
     NotDone, approvals, conversations, deliveries, directory, messages, schedules, stimuli, threads,
 };
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::Message;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::schedule::{NewSchedule, When};
-use chorus_core::thread::work::{Binding, BindingKind, WorkChange};
+use chorus_core::model::approval::{Arguments, Asked};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::{Audience, NewStimulus, OpenThread, Post, SettingsPatch};
+use chorus_core::model::schedule::{NewSchedule, When};
+use chorus_core::model::thread::work::{Binding, BindingKind, WorkChange};
 
 use crate::boxed::{Boxed, boxed};
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
@@ -172,7 +173,7 @@ fn a_private_conversation_is_opened_to_all_by_a_person_only() {
     let settings =
         || SettingsPatch { visibility: Some(Visibility::Public), ..SettingsPatch::default() };
     let change = |settings| conversations::ChangeConversation { conversation: narrow, settings };
-    let boss = chorus_core::command::Authority::Orchestrator;
+    let boss = chorus_core::model::caller::Authority::Orchestrator;
     let by = By { authority: boss, ..house.by(SCOUT) };
     assert!(held(house.try_run(by, change(settings()))));
     house.run(house.by(ALICE), change(settings())).expect("a person");

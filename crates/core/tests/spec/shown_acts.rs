@@ -1,23 +1,24 @@
 //! What an agent does that shows as much as a message: seats in private conversations, and what stands in a channel
 //! under its name.
 
-use chorus_core::command::{By, OpenThread};
 use chorus_core::commands::{NotDone, approvals, conversations, projects, threads};
-use chorus_core::conversation::ConversationKind;
-use chorus_core::delivery::Disposition;
-use chorus_core::event::Message;
-use chorus_core::ids::MemberKey;
-use chorus_core::limits;
-use chorus_core::member::Directory;
-use chorus_core::project::{Asked as OfProject, Linking};
-use chorus_core::reaction::Signal;
-use chorus_core::workspace::Workspace;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::MemberKey;
+use chorus_core::model::limits;
+use chorus_core::model::project::{Asked as OfProject, Linking};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::workspace::Workspace;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER};
 use crate::shown::{held, off};
 
 fn orchestrates(house: &House, member: MemberKey) -> By {
-    By { authority: chorus_core::command::Authority::Orchestrator, ..house.by(member) }
+    By { authority: chorus_core::model::caller::Authority::Orchestrator, ..house.by(member) }
 }
 
 // covers: ATT-430
@@ -39,7 +40,7 @@ fn an_agent_seats_nobody_where_messages_are_that_they_could_not_read() {
     };
     assert!(!held(house.try_run(by, seat(narrow, REVIEWER))), "who reads there anyway");
     assert!(!held(house.try_run(by, seat(house.ops, WRITER))));
-    let sits = |room: &chorus_core::room::Room| {
+    let sits = |room: &chorus_core::state::room::Room| {
         room.conversation.uid == narrow && room.roster.contains_key(&BOB)
     };
     assert!(!house.ws.rooms().any(sits));
@@ -133,7 +134,7 @@ fn where_every_message_waits_so_does_what_says_the_same() {
         })
     };
     let project = house.run(house.by(ALICE), create(None)).expect("a project").project.uid;
-    let fields = |title: Option<&str>, state| chorus_core::project::TaskFields {
+    let fields = |title: Option<&str>, state| chorus_core::model::project::TaskFields {
         title: title.map(Into::into),
         state,
         ..Default::default()
@@ -151,17 +152,17 @@ fn where_every_message_waits_so_does_what_says_the_same() {
         idempotency: None,
     };
     let thread = house.run(house.by(ALICE), opening).expect("a person opens it").thread;
-    let rules = chorus_core::approval::Rules { all_sends: true, ..Default::default() };
+    let rules = chorus_core::model::approval::Rules { all_sends: true, ..Default::default() };
     house.ws = std::mem::replace(&mut house.ws, Workspace::new(Directory::default(), 0))
         .with_approvals(rules);
     let by = orchestrates(&house, SCOUT);
     assert!(held(house.try_run(by, create(Some("off we go")))));
-    let done = fields(None, Some(chorus_core::project::TaskState::Done));
+    let done = fields(None, Some(chorus_core::model::project::TaskState::Done));
     let done = OfProject::ChangeTask { project, task, fields: done };
     assert!(held(house.try_run(by, projects::Project(done))));
     let change = threads::ChangeThread {
         thread: thread.uid,
-        status: Some(chorus_core::thread::ThreadStatus::Resolved),
+        status: Some(chorus_core::model::thread::ThreadStatus::Resolved),
         owner: None,
         reason: "it is washed".into(),
         summary: None,

@@ -1,15 +1,16 @@
 //! Threads that fall silent are asked, once, what became of them.
 
-use chorus_core::command::{OpenThread, SettingsPatch};
-use chorus_core::commands::{conversations, directory, stimuli, threads};
-use chorus_core::conversation::Conversation;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Event;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::stimulus::{RulesPatch, Stimulus, StimulusKind, StimulusState};
-use chorus_core::thread::work::{WorkChange, WorkStatus};
-use chorus_core::thread::{ThreadKind, ThreadStatus};
 use std::sync::Arc;
+
+use chorus_core::commands::{conversations, directory, stimuli, threads};
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Event;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::requests::{OpenThread, SettingsPatch};
+use chorus_core::model::stimulus::{RulesPatch, Stimulus, StimulusKind, StimulusState};
+use chorus_core::model::thread::work::{WorkChange, WorkStatus};
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 use crate::stimuli::{said, stimuli};
@@ -152,7 +153,9 @@ fn it_is_the_leads_word_else_that_of_who_began_the_thread() {
     };
     assert_eq!(ask(lead), Some(BOB), "the channel's lead");
     let nobody = |house: &mut House| {
-        house.run(chorus_core::command::By::host(), directory::SetLead { member: None }).unwrap();
+        house
+            .run(chorus_core::model::caller::By::host(), directory::SetLead { member: None })
+            .unwrap();
     };
     assert_eq!(ask(nobody), Some(BOB), "who began the thread");
 

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::{By, NewStimulus, OpenThread};
 use chorus_core::commands::{stimuli, threads};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{Change, Event, Message, MessageKind};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::stimulus::{Stimulus, StimulusKind, StimulusState, queue};
-use chorus_core::thread::work::{WorkChange, WorkStatus};
-use chorus_core::thread::{Thread, ThreadKind, ThreadStatus};
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::{Change, Event, Message, MessageKind};
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::{NewStimulus, OpenThread};
+use chorus_core::model::stimulus::{Stimulus, StimulusKind, StimulusState, queue};
+use chorus_core::model::thread::work::{WorkChange, WorkStatus};
+use chorus_core::model::thread::{Thread, ThreadKind, ThreadStatus};
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, code};
 
@@ -337,7 +338,7 @@ fn bad_stimuli_change_nothing() {
         note: None,
     };
     house.run(house.by(ALICE), close).unwrap();
-    let stranger = house.add_member("stranger", chorus_core::member::MemberKind::Agent);
+    let stranger = house.add_member("stranger", chorus_core::model::member::MemberKind::Agent);
     let base = idea(&house, "hello");
     let before = house.fingerprint();
     for (by, bad, expect) in [

@@ -1,20 +1,20 @@
 //! Stimuli of agents, judged as their messages are.
 
-use chorus_core::attention::Policy;
-use chorus_core::command::NewStimulus;
+use chorus_core::codec;
 use chorus_core::commands::{schedules, stimuli};
-use chorus_core::error::Code;
-use chorus_core::limits;
-use chorus_core::packed;
-use chorus_core::schedule::{NewSchedule, Schedule, SchedulePatch, When};
-use chorus_core::stimulus::{Chain, StimulusState};
-use chorus_core::thread::ThreadKind;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::error::Code;
+use chorus_core::model::limits;
+use chorus_core::model::requests::NewStimulus;
+use chorus_core::model::schedule::{NewSchedule, Schedule, SchedulePatch, When};
+use chorus_core::model::stimulus::{Chain, StimulusState};
+use chorus_core::model::thread::ThreadKind;
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, WRITER, code};
 use crate::stimuli::{ask, idea, said, stimuli};
 
-fn thread(house: &mut House, kind: ThreadKind) -> chorus_core::ids::Uid {
-    let opening = chorus_core::command::OpenThread {
+fn thread(house: &mut House, kind: ThreadKind) -> chorus_core::model::ids::Uid {
+    let opening = chorus_core::model::requests::OpenThread {
         home: house.ops.into(),
         root: None,
         title: "talk".into(),
@@ -115,7 +115,7 @@ fn a_schedule_keeps_the_hop_of_its_turn_in_its_row_and_in_its_firings() {
     let made = house.run(house.by(ALICE), add(new(Some(SCOUT)))).expect("a person");
     let hers = made.schedule;
     assert_eq!(hers.chain, None, "a person has asked");
-    let read = |schedule: &Schedule| packed::read_schedule(&packed::schedule(schedule));
+    let read = |schedule: &Schedule| codec::read_schedule(&codec::schedule(schedule));
     for schedule in [&*schedule, &*hers] {
         assert_eq!(read(schedule), Ok(schedule.clone()));
     }

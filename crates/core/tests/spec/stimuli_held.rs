@@ -1,13 +1,13 @@
 //! What the host makes while a channel's queue is full: it is held, and said when there is room.
 
-use chorus_core::command::SettingsPatch;
 use chorus_core::commands::{conversations, stimuli, threads};
-use chorus_core::error::Code;
-use chorus_core::ids::Uid;
-use chorus_core::limits;
-use chorus_core::project::TaskState;
-use chorus_core::stimulus::{RulesPatch, StimulusKind, StimulusState, queue};
-use chorus_core::thread::work::{WorkChange, WorkStatus};
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::limits;
+use chorus_core::model::project::TaskState;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::stimulus::{RulesPatch, StimulusKind, StimulusState, queue};
+use chorus_core::model::thread::work::{WorkChange, WorkStatus};
 
 use crate::house::{ALICE, House, SCOUT, WRITER, code};
 use crate::projects::{create, linking, open_thread, set, task};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::{NewStimulus, SettingsPatch};
 use chorus_core::commands::conversations;
-use chorus_core::conversation::Conversation;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Timestamp, Uid};
-use chorus_core::stimulus::{RulesPatch, Stimulus, StimulusKind, StimulusState, keys};
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Timestamp, Uid};
+use chorus_core::model::requests::{NewStimulus, SettingsPatch};
+use chorus_core::model::stimulus::{RulesPatch, Stimulus, StimulusKind, StimulusState, keys};
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, code};
 use crate::stimuli::{ask, idea, said};

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::{By, OpenThread};
+use chorus_core::codec;
 use chorus_core::commands::messages;
 use chorus_core::commands::threads::{self, ThreadState};
-use chorus_core::conversation::Conversation;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{Change, EventRef, Reason};
-use chorus_core::ids::Uid;
-use chorus_core::limits;
-use chorus_core::packed;
-use chorus_core::room::Room;
-use chorus_core::thread::work::{Binding, BindingKind, Report, WorkChange, WorkStatus};
-use chorus_core::thread::{Thread, ThreadKind, ThreadStatus};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::{Change, Reason};
+use chorus_core::model::ids::{EventRef, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::work::{Binding, BindingKind, Report, WorkChange, WorkStatus};
+use chorus_core::model::thread::{Thread, ThreadKind, ThreadStatus};
+use chorus_core::state::room::Room;
 use proptest::prelude::*;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
@@ -140,7 +141,7 @@ fn work_is_bounded_and_a_closed_threads_stays_as_it_is() {
     }
     close(&mut house, deploy, ThreadStatus::Closed).unwrap();
     assert_eq!(code(work(&mut house, alice, deploy, report("0", "more"))), Code::Conflict);
-    let stranger = house.add_member("stranger", chorus_core::member::MemberKind::Agent);
+    let stranger = house.add_member("stranger", chorus_core::model::member::MemberKind::Agent);
     let by = house.by(stranger);
     assert_eq!(code(work(&mut house, by, deploy, report("0", "mine"))), Code::NotFound);
     assert!(house.fingerprint() > before, "but for the closing");
@@ -225,8 +226,8 @@ fn replayed(house: &House, conversation: &Conversation) -> Room {
     let from = EventRef { conversation: conversation.key, seq: Default::default() };
     let events = house.log.events.range(from..);
     for (_, event) in events.take_while(|(at, _)| at.conversation == conversation.key) {
-        let body = packed::body(&event.change);
-        assert_eq!(packed::read_body(event.change.code(), &body).as_ref(), Ok(&event.change));
+        let body = codec::body(&event.change);
+        assert_eq!(codec::read_body(event.change.code(), &body).as_ref(), Ok(&event.change));
         room.apply(event);
     }
     room
@@ -262,8 +263,8 @@ proptest! {
         let again = replayed(&house, &room.conversation);
         prop_assert_eq!(&again.threads, &room.threads);
         for thread in room.threads.values() {
-            let bytes = packed::work(&thread.work);
-            prop_assert_eq!(packed::read_work(&bytes), Ok((*thread.work).clone()));
+            let bytes = codec::work(&thread.work);
+            prop_assert_eq!(codec::read_work(&bytes), Ok((*thread.work).clone()));
         }
     }
 }

@@ -1,16 +1,16 @@
 //! `spec/channels.md`, "Turns": one speaks at a time about a subject, what a person's message pays for is not
 //! overspent, and nothing of it is lost.
 
-use chorus_core::attention::{Directedness, Rule};
-use chorus_core::command::SettingsPatch;
 use chorus_core::commands::{conversations, turns};
-use chorus_core::conversation::Replies;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::Change;
-use chorus_core::ids::{MemberKey, Seq, Timestamp, Uid};
-use chorus_core::limits;
-use chorus_core::turn::{Candidate, Lease, Rules, RulesPatch, Turn};
+use chorus_core::model::attention::{Directedness, Rule};
+use chorus_core::model::conversation::Replies;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::{MemberKey, Seq, Timestamp, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::turn::{Candidate, Lease, Rules, RulesPatch, Turn};
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, WRITER, code};
 

@@ -3,16 +3,19 @@
 
 use std::collections::VecDeque;
 
-use chorus_core::command::{By, Offer, SettingsPatch, Subject};
-use chorus_core::commands::{Command, conversations, deliveries, messages, turns};
-use chorus_core::conversation::{Participation, Replies, TermsPatch};
-use chorus_core::delivery::{Disposition, Open};
-use chorus_core::event::Message;
-use chorus_core::ids::{MemberKey, Uid};
+use chorus_core::commands::turns::{self, Subject};
+use chorus_core::commands::{Command, conversations, deliveries, messages};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{Participation, Replies, TermsPatch};
+use chorus_core::model::delivery::{Disposition, Open};
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::turn::RulesPatch;
 use chorus_core::queries;
-use chorus_core::reaction::Signal;
-use chorus_core::room::turns::takes_turns;
-use chorus_core::turn::RulesPatch;
+use chorus_core::state::room::turns::takes_turns;
 use proptest::prelude::*;
 
 use crate::house::{AGENTS, ALICE, BOB, House, Say};

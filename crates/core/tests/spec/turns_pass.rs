@@ -1,16 +1,17 @@
 //! `spec/channels.md`, "Turns always pass": whatever ends a run lets the next speak in the same command, people never
 //! hold a turn, and what is known of turns outlives the host.
 
-use chorus_core::attention::Policy;
-use chorus_core::command::{Offer, SettingsPatch};
 use chorus_core::commands::{conversations, deliveries, directory};
-use chorus_core::conversation::{Participation, Replies, TermsPatch};
-use chorus_core::delivery::{Disposition, State};
-use chorus_core::error::Code;
-use chorus_core::event::MessageKind;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::conversation::{Participation, Replies, TermsPatch};
+use chorus_core::model::delivery::{Disposition, State};
+use chorus_core::model::error::Code;
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::SettingsPatch;
 
 use crate::house::{AGENTS, ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 
@@ -249,11 +250,11 @@ fn an_event_that_obliges_somebody_counts_like_chat() {
 #[test]
 fn agents_do_not_talk_for_ever_in_events() {
     let mut house = House::new();
-    let opening = chorus_core::command::OpenThread {
+    let opening = chorus_core::model::requests::OpenThread {
         home: house.ops.into(),
         root: None,
         title: "incident".into(),
-        kind: chorus_core::thread::ThreadKind::Incident,
+        kind: chorus_core::model::thread::ThreadKind::Incident,
         owner: None,
         participants: vec![SCOUT, REVIEWER],
         idempotency: None,

@@ -1,12 +1,12 @@
 //! A message is one subject in all its versions, and a thread that is closed leaves nothing owed in it.
 
-use chorus_core::command::OpenThread;
 use chorus_core::commands::threads;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::ids::Uid;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 use chorus_core::queries;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 
@@ -24,7 +24,7 @@ fn thread_of(house: &House, uid: Uid) -> Uid {
     room.threads[&event.thread.expect("in a thread")].uid
 }
 
-fn close(house: &mut House, by: chorus_core::command::By, thread: Uid) {
+fn close(house: &mut House, by: chorus_core::model::caller::By, thread: Uid) {
     let (status, reason) = (Some(ThreadStatus::Closed), "done".into());
     let close =
         threads::ChangeThread { thread, status, owner: None, reason, summary: None, note: None };

@@ -1,11 +1,11 @@
 //! What waits for a person: asked for, shown to those who may decide, decided (design section 5, "Approvals").
 
-use chorus_core::approval::{Approval, Asked, Standing};
-use chorus_core::command::Authority;
 use chorus_core::commands::approvals::{self, ApprovalDecision, DecideApproval};
-use chorus_core::error::Refusal;
-use chorus_core::ids::Prefix;
-use chorus_core::limits;
+use chorus_core::model::approval::{Approval, Asked, Standing};
+use chorus_core::model::caller::Authority;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::Prefix;
+use chorus_core::model::limits;
 use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::rest::approvals::{self as rest, Approvals, Decision, ListApprovals};
 use chorus_wire::{canonical, jsonrpc};

@@ -3,11 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use chorus_core::audit::{Act, Note, Record};
-use chorus_core::command::{Authority, By};
 use chorus_core::commands::notes;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::model::audit::{Act, Note, Record};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Prefix, Timestamp, Uid};
 use chorus_store::{AuditPlace, Trace};
 use chorus_wire::rest::audit::{Audit, Head, Heads, ListAudit, SignedHeads};
 

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use chorus_core::commands::deliveries;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Prefix, Seq, Uid};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Prefix, Seq, Uid};
 use chorus_wire::attention::descriptors::KEY_BYTES;
 use chorus_wire::rest::messages::NewMessage;
 use chorus_wire::webhook::{CallbackEvent, Lifecycle, StandingCallback};

@@ -3,20 +3,19 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use chorus_core::attention::names::fold;
-use chorus_core::attention::names::looks::look_alike;
-use chorus_core::command::SettingsPatch;
 use chorus_core::commands::conversations::{
     self as commands, ChangeConversation, CreateConversation, RemoveSeat, SetSeat,
 };
-use chorus_core::conversation::{
+use chorus_core::language::names::fold;
+use chorus_core::language::names::looks::look_alike;
+use chorus_core::model::conversation::{
     Conversation, ConversationKind, Keep, Replies, Settings, TermsPatch, Visibility,
 };
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Uid;
-use chorus_core::limits;
-use chorus_core::stimulus;
-use chorus_core::turn::RulesPatch;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Uid;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::turn::RulesPatch;
+use chorus_core::model::{limits, stimulus};
 use chorus_wire::rest::channels::{
     Channel, ChannelPatch, Channels, Display, Leave, ListChannels, NewChannel, Seat, SeatPut,
     StimuliPatch, TurnsPatch,
@@ -268,7 +267,7 @@ fn keep(text: &str) -> Result<Keep, Refusal> {
 fn settings(
     kind: ConversationKind,
     new: &NewChannel,
-    stream: Option<chorus_core::ids::StreamKey>,
+    stream: Option<chorus_core::model::ids::StreamKey>,
 ) -> Result<Settings, Refusal> {
     if matches!(kind, ConversationKind::System | ConversationKind::Tool) {
         return Err(Refusal::invalid("a conversation is a channel, a dm or a thread"));

@@ -1,9 +1,9 @@
 //! Claims: the right to decide about an event, taken and given back (C2A "Claims").
 
-use chorus_core::command::Offer;
 use chorus_core::commands::deliveries::{self, Claimed, Release};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Prefix;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Prefix;
+use chorus_core::model::offer::Offer;
 use chorus_wire::attention::tools;
 use chorus_wire::rest::claims::{Claim, Claims};
 use serde_json::value::RawValue;
@@ -88,7 +88,7 @@ impl App {
         &self,
         caller: &Caller,
         event: &str,
-    ) -> Result<(chorus_core::claim::Claim, Offer), Refusal> {
+    ) -> Result<(chorus_core::model::claim::Claim, Offer), Refusal> {
         let event = ids::event(event)?;
         let Claimed { claim, delivery, .. } =
             self.submit(caller.by, deliveries::Claim { event }).await?;

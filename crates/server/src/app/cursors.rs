@@ -1,8 +1,8 @@
 //! Read cursors: how far the caller has read a conversation.
 
 use chorus_core::commands::conversations::SetCursor;
-use chorus_core::error::Refusal;
-use chorus_core::ids::{Prefix, Seq};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{Prefix, Seq};
 use chorus_wire::rest::cursors::{Cursor, CursorPut};
 use chorus_wire::rest::index::{Index, ListIndex};
 

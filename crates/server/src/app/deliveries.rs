@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chorus_core::command::By;
 use chorus_core::commands::deliveries;
-use chorus_core::conversation::Conversation;
-use chorus_core::delivery::{self, Open};
-use chorus_core::error::Refusal;
-use chorus_core::ids::MemberKey;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::delivery::{self, Open};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::MemberKey;
 use chorus_core::queries;
 use chorus_wire::rest::deliveries::{Deliveries, Delivery, ListDeliveries, StateFilter, read_id};
 

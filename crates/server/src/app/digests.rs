@@ -8,13 +8,12 @@ mod scribe;
 
 use std::sync::Arc;
 
-use chorus_core::command::By;
 use chorus_core::commands::digests::KeepDigest;
-use chorus_core::conversation::{Conversation, Visibility};
-use chorus_core::digest::{Digest, Written};
-use chorus_core::error::Refusal;
-use chorus_core::event::EventRef;
-use chorus_core::ids::{MemberKey, Prefix, Seq};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{Conversation, Visibility};
+use chorus_core::model::digest::{Digest, Written};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{EventRef, MemberKey, Prefix, Seq};
 use chorus_wire::attention::{method, notifications};
 use chorus_wire::jsonrpc::Notification;
 use chorus_wire::rest::digests::{self, Digests, Item, ListDigests};

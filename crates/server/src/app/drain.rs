@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 
 /// Requests under way, and whether new ones are still taken.
 #[derive(Default)]

@@ -5,9 +5,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use chorus_core::command::Drawn;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{Timestamp, Uid};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{Timestamp, Uid};
+use chorus_core::model::seed::Drawn;
 
 const PAGE: usize = 4096;
 

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Bytes;
-use chorus_core::audit::Act;
-use chorus_core::command::Authority;
 use chorus_core::commands::endpoints;
-use chorus_core::endpoint::{self, Secret};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Seq, SessionKey};
-use chorus_core::member::{Directory, MemberKind};
+use chorus_core::model::audit::Act;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::endpoint::{self, Secret};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Prefix, Seq, SessionKey};
+use chorus_core::model::member::MemberKind;
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::channels::SeatPut;
 use chorus_wire::rest::endpoints::{
     Added, Endpoint, EndpointError, EndpointPatch, Endpoints, NewEndpoint, RotateEndpoint, Tested,

@@ -7,10 +7,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use chorus_core::conversation::Conversation;
-use chorus_core::error::Refusal;
-use chorus_core::event::EventRef;
-use chorus_core::ids::Seq;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{EventRef, Seq};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 

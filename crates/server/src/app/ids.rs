@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Prefix, Uid};
-use chorus_core::member::{Directory, Member, Role};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Prefix, Uid};
+use chorus_core::model::member::{Member, Role};
+use chorus_core::state::directory::Directory;
 
 pub(super) fn conversation(id: &str) -> Result<Uid, Refusal> {
     if id.is_empty() {

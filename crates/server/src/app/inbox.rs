@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::{Decision, Directedness, Policy};
 use chorus_core::commands::deliveries;
-use chorus_core::conversation::Conversation;
-use chorus_core::error::Refusal;
-use chorus_core::event::Event;
-use chorus_core::ids::{MemberKey, Prefix, ThreadKey};
-use chorus_core::room::Head;
+use chorus_core::model::attention::{Decision, Directedness, Policy};
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::event::Event;
+use chorus_core::model::ids::{MemberKey, Prefix, ThreadKey};
+use chorus_core::state::room::Head;
 use chorus_wire::attention::entry::Entry;
 use chorus_wire::attention::initialize::Glyphs;
 use chorus_wire::attention::tools::{Events, ListEvents, ReadThread, ThreadWindow};
@@ -20,8 +20,7 @@ use super::threads::thread_at_home;
 use super::{App, ids, streams};
 use crate::auth::Caller;
 use crate::view::conversations::base_seq;
-use crate::view::messages;
-use crate::view::messages::Shown;
+use crate::view::messages::{self, Shown};
 
 /// Conversations looked through for one inbox, those with the newest events first.
 const CONVERSATIONS: usize = 64;
@@ -169,7 +168,7 @@ impl App {
                 && stream.is_none_or(|key| conversation.settings.stream == Some(key))
                 && caller.turn.is_none_or(|turn| turn.conversation == conversation.uid);
             let mine = open.delivery(caller.by.member);
-            let waits = mine.is_some_and(chorus_core::delivery::Delivery::is_open);
+            let waits = mine.is_some_and(chorus_core::model::delivery::Delivery::is_open);
             let wanted = if args.unsettled == Some(true) { waits } else { overdue };
             if !here || !wanted {
                 continue;

@@ -1,7 +1,7 @@
 //! A conversation's log, as JSON.
 
-use chorus_core::error::Refusal;
-use chorus_core::ids::Seq;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::Seq;
 use chorus_wire::rest::events::{Event, Events};
 
 use super::messages::limit;

@@ -1,11 +1,12 @@
 //! Members: made, changed, removed, listed; and who the caller is.
 
-use chorus_core::audit::Act;
 use chorus_core::commands::directory;
-use chorus_core::error::Refusal;
-use chorus_core::ids::{MemberKey, Prefix};
-use chorus_core::limits;
-use chorus_core::member::{Directory, MemberFields};
+use chorus_core::model::audit::Act;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{MemberKey, Prefix};
+use chorus_core::model::limits;
+use chorus_core::model::member::MemberFields;
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::members::{
     Agent, Agents, Identity, Member, MemberPatch, Members, NewMember, TurnScope, Whoami,
 };
@@ -108,7 +109,7 @@ impl App {
         let directory = self.directory();
         let agents = directory.members.iter().filter(|m| !m.removed && m.is_agent());
         let agents = agents.filter(|m| concerns(&directory, caller, m.key));
-        let show = |member: &std::sync::Arc<chorus_core::member::Member>| {
+        let show = |member: &std::sync::Arc<chorus_core::model::member::Member>| {
             // What was and is gone is in `/v1/sessions`.
             let live = directory.connected(member.key).iter();
             let live = live.filter_map(|key| directory.sessions.get(key));

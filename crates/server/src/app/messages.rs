@@ -1,17 +1,17 @@
 //! Messages read, edited and deleted. Posting is in [`super::send`].
 
-use chorus_core::command::Offer;
 use chorus_core::commands::messages::{Delete, Edit, Erase, Erased};
-use chorus_core::error::Refusal;
-use chorus_core::event::{Change, Event, EventRef, Reason};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::event::{Change, Event, Reason};
+use chorus_core::model::ids::EventRef;
+use chorus_core::model::offer::Offer;
 use chorus_wire::rest::messages::{ListMessages, Message, MessagePatch, Messages};
 
 use super::read::{Page, Range, posted};
 use super::{App, ids, retention, send};
 use crate::auth::Caller;
 use crate::view::conversations::base_seq;
-use crate::view::messages;
-use crate::view::messages::Shown;
+use crate::view::messages::{self, Shown};
 
 /// Messages in one answer, unless the caller says.
 pub(super) const PAGE: u32 = 50;

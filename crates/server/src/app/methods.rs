@@ -7,13 +7,13 @@ mod summarize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::command::Authority;
 use chorus_core::commands::{conversations, directory};
-use chorus_core::conversation::Conversation;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{EventRef, MessageKind};
-use chorus_core::ids::{Prefix, Seq, Uid};
-use chorus_core::{thread, work};
+use chorus_core::model::caller::Authority;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::{EventRef, Prefix, Seq, Uid};
+use chorus_core::model::{thread, work};
 use chorus_wire::threads::descriptors::MAX_WAIT_SECONDS;
 use chorus_wire::threads::{
     AckRead, Acked, Cursor, GetThread, Messages, PostMessage, Posted, ReadMessages, SCHEMA_VERSION,

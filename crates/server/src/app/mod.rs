@@ -62,12 +62,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, Guard};
-use chorus_core::attention::flow;
-use chorus_core::budget::Budgets;
-use chorus_core::conversation::ConversationKind;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{Timestamp, Uid};
-use chorus_core::member::Directory;
+use chorus_core::model::budget::Budgets;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::flow;
+use chorus_core::model::ids::{Timestamp, Uid};
+use chorus_core::state::directory::Directory;
 use chorus_store::{Clock, Place, Readers, Writer};
 use chorus_wire::attention::descriptors::Tool;
 use tokio::sync::watch;

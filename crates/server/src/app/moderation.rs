@@ -1,6 +1,6 @@
 //! What came of a channel's rules lately, in numbers (channels spec, moderation).
 
-use chorus_core::error::Refusal;
+use chorus_core::model::error::Refusal;
 use chorus_wire::rest::moderation::{AskModeration, Moderation};
 
 use super::{App, ids};

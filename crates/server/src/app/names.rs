@@ -1,10 +1,10 @@
 //! Names that fit nobody: the sender is told at once, with the name that was probably meant.
 
-use chorus_core::attention::Told;
-use chorus_core::attention::names::{self, Target};
-use chorus_core::command::Entry;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::member::Directory;
+use chorus_core::language::names::{self, Target};
+use chorus_core::model::attention::Told;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::offer::Entry;
+use chorus_core::state::directory::Directory;
 use chorus_wire::attention::entry::UnknownName;
 
 use super::App;

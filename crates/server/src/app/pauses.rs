@@ -1,8 +1,8 @@
 //! Lines of talk where agents pause for a person, and letting them go on (design section 5, "Turns", end).
 
 use chorus_core::commands::turns;
-use chorus_core::error::Refusal;
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{Prefix, Uid};
 use chorus_wire::rest::pauses::{Continued, Pause, Pauses};
 
 use super::{App, ids};
@@ -30,7 +30,7 @@ impl App {
         // Core says whether the caller may: one that may not learns no more than of an unknown one.
         let done = self.let_go_on(caller, home.uid, Some(thread)).await;
         done.map_err(|refusal| match refusal.code {
-            chorus_core::error::Code::NotFound => unknown(),
+            chorus_core::model::error::Code::NotFound => unknown(),
             _ => refusal,
         })
     }

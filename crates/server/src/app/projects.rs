@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use chorus_core::audit::Act;
-use chorus_core::command::Authority;
 use chorus_core::commands::projects;
-use chorus_core::error::Refusal;
-use chorus_core::ids::{Prefix, Uid};
-use chorus_core::member::Directory;
-use chorus_core::project::{self, Asked, Linking, TaskFields};
+use chorus_core::model::audit::Act;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::project::{self, Asked, Linking, TaskFields};
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::projects::{
     Link, LinkPut, Links, ListTasks, NewProject, NewTask, Project, ProjectMember, ProjectMemberPut,
     ProjectMembers, ProjectPatch, Projects, Task, TaskPatch, Tasks,

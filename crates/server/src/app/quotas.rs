@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chorus_core::command::{Authority, By};
 use chorus_core::commands::Command;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Timestamp};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Timestamp};
 
 use super::App;
 use crate::config::limits::Limits;

@@ -1,10 +1,10 @@
 //! Reactions: signals, which may end a delivery without a turn (C2A "Reaction signals").
 
 use chorus_core::commands::messages::{React, Reacted};
-use chorus_core::error::Refusal;
-use chorus_core::ids::Prefix;
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::Prefix;
+use chorus_core::model::limits;
+use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::tools;
 use chorus_wire::rest::messages::ReactionAnswer;
 

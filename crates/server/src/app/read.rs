@@ -7,12 +7,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use chorus_core::command::Authority;
-use chorus_core::conversation::{Conversation, ConversationKind};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{Change, Event, EventRef};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
-use chorus_core::room::Head;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::conversation::{Conversation, ConversationKind};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::{Change, Event};
+use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Uid};
+use chorus_core::state::room::Head;
 use chorus_store::db::Error;
 use chorus_store::reader::Start;
 use chorus_store::{Line, Readers, StoredEntry};

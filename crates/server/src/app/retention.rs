@@ -7,11 +7,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chorus_core::command::{By, Droppable, HeldBy};
-use chorus_core::commands::retention::Trim;
-use chorus_core::conversation::{Conversation, Keep};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::commands::retention::{Droppable, HeldBy, Trim};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{Conversation, Keep};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
 use chorus_core::queries;
 use chorus_store::Readers;
 use chorus_store::db::Error;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use chorus_core::audit::Act;
 use chorus_core::commands::{Command, directory};
-use chorus_core::error::Refusal;
-use chorus_core::member;
+use chorus_core::model::audit::Act;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::member;
 use chorus_wire::rest::roles::{NewRole, Role, Roles};
 
 use super::{App, ids};

@@ -1,10 +1,10 @@
 //! What a run does in its public turn: it puts something out, nods, and reads the thread (channels spec "How agents
 //! participate").
 
-use chorus_core::command::Offer;
 use chorus_core::commands::messages as commands;
-use chorus_core::error::Refusal;
-use chorus_core::ids::{MemberKey, Prefix};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{MemberKey, Prefix};
+use chorus_core::model::offer::Offer;
 use chorus_wire::attention::channel::{self, ChannelDelivery, Expectations};
 use chorus_wire::attention::initialize::Glyphs;
 use chorus_wire::attention::tools::ReadThread;
@@ -15,10 +15,8 @@ use chorus_wire::channels::{
 use super::App;
 use super::send::message;
 use crate::auth::Caller;
-use crate::view::{
-    self,
-    messages::{self, Shown},
-};
+use crate::view;
+use crate::view::messages::{self, Shown};
 
 /// Messages of its thread that a turn is shown.
 const RECENT: u32 = 20;

@@ -1,10 +1,10 @@
 //! Schedules: what a channel is asked again and again.
 
 use chorus_core::commands::schedules::{AddSchedule, ChangeSchedule, RemoveSchedule, Scheduled};
-use chorus_core::conversation::Conversation;
-use chorus_core::error::Refusal;
-use chorus_core::ids::Prefix;
-use chorus_core::schedule::{self, When, ZONE};
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::Prefix;
+use chorus_core::model::schedule::{self, When, ZONE};
 use chorus_wire::rest::schedules::{Firing, NewSchedule, Schedule, SchedulePatch, Schedules};
 
 use super::{App, ids};

@@ -7,11 +7,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::conversation::Conversation;
-use chorus_core::error::Refusal;
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, MemberKey, Timestamp};
-use chorus_core::search::{Piece, Query, snippet};
+use chorus_core::language::search::{Piece, Query, snippet};
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Timestamp};
 use chorus_store::Readers;
 use chorus_store::db::Error;
 use chorus_store::search::{Ask, Search as Index, Window};

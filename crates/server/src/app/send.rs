@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::Directedness;
-use chorus_core::command::{Audience, Entry, Post};
 use chorus_core::commands::messages::{CloseRun, Logged, PostUnasked};
-use chorus_core::conversation::ConversationKind;
-use chorus_core::error::Refusal;
-use chorus_core::event::{Message, MessageKind};
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::model::attention::Directedness;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::event::{Message, MessageKind};
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::offer::Entry;
+use chorus_core::model::requests::{Audience, Post};
 use chorus_core::queries;
 use chorus_wire::attention::tools::{SendMessage, Sent, Visibility};
 use chorus_wire::canonical;

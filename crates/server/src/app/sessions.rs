@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::{By, Offer};
 use chorus_core::commands::directory;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::SessionKey;
-use chorus_core::member::Session;
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::SessionKey;
+use chorus_core::model::member::Session;
+use chorus_core::model::offer::Offer;
 use chorus_core::queries;
 use chorus_wire::attention::initialize::SessionHello;
 use chorus_wire::rest::sessions::Sessions;

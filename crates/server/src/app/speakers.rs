@@ -1,11 +1,11 @@
 //! Who speaks about the subjects of a channel, and taking the turn away (channels spec "Autonomous thread turns").
 
-use chorus_core::command::{self, By};
 use chorus_core::commands::turns;
-use chorus_core::error::Refusal;
-use chorus_core::ids::Prefix;
-use chorus_core::member::Directory;
+use chorus_core::model::caller::By;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::Prefix;
 use chorus_core::queries;
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::turns::{Holder, Subject, Turns, Waiting};
 
 use super::{App, ids};
@@ -44,7 +44,7 @@ impl App {
     }
 }
 
-fn shown(directory: &Directory, subject: &command::Subject) -> Subject {
+fn shown(directory: &Directory, subject: &turns::Subject) -> Subject {
     let turn = &subject.turn;
     let holders = turn.leases.iter().zip(&subject.causes).map(|(lease, cause)| Holder {
         member: view::id(directory, lease.member),

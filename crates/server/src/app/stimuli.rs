@@ -1,12 +1,11 @@
 //! Stimuli: requests to open or continue a public thread without a person asking.
 
-use chorus_core::command;
 use chorus_core::commands::Command;
 use chorus_core::commands::stimuli::{QueuedStimulus, SteerStimulus, Stimulate};
-use chorus_core::conversation::Conversation;
-use chorus_core::error::Refusal;
-use chorus_core::ids::Prefix;
-use chorus_core::stimulus;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::Prefix;
+use chorus_core::model::{requests, stimulus};
 use chorus_wire::rest::stimuli::{
     ListStimuli, NewStimulus, Stimuli, Stimulus, StimulusScope, StimulusVisibility,
 };
@@ -36,7 +35,7 @@ impl App {
             let source = new.source.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
             (source.map(|m| m.key), ids::members(&directory, &new.targets)?)
         };
-        let command = command::NewStimulus {
+        let command = requests::NewStimulus {
             conversation,
             kind: new.kind,
             source,

@@ -1,10 +1,10 @@
 //! Streams: named lines of work with an owner.
 
-use chorus_core::audit::Act;
 use chorus_core::commands::directory;
-use chorus_core::error::Refusal;
-use chorus_core::ids::{Prefix, StreamKey, Uid};
-use chorus_core::member::Directory;
+use chorus_core::model::audit::Act;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{Prefix, StreamKey, Uid};
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::streams::{NewStream, Stream, Streams};
 
 use super::{App, ids};

@@ -4,10 +4,11 @@
 use std::future::Future;
 use std::time::Instant;
 
-use chorus_core::command::{By, Drawn};
 use chorus_core::commands::{Command, NotDone, Redact};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Message;
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Message;
+use chorus_core::model::seed::Drawn;
 use chorus_core::queries::Barrier;
 use chorus_store::Writer;
 use chorus_wire::code;

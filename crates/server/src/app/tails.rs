@@ -11,9 +11,10 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use axum::body::Bytes;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{ConversationKey, MemberKey, Uid};
-use chorus_core::member::{Directory, Member};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Uid};
+use chorus_core::model::member::Member;
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::messages::ListMessages;
 
 use super::messages::limit;
@@ -227,7 +228,7 @@ fn unencodable(why: &serde_json::Error) -> Refusal {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
-    use chorus_core::ids::Seq;
+    use chorus_core::model::ids::Seq;
 
     use super::*;
 

@@ -2,10 +2,10 @@
 
 use chorus_core::commands::Command;
 use chorus_core::commands::threads::{ChangeWork, Promote as PromoteMessage, ThreadState};
-use chorus_core::error::Refusal;
-use chorus_core::ids::Seq;
-use chorus_core::member::Directory;
-use chorus_core::thread::work::{Binding, Report, WorkChange};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::Seq;
+use chorus_core::model::thread::work::{Binding, Report, WorkChange};
+use chorus_core::state::directory::Directory;
 use chorus_store::FeedEntry;
 use chorus_wire::rest::feed::{Entry, Feed, ReadFeed};
 use chorus_wire::rest::thread_work::{self, Promote, WorkPatch};

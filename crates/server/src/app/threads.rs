@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::{Home, OpenThread};
 use chorus_core::commands::threads::{ChangeThread, ThreadState};
-use chorus_core::conversation::Conversation;
-use chorus_core::error::Refusal;
-use chorus_core::event::{EventRef, Idempotency, Message, MessageKind};
-use chorus_core::ids::{MemberKey, Seq, Uid};
-use chorus_core::thread::{self, ThreadStatus};
-use chorus_core::work;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::event::{Idempotency, Message, MessageKind};
+use chorus_core::model::ids::{EventRef, MemberKey, Seq, Uid};
+use chorus_core::model::requests::{Home, OpenThread};
+use chorus_core::model::thread::{self, ThreadStatus};
+use chorus_core::model::work;
 use chorus_store::Readers;
 use chorus_wire::canonical;
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch, Threads};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use tokio::sync::watch;
 
 use super::App;

@@ -1,17 +1,17 @@
 //! Tokens: handed out to a member, which is made when it is new; listed; ended one by one or all of a member at once.
 //! And the key that signs them, which can be exchanged for another.
 //!
-//! Invariant: a token is noted before anybody has it. Who may give whom which is core's ([`chorus_core::token`]).
+//! Invariant: a token is noted before anybody has it. Who may give whom which is core's ([`chorus_core::model::token`]).
 
 use std::sync::Arc;
 
-use chorus_core::audit::Act;
-use chorus_core::command::{Authority, By};
 use chorus_core::commands::{deliveries, directory};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{Prefix, Uid};
-use chorus_core::member::{Member, MemberFields, MemberKind};
-use chorus_core::token::{Asked, Issued as Listed, may_issue};
+use chorus_core::model::audit::Act;
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::member::{Member, MemberFields, MemberKind};
+use chorus_core::model::token::{Asked, Issued as Listed, may_issue};
 use chorus_wire::rest::tokens::{
     ListTokens, NewToken, RetiredKey, RevokedTokens, RotatedKey, Token, TokenInfo, Tokens,
 };

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chorus_core::command::{Authority, By, RemoteRun};
 use chorus_core::commands::{Command, deliveries};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::EventRef;
-use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
-use chorus_core::thread::ThreadStatus;
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{EventRef, MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::model::thread::ThreadStatus;
+use chorus_core::state::effect::RemoteRun;
 use chorus_wire::attention::disposition::{DispositionParams, DispositionResult};
 use chorus_wire::attention::notifications::{Progress, Typing};
 use chorus_wire::attention::{method, shared, tools};

@@ -1,9 +1,8 @@
 //! Why each member was told of an event, or was not, and what came of it (design section 5, "The decision is
 //! data").
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::EventRef;
-use chorus_core::ids::Prefix;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{EventRef, Prefix};
 use chorus_core::queries;
 use chorus_wire::rest::attention::Why;
 

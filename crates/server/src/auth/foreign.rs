@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use chorus_core::command::Authority;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Timestamp;
-use chorus_core::token::OPERATOR;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::token::OPERATOR;
 use jsonwebtoken::{Algorithm, Validation};
 use serde::Deserialize;
 use serde_json::{Map, Value};

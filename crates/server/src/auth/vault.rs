@@ -7,9 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
-use chorus_core::endpoint::Secret;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Uid;
+use chorus_core::model::endpoint::Secret;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Uid;
 use sha2::{Digest, Sha256};
 
 use super::keys::Keys;

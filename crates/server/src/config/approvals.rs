@@ -1,6 +1,6 @@
 //! `[approvals]`.
 
-use chorus_core::approval::Rules;
+use chorus_core::model::approval::Rules;
 use chorus_wire::attention::descriptors::Tool;
 
 use super::section::section;

@@ -1,6 +1,6 @@
 //! `[attention]`.
 
-use chorus_core::attention::flow::{self, Clue, Clues};
+use chorus_core::model::flow::{self, Clue, Clues};
 
 use super::section::section;
 

@@ -1,7 +1,7 @@
 //! `[budget]`.
 
-use chorus_core::budget::Budgets;
-use chorus_core::limits;
+use chorus_core::model::budget::Budgets;
+use chorus_core::model::limits;
 
 use super::section::section;
 

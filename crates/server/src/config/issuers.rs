@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chorus_core::command::Authority;
+use chorus_core::model::caller::Authority;
 
 use super::kind::Span;
 use super::section::{section, words};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use chorus_core::conversation::Keep;
+use chorus_core::model::conversation::Keep;
 
 use super::kind::{Given, Kind, Span};
 use super::section::section;

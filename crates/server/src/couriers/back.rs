@@ -12,8 +12,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chorus_core::command::{RemoteNews, RemoteRun};
-use chorus_core::ids::{ConversationKey, Seq, Uid};
+use chorus_core::model::ids::{ConversationKey, Seq, Uid};
+use chorus_core::state::effect::{RemoteNews, RemoteRun};
 use chorus_wire::webhook::CallbackEvent;
 use tokio::sync::{Notify, Semaphore, watch};
 

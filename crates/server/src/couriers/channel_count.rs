@@ -6,10 +6,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-use chorus_core::command::Effect;
-use chorus_core::conversation::ConversationKind;
-use chorus_core::event::Change;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::state::effect::Effect;
 
 /// How soon after one count the next is made.
 const AGAIN_MS: i64 = 10_000;

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chorus_core::command::Offer;
-use chorus_core::ids::{ConversationKey, MemberKey, SessionKey, Timestamp, Uid};
-use chorus_core::limits;
+use chorus_core::model::ids::{ConversationKey, MemberKey, SessionKey, Timestamp, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::offer::Offer;
 use chorus_wire::attention::initialize::Capabilities;
 use chorus_wire::attention::shared::Shared;
 use tokio::sync::{Notify, mpsc};

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chorus_core::ids::{ConversationKey, MemberKey, Seq};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq};
 use tokio::sync::broadcast;
 
 /// Entries a slow follower may be behind before it is sent to the log.

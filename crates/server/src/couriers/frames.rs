@@ -1,13 +1,14 @@
 //! An offer as the harness reads it: `chat/deliver`, with a grant to speak and, where the content is withheld,
 //! a knock (C2A "Event envelope" and "Injection mode `notify`").
 
-use chorus_core::attention::{Attention, Decision, Intent, Rule, knock};
-use chorus_core::command::{Entry, Offer};
-use chorus_core::conversation::ConversationKind;
-use chorus_core::event::{Change, Message};
-use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
-use chorus_core::limits;
-use chorus_core::member::Directory;
+use chorus_core::attention::knock;
+use chorus_core::model::attention::{Attention, Decision, Intent, Rule};
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::event::{Change, Message};
+use chorus_core::model::ids::{MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::offer::{Entry, Offer};
+use chorus_core::state::directory::Directory;
 use chorus_wire::attention::channel::ChannelDelivery;
 use chorus_wire::attention::content::{ConversationRef, Source, Timing, TurnGrant};
 use chorus_wire::attention::deliver::Knock;

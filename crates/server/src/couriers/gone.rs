@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use chorus_core::event::EventRef;
+use chorus_core::model::ids::EventRef;
 
 /// Events remembered: far more than are erased while something waits in a queue.
 const EVENTS: usize = 65_536;
@@ -46,7 +46,7 @@ impl Gone {
 
 #[cfg(test)]
 mod tests {
-    use chorus_core::ids::{ConversationKey, Seq};
+    use chorus_core::model::ids::{ConversationKey, Seq};
 
     use super::*;
 

@@ -21,12 +21,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
-use chorus_core::command::{Effect, Offer};
-use chorus_core::conversation::Conversation;
-use chorus_core::digest::Digest;
-use chorus_core::event::Change;
-use chorus_core::ids::{ConversationKey, Prefix, Uid};
-use chorus_core::member::Directory;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::digest::Digest;
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::model::offer::Offer;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::effect::Effect;
 use chorus_wire::attention::shared::{Shared, delivery_id};
 use chorus_wire::attention::{method, notifications};
 use chorus_wire::jsonrpc::{Id, Notification};
@@ -262,7 +263,7 @@ fn moves_lists(change: &Change) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-    use chorus_core::ids::{ConversationKey, MemberKey, SessionKey};
+    use chorus_core::model::ids::{ConversationKey, MemberKey, SessionKey};
 
     use super::*;
 

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chorus_core::conversation::Conversation;
-use chorus_core::ids::{Seq, Uid};
-use chorus_core::limits;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::ids::{Seq, Uid};
+use chorus_core::model::limits;
 
 /// Events remembered of one connection: many more than may be under way to it at once.
 const STANDS: usize = 8 * limits::UNACKED_PER_CONNECTION;
@@ -48,8 +48,8 @@ impl Stands {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
-    use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-    use chorus_core::ids::{ConversationKey, Timestamp};
+    use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+    use chorus_core::model::ids::{ConversationKey, Timestamp};
 
     use super::*;
 

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 
 use super::browser::PAGE_POLICY;
 use super::extract::Path;
 use super::openapi::{Doc, Routes};
 use super::refused::Refused;
 use crate::app::App;
-use crate::logging;
-use crate::page;
+use crate::{logging, page};
 
 pub(super) fn routes() -> Routes {
     Routes::of("host", include_str!("admin_examples.json"))

@@ -8,7 +8,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -14,17 +14,13 @@ mod tools;
 mod web;
 mod webhook;
 
-pub(crate) use webhook::events as callback_events;
-
 use std::sync::Arc;
 
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderValue, header};
-use axum::middleware;
-use axum::{Extension, Router};
-use chorus_core::error::{Code, Refusal};
+use axum::{Extension, Router, middleware};
+use chorus_core::model::error::{Code, Refusal};
 use rmcp::handler::server::ServerHandler;
-
 use tokio::sync::watch;
 
 use crate::app::App;
@@ -33,6 +29,7 @@ use browser::Browser;
 pub(crate) use guard::Hosts;
 use openapi::Routes;
 use refused::Refused;
+pub(crate) use webhook::events as callback_events;
 
 /// Longest body of a request, in bytes: the longest message with its parts and metadata, twice over.
 pub(crate) const BODY_BYTES: usize = 1024 * 1024;

@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::code;
 use chorus_wire::error::Envelope;
 use serde::Serialize;

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::model::ids::{Prefix, Uid};
 use tracing::Instrument;
 
 tokio::task_local! {

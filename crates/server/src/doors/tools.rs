@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::attention::initialize::Glyphs;
 use chorus_wire::channels::{self, CreateChannelStimulus};

@@ -1,18 +1,17 @@
 //! What the first start makes: an operator, who is the lead, and the token with which commands on this machine
 //! act for it (design section 4, "First start").
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
-use chorus_core::audit::Act;
-use chorus_core::command::{Authority, By};
 use chorus_core::commands::directory;
-use chorus_core::error::Refusal;
-use chorus_core::member::{Member, MemberFields, MemberKind};
-use chorus_core::token::OPERATOR;
+use chorus_core::model::audit::Act;
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::member::{Member, MemberFields, MemberKind};
+use chorus_core::model::token::OPERATOR;
 use chorus_store::{Options, Store};
 use tokio::sync::watch;
 

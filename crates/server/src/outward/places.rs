@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chorus_core::ids::{MemberKey, Uid};
+use chorus_core::model::ids::{MemberKey, Uid};
 use tokio::sync::oneshot;
 
 /// To whom.

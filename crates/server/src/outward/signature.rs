@@ -6,7 +6,7 @@ use std::fmt;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 

@@ -16,9 +16,9 @@ use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::HeaderMap;
-use chorus_core::command::{Entry, Offer};
-use chorus_core::error::Code;
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::offer::{Entry, Offer};
 use chorus_store::Commit;
 use chorus_wire::code;
 

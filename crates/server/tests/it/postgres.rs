@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chorus_cluster::{Cluster, Durability};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_server::history::{Signing, export, import};
 use chorus_server::{Address, Config, Host, Place};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_server::history::{Signing, export, import};
 use reqwest::Method;
 use serde_json::{Value, json};

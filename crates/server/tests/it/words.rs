@@ -74,7 +74,7 @@ async fn a_command_that_fails_is_logged_by_its_kind_and_not_by_its_words() {
 // covers: OPS-442
 #[tokio::test]
 async fn debug_output_of_events_and_messages_has_no_words() {
-    use chorus_core::event::{Change, Message};
+    use chorus_core::model::event::{Change, Message};
     use chorus_wire::rest::messages::NewMessage;
     let message = Message { text: MARK.into(), metadata: Some(MARK.into()), ..Message::default() };
     let new = NewMessage { text: Some(MARK.into()), ..NewMessage::default() };

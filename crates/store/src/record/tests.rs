@@ -4,23 +4,25 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chorus_core::command::{Authority, By, Drawn, OpenThread, Post};
 use chorus_core::commands::{Command, conversations, directory as members, messages, threads};
-use chorus_core::conversation::{ConversationKind, Participation, Settings, Visibility};
-use chorus_core::event::{Idempotency, Message};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
-use chorus_core::member::{Directory, MemberFields, MemberKind};
-use chorus_core::reaction::Signal;
-use chorus_core::room::Room;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
-use chorus_core::workspace::Workspace;
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Participation, Settings, Visibility};
+use chorus_core::model::event::{Idempotency, Message};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::{OpenThread, Post};
+use chorus_core::model::seed::Drawn;
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+use chorus_core::state::directory::Directory;
+use chorus_core::state::room::Room;
+use chorus_core::state::workspace::Workspace;
 
 use crate::db::Db;
 use crate::facts::Stored;
 use crate::record::record;
-use crate::schema;
 use crate::sqlite::Sqlite;
-use crate::{Tenant, directory};
+use crate::{Tenant, directory, schema};
 
 struct Ground {
     _folder: tempfile::TempDir,
@@ -207,7 +209,7 @@ fn a_room_is_the_replay_of_its_log() {
 }
 
 /// What is open, without what a restart changes on purpose.
-fn open(room: &Room) -> Vec<(Seq, Uid, Arc<chorus_core::attention::Attention>, Vec<u16>)> {
+fn open(room: &Room) -> Vec<(Seq, Uid, Arc<chorus_core::model::attention::Attention>, Vec<u16>)> {
     let open = room.open.values();
     open.map(|o| {
         (o.seq, o.uid, o.attention.clone(), o.deliveries.iter().map(|d| d.attempt).collect())

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use chorus_core::audit::{Record, Weight};
-use chorus_core::command::{Effect, Unavailable};
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, Timestamp, Uid};
-use chorus_core::member::Directory;
-use chorus_core::workspace::Workspace;
+use chorus_core::model::audit::{Record, Weight};
+use chorus_core::model::ids::{ConversationKey, EventRef, Timestamp, Uid};
+use chorus_core::state::directory::Directory;
+use chorus_core::state::effect::Effect;
+use chorus_core::state::facts::Unavailable;
+use chorus_core::state::workspace::Workspace;
 
 use super::job::Job;
 use crate::audit::AuditHead;

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use chorus_core::ids::MemberKey;
+use chorus_core::model::ids::MemberKey;
 
 use super::job::Job;
 

@@ -1,11 +1,13 @@
 //! A command with whoever waits for its answer. What it gives has the command's own type, which only the job knows.
 
-use chorus_core::audit::{Record, Weight};
-use chorus_core::command::{By, Drawn, Facts, Unavailable};
 use chorus_core::commands::{Command, NotDone};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Timestamp;
-use chorus_core::workspace::Workspace;
+use chorus_core::model::audit::{Record, Weight};
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::seed::Drawn;
+use chorus_core::state::facts::{Facts, Unavailable};
+use chorus_core::state::workspace::Workspace;
 
 use super::Reply;
 

@@ -20,11 +20,13 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use chorus_core::command::{By, Drawn, Effect};
 use chorus_core::commands::{Command, NotDone};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::ConversationKey;
-use chorus_core::workspace::Workspace;
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::ConversationKey;
+use chorus_core::model::seed::Drawn;
+use chorus_core::state::effect::Effect;
+use chorus_core::state::workspace::Workspace;
 
 use crate::audit::AuditHead;
 use crate::clock::Clock;

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 
 use super::fair::Lines;
 use super::job::Job;
@@ -207,8 +207,9 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
     use std::sync::mpsc;
 
-    use chorus_core::command::{Authority, By, Drawn};
-    use chorus_core::ids::MemberKey;
+    use chorus_core::model::caller::{Authority, By};
+    use chorus_core::model::ids::MemberKey;
+    use chorus_core::model::seed::Drawn;
     use chorus_core::queries::Barrier;
 
     use super::*;

@@ -11,8 +11,6 @@ pub(super) mod keys;
 mod recover;
 mod space;
 
-pub(super) use space::no_space;
-
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,11 +19,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{ConversationKey, Timestamp};
-use chorus_core::limits;
-use chorus_core::member::Directory;
-use chorus_core::workspace::Workspace;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{ConversationKey, Timestamp};
+use chorus_core::model::limits;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::workspace::Workspace;
 
 use super::batch::{Batch, Ledger, TIMERS, Trace};
 use super::cache::Ages;
@@ -39,6 +37,7 @@ use crate::facts::Earlier;
 use crate::newest::Newest;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
+pub(super) use space::no_space;
 
 /// Timers do not wake the writer more often than this: what is due goes along with the next batch, and a
 /// commit for timers alone would stand in the way of a post that comes meanwhile.

@@ -4,14 +4,16 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
-use chorus_core::command::{Authority, By, Drawn, Post};
 use chorus_core::commands::messages::Logged;
 use chorus_core::commands::{Command, conversations, directory};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Message;
-use chorus_core::ids::{MemberKey, Seq, Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{MemberKey, Seq, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::requests::Post;
+use chorus_core::model::seed::Drawn;
 use chorus_core::queries;
 
 use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};

@@ -1,12 +1,11 @@
 //! What is done beside the conversations' logs is in the audit log, once, chained, and nothing that was said.
 
-use chorus_core::audit::{Act, Record};
-use chorus_core::command::Effect;
 use chorus_core::commands::{deliveries, directory};
-use chorus_core::error::Code;
-use chorus_core::event::EventRef;
-use chorus_core::ids::{Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::model::audit::{Act, Record};
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::{EventRef, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::state::effect::Effect;
 use chorus_store::AuditPlace;
 
 use crate::ground::{ADA, BOB, Ground, PERSON, by, damage, doctor, person};
@@ -31,9 +30,9 @@ fn settle_one(ground: &Ground, room: Uid) -> EventRef {
         _ => None,
     });
     let event = EventRef { conversation: entry.event.conversation, seq: entry.event.seq };
-    let ada = chorus_core::command::By { session, ..by(ADA) };
+    let ada = chorus_core::model::caller::By { session, ..by(ADA) };
     ground.ask(ada, deliveries::Accept { event, attempt: attempt.unwrap(), epoch: None }).unwrap();
-    let disposition = chorus_core::delivery::Disposition::Ignored;
+    let disposition = chorus_core::model::delivery::Disposition::Ignored;
     let event_id = entry.event.uid;
     ground.ask(ada, deliveries::Dispose { event: event_id, disposition, note: None }).unwrap();
     event

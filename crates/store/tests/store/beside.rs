@@ -1,11 +1,12 @@
 //! The doctor looks at what is not in the log and is neither owed: digests, and what waits for a person.
 
-use chorus_core::command::{By, Post};
 use chorus_core::commands::{NotDone, approvals, conversations, digests, messages};
-use chorus_core::conversation::{ConversationKind, Participation, Settings, Visibility};
-use chorus_core::digest::Written;
-use chorus_core::ids::{Seq, Uid};
-use chorus_core::limits;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{ConversationKind, Participation, Settings, Visibility};
+use chorus_core::model::digest::Written;
+use chorus_core::model::ids::{Seq, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::Post;
 
 use crate::ground::{ADA, BOB, Ground, damage, doctor, drawn, logged, person, post};
 

@@ -1,10 +1,10 @@
 //! The doctor finds each kind of damage and names where it is; and nothing where there is none.
 
-use chorus_core::command::OpenThread;
 use chorus_core::commands::{conversations, deliveries, messages};
-use chorus_core::ids::{ConversationKey, Seq, Timestamp};
-use chorus_core::reaction::Signal;
-use chorus_core::thread::ThreadKind;
+use chorus_core::model::ids::{ConversationKey, Seq, Timestamp};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::ThreadKind;
 
 use crate::ground::{ADA, BOB, Ground, by, damage, doctor, person};
 
@@ -32,7 +32,7 @@ fn lived_in() -> (tempfile::TempDir, ConversationKey) {
     ground.pass(2_000);
     let dismissed = deliveries::Dispose {
         event: first.event.uid,
-        disposition: chorus_core::delivery::Disposition::Ignored,
+        disposition: chorus_core::model::delivery::Disposition::Ignored,
         note: None,
     };
     ground.ask(by(ADA), dismissed).unwrap();

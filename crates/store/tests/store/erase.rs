@@ -1,11 +1,11 @@
 //! What was erased is nowhere: not in memory, not in what is read, not in the files; and the log still holds.
 
-use chorus_core::command::Effect;
 use chorus_core::commands::{deliveries, messages};
-use chorus_core::error::Code;
-use chorus_core::event::{Message, Reason};
-use chorus_core::ids::Uid;
-use chorus_core::reaction::Signal;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::{Message, Reason};
+use chorus_core::model::ids::Uid;
+use chorus_core::model::reaction::Signal;
+use chorus_core::state::effect::Effect;
 
 use crate::ground::{ADA, Ground, damage, doctor, logged, person, post};
 

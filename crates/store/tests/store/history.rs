@@ -1,17 +1,19 @@
 //! Whatever people and agents do, and whenever the host stops, what is kept is in order.
 
-use chorus_core::attention::Directedness;
-use chorus_core::command::{By, Effect, OpenThread, Post, SettingsPatch};
-use chorus_core::commands::messages::Logged;
-use chorus_core::commands::threads::ThreadState;
-use chorus_core::commands::{Command, conversations, deliveries, directory, messages, threads};
-use chorus_core::conversation::{Conversation, Participation};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::{EventRef, Message, Reason};
-use chorus_core::ids::{MemberKey, Seq, SessionKey, Timestamp, Uid};
-use chorus_core::reaction::Signal;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_core::commands::messages::{self, Logged};
+use chorus_core::commands::threads::{self, ThreadState};
+use chorus_core::commands::{Command, conversations, deliveries, directory};
+use chorus_core::model::attention::Directedness;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{Conversation, Participation};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::{Message, Reason};
+use chorus_core::model::ids::{EventRef, MemberKey, Seq, SessionKey, Timestamp, Uid};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::{OpenThread, Post, SettingsPatch};
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+use chorus_core::state::effect::Effect;
 
 use crate::ground::{ADA, BOB, Ground, PERSON, as_crashed, by, doctor, person};
 
@@ -81,7 +83,7 @@ impl Story {
         let name = "crew".to_owned();
         ground.ask(person(), directory::AddRole { name }).unwrap();
         for member in [ADA, BOB] {
-            let role = chorus_core::ids::RoleKey(1);
+            let role = chorus_core::model::ids::RoleKey(1);
             ground.ask(person(), directory::SetRoleMember { role, member, on: true }).unwrap();
         }
         let (events, threads, sessions, offers) = Default::default();

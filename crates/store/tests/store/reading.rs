@@ -1,11 +1,12 @@
 //! What readers are shown follows edits, deletions and reactions, and pages go both ways.
 
-use chorus_core::command::{MessageState, OpenThread};
 use chorus_core::commands::{messages, threads};
-use chorus_core::event::{Message, MessageKind};
-use chorus_core::ids::{Seq, Uid};
-use chorus_core::reaction::Signal;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_core::model::event::{Message, MessageKind};
+use chorus_core::model::ids::{Seq, Uid};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+use chorus_core::state::facts::MessageState;
 use chorus_store::{Line, Page, Start};
 
 use crate::ground::{BOB, Ground, by, logged, person, post};

@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use chorus_core::asset::Media;
-use chorus_core::command::{NewStimulus, OpenThread};
+use chorus_core::codec::{self, Coded};
 use chorus_core::commands::{assets, conversations, deliveries, messages, stimuli, threads};
-use chorus_core::conversation::{ConversationKind, Participation, Replies, Settings};
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
-use chorus_core::limits;
-use chorus_core::packed::{self, Coded};
+use chorus_core::model::asset::Media;
+use chorus_core::model::conversation::{ConversationKind, Participation, Replies, Settings};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::{NewStimulus, OpenThread};
+use chorus_core::model::stimulus::{Stimulus, StimulusKind, StimulusState};
+use chorus_core::model::thread::ThreadKind;
+use chorus_core::model::thread::work::{Binding, BindingKind, Report, WorkChange, WorkStatus};
 use chorus_core::queries;
-use chorus_core::reaction::Signal;
-use chorus_core::stimulus::{Stimulus, StimulusKind, StimulusState};
-use chorus_core::thread::ThreadKind;
-use chorus_core::thread::work::{Binding, BindingKind, Report, WorkChange, WorkStatus};
 use chorus_store::open;
 use chorus_store::repair::{Part, Repair};
 use sha2::{Digest, Sha256};
@@ -30,7 +30,7 @@ fn start(folder: &Path) -> Vec<Repair> {
 /// The stimulus as it is to be found.
 fn put_stimulus(folder: &Path, stimulus: &Stimulus) {
     let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
-    let (uid, packed) = (hex(&stimulus.uid.0.to_be_bytes()), hex(&packed::stimulus(stimulus)));
+    let (uid, packed) = (hex(&stimulus.uid.0.to_be_bytes()), hex(&codec::stimulus(stimulus)));
     let state = stimulus.state.code();
     damage(
         folder,
@@ -399,9 +399,9 @@ fn what_a_session_had_in_hand_that_is_not_there_waits_again() {
     let room = ground.readers.conversation_by_key(key).unwrap().unwrap();
     let subjects = ground.ask(person(), queries::Turns { conversation: room.uid }).unwrap();
     let (holder, cause) = (subjects[0].turn.leases[0].member, subjects[0].turn.leases[0].cause);
-    let event = chorus_core::event::EventRef { conversation: key, seq: cause };
+    let event = chorus_core::model::ids::EventRef { conversation: key, seq: cause };
     let session = ground.connect(holder);
-    let me = chorus_core::command::By { session: Some(session), ..by(holder) };
+    let me = chorus_core::model::caller::By { session: Some(session), ..by(holder) };
     let offers = ground.ask(me, queries::Owed { session, limit: 10 }).unwrap().offers;
     let attempt = offers.iter().find(|o| o.entry.event.seq == cause).unwrap().attempt;
     ground.ask(me, deliveries::Accept { event, attempt, epoch: None }).unwrap();

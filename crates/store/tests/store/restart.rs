@@ -1,9 +1,9 @@
 //! What was answered is there after the host stopped, and says the same.
 
-use chorus_core::command::Effect;
-use chorus_core::error::Code;
-use chorus_core::ids::{Seq, Timestamp};
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::{Seq, Timestamp};
 use chorus_core::queries;
+use chorus_core::state::effect::Effect;
 use chorus_store::{Line, Page, Start};
 
 use crate::ground::{ADA, Ground, as_crashed, logged, person, post};

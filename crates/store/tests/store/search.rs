@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use chorus_core::command::By;
 use chorus_core::commands::{messages, retention};
-use chorus_core::conversation::Keep;
-use chorus_core::event::{EventRef, Message, Reason};
-use chorus_core::ids::{ConversationKey, Timestamp, Uid};
+use chorus_core::language::search::Query;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Keep;
+use chorus_core::model::event::{Message, Reason};
+use chorus_core::model::ids::{ConversationKey, EventRef, Timestamp, Uid};
 use chorus_core::queries;
-use chorus_core::search::Query;
 use chorus_store::search::{Ask, Index, Search};
 use chorus_store::{Options, Readers};
 
@@ -160,7 +160,7 @@ fn what_was_edited_deleted_or_erased_leaves_the_index() {
     assert!(holds(folder.path(), "swordfishes"));
     ground.ask(person(), messages::Erase { message: hasty, reason: Reason::Secret }).unwrap();
     let conversation = readers.conversations(None).unwrap()[0].key;
-    index.forget(EventRef { conversation, seq: chorus_core::ids::Seq(seq) }).unwrap();
+    index.forget(EventRef { conversation, seq: chorus_core::model::ids::Seq(seq) }).unwrap();
     assert!(!holds(folder.path(), "swordfishes"));
     catch_up(&mut index, readers);
     assert_eq!(find(&search, readers, "number199").len(), 1);

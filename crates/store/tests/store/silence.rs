@@ -1,10 +1,10 @@
 //! A room in which threads are waited for to fall silent is looked at from the start, with nobody asking for it.
 
-use chorus_core::command::{OpenThread, SettingsPatch};
 use chorus_core::commands::conversations;
-use chorus_core::ids::Timestamp;
-use chorus_core::stimulus::StimulusKind;
-use chorus_core::thread::ThreadKind;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::requests::{OpenThread, SettingsPatch};
+use chorus_core::model::stimulus::StimulusKind;
+use chorus_core::model::thread::ThreadKind;
 
 use crate::ground::{ADA, Ground, as_crashed, doctor, person};
 

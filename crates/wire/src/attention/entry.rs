@@ -1,8 +1,8 @@
 //! One message or event, as `chat.list_events` and `chat.read_thread` show it.
 
-use chorus_core::attention::{Directedness, Mode, Policy, Priority};
-use chorus_core::ids::Timestamp;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::{Directedness, Mode, Policy, Priority};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::reaction::Signal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,11 @@
 //! REST bodies: what is written, and that requests refuse what they do not know.
 
-use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::MessageKind;
-use chorus_core::ids::Timestamp;
-use chorus_core::member::MemberKind;
+use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::member::MemberKind;
 use chorus_wire::rest::attention::{Bounds, Flow, Receipt, Told, ToldReceipt, Why};
 use chorus_wire::rest::body;
 use chorus_wire::rest::channels::{ChannelPatch, NewChannel, SeatPut};

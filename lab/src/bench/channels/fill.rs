@@ -1,17 +1,18 @@
 //! A folder with years of talk in it: many channels and people, and words as often as words are said (Zipf).
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
-use chorus_core::command::{Authority, By, Drawn, Post};
 use chorus_core::commands::{Command, conversations, directory};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::error::Refusal;
-use chorus_core::event::Message;
-use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::requests::Post;
+use chorus_core::model::seed::Drawn;
 use chorus_store::{Clock, Options, Sync, SystemClock, Writer};
 
 pub(super) const ROOMS: u64 = 200;

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::command::SettingsPatch;
 use crate::commands::run::{Result, Run};
-use crate::conversation::{Conversation, ConversationKind, Participation, Settings, Visibility};
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef};
-use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
-use crate::limits;
-use crate::name::check_title;
-use crate::room::Room;
-use crate::room::apply::Draft;
-use crate::stimulus;
-use crate::turn::RulesPatch;
+use crate::language::names::rules::check_title;
+use crate::model::conversation::{
+    Conversation, ConversationKind, Participation, Settings, Visibility,
+};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Event};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Uid};
+use crate::model::requests::SettingsPatch;
+use crate::model::turn::RulesPatch;
+use crate::model::{limits, stimulus};
+use crate::state::room::Room;
+use crate::state::room::apply::Draft;
 
 impl Run<'_> {
     pub(crate) fn create_conversation(
@@ -187,7 +188,7 @@ impl Run<'_> {
                 Refusal::invalid(format!("the cursor is at {read} and does not go back")).into()
             );
         }
-        self.room_mut(key).set_mark(me, thread, crate::command::Mark { read });
+        self.room_mut(key).set_mark(me, thread, crate::state::facts::Mark { read });
         Ok(())
     }
 

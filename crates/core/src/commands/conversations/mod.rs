@@ -6,18 +6,17 @@ pub(crate) mod seat;
 
 use std::sync::Arc;
 
-use crate::audit::{Act, Audit};
-use crate::command::SettingsPatch;
 use crate::commands::command::{Command, Done, Makes, Seats, no_text};
 use crate::commands::gate::words::{Readers, Shown, filled, plain};
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::conversation::{
+use crate::model::audit::{Act, Audit};
+use crate::model::conversation::{
     Conversation, ConversationKind, Participation, Settings, TermsPatch, Visibility,
 };
-use crate::event::EventRef;
-use crate::ids::{MemberKey, Prefix, Seq, Uid};
-use crate::member::Directory;
+use crate::model::ids::{EventRef, MemberKey, Prefix, Seq, Uid};
+use crate::model::requests::SettingsPatch;
+use crate::state::directory::Directory;
 
 #[derive(Clone)]
 pub struct CreateConversation {

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::attention::names::looks::look_alike;
 use crate::commands::conversations::conversation::derived;
 use crate::commands::run::{Result, Run};
-use crate::conversation::Conversation;
-use crate::conversation::{Participation, Settings, Terms, TermsPatch};
-use crate::delivery::{Disposition, State};
-use crate::error::{Code, Refusal};
-use crate::event::{Change, EventRef};
-use crate::ids::{ConversationKey, MemberKey, SessionKey, Uid};
-use crate::limits;
-use crate::name::check_title;
+use crate::language::names::looks::look_alike;
+use crate::language::names::rules::check_title;
+use crate::model::conversation::{Conversation, Participation, Settings, Terms, TermsPatch};
+use crate::model::delivery::{Disposition, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Change;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey, Uid};
+use crate::model::limits;
 
 impl Run<'_> {
     /// Gives a member a seat, or changes it. Whoever may see a public channel may seat itself; seating others is for

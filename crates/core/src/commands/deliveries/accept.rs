@@ -1,16 +1,14 @@
 //! What a session says of what it was offered: that it has it, cannot take it, or is at work (design section 5, "One
 //! holder, one fence").
 
-use crate::command::{RemoteNews, RemoteRun};
-use crate::commands::deliveries::Disposed;
-use crate::commands::deliveries::Working;
 use crate::commands::deliveries::deliver::never_offered;
 use crate::commands::deliveries::failure::Unanswered;
+use crate::commands::deliveries::{Disposed, Working};
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, State};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{SessionKey, Timestamp, Uid};
+use crate::model::delivery::{Delivery, Disposition, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, SessionKey, Timestamp, Uid};
+use crate::state::effect::{RemoteNews, RemoteRun};
 
 impl Run<'_> {
     /// The harness has it, whichever attempt of the present fence it acknowledges and however late. Accepting what was

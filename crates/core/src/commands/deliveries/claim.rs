@@ -1,15 +1,14 @@
 //! Claims: taken, given back, renewed, and passed to the next candidate (C2A "Claims").
 
-use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
-use crate::claim::Claim;
-use crate::command::Offer;
 use crate::commands::deliveries::Claimed;
 use crate::commands::messages::guard::claimed_by_other;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Open, State};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{MemberKey, Uid};
+use crate::model::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
+use crate::model::claim::Claim;
+use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, MemberKey, Uid};
+use crate::model::offer::Offer;
 
 impl Run<'_> {
     /// Takes the right to decide about an event; its content comes with it.

@@ -6,15 +6,15 @@
 
 use std::sync::Arc;
 
-use crate::attention::{Directedness, Intent};
 use crate::commands::deliveries::Disposed;
 use crate::commands::deliveries::deliver::never_offered;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition};
-use crate::error::{Code, Refusal};
-use crate::event::{Event, EventRef};
-use crate::ids::{Timestamp, Uid};
-use crate::limits;
+use crate::model::attention::{Directedness, Intent};
+use crate::model::delivery::{Delivery, Disposition};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Event;
+use crate::model::ids::{EventRef, Timestamp, Uid};
+use crate::model::limits;
 
 impl Run<'_> {
     pub(crate) fn defer(

@@ -3,17 +3,17 @@
 
 use std::sync::Arc;
 
-use crate::attention::Policy;
-use crate::command::{Effect, Offer, RemoteNews};
+use crate::commands::deliveries::Offers;
 use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Fired, State};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{MemberKey, SessionKey, Uid};
-use crate::limits;
-use crate::queries::Offers;
-use crate::workspace::Failure;
+use crate::model::attention::Policy;
+use crate::model::delivery::{Delivery, Disposition, Fired, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, MemberKey, SessionKey, Uid};
+use crate::model::limits;
+use crate::model::offer::Offer;
+use crate::state::effect::{Effect, RemoteNews};
+use crate::state::workspace::Failure;
 
 impl Run<'_> {
     /// Offers a delivery to the best session of its member; it waits when none is connected.
@@ -134,7 +134,7 @@ impl Run<'_> {
         }))
     }
 
-    pub(crate) fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::event::Event>> {
+    pub(crate) fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::model::event::Event>> {
         let tail = &self.room(at.conversation).tail;
         if let Some(event) = tail.iter().rev().find(|e| e.seq == at.seq) {
             return Ok(event.clone());

@@ -5,19 +5,18 @@
 
 use std::sync::Arc;
 
-use crate::approval::Standing;
-use crate::attention::Policy;
 use crate::commands::deliveries::Disposed;
 use crate::commands::deliveries::deliver::never_offered;
 use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::messages::output::Published;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, State};
-use crate::event::EventRef;
-use crate::ids::{MemberKey, Seq, Uid};
-use crate::limits;
-use crate::reaction::Signal;
-use crate::room::turns::is_owed;
+use crate::model::approval::Standing;
+use crate::model::attention::Policy;
+use crate::model::delivery::{Delivery, Disposition, State};
+use crate::model::ids::{EventRef, MemberKey, Seq, Uid};
+use crate::model::limits;
+use crate::model::reaction::Signal;
+use crate::state::room::turns::is_owed;
 
 /// What becomes of an obligation whose delivery ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,15 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
-use crate::command::Authority;
 use crate::commands::run::{Result, Run};
-use crate::conversation::Conversation;
-use crate::delivery::Open;
-use crate::delivery::{Delivery, State};
-use crate::event::EventRef;
-use crate::ids::MemberKey;
-use crate::limits;
+use crate::model::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
+use crate::model::caller::Authority;
+use crate::model::conversation::Conversation;
+use crate::model::delivery::{Delivery, Open, State};
+use crate::model::ids::{EventRef, MemberKey};
+use crate::model::limits;
 
 impl Run<'_> {
     /// An obligation that was not met moves on: to the thread's owner, the channel's lead, the workspace's,

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use crate::command::Authority;
 use crate::commands::run::{Result, Run};
-use crate::conversation::Conversation;
-use crate::delivery::Open;
-use crate::error::Refusal;
-use crate::ids::{ConversationKey, MemberKey, Uid};
-use crate::room::Room;
+use crate::model::caller::Authority;
+use crate::model::conversation::Conversation;
+use crate::model::delivery::Open;
+use crate::model::error::Refusal;
+use crate::model::ids::{ConversationKey, MemberKey, Uid};
+use crate::state::room::Room;
 
 impl Run<'_> {
     /// One event's deliveries and claim, when they are open or closed only lately.

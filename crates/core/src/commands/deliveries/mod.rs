@@ -11,23 +11,30 @@ pub(crate) mod look;
 
 use std::sync::Arc;
 
-use crate::audit::{Act, Audit};
-use crate::claim::Claim as HeldClaim;
-use crate::command::{Entry, Offer, RemoteRun};
 use crate::commands::command::{Command, Done, InTurn, no_text};
 use crate::commands::gate::words::Shown;
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::conversation::Conversation;
-use crate::delivery::Disposition;
-use crate::event::EventRef;
-use crate::ids::{MemberKey, SessionKey, Timestamp, Uid};
+use crate::model::audit::{Act, Audit};
+use crate::model::claim::Claim as HeldClaim;
+use crate::model::conversation::Conversation;
+use crate::model::delivery::Disposition;
+use crate::model::ids::{EventRef, MemberKey, SessionKey, Timestamp, Uid};
+use crate::model::offer::{Entry, Offer};
+use crate::state::effect::RemoteRun;
 
 #[derive(Clone, Debug)]
 pub struct Claimed {
     pub entry: Entry,
     pub claim: HeldClaim,
     pub delivery: Offer,
+}
+
+/// What is still to be offered to a session.
+#[derive(Clone, Debug)]
+pub struct Offers {
+    pub offers: Vec<Offer>,
+    pub more: bool,
 }
 
 /// How a delivery ended.

@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::audit::{Act, Audit};
-use crate::command::Authority;
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::gate::words::{Readers, Shown, plain};
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::delivery::Disposition;
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::MemberKey;
-use crate::member::{Member, MemberFields, MemberKind};
-use crate::token::{OPERATOR, may_revoke, may_vouch};
-use crate::workspace::Failure;
+use crate::model::audit::{Act, Audit};
+use crate::model::caller::Authority;
+use crate::model::delivery::Disposition;
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, MemberKey};
+use crate::model::member::{Member, MemberFields, MemberKind};
+use crate::model::token::{OPERATOR, may_revoke, may_vouch};
+use crate::state::workspace::Failure;
 
 #[derive(Clone)]
 pub struct AddMember {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::audit::{Act, Audit};
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::gate::words::{Readers, Shown, plain};
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::ids::{MemberKey, RoleKey};
-use crate::member::{Role, Stream};
+use crate::model::audit::{Act, Audit};
+use crate::model::ids::{MemberKey, RoleKey};
+use crate::model::member::{Role, Stream};
 
 #[derive(Clone)]
 pub struct AddRole {

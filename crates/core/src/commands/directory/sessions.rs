@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::audit::{Act, Audit};
 use crate::commands::command::{Command, Done, no_text, not_shown};
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::delivery::State;
-use crate::error::Refusal;
-use crate::event::EventRef;
-use crate::ids::{SessionKey, Uid};
-use crate::limits;
-use crate::member::Session;
+use crate::model::audit::{Act, Audit};
+use crate::model::delivery::State;
+use crate::model::error::Refusal;
+use crate::model::ids::{EventRef, SessionKey, Uid};
+use crate::model::limits;
+use crate::model::member::Session;
 
 /// A connection begins: the session is made, or taken up again by its id.
 #[derive(Clone)]

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::audit::{Act, Audit};
-use crate::command::Authority;
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::ids::{MemberKey, Timestamp};
-use crate::limits;
-use crate::member::MemberKind;
-use crate::token::{Asked, Issued, may_issue, may_revoke};
+use crate::model::audit::{Act, Audit};
+use crate::model::caller::Authority;
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{MemberKey, Timestamp};
+use crate::model::limits;
+use crate::model::member::MemberKind;
+use crate::model::token::{Asked, Issued, may_issue, may_revoke};
 
 /// A token is handed out.
 #[derive(Clone)]

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use super::show::{Origin, quote};
 use super::words::Readers;
-use crate::command::Authority;
 use crate::commands::command::{Command, Seats};
 use crate::commands::run::{Result, Run};
-use crate::conversation::Visibility;
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Prefix};
-use crate::project::{Asked, Linking, Project};
-use crate::workspace::Failure;
+use crate::model::caller::Authority;
+use crate::model::conversation::Visibility;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix};
+use crate::model::project::{Asked, Linking, Project};
+use crate::state::workspace::Failure;
 
 impl Run<'_> {
     /// Holds what would seat somebody where messages are that they cannot read yet, one conversation at a time, until a

@@ -9,16 +9,16 @@
 use std::sync::Arc;
 
 use super::words::{Readers, Shown};
-use crate::asset::PINNED;
 use crate::commands::command::Command;
 use crate::commands::run::{Result, Run};
-use crate::conversation::Visibility;
-use crate::delivery::{Disposition, State};
-use crate::error::{Code, Refusal};
-use crate::event::{EventRef, Message};
-use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
-use crate::limits;
-use crate::workspace::Failure;
+use crate::model::asset::PINNED;
+use crate::model::conversation::Visibility;
+use crate::model::delivery::{Disposition, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Message;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Uid};
+use crate::model::limits;
+use crate::state::workspace::Failure;
 
 /// Where words come from.
 #[derive(Clone, Debug)]

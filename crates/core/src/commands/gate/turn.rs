@@ -4,14 +4,13 @@
 //! A turn names the fence it holds. Once the right to answer has moved on, or the turn was withdrawn, nothing is
 //! changed in it any more, whichever door the call comes through. Reading is never refused.
 
-use crate::claim::Claim;
-use crate::command::Turn;
 use crate::commands::command::{Command, InTurn};
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Open};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::MemberKey;
+use crate::model::caller::Turn;
+use crate::model::claim::Claim;
+use crate::model::delivery::{Delivery, Disposition, Open};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, MemberKey};
 
 impl Run<'_> {
     /// Refuses what is asked in a turn that is its caller's no more. What the same command gave before is given instead:

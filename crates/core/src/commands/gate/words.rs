@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::commands::run::{Result, Run};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Uid};
 
 /// What a command would show.
 pub struct Shown {

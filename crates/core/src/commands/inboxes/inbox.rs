@@ -1,22 +1,24 @@
 //! Inboxes: made and changed by who keeps the agent; what other services deliver to them, and what goes back
-//! ([`crate::inbox`]).
+//! ([`crate::model::inbox`]).
 
 use std::sync::Arc;
 
-use crate::command::{Audience, Authority, By, Effect, Post, RemoteNews};
 use crate::commands::conversations::conversation::{check_settings, derived};
 use crate::commands::messages::Logged;
 use crate::commands::messages::post::check_message;
 use crate::commands::run::{Result, Run};
-use crate::conversation::{ConversationKind, Settings, Visibility};
-use crate::endpoint::Secret;
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef, Hash};
-use crate::ids::{ConversationKey, MemberKey, Seq, Uid};
-use crate::inbox::check_name;
-use crate::inbox::{Callback, Channel, Checks, Inbox, Patch, Received, Remote, Trouble};
-use crate::limits;
-use crate::member::{MemberFields, MemberKind};
+use crate::language::names::rules::check_title;
+use crate::model::caller::{Authority, By};
+use crate::model::conversation::{ConversationKind, Settings, Visibility};
+use crate::model::endpoint::Secret;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Event, Hash};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Uid};
+use crate::model::inbox::{Callback, Channel, Checks, Inbox, Patch, Received, Remote, Trouble};
+use crate::model::limits;
+use crate::model::member::{MemberFields, MemberKind};
+use crate::model::requests::{Audience, Post};
+use crate::state::effect::{Effect, RemoteNews};
 
 /// What a message of another service brings, beside what it says.
 #[derive(Default)]
@@ -30,7 +32,7 @@ impl Run<'_> {
     pub(crate) fn change_inbox(&mut self, inbox: Uid, patch: Patch) -> Result<Arc<Inbox>> {
         let mut inbox = self.inbox_to_keep(inbox)?;
         if let Some(name) = patch.name.clone() {
-            check_name(&name)?;
+            check_title("name of an inbox", Some(&name))?;
             inbox.name = name;
         }
         inbox.checks = inbox.checks.patched(patch);
@@ -79,7 +81,7 @@ impl Run<'_> {
             return Err(Refusal::new(Code::Conflict, why).into());
         }
         let name = name.unwrap_or_else(|| of.display_name.clone());
-        check_name(&name)?;
+        check_title("name of an inbox", Some(&name))?;
         checks.check()?;
         self.must_be_new(&secret)?;
         let uid = self.drawn.uid;

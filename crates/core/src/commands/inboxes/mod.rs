@@ -4,16 +4,16 @@ pub(crate) mod inbox;
 
 use std::sync::Arc;
 
-use crate::audit::{Act, Audit};
-use crate::command::Entry;
 use crate::commands::command::{Command, Done, no_text, not_shown};
 use crate::commands::gate::words::{Readers, Shown, plain};
 use crate::commands::messages::Logged;
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::event::Hash;
-use crate::ids::{ConversationKey, MemberKey, Seq, Uid};
-use crate::inbox::{Checks, Inbox, Patch, Received};
+use crate::model::audit::{Act, Audit};
+use crate::model::event::Hash;
+use crate::model::ids::{ConversationKey, MemberKey, Seq, Uid};
+use crate::model::inbox::{Checks, Inbox, Patch, Received};
+use crate::model::offer::Entry;
 pub(crate) use inbox::Elsewhere;
 
 /// An inbox's name, which everybody reads.

@@ -4,22 +4,23 @@ use std::sync::Arc;
 
 use crate::attention::directedness::{self, Said, meaning};
 use crate::attention::flow::Flowed;
-use crate::attention::intent::is_urgent;
-use crate::attention::names::{self, Target};
 use crate::attention::policy::{self, Circumstances};
-use crate::attention::{Attention, Decision, Directedness, Intent, Rule, Told};
-use crate::command::{Authority, Recalled};
 use crate::commands::messages::Logged;
 use crate::commands::messages::post::check_message;
 use crate::commands::run::{Result, Run};
-use crate::delivery::Disposition;
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef, Message, MessageKind};
-use crate::ids::{MemberKey, Seq, Uid};
-use crate::limits;
-use crate::member::Member;
-use crate::room::against::Standpoint;
-use crate::thread::ThreadStatus;
+use crate::language::intent::is_urgent;
+use crate::language::names::{self, Target};
+use crate::model::attention::{Attention, Decision, Directedness, Intent, Rule, Told};
+use crate::model::caller::Authority;
+use crate::model::delivery::Disposition;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Event, Message, MessageKind};
+use crate::model::ids::{EventRef, MemberKey, Seq, Uid};
+use crate::model::limits;
+use crate::model::member::Member;
+use crate::model::thread::ThreadStatus;
+use crate::state::facts::Recalled;
+use crate::state::room::against::Standpoint;
 
 impl Run<'_> {
     /// An edit before the answer replaces what is still open; one after it is a knock for whoever answered.

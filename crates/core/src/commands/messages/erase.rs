@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::command::Recalled;
 use crate::commands::messages::Erased;
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::event::{Change, EventRef, Reason};
-use crate::ids::{Seq, Uid};
-use crate::limits;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Reason};
+use crate::model::ids::{EventRef, Seq, Uid};
+use crate::model::limits;
+use crate::state::facts::Recalled;
 
 impl Run<'_> {
     /// Drops what the message says and logs that it did. What is still open of it ends as by a deletion.

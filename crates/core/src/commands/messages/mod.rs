@@ -12,17 +12,17 @@ pub(crate) mod wakes;
 
 use std::sync::Arc;
 
-use crate::audit::{Act, Audit};
-use crate::command::Entry;
-pub use crate::command::Post;
 use crate::commands::command::{Command, Done, no_text, not_shown};
 use crate::commands::gate::words::{Shown, event_id};
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::delivery::Disposition;
-use crate::event::{Message, Reason};
-use crate::ids::Uid;
-use crate::reaction::Signal;
+use crate::model::audit::{Act, Audit};
+use crate::model::delivery::Disposition;
+use crate::model::event::{Message, Reason};
+use crate::model::ids::Uid;
+use crate::model::offer::Entry;
+use crate::model::reaction::Signal;
+pub use crate::model::requests::Post;
 
 /// An event was logged, or, when `duplicate`, had been before under the same key.
 #[derive(Clone, Debug)]

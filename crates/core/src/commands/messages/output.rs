@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
-use crate::command::{Audience, ChannelDelivery, Post};
 use crate::commands::messages::Logged;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition};
-use crate::error::{Code, Refusal};
-use crate::event::{Event, EventRef, Idempotency, Message};
-use crate::ids::MemberKey;
-use crate::limits;
-use crate::turn::{Lease, Output};
-use crate::workspace::Failure;
+use crate::model::delivery::{Delivery, Disposition};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Event, Idempotency, Message};
+use crate::model::ids::{EventRef, MemberKey};
+use crate::model::limits;
+use crate::model::offer::ChannelDelivery;
+use crate::model::requests::{Audience, Post};
+use crate::model::turn::{Lease, Output};
+use crate::state::workspace::Failure;
 
 /// What became of the output of a run that has ended.
 pub(crate) enum Published {

@@ -3,22 +3,23 @@
 use std::sync::Arc;
 
 use crate::attention::directedness::{self, Said};
-use crate::attention::names::looks::is_unseen;
-use crate::attention::{Attention, Directedness, Intent, Rule};
-use crate::command::{Audience, Effect, Post};
 use crate::commands::inboxes::Elsewhere;
 use crate::commands::messages::Logged;
 use crate::commands::messages::guard::Verdict;
 use crate::commands::messages::place::Place;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Open};
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef, Message, MessageKind, is_talk};
-use crate::ids::MemberKey;
-use crate::limits;
-use crate::member::Member;
-use crate::thread::ThreadStatus;
-use crate::work::text_field;
+use crate::model::attention::{Attention, Directedness, Intent, Rule};
+use crate::model::delivery::{Delivery, Open};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Event, Message, MessageKind, is_talk};
+use crate::model::ids::{EventRef, MemberKey};
+use crate::model::limits;
+use crate::model::member::Member;
+use crate::model::requests::{Audience, Post};
+use crate::model::text::is_unseen;
+use crate::model::thread::ThreadStatus;
+use crate::model::work::text_field;
+use crate::state::effect::Effect;
 
 impl Run<'_> {
     pub(crate) fn post(&mut self, post: Post) -> Result<Logged> {
@@ -276,7 +277,9 @@ impl Run<'_> {
     /// Opens what the event asks of agents, and offers it to those who are there.
     pub(crate) fn tell(&mut self, event: &Arc<Event>) -> Result<()> {
         let at = EventRef { conversation: event.conversation, seq: event.seq };
-        let Some(mut open) = Open::of(event, self.directory()) else { return Ok(()) };
+        let Some(mut open) = Open::of(event, self.directory()) else {
+            return Ok(());
+        };
         // An event's time never goes back within its conversation; what is owed for it counts from now.
         open.set_back(self.now);
         for told in &open.attention.told {

@@ -6,14 +6,14 @@ pub(crate) mod task;
 
 use std::sync::Arc;
 
-use crate::audit::Audit;
 use crate::commands::command::{Command, Done, Makes, Seats};
 use crate::commands::gate::words::Shown;
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::ids::{MemberKey, Uid};
-use crate::member::Directory;
-use crate::project::{Asked, Project as Stored};
+use crate::model::audit::Audit;
+use crate::model::ids::{MemberKey, Uid};
+use crate::model::project::{Asked, Project as Stored};
+use crate::state::directory::Directory;
 
 /// A project as it is now, or was when it went; the task that was asked about.
 #[derive(Clone, Debug)]

@@ -6,17 +6,17 @@
 use std::sync::Arc;
 
 use crate::attention::directedness::{self, Said};
-use crate::command::Authority;
 use crate::commands::projects::ProjectState;
 use crate::commands::run::{Result, Run};
-use crate::conversation::ConversationKind;
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Idempotency, Message};
-use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
-use crate::limits;
-use crate::name::{check_name, check_title};
-use crate::project::{Asked, Link, Linking, Project, ProjectMember, named};
-use crate::thread::work::check_words_of;
+use crate::language::names::rules::{check_name, check_title};
+use crate::model::caller::Authority;
+use crate::model::conversation::ConversationKind;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Idempotency, Message};
+use crate::model::ids::{ConversationKey, MemberKey, Prefix, Uid};
+use crate::model::limits;
+use crate::model::project::{Asked, Link, Linking, Project, ProjectMember, named};
+use crate::model::thread::work::check_words_of;
 
 impl Run<'_> {
     pub(crate) fn project(&mut self, asked: Asked) -> Result<ProjectState> {
@@ -357,7 +357,7 @@ impl Run<'_> {
     }
 }
 
-fn in_thread_of(task: &crate::project::Task, key: ConversationKey) -> bool {
+fn in_thread_of(task: &crate::model::project::Task, key: ConversationKey) -> bool {
     task.thread.is_some_and(|(of, _, _)| of == key) && !task.state.is_finished()
 }
 

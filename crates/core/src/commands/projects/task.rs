@@ -7,14 +7,14 @@ use super::project::check_text;
 use crate::commands::conversations::conversation::derived;
 use crate::commands::projects::ProjectState;
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::event::Change;
-use crate::ids::{ConversationKey, Prefix, ThreadKey, Uid};
-use crate::limits;
-use crate::name::check_title;
-use crate::project::{Project, Task, TaskFields, TaskState, named};
-use crate::thread::ThreadStatus;
-use crate::thread::work::{Binding, BindingKind, WorkChange};
+use crate::language::names::rules::check_title;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Change;
+use crate::model::ids::{ConversationKey, Prefix, ThreadKey, Uid};
+use crate::model::limits;
+use crate::model::project::{Project, Task, TaskFields, TaskState, named};
+use crate::model::thread::ThreadStatus;
+use crate::model::thread::work::{Binding, BindingKind, WorkChange};
 
 type Place = (ConversationKey, ThreadKey, Uid);
 

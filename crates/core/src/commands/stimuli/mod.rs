@@ -8,15 +8,15 @@ pub(crate) mod title;
 
 use std::sync::Arc;
 
-use crate::audit::Audit;
-pub use crate::command::NewStimulus;
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::gate::words::Shown;
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::conversation::Conversation;
-use crate::ids::Uid;
-use crate::stimulus::Stimulus;
+use crate::model::audit::Audit;
+use crate::model::conversation::Conversation;
+use crate::model::ids::Uid;
+pub use crate::model::requests::NewStimulus;
+use crate::model::stimulus::Stimulus;
 
 /// A stimulus as it is now.
 #[derive(Clone, Debug)]

@@ -6,24 +6,24 @@
 use std::sync::Arc;
 
 use crate::attention::directedness::{self, Said};
-use crate::attention::{Attention, Directedness, Intent};
-use crate::command::NewStimulus;
 use crate::commands::conversations::conversation::derived;
 use crate::commands::messages::place::Place;
 use crate::commands::run::{Result, Run};
 use crate::commands::stimuli::QueuedStimulus;
 use crate::commands::stimuli::title::{headline, shortened};
-use crate::error::{Code, Refusal};
-use crate::event::{
-    Change, Event, EventRef, Idempotency, Message, MessageKind, ThreadOpening, is_talk,
+use crate::language::names::rules::check_title;
+use crate::model::attention::{Attention, Directedness, Intent};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{
+    Change, Event, Idempotency, Message, MessageKind, ThreadOpening, is_talk,
 };
-use crate::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Timestamp, Uid};
-use crate::limits;
-use crate::name::check_title;
-use crate::stimulus::{Chain, Stimulus, StimulusKind, StimulusState, keys};
-use crate::thread::work::{Report, Spur, WorkChange, check_key, check_words_of};
-use crate::thread::{ThreadKind, ThreadStatus};
-use crate::workspace::Failure;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, ThreadKey, Timestamp, Uid};
+use crate::model::limits;
+use crate::model::requests::NewStimulus;
+use crate::model::stimulus::{Chain, Stimulus, StimulusKind, StimulusState, keys};
+use crate::model::thread::work::{Report, Spur, WorkChange, check_key, check_words_of};
+use crate::model::thread::{ThreadKind, ThreadStatus};
+use crate::state::workspace::Failure;
 
 impl Run<'_> {
     pub(crate) fn stimulate(&mut self, new: NewStimulus) -> Result<QueuedStimulus> {

@@ -5,20 +5,20 @@ pub(crate) mod work;
 
 use std::sync::Arc;
 
-use crate::audit::{Act, Audit};
-use crate::command::Home;
-pub use crate::command::OpenThread;
 use crate::commands::command::{Command, Done, Makes};
 use crate::commands::gate::words::{Readers, Shown, event_id, filled, plain};
 use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::conversation::{Conversation, ConversationKind};
-use crate::event::Message;
-use crate::ids::{MemberKey, Uid};
-use crate::member::Directory;
-use crate::thread::work::WorkChange;
-use crate::thread::{Thread, ThreadStatus};
-use crate::work::status_metadata;
+use crate::model::audit::{Act, Audit};
+use crate::model::conversation::{Conversation, ConversationKind};
+use crate::model::event::Message;
+use crate::model::ids::{MemberKey, Uid};
+use crate::model::requests::Home;
+pub use crate::model::requests::OpenThread;
+use crate::model::thread::work::WorkChange;
+use crate::model::thread::{Thread, ThreadStatus};
+use crate::model::work::status_metadata;
+use crate::state::directory::Directory;
 
 /// A thread as it is now.
 #[derive(Clone, Debug)]

@@ -2,22 +2,24 @@
 
 use std::sync::Arc;
 
-use crate::attention::{Attention, Directedness, Intent};
-use crate::command::{Authority, Home, MessageState, OpenThread, Recalled};
 use crate::commands::conversations::conversation::derived;
 use crate::commands::messages::post::check_message;
 use crate::commands::run::{Result, Run};
 use crate::commands::threads::ThreadState;
-use crate::conversation::{ConversationKind, Settings, Visibility};
-use crate::delivery::Disposition;
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef, Idempotency, Message, Promotion, ThreadOpening};
-use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
-use crate::limits;
-use crate::name::check_title;
-use crate::thread::work::check_words_of;
-use crate::thread::{ThreadKind, ThreadStatus};
-use crate::work::{Work, is_act};
+use crate::language::names::rules::check_title;
+use crate::model::attention::{Attention, Directedness, Intent};
+use crate::model::caller::Authority;
+use crate::model::conversation::{ConversationKind, Settings, Visibility};
+use crate::model::delivery::Disposition;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Event, Idempotency, Message, Promotion, ThreadOpening};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Uid};
+use crate::model::limits;
+use crate::model::requests::{Home, OpenThread};
+use crate::model::thread::work::check_words_of;
+use crate::model::thread::{ThreadKind, ThreadStatus};
+use crate::model::work::{Work, is_act};
+use crate::state::facts::{MessageState, Recalled};
 
 /// Why what was owed in a thread is owed no more.
 const CLOSED: &str = "the thread was closed";

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::commands::conversations::conversation::derived;
 use crate::commands::run::{Result, Run};
 use crate::commands::threads::ThreadState;
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Promotion};
-use crate::ids::{ConversationKey, SessionKey, ThreadKey, Uid};
-use crate::limits;
-use crate::thread::work::{Binding, WorkChange, WorkStatus, check_words_of};
-use crate::thread::{Thread, ThreadStatus};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Promotion};
+use crate::model::ids::{ConversationKey, SessionKey, ThreadKey, Uid};
+use crate::model::limits;
+use crate::model::thread::work::{Binding, WorkChange, WorkStatus, check_words_of};
+use crate::model::thread::{Thread, ThreadStatus};
 
 impl Run<'_> {
     /// Whoever sits there may say how the work stands; in a turn only while that is its own.

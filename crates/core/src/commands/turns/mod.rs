@@ -5,12 +5,36 @@ pub(crate) mod turn;
 
 use std::sync::Arc;
 
-use crate::audit::{Act, Audit};
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::run::{Result, Run};
-use crate::conversation::Conversation;
-use crate::ids::{MemberKey, Uid};
-use crate::thread::Thread;
+use crate::model::audit::{Act, Audit};
+use crate::model::conversation::Conversation;
+use crate::model::ids::{MemberKey, Timestamp, Uid};
+use crate::model::thread::Thread;
+use crate::model::turn::Turn;
+
+/// A subject of a channel with who speaks about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The event it begins with: its root message, or the opening of a thread without one.
+    pub root: Uid,
+    pub thread: Option<Uid>,
+    pub turn: Turn,
+    /// Turns that may speak until a person speaks again.
+    pub budget: u16,
+    /// What each lease answers, in the order of the leases.
+    pub causes: Vec<Uid>,
+    pub waiting: Vec<Waits>,
+}
+
+/// A member that waits for the turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    pub member: MemberKey,
+    pub event: Uid,
+    pub since: Timestamp,
+    pub obligation: bool,
+}
 
 #[derive(Clone, Debug)]
 pub struct Continued {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::MemberKey;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::MemberKey;
 use tokio::sync::Notify;
 
 /// Files that come in at once, each of them on disk while it does: at most 512 MiB, and as many open files.

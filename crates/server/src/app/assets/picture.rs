@@ -3,7 +3,7 @@
 
 use std::io::Cursor;
 
-use chorus_core::asset::Media;
+use chorus_core::model::asset::Media;
 use image::codecs::jpeg::JpegEncoder;
 use image::{ImageFormat, ImageReader, Limits};
 

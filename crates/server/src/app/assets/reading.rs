@@ -3,10 +3,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use chorus_core::asset::{Asset, Media};
-use chorus_core::error::Refusal;
-use chorus_core::ids::{ConversationKey, Prefix, Uid};
-use chorus_core::limits::ASSET_SHOWN_BYTES;
+use chorus_core::model::asset::{Asset, Media};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::model::limits::ASSET_SHOWN_BYTES;
 use chorus_wire::attention::files::{AssetShown, Assets, ReadAsset};
 
 use super::{App, ids};

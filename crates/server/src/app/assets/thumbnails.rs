@@ -7,18 +7,17 @@
 //! Members take turns, so that who asks for many waits for them alone.
 
 use std::collections::VecDeque;
-use std::io;
 use std::panic::catch_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as jobs};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
-use chorus_core::asset::{Asset, Media};
-use chorus_core::command::By;
 use chorus_core::commands::assets;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Hash;
-use chorus_core::ids::MemberKey;
+use chorus_core::model::asset::{Asset, Media};
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Hash;
+use chorus_core::model::ids::MemberKey;
 use tokio::sync::{Notify, oneshot, watch};
 
 use super::{App, picture, stopping};

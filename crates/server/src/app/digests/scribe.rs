@@ -4,7 +4,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use chorus_core::limits::DIGEST_TEXT_BYTES;
+use chorus_core::model::limits::DIGEST_TEXT_BYTES;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde::Serialize;
@@ -130,8 +130,8 @@ async fn run<T: Serialize>(child: &mut Child, what: &T) -> Result<String, String
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-    use chorus_core::attention::Policy;
-    use chorus_core::ids::Timestamp;
+    use chorus_core::model::attention::Policy;
+    use chorus_core::model::ids::Timestamp;
     use chorus_wire::rest::digests::Digest;
 
     use super::*;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::command::By;
 use chorus_core::commands::inboxes::{NoteTrouble, SendBack, SweepCallbacks};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Message;
-use chorus_core::ids::{ConversationKey, Prefix, Seq, Uid};
-use chorus_core::inbox::{Inbox, Remote, Trouble};
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{ConversationKey, Prefix, Seq, Uid};
+use chorus_core::model::inbox::{Inbox, Remote, Trouble};
 use chorus_store::{Line, Page, Start, StoredEntry};
 
 use crate::app::App;

@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, header};
-use chorus_core::endpoint::Secret;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Timestamp;
-use chorus_core::inbox::Inbox;
+use chorus_core::model::endpoint::Secret;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::inbox::Inbox;
 use ipnet::IpNet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde_json::{Map, Value};

@@ -1,7 +1,7 @@
 //! `create_thread`: once under a key, however often it is asked for.
 
-use chorus_core::error::Refusal;
-use chorus_core::ids::Prefix;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::Prefix;
 use chorus_wire::rest::threads::NewThread;
 use chorus_wire::threads::{CreateThread, Created};
 

@@ -1,11 +1,11 @@
 //! `summarize_thread`: what a thread's events say, counted, quoted and put into words; or what the operator's command
 //! makes of it.
 
-use chorus_core::conversation::Conversation;
-use chorus_core::error::Refusal;
-use chorus_core::ids::{Prefix, Seq};
-use chorus_core::thread;
-use chorus_core::work::{Finding, Work};
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{Prefix, Seq};
+use chorus_core::model::thread;
+use chorus_core::model::work::{Finding, Work};
 use chorus_wire::threads::descriptors::MAX_SUMMARIZED;
 use chorus_wire::threads::{Author, OpenItem, SummarizeThread, Summary};
 

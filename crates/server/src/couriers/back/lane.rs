@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::command::By;
 use chorus_core::commands::inboxes;
-use chorus_core::event::{Change, Event, MessageKind};
-use chorus_core::ids::{ConversationKey, Seq, Timestamp};
-use chorus_core::inbox::Inbox;
+use chorus_core::model::caller::By;
+use chorus_core::model::event::{Change, Event, MessageKind};
+use chorus_core::model::ids::{ConversationKey, Seq, Timestamp};
+use chorus_core::model::inbox::Inbox;
 use chorus_wire::webhook::{CallbackEvent, Lifecycle};
 use tokio::sync::{Notify, Semaphore, watch};
 

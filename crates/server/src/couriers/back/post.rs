@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue};
 use bytes::Bytes;
-use chorus_core::event::{Message, MessageKind};
-use chorus_core::ids::{Prefix, Seq, Uid};
-use chorus_core::inbox::{Inbox, Remote};
-use chorus_core::limits;
+use chorus_core::model::event::{Message, MessageKind};
+use chorus_core::model::ids::{Prefix, Seq, Uid};
+use chorus_core::model::inbox::{Inbox, Remote};
+use chorus_core::model::limits;
 use chorus_store::StoredEntry;
 use chorus_wire::part::Part;
 use chorus_wire::webhook::{CallbackEvent, IDEMPOTENCY_KEY};

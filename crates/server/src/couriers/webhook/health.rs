@@ -7,7 +7,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 
 /// Posts in a row that fail before an endpoint counts as down.
 pub(super) const FAILURES: u32 = 5;

@@ -4,12 +4,12 @@
 use std::collections::VecDeque;
 
 use chorus_core::attention::compose::{Compose, Fragment, Settings};
-use chorus_core::attention::{Mode, Rule};
-use chorus_core::command::Offer;
-use chorus_core::delivery::Retry;
-use chorus_core::event::{Change, EventRef};
-use chorus_core::ids::{MemberKey, Timestamp, Uid};
-use chorus_core::limits;
+use chorus_core::model::attention::{Mode, Rule};
+use chorus_core::model::delivery::Retry;
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::{EventRef, MemberKey, Timestamp, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::offer::Offer;
 
 use super::payload::{Piece, Thought};
 

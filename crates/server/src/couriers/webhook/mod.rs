@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chorus_core::attention::compose;
-use chorus_core::endpoint::{Endpoint, State};
-use chorus_core::ids::{MemberKey, Timestamp};
+use chorus_core::model::endpoint::{Endpoint, State};
+use chorus_core::model::ids::{MemberKey, Timestamp};
 use rustls::pki_types::CertificateDer;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;

@@ -1,11 +1,11 @@
 //! A delivery as it is POSTed to an agent's connection string (webhook spec section 2; `spec/webhook.md`).
 
 use chorus_core::attention::compose::Fragment;
-use chorus_core::command::Offer;
-use chorus_core::endpoint::Endpoint;
-use chorus_core::ids::{MemberKey, Prefix, Uid};
-use chorus_core::limits;
-use chorus_core::member::Directory;
+use chorus_core::model::endpoint::Endpoint;
+use chorus_core::model::ids::{MemberKey, Prefix, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::offer::Offer;
+use chorus_core::state::directory::Directory;
 use chorus_wire::attention::channel::ChannelDelivery;
 use chorus_wire::part::Part;
 use chorus_wire::webhook::{
@@ -140,7 +140,8 @@ pub(super) fn encode(
             attention: Some(Attention {
                 directedness: decision.directedness,
                 policy: decision.policy,
-                intent: attention.map_or(chorus_core::attention::Intent::Statement, |a| a.intent),
+                intent: attention
+                    .map_or(chorus_core::model::attention::Intent::Statement, |a| a.intent),
                 mode: decision.mode,
                 priority: decision.priority,
                 reason: decision.rule.name().to_owned(),
@@ -187,7 +188,10 @@ fn parts(offer: &Offer) -> Vec<Part> {
 }
 
 /// What the channel is for; chosen by members, like its name.
-fn context(app: &App, conversation: &chorus_core::conversation::Conversation) -> Option<String> {
+fn context(
+    app: &App,
+    conversation: &chorus_core::model::conversation::Conversation,
+) -> Option<String> {
     let settings = &conversation.settings;
     let what = [&*settings.description, &*settings.purpose];
     let what: Vec<_> = what.into_iter().filter(|text| !text.is_empty()).collect();

@@ -7,11 +7,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chorus_core::command::By;
 use chorus_core::commands::Command;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::EventRef;
-use chorus_core::ids::MemberKey;
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{EventRef, MemberKey};
 
 use super::line::Left;
 

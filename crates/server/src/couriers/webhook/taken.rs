@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chorus_core::command::By;
 use chorus_core::commands::Command;
+use chorus_core::model::caller::By;
 
 use crate::app::App;
 

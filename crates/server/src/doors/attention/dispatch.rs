@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::attention::descriptors::{Names, list_tools};
 use chorus_wire::attention::initialize::{Capabilities, Glyphs, UtilityCapabilities};
 use chorus_wire::attention::method;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::ws::{Message, WebSocket};
-use chorus_core::error::Refusal;
-use chorus_core::ids::{Prefix, Uid};
-use chorus_core::limits;
-use chorus_core::member::Session;
-use chorus_core::reaction::Signal;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::member::Session;
+use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::descriptors::Names;
 use chorus_wire::attention::initialize::{
     Capabilities, Glyphs, InitializeParams, InitializeResult, Limits, MemberCard, Peer, SessionRef,

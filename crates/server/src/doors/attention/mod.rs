@@ -10,9 +10,10 @@ mod under_way;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::attention::descriptors::Names;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -6,9 +6,9 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use chorus_core::command::Offer;
-use chorus_core::ids::Uid;
-use chorus_core::limits;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::limits;
+use chorus_core::model::offer::Offer;
 
 use crate::traces::Span;
 

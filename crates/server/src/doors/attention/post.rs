@@ -50,7 +50,7 @@ pub(super) async fn post(
             Ok(StatusCode::ACCEPTED.into_response())
         }
         Incoming::Response { id, .. } => {
-            let refusal = chorus_core::error::Refusal::invalid(
+            let refusal = chorus_core::model::error::Refusal::invalid(
                 "deliveries are acknowledged on the connection that brought them",
             );
             let request_id = request_id();

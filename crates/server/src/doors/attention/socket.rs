@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use chorus_core::attention::Mode;
-use chorus_core::command::Offer;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::EventRef;
+use chorus_core::model::attention::Mode;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::EventRef;
+use chorus_core::model::offer::Offer;
 use chorus_wire::attention::descriptors::Names;
 use chorus_wire::attention::initialize::Capabilities;
 use chorus_wire::attention::method;

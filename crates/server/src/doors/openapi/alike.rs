@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
 use axum::http::Method as Verb;
 use axum::http::request::Parts;
-use chorus_core::error::Refusal;
+use chorus_core::model::error::Refusal;
 use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::threads::descriptors::Method;
 use serde_json::{Map, Value};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use bytes::Bytes;
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_wire::code;
 use chorus_wire::error::Envelope;
 use schemars::SchemaGenerator;

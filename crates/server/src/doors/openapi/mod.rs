@@ -20,7 +20,7 @@ use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{self, MethodRouter};
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 
 use crate::app::App;
 use describe::Describes;

@@ -1,6 +1,6 @@
 //! The parameters of paths: a name means the same wherever it stands.
 
-use chorus_core::reaction::Signal;
+use chorus_core::model::reaction::Signal;
 use chorus_wire::words::As;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};

@@ -4,8 +4,8 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use chorus_core::error::Refusal;
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{Prefix, Uid};
 use chorus_wire::rest::search::Search;
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use serde::Deserialize;

@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{Prefix, Uid};
 use chorus_wire::rest::messages::ListMessages;
 use chorus_wire::rest::threads::ListThreads;
 use rmcp::ErrorData;

@@ -3,8 +3,10 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::http::request::Parts;
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::attention::descriptors::{Descriptor, Names, list_tools};
+use futures_util::StreamExt;
+use futures_util::stream::{BoxStream, SelectAll, unfold};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -17,9 +19,6 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
-
-use futures_util::StreamExt;
-use futures_util::stream::{BoxStream, SelectAll, unfold};
 use tokio::sync::watch;
 
 use super::notices::{SUBSCRIPTIONS, Told};

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chorus_core::command::Turn;
-use chorus_core::ids::{MemberKey, Timestamp};
+use chorus_core::model::caller::Turn;
+use chorus_core::model::ids::{MemberKey, Timestamp};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use tokio::sync::{Notify, watch};
 

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{Prefix, Uid};
 use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::channels;
 use chorus_wire::threads::descriptors::Method;

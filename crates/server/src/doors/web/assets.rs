@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_wire::rest::assets::{Asset, NewAsset};
 use serde_json::json;
 

@@ -10,7 +10,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_wire::rest::attention::Why;
 use chorus_wire::rest::events::Events;
 use schemars::JsonSchema;

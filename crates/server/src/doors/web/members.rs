@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_wire::rest::members::{Agents, Member, MemberPatch, Members, NewMember, Whoami};
 use chorus_wire::rest::roles::{NewRole, Role, Roles};
 use chorus_wire::rest::sessions::Sessions;

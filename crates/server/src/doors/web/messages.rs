@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::reaction::Signal;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::notifications::Typing;
 use chorus_wire::rest::attention::Preview;
 use chorus_wire::rest::messages::{

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_wire::rest::claims::{Claim, Claims, NewClaim};
 use chorus_wire::rest::deliveries::{Deliveries, ListDeliveries};
 use chorus_wire::rest::digests::{Digests, ListDigests};

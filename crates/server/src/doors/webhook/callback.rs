@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue};
-use chorus_core::error::Refusal;
+use chorus_core::model::error::Refusal;
 use chorus_wire::webhook::{Accepted, CallbackEvent, IDEMPOTENCY_KEY};
 
 use super::events::Events;

@@ -3,7 +3,7 @@
 
 use axum::body::{BodyDataStream, Bytes};
 use bytes::{Buf, BytesMut};
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::webhook::EVENT_BYTES;
 use futures_util::StreamExt;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::response::{IntoResponse, Response};
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::webhook::{DELIVERY_BYTES, INBOX};
 use serde_json::json;
 

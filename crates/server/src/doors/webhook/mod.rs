@@ -5,7 +5,7 @@ mod callback;
 pub(crate) mod events;
 mod inbox;
 
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use serde_json::json;
 
 use super::openapi::{Doc, Routes};

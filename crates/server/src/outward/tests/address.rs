@@ -1,6 +1,6 @@
 //! Which URLs are taken, and which addresses refused, however they are written.
 
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 
 use crate::outward::address::URL_BYTES;
 use crate::outward::{Allowed, check_url};

@@ -1,7 +1,7 @@
 //! The scheme's own example, and what is not taken. Its libraries check ours in `lab/clients`.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 
 use crate::outward::{Secret, Unsigned, sign, verify};
 

@@ -4,8 +4,8 @@
 //! when the database has said what became of it; its rooms and its effects wait as long. Rooms in memory stay
 //! right, unless the engine says that another host may have written: then they are loaded anew.
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Timestamp;
 
 use super::{Job, Pause, Run, answer};
 use crate::db::{Error, Fate};

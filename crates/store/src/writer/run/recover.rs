@@ -3,7 +3,7 @@
 //! Invariant: a command is refused for what it did itself. A room that cannot be loaded, or whose timers or
 //! rows fail by themselves, rests; nobody else is held up by it.
 
-use chorus_core::ids::{ConversationKey, Timestamp};
+use chorus_core::model::ids::{ConversationKey, Timestamp};
 
 use super::{Broken, Job, Run, TIMERS, refuse, refuse_all};
 use crate::db::Error;

@@ -5,8 +5,8 @@
 //! written, so that the log ends before it and a rollback is whole. A failed *sync* is another error, after which
 //! nobody knows what is on the disk, and ends the writer (design section 3, "The store").
 
-use chorus_core::error::Code;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Timestamp;
 
 use super::{Hindrance, Job, Pause, Run, away, refuse};
 use crate::db::Error;

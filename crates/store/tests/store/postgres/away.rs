@@ -9,11 +9,11 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use chorus_cluster::{Cluster, Durability, sql_at};
-use chorus_core::command::Effect;
 use chorus_core::commands::messages::Logged;
 use chorus_core::commands::{Command, NotDone, conversations, directory};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{Seq, Uid};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{Seq, Uid};
+use chorus_core::state::effect::Effect;
 use chorus_store::{Line, Page, Start};
 
 use super::{ground, problems};
@@ -226,7 +226,7 @@ fn a_commit_whose_answer_is_lost_is_answered_as_it_ended() {
     how.store(CUT_AFTER, Ordering::SeqCst);
     let add = |id: &str| directory::AddMember {
         id: id.to_owned(),
-        kind: chorus_core::member::MemberKind::Agent,
+        kind: chorus_core::model::member::MemberKind::Agent,
         fields: Default::default(),
     };
     assert!(matches!(ask_away(&ground, add("new")), Ok(_)));

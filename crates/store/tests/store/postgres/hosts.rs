@@ -4,15 +4,17 @@ use std::path::Path;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use chorus_core::command::{By, Effect, Offer};
 use chorus_core::commands::{conversations, deliveries, directory, messages};
-use chorus_core::conversation::Participation;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::{EventRef, Message, Reason};
-use chorus_core::ids::{MemberKey, Seq, SessionKey, Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
-use chorus_core::reaction::Signal;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Participation;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::{Message, Reason};
+use chorus_core::model::ids::{EventRef, MemberKey, Seq, SessionKey, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::state::effect::Effect;
 use chorus_store::{Line, Page, Start};
 
 use super::{options, problems};
@@ -273,7 +275,7 @@ fn what_a_host_had_in_hand_when_it_ended_goes_on_at_the_other() {
     });
     // She comes to the host that is left, and after a minute it is hers anew.
     let again = one.connect(ADA);
-    one.pass(chorus_core::limits::SESSION_GONE_MS);
+    one.pass(chorus_core::model::limits::SESSION_GONE_MS);
     wait("it is offered there", || offers(&one).iter().any(|o| o.session == again));
     let offer = offers(&one).into_iter().find(|o| o.session == again).unwrap();
     assert!(offer.fence > 1 && offer.entry.event.uid == asked.event.uid);

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Barrier;
 
-use chorus_core::command::SettingsPatch;
 use chorus_core::commands::conversations;
 use chorus_core::commands::schedules::AddSchedule;
-use chorus_core::ids::{ConversationKey, Uid};
+use chorus_core::model::ids::{ConversationKey, Uid};
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::schedule::{Fired, NewSchedule, When};
+use chorus_core::model::stimulus::{RulesPatch, StimulusKind, StimulusState};
 use chorus_core::queries;
-use chorus_core::schedule::{Fired, NewSchedule, When};
-use chorus_core::stimulus::{RulesPatch, StimulusKind, StimulusState};
 
 use super::hosts::{Two, texts, two, wait};
 use super::trouble::Session;

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use chorus_cluster::{Cluster, Durability, checked, program, schema, sql_at};
 use chorus_core::commands::messages::Logged;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Uid;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Uid;
 
 use super::away::{PATIENCE, insist, texts};
 use super::{ground, problems};

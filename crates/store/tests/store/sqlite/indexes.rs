@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use chorus_core::commands::messages;
-use chorus_core::event::Message;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::Timestamp;
 use chorus_store::backup::{check, restore, take};
 use chorus_store::repair::Part;
 use rusqlite::Connection;

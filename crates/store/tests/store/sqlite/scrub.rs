@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use chorus_core::command::By;
 use chorus_core::commands::messages::Erased;
 use chorus_core::commands::retention;
-use chorus_core::conversation::Keep;
-use chorus_core::event::Change;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Keep;
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::Timestamp;
 use chorus_core::queries;
 use chorus_store::sqlite::Sqlite;
 use chorus_store::{Options, schema};

@@ -1,9 +1,10 @@
 //! What an author adds to a run that has said nothing yet (`runs` says which those are).
 
-use chorus_core::command::{By, Offer};
 use chorus_core::commands::deliveries;
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::caller::By;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::offer::Offer;
 
 use super::{Held, Lane, at};
 use crate::couriers::connections::{Note, Typing};

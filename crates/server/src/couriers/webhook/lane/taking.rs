@@ -1,12 +1,13 @@
 //! What becomes of a delivery at its agent: tried anew, taken, or given up.
 
-use chorus_core::attention::Policy;
-use chorus_core::command::{By, Offer};
 use chorus_core::commands::deliveries;
 use chorus_core::commands::endpoints::{GiveUp, GivenUp, PostAgain, PostedAgain};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Refusal;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::caller::By;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::offer::Offer;
 
 use super::{LATELY, Lane, at};
 use crate::couriers::webhook::line::Line;

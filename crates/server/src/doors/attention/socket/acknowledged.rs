@@ -1,8 +1,8 @@
 //! What a harness answers, and what asks for nothing: acknowledgements of offers that are under way are free, since the host
 //! sent those; of everything else there is a limit.
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::EventRef;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::EventRef;
 use chorus_wire::attention::shared;
 use chorus_wire::jsonrpc::Id;
 
