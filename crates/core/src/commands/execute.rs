@@ -6,7 +6,7 @@ use crate::model::audit::{Record, Weight};
 use crate::model::caller::{Authority, By};
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, Timestamp};
-use crate::model::seed::Drawn;
+use crate::model::seed::CommandSeed;
 use crate::state::facts::{Facts, Unavailable};
 use crate::state::workspace::{Failure, TimerKey, TimerOf, Tracked, Workspace};
 
@@ -25,7 +25,7 @@ impl Workspace {
         facts: &mut dyn Facts,
         by: By,
         command: &C,
-        drawn: Drawn,
+        drawn: CommandSeed,
         now: Timestamp,
     ) -> Result<Executed<C::Output>, Unavailable> {
         let done = match self.try_to(facts, by, command.clone(), drawn, now) {
@@ -48,7 +48,7 @@ impl Workspace {
         facts: &mut dyn Facts,
         by: By,
         command: C,
-        drawn: Drawn,
+        drawn: CommandSeed,
         now: Timestamp,
     ) -> Result<C::Output> {
         if C::CHANGES && by.authority == Authority::Auditor {

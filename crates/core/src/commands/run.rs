@@ -11,7 +11,7 @@ use crate::model::event::Event;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::model::member::Member;
 use crate::model::offer::Entry;
-use crate::model::seed::Drawn;
+use crate::model::seed::CommandSeed;
 use crate::model::thread::Thread;
 use crate::state::directory::Directory;
 use crate::state::effect::Effect;
@@ -26,7 +26,7 @@ pub struct Run<'a> {
     pub(crate) ws: Tracked<'a>,
     pub(crate) facts: &'a mut dyn Facts,
     pub(crate) by: By,
-    pub(crate) drawn: Drawn,
+    pub(crate) drawn: CommandSeed,
     pub(crate) now: Timestamp,
     /// What is said belongs to no run of the caller's, though one may be open.
     pub(crate) unasked: bool,
@@ -34,7 +34,7 @@ pub struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub(crate) fn of_host(ws: &'a mut Workspace, facts: &'a mut dyn Facts, now: Timestamp) -> Self {
-        let (by, drawn) = (By::host(), Drawn::default());
+        let (by, drawn) = (By::host(), CommandSeed::default());
         Self { ws: Tracked::new(ws), facts, by, drawn, now, unasked: false }
     }
 }

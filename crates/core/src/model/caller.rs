@@ -41,7 +41,7 @@ pub struct By {
 }
 
 impl By {
-    /// The host itself, acting for time or for a door.
+    /// The host itself, acting for time or for a transport.
     pub fn host() -> Self {
         Self { member: MemberKey::HOST, session: None, authority: Authority::Operator, turn: None }
     }

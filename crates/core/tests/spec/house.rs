@@ -20,7 +20,7 @@ use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::offer::Offer;
 use chorus_core::model::reaction::Signal;
 use chorus_core::model::requests::SettingsPatch;
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_core::queries;
 use chorus_core::state::directory::Directory;
 use chorus_core::state::effect::Effect;
@@ -381,7 +381,7 @@ impl House {
 
     pub fn try_run<C: Command>(&mut self, by: By, command: C) -> Result<C::Output, NotDone> {
         self.ids += 1_000;
-        let drawn = Drawn { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
+        let drawn = CommandSeed { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
         let result = self.ws.execute(&mut self.log, by, &command, drawn, self.now);
         self.absorb();
         match result {

@@ -16,9 +16,9 @@ use chorus_store::{Options, Store};
 use tokio::sync::watch;
 
 use super::{OPERATOR_FILE, StartError};
-use crate::app::App;
-use crate::app::tokens::USUAL_TTL_S;
 use crate::auth::{Keys, Unkept, write_private};
+use crate::services::App;
+use crate::services::tokens::USUAL_TTL_S;
 
 /// A token that ends sooner is replaced, at the start and while the host runs.
 const RENEW_BEFORE_MS: i64 = 15 * 24 * 3_600_000;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: words of an agent reach nobody whom their private cause does not reach, unless a person has agreed: as a
 //! message, which is kept whole ([`crate::commands::approvals`]), or as anything else that has words, which comes through here
-//! before it is done, from whatever door. What was told in private is remembered for as long as the session runs that
+//! before it is done, from whatever transport. What was told in private is remembered for as long as the session runs that
 //! was told it ([`told`]). An act that names a turn is judged by that turn's cause alone, and any other by all that
 //! its agent was told.
 

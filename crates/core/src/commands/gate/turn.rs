@@ -2,7 +2,7 @@
 //! forget it (design section 5, "One holder, one fence").
 //!
 //! A turn names the fence it holds. Once the right to answer has moved on, or the turn was withdrawn, nothing is
-//! changed in it any more, whichever door the call comes through. Reading is never refused.
+//! changed in it any more, whichever transport the call comes through. Reading is never refused.
 
 use crate::commands::command::{Command, InTurn};
 use crate::commands::run::{Result, Run};

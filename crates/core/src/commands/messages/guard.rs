@@ -1,5 +1,5 @@
 //! The guard: whether an agent may say this, judged against what caused it (design section 5, "The host
-//! enforces" and "Cause and hop"). The same for every door. People are never refused by it.
+//! enforces" and "Cause and hop"). The same for every transport. People are never refused by it.
 
 use crate::attention::directedness::for_the_rest;
 use crate::commands::gate::turn::{ANOTHER_ATTEMPT, TAKEN_BACK, WITHDRAWN, held_fence, is_older};
