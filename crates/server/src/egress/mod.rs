@@ -16,10 +16,12 @@ pub mod signature;
 pub(crate) use address::{Allowed, check_url, is_local};
 pub(crate) use backoff::backoff;
 #[cfg(test)]
-pub(crate) use client::{Answer, Egress, Why};
+pub(crate) use client::Why;
+pub(crate) use client::{Answer, Egress};
 pub(crate) use fair_semaphore::{FairSemaphore, To};
 #[cfg(test)]
-pub(crate) use signature::{Secret, Unsigned, sign, verify};
+pub(crate) use signature::Unsigned;
+pub(crate) use signature::{Secret, sign, verify};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::egress::backoff::{self, ASKED_AT_MOST, retry_after};
+use crate::egress::backoff;
+use crate::egress::backoff::{ASKED_AT_MOST, retry_after};
 
 const SECOND: Duration = Duration::from_secs(1);
 
