@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text};
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::dispose::Then;
 use crate::commands::deliveries::failure::Unanswered;
-use crate::commands::run::{Result, Run};
 use crate::model::audit::{self, Audit};
 use crate::model::delivery::{Delivery, Disposition, Retry};
 use crate::model::endpoint::{self, Act};
@@ -45,10 +45,10 @@ impl Command for Endpoint {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(audit::Act::ChangeEndpoint).member(self.member)
+        Audit::firm(audit::Action::ChangeEndpoint).member(self.member)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.endpoint(self.member, self.act)
     }
 }
@@ -69,11 +69,11 @@ impl Command for GiveUp {
         match done {
             // Nothing was given up.
             Ok(GivenUp::Taken) => Audit::none(),
-            _ => Audit::firm(audit::Act::GiveUp).event(self.event),
+            _ => Audit::firm(audit::Action::GiveUp).event(self.event),
         }
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<GivenUp> {
+    fn execute(self, run: &mut Context<'_>) -> Result<GivenUp> {
         run.give_up(self.event, self.attempt)
     }
 }
@@ -96,7 +96,7 @@ impl Command for PostFailed {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.post_failed(self.event, self.attempt, self.retry)
     }
 }
@@ -117,12 +117,12 @@ impl Command for PostAgain {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<PostedAgain> {
+    fn execute(self, run: &mut Context<'_>) -> Result<PostedAgain> {
         run.post_again(self.event)
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     pub(crate) fn endpoint(&mut self, member: MemberKey, act: Act) -> Result<()> {
         self.must_govern()?;
         let found = self.directory().member(member).filter(|m| !m.removed);

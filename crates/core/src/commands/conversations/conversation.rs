@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::language::names::rules::check_title;
 use crate::model::conversation::{
     Conversation, ConversationKind, Participation, Settings, Visibility,
@@ -16,7 +16,7 @@ use crate::model::{limits, stimulus};
 use crate::state::room::Room;
 use crate::state::room::apply::Draft;
 
-impl Run<'_> {
+impl Context<'_> {
     pub(crate) fn create_conversation(
         &mut self,
         kind: ConversationKind,

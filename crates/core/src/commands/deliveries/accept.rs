@@ -1,16 +1,16 @@
 //! What a session says of what it was offered: that it has it, cannot take it, or is at work (design section 5, "One
 //! holder, one fence").
 
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::deliver::never_offered;
 use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::deliveries::{Disposed, Working};
-use crate::commands::run::{Result, Run};
 use crate::model::delivery::{Delivery, Disposition, State};
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, SessionKey, Timestamp, Uid};
 use crate::state::effect::{RemoteNews, RemoteRun};
 
-impl Run<'_> {
+impl Context<'_> {
     /// The harness has it, whichever attempt of the present fence it acknowledges and however late. Accepting what was
     /// never offered to this session is refused.
     pub(crate) fn accept(

@@ -1,8 +1,8 @@
 //! Claims: taken, given back, renewed, and passed to the next candidate (C2A "Claims").
 
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::Claimed;
 use crate::commands::messages::guard::claimed_by_other;
-use crate::commands::run::{Result, Run};
 use crate::model::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
 use crate::model::claim::Claim;
 use crate::model::delivery::{Delivery, Disposition, Open, State};
@@ -10,7 +10,7 @@ use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey, Uid};
 use crate::model::offer::Offer;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Takes the right to decide about an event; its content comes with it.
     pub(crate) fn claim(&mut self, uid: Uid) -> Result<Claimed> {
         let at = self.event_by_uid(uid, "event")?;

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::Offers;
 use crate::commands::deliveries::failure::Unanswered;
-use crate::commands::run::{Result, Run};
 use crate::model::attention::Policy;
 use crate::model::delivery::{Delivery, Disposition, Fired, State};
 use crate::model::error::{Code, Refusal};
@@ -15,7 +15,7 @@ use crate::model::offer::Offer;
 use crate::state::effect::{Effect, RemoteNews};
 use crate::state::workspace::Failure;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Offers a delivery to the best session of its member; it waits when none is connected.
     pub(crate) fn offer(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let connected = self.asked_sessions(at.conversation, member);

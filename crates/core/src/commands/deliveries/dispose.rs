@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::Disposed;
 use crate::commands::deliveries::deliver::never_offered;
 use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::messages::output::Published;
-use crate::commands::run::{Result, Run};
 use crate::model::approval::Standing;
 use crate::model::attention::Policy;
 use crate::model::delivery::{Delivery, Disposition, State};
@@ -29,7 +29,7 @@ pub(crate) enum Then {
     Dead,
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// The harness says how its delivery ended.
     pub(crate) fn dispose(
         &mut self,

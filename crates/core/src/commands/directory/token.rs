@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text};
-use crate::commands::run::{Result, Run};
-use crate::model::audit::{Act, Audit};
+use crate::commands::context::{Context, Result};
+use crate::model::audit::{Action, Audit};
 use crate::model::caller::Authority;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{MemberKey, Timestamp};
@@ -24,10 +24,10 @@ impl Command for IssueToken {
     fn audit(&self, _: Done<'_, Self>) -> Audit {
         let Self(asked) = self;
         let name = format!("{}:{}", asked.authority.name(), asked.jti);
-        Audit::firm(Act::IssueToken).member(asked.member).name(&*name)
+        Audit::firm(Action::IssueToken).member(asked.member).name(&*name)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.issue_token(self.0)
     }
 }
@@ -45,10 +45,10 @@ impl Command for RevokeToken {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::RevokeToken).name(&*self.jti)
+        Audit::firm(Action::RevokeToken).name(&*self.jti)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.revoke_token(self.jti, self.expires)
     }
 }
@@ -65,10 +65,10 @@ impl Command for RevokeTokens {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::RevokeToken).member(self.member)
+        Audit::firm(Action::RevokeToken).member(self.member)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.revoke_tokens(self.member)
     }
 }
@@ -86,12 +86,12 @@ impl Command for SweepExpired {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.sweep_expired()
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// A token is handed out when this is answered.
     pub(crate) fn issue_token(&mut self, asked: Asked) -> Result<()> {
         let kind = self.kind_of(asked.member)?;
@@ -183,7 +183,7 @@ impl Run<'_> {
                 directory.revoked.remove_mut(&jti);
             }
         }
-        self.ws.told.drop_expired(now);
+        self.ws.private_reads.drop_expired(now);
         self.ws.changes.sweep_expired = Some(now);
         Ok(())
     }

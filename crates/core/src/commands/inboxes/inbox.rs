@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::{check_settings, derived};
 use crate::commands::messages::Logged;
 use crate::commands::messages::post::check_message;
-use crate::commands::run::{Result, Run};
 use crate::language::names::rules::check_title;
 use crate::model::caller::{Authority, By};
 use crate::model::conversation::{ConversationKind, Settings, Visibility};
@@ -28,7 +28,7 @@ pub(crate) struct Elsewhere {
     pub(crate) callback: Option<Callback>,
 }
 
-impl Run<'_> {
+impl Context<'_> {
     pub(crate) fn change_inbox(&mut self, inbox: Uid, patch: Patch) -> Result<Arc<Inbox>> {
         let mut inbox = self.inbox_to_keep(inbox)?;
         if let Some(name) = patch.name.clone() {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::attention::directedness::{self, Said, meaning};
+use crate::attention::directedness::{self, IncomingMessage, meaning};
 use crate::attention::flow::Flowed;
 use crate::attention::policy::{self, Circumstances};
+use crate::commands::context::{Context, Result};
 use crate::commands::messages::Logged;
 use crate::commands::messages::post::check_message;
-use crate::commands::run::{Result, Run};
 use crate::language::intent::is_urgent;
 use crate::language::names::{self, Target};
 use crate::model::attention::{Attention, Decision, Directedness, Intent, Rule, Told};
@@ -20,9 +20,9 @@ use crate::model::limits;
 use crate::model::member::Member;
 use crate::model::thread::ThreadStatus;
 use crate::state::facts::Recalled;
-use crate::state::room::against::Standpoint;
+use crate::state::room::context::Position;
 
-impl Run<'_> {
+impl Context<'_> {
     /// An edit before the answer replaces what is still open; one after it is a knock for whoever answered.
     pub(crate) fn edit(&mut self, uid: Uid, content: Message) -> Result<Logged> {
         let (at, recalled) = self.own_message(uid)?;
@@ -204,12 +204,12 @@ impl Run<'_> {
         let room = self.room(at.conversation);
         let thread = self.thread(at.conversation, event.thread);
         let before = room.lines.get(&event.thread).filter(|line| line.seq != at.seq);
-        let from = Standpoint { thread: event.thread, seq: at.seq };
+        let from = Position { thread: event.thread, seq: at.seq };
         let (intent, answers) = meaning(room, &author, from, &content.text, replied.as_deref());
         let mut attention = directedness::decide(
             room,
             self.ws.people(),
-            &Said {
+            &IncomingMessage {
                 author: &author,
                 by_agent: author.is_agent(),
                 text: &content.text,

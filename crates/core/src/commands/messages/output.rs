@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::messages::Logged;
-use crate::commands::run::{Result, Run};
 use crate::model::delivery::{Delivery, Disposition};
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Event, Idempotency, Message};
@@ -24,7 +24,7 @@ pub(crate) enum Published {
     Refused(Refusal),
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// Keeps what is to be said when the run ends; the newest that says something counts. What could not be posted
     /// now is refused, and what was kept before stands.
     pub(crate) fn emit_output(&mut self, message: Message) -> Result<()> {
@@ -127,7 +127,7 @@ impl Run<'_> {
         let message = Message::clone(&output.message);
         let post = self.post_of_output(at, of.member, of.fence, message)?;
         match self.post(post) {
-            Err(Failure::Held(_)) => Ok(Published::As(Disposition::Deferred)),
+            Err(Failure::AwaitsApproval(_)) => Ok(Published::As(Disposition::Deferred)),
             Ok(_) => Ok(Published::As(Disposition::Responded)),
             Err(Failure::Refused(refusal)) => Ok(Published::Refused(refusal)),
             Err(unavailable) => Err(unavailable),

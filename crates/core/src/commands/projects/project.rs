@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::attention::directedness::{self, Said};
+use crate::attention::directedness::{self, IncomingMessage};
+use crate::commands::context::{Context, Result};
 use crate::commands::projects::ProjectState;
-use crate::commands::run::{Result, Run};
 use crate::language::names::rules::{check_name, check_title};
 use crate::model::caller::Authority;
 use crate::model::conversation::ConversationKind;
@@ -18,7 +18,7 @@ use crate::model::limits;
 use crate::model::project::{Asked, Link, Linking, Project, ProjectMember, named};
 use crate::model::thread::work::check_words_of;
 
-impl Run<'_> {
+impl Context<'_> {
     pub(crate) fn project(&mut self, asked: Asked) -> Result<ProjectState> {
         if self.by.turn.is_some() {
             let why = "a turn's token is for its turn; projects take the member's own";
@@ -341,7 +341,8 @@ impl Run<'_> {
         let me = self.me()?;
         let room = self.room(key);
         let hop = if me.is_agent() { self.next_hop(key, None) } else { 0 };
-        let said = Said { hop, ..Said::read(room, &me, None, &text, self.now) };
+        let said =
+            IncomingMessage { hop, ..IncomingMessage::read(room, &me, None, &text, self.now) };
         let attention = directedness::decide(room, self.ws.people(), &said);
         let message = Message { text, ..Message::default() };
         let uid = self.drawn.second;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::project::check_text;
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
 use crate::commands::projects::ProjectState;
-use crate::commands::run::{Result, Run};
 use crate::language::names::rules::check_title;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::Change;
@@ -18,7 +18,7 @@ use crate::model::thread::work::{Binding, BindingKind, WorkChange};
 
 type Place = (ConversationKey, ThreadKey, Uid);
 
-impl Run<'_> {
+impl Context<'_> {
     pub(crate) fn add_task(&mut self, project: Uid, fields: TaskFields) -> Result<ProjectState> {
         let mut project = Project::clone(&*self.project_seen(project)?);
         if project.tasks.len() >= limits::PROJECT_TASKS {

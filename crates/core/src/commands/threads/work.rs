@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
-use crate::commands::run::{Result, Run};
 use crate::commands::threads::ThreadState;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Change, Promotion};
@@ -13,7 +13,7 @@ use crate::model::limits;
 use crate::model::thread::work::{Binding, WorkChange, WorkStatus, check_words_of};
 use crate::model::thread::{Thread, ThreadStatus};
 
-impl Run<'_> {
+impl Context<'_> {
     /// Whoever sits there may say how the work stands; in a turn only while that is its own.
     pub(crate) fn change_work(&mut self, uid: Uid, change: WorkChange) -> Result<ThreadState> {
         let (key, at) = self.thread_by_uid(uid)?;

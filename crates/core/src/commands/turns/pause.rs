@@ -2,8 +2,8 @@
 //! (design section 5, "Turns", end; [`crate::model::budget`] has the rule).
 
 use crate::attention::directedness::add_budget_spent;
-use crate::commands::messages::place::Place;
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
+use crate::commands::messages::destination::Place;
 use crate::commands::turns::Continued;
 use crate::model::attention::Attention;
 use crate::model::budget::{self, Word};
@@ -57,7 +57,7 @@ impl Workspace {
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// What counts as talk an agent says within the no-human budget of its line, and in a turn.
     pub(crate) fn check_may_talk(
         &self,

@@ -5,8 +5,8 @@
 //! arbitrated once. A delivery that has to wait stands still like one on a paused line, and is offered when its
 //! turn comes.
 
-use crate::commands::messages::place::Place;
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
+use crate::commands::messages::destination::Place;
 use crate::commands::turns::{Subject, Waits};
 use crate::model::attention::{Attention, Directedness, Policy, Rule, Told};
 use crate::model::conversation::Participation;
@@ -19,7 +19,7 @@ use crate::model::turn::{Bar, Candidate, REPLACED};
 use crate::state::room::turns::{is_asked, is_owed};
 use crate::state::workspace::TimerKey;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Whether an agent may say something about the subject now.
     pub(crate) fn check_turn(
         &self,

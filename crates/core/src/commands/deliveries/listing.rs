@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::caller::Authority;
 use crate::model::conversation::Conversation;
 use crate::model::delivery::Open;
@@ -13,7 +13,7 @@ use crate::model::error::Refusal;
 use crate::model::ids::{ConversationKey, MemberKey, Uid};
 use crate::state::room::Room;
 
-impl Run<'_> {
+impl Context<'_> {
     /// One event's deliveries and claim, when they are open or closed only lately.
     pub(crate) fn standing(&mut self, uid: Uid) -> Result<Option<Box<Open>>> {
         let Some(at) = self.find_recent(uid) else { return Ok(None) };

@@ -1,6 +1,6 @@
 //! Where a post goes: its conversation, its line of talk, and the subject it is about.
 
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::error::Refusal;
 use crate::model::event::Change;
 use crate::model::ids::{ConversationKey, EventRef, Seq, ThreadKey};
@@ -28,7 +28,7 @@ impl Place {
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     pub(crate) fn place(&mut self, post: &Post) -> Result<Place> {
         let key = self.room_by_uid(post.conversation)?;
         self.must_sit(key)?;

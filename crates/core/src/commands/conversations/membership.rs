@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
-use crate::commands::run::{Result, Run};
-use crate::language::names::looks::look_alike;
+use crate::language::names::confusables::look_alike;
 use crate::language::names::rules::check_title;
 use crate::model::conversation::{Conversation, Participation, Settings, Terms, TermsPatch};
 use crate::model::delivery::{Disposition, State};
@@ -13,7 +13,7 @@ use crate::model::event::Change;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey, Uid};
 use crate::model::limits;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Gives a member a seat, or changes it. Whoever may see a public channel may seat itself; seating others is for
     /// who runs the room.
     pub(crate) fn set_seat(

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{ConversationKey, ThreadKey, Timestamp};
 use crate::model::limits;
@@ -14,7 +14,7 @@ use crate::model::stimulus::{Rules, Stimulus, StimulusState, queue};
 /// What gives way to a newer one, and as what it ends.
 type Replaced = Vec<(StimulusState, Arc<Stimulus>)>;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Puts it into the queue, in the place of those that are about the same; above the cap only so.
     pub(crate) fn enqueue(&mut self, key: ConversationKey, new: Stimulus) -> Result<Arc<Stimulus>> {
         let old = self.about_the_same(key, &new);
