@@ -124,7 +124,7 @@ impl Context<'_> {
     }
 
     /// Whether the caller may call a sensitive tool with these arguments: a person has agreed to just that.
-    pub(crate) fn may_call(&mut self, tool: Arc<str>, arguments: Arc<str>) -> Result<()> {
+    fn may_call(&mut self, tool: Arc<str>, arguments: Arc<str>) -> Result<()> {
         if !self.me()?.is_agent() {
             return Ok(());
         }
@@ -196,7 +196,7 @@ impl Context<'_> {
     }
 
     /// A person decides. A send that was agreed to is made here and now, as its agent's.
-    pub(crate) fn decide_approval(
+    fn decide_approval(
         &mut self,
         uid: Uid,
         approved: bool,

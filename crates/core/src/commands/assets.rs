@@ -83,7 +83,7 @@ impl Command for SweepAssets {
 }
 
 impl Context<'_> {
-    pub(crate) fn keep_asset(
+    fn keep_asset(
         &mut self,
         hash: Hash,
         name: &str,
@@ -114,7 +114,7 @@ impl Context<'_> {
     }
 
     /// It was made after the file was kept, which did not wait for it.
-    pub(crate) fn keep_thumbnail(&mut self, hash: Hash, thumbnail: Arc<[u8]>) -> Result<()> {
+    fn keep_thumbnail(&mut self, hash: Hash, thumbnail: Arc<[u8]>) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             let what = "the host itself makes small pictures";
             return Err(Refusal::new(Code::Forbidden, what).into());
@@ -124,7 +124,7 @@ impl Context<'_> {
     }
 
     /// What nothing points at is looked for when the batch is written, after what it refers to.
-    pub(crate) fn sweep_assets(&mut self) -> Result<()> {
+    fn sweep_assets(&mut self) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself drops files").into());
         }

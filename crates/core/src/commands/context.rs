@@ -107,7 +107,7 @@ impl Context<'_> {
     }
 
     /// Nothing is built upon a log that is damaged.
-    pub(crate) fn must_be_whole(&self, key: ConversationKey) -> Result<()> {
+    fn must_be_whole(&self, key: ConversationKey) -> Result<()> {
         match &self.room(key).damaged {
             Some(why) => Err(Refusal::new(Code::Unavailable, &**why).into()),
             None => Ok(()),

@@ -66,7 +66,7 @@ impl Context<'_> {
 
     /// What a command made of a digest is kept beside it, unless something it was made of has gone meanwhile,
     /// which the store sees.
-    pub(crate) fn keep_digest(&mut self, conversation: Uid, written: Written) -> Result<()> {
+    fn keep_digest(&mut self, conversation: Uid, written: Written) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself writes digests").into());
         }

@@ -170,7 +170,7 @@ impl Context<'_> {
 
     /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.
     /// An agent that has spoken has it, whatever status its post ended with.
-    pub(crate) fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<GivenUp> {
+    fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<GivenUp> {
         let waits = self.waits_to_be_posted(at, attempt)?;
         if self.is_taken(at) {
             return Ok(GivenUp::Taken);
@@ -193,7 +193,7 @@ impl Context<'_> {
     }
 
     /// A post of what was offered has failed, and is tried again.
-    pub(crate) fn post_failed(&mut self, at: EventRef, attempt: u16, retry: Retry) -> Result<()> {
+    fn post_failed(&mut self, at: EventRef, attempt: u16, retry: Retry) -> Result<()> {
         if self.waits_to_be_posted(at, attempt)? {
             self.amend(at, self.by.member, |delivery| delivery.retry = Some(retry))?;
         }
@@ -202,7 +202,7 @@ impl Context<'_> {
 
     /// A post that failed is tried anew: with a number of its own, so that of two answers one is heard. What the agent has
     /// answered, or shows that it works on, is not posted again.
-    pub(crate) fn post_again(&mut self, at: EventRef) -> Result<PostedAgain> {
+    fn post_again(&mut self, at: EventRef) -> Result<PostedAgain> {
         if !self.waits_to_be_posted(at, u16::MAX)? || self.is_taken(at) {
             return Ok(PostedAgain::Taken);
         }

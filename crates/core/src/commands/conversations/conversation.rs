@@ -68,7 +68,7 @@ impl Context<'_> {
         Ok(key)
     }
 
-    pub(crate) fn change_conversation(
+    pub(super) fn change_conversation(
         &mut self,
         uid: Uid,
         patch: SettingsPatch,
@@ -154,13 +154,13 @@ impl Context<'_> {
         Ok(())
     }
 
-    pub(crate) fn set_cursor(&mut self, uid: Uid, read: Seq) -> Result<()> {
+    pub(super) fn set_cursor(&mut self, uid: Uid, read: Seq) -> Result<()> {
         let key = self.room_by_uid(uid)?;
         let head = self.room(key).head.seq;
         self.move_cursor(key, None, read, head)
     }
 
-    pub(crate) fn ack_thread(&mut self, uid: Uid, read: Seq) -> Result<()> {
+    pub(super) fn ack_thread(&mut self, uid: Uid, read: Seq) -> Result<()> {
         let (key, thread) = self.thread_by_uid(uid)?;
         let last = self.thread(key, Some(thread)).map_or(Seq(0), |t| Seq(t.last_seq));
         self.move_cursor(key, Some(thread), read, last)

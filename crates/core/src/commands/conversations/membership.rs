@@ -41,7 +41,7 @@ impl Context<'_> {
         Ok(self.room(key).conversation.clone())
     }
 
-    pub(crate) fn remove_seat(&mut self, uid: Uid, member: MemberKey) -> Result<Arc<Conversation>> {
+    pub(super) fn remove_seat(&mut self, uid: Uid, member: MemberKey) -> Result<Arc<Conversation>> {
         let key = self.seat_to_change(uid, member)?;
         self.must_not_be_mirrored(key, member)?;
         if self.room(key).roster.contains_key(&member) {
@@ -122,7 +122,7 @@ impl Context<'_> {
     }
 
     /// A member is told of an event no more, and its run ends. Where it held a claim, another of the role is asked.
-    pub(crate) fn take_from(
+    pub(super) fn take_from(
         &mut self,
         at: EventRef,
         member: MemberKey,

@@ -139,7 +139,7 @@ impl Context<'_> {
     /// What nobody has asked for is done by members that have a seat, where the conversation lets its agents do so. What
     /// they show beside messages waits for nobody's approval, so that it is refused where it may carry what they were told
     /// in private.
-    pub(crate) fn may_act_unasked(&mut self, conversation: Uid, shows: bool) -> Result<()> {
+    pub(super) fn may_act_unasked(&mut self, conversation: Uid, shows: bool) -> Result<()> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
         if !self.room(key).conversation.settings.proactive {
@@ -170,7 +170,7 @@ impl Context<'_> {
 
     /// The harness has cancelled what it was given: an obligation has failed there and moves on at once, and anything
     /// else is ignored. What its run put out is not said.
-    pub(crate) fn cancel_delivery(
+    pub(super) fn cancel_delivery(
         &mut self,
         uid: Uid,
         attempt: Option<u16>,

@@ -172,7 +172,7 @@ impl Context<'_> {
 
     /// The claim's time is up. A holder that was never reached keeps it unless somebody is there to take it. What is
     /// addressed to the holder stays with it, with its deadline: the claim alone goes.
-    pub(crate) fn claim_expired(&mut self, at: EventRef) -> Result<()> {
+    pub(super) fn claim_expired(&mut self, at: EventRef) -> Result<()> {
         let now = self.now;
         let Some(open) = self.room(at.conversation).open.get(&at.seq) else { return Ok(()) };
         let Some(claim) = open.claim.filter(|c| !c.is_live(now)) else { return Ok(()) };

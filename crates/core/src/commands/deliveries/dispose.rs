@@ -122,7 +122,7 @@ impl Context<'_> {
     }
 
     /// The caller's delivery of an event as it stands. One that was never offered is refused.
-    pub(crate) fn own_delivery(&mut self, uid: Uid) -> Result<(EventRef, Delivery)> {
+    pub(super) fn own_delivery(&mut self, uid: Uid) -> Result<(EventRef, Delivery)> {
         let at = self.event_by_uid(uid, "event")?;
         Ok((at, self.own_delivery_at(at)?))
     }

@@ -15,7 +15,7 @@ impl Context<'_> {
     /// An obligation that was not met moves on: to the thread's owner, the channel's lead, the workspace's,
     /// then a person, never back and never to all. The one it leaves may still answer. What a service has asked by an
     /// inbox moves nowhere: it hears the inbox's agent, and nobody else.
-    pub(crate) fn move_on(&mut self, at: EventRef, from: MemberKey) -> Result<()> {
+    pub(super) fn move_on(&mut self, at: EventRef, from: MemberKey) -> Result<()> {
         let next = self.next_responsible(at);
         let now = self.now;
         let room = self.room_mut(at.conversation);

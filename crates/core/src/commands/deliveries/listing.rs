@@ -64,7 +64,7 @@ impl Context<'_> {
     }
 
     /// The content of a knock was pulled: its receipt says when, once.
-    pub(crate) fn retrieve(&mut self, uid: Uid) -> Result<()> {
+    pub(super) fn retrieve(&mut self, uid: Uid) -> Result<()> {
         let Some(at) = self.find_recent(uid) else { return Ok(()) };
         let (me, now) = (self.by.member, self.now);
         let open = self.ws.rooms.get(&at.conversation).and_then(|r| r.open.get(&at.seq));
@@ -81,7 +81,7 @@ impl Context<'_> {
     }
 
     /// Others' ephemeral messages are an auditor's to see, and nobody else's.
-    pub(crate) fn may_look_at(&self, open: &Open) -> bool {
+    pub(super) fn may_look_at(&self, open: &Open) -> bool {
         let me = self.by.member;
         self.by.authority == Authority::Auditor
             || me == MemberKey::HOST

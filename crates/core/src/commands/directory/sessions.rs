@@ -82,7 +82,7 @@ impl Command for CloseSession {
 
 impl Context<'_> {
     /// A connection begins. A session id of another member is unknown to this one.
-    pub(crate) fn open_session(
+    fn open_session(
         &mut self,
         uid: Option<Uid>,
         runtime: &str,
@@ -126,7 +126,7 @@ impl Context<'_> {
     }
 
     /// As it is written it has never connected, so that nothing is offered to it and nothing waits for it.
-    pub(crate) fn know_session(&mut self, uid: Uid) -> Result<Arc<Session>> {
+    fn know_session(&mut self, uid: Uid) -> Result<Arc<Session>> {
         let me = self.me()?;
         if let Some(known) = self.directory().session_by_uid(uid).cloned() {
             if known.member != me.key {
@@ -182,7 +182,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    pub(crate) fn close_session(&mut self, session: SessionKey) -> Result<()> {
+    fn close_session(&mut self, session: SessionKey) -> Result<()> {
         let found = self.directory().sessions.get(&session);
         let found = found.ok_or_else(|| Refusal::not_found("session"))?;
         if found.connected && found.host != self.ws.host {

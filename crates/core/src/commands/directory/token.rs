@@ -93,7 +93,7 @@ impl Command for SweepExpired {
 
 impl Context<'_> {
     /// A token is handed out when this is answered.
-    pub(crate) fn issue_token(&mut self, asked: Asked) -> Result<()> {
+    fn issue_token(&mut self, asked: Asked) -> Result<()> {
         let kind = self.kind_of(asked.member)?;
         may_issue(&self.by, kind, asked.authority)?;
         let (member, now) = (asked.member, self.now);
@@ -127,7 +127,7 @@ impl Context<'_> {
     }
 
     /// One token ends. Who it is of is known where it is in the list.
-    pub(crate) fn revoke_token(&mut self, jti: String, expires: Timestamp) -> Result<()> {
+    fn revoke_token(&mut self, jti: String, expires: Timestamp) -> Result<()> {
         self.must_govern()?;
         let jti: Arc<str> = jti.into();
         match self.directory().issued_by_id(&jti).cloned() {
@@ -146,7 +146,7 @@ impl Context<'_> {
     }
 
     /// All tokens of a member end; its own, or those of whom the caller may give some to.
-    pub(crate) fn revoke_tokens(&mut self, member: MemberKey) -> Result<()> {
+    fn revoke_tokens(&mut self, member: MemberKey) -> Result<()> {
         let kind = self.kind_of(member)?;
         if member != self.by.member {
             may_revoke(&self.by, kind)?;
@@ -155,7 +155,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    pub(crate) fn end_tokens(&mut self, member: MemberKey) {
+    pub(super) fn end_tokens(&mut self, member: MemberKey) {
         let live: Vec<_> =
             self.directory().issued_to(member).filter(|t| !t.revoked).cloned().collect();
         live.iter().for_each(|token| self.end_token(token));
@@ -204,7 +204,7 @@ impl Context<'_> {
         self.ws.changes.issued.push((token.member, token.jti.clone(), Some(token)));
     }
 
-    pub(crate) fn kind_of(&self, member: MemberKey) -> Result<MemberKind> {
+    pub(super) fn kind_of(&self, member: MemberKey) -> Result<MemberKind> {
         let found = self.directory().member(member).filter(|m| !m.removed);
         Ok(found.ok_or_else(|| Refusal::not_found("member"))?.kind)
     }

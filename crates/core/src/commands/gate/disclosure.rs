@@ -245,7 +245,7 @@ impl Context<'_> {
         json.into()
     }
 
-    pub(crate) fn named_readers(&self, readers: &Readers) -> String {
+    pub(super) fn named_readers(&self, readers: &Readers) -> String {
         let mut all = Vec::new();
         if readers.everybody {
             all.push("everybody".to_owned());

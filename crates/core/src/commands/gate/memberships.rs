@@ -15,7 +15,7 @@ use crate::state::workspace::Failure;
 impl Context<'_> {
     /// Holds what would seat somebody where messages are that they cannot read yet, one conversation at a time, until a
     /// person agrees.
-    pub(crate) fn may_seat(&mut self, command: &impl Command) -> Result<()> {
+    pub(super) fn may_seat(&mut self, command: &impl Command) -> Result<()> {
         if self.by.authority < Authority::Orchestrator || self.by.turn.is_some() {
             return Ok(());
         }

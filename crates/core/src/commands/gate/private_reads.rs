@@ -92,7 +92,7 @@ impl Context<'_> {
 
     /// All that the caller was told in private and that counts, the newest first: in its sessions that run, in the one
     /// that it acts in, and for a while in none.
-    pub(crate) fn told_in_private(&mut self) -> Result<Vec<Origin>> {
+    pub(super) fn told_in_private(&mut self) -> Result<Vec<Origin>> {
         let (me, now) = (self.by.member, self.now);
         let mut sessions = self.directory().connected(me).to_vec();
         sessions.extend(self.sessions_just_gone(me));

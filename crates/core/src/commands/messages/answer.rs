@@ -17,7 +17,7 @@ use crate::model::requests::Post;
 
 impl Context<'_> {
     /// Whether a message is the answer to what caused it. What a person has `approved` is one wherever it is said.
-    pub(crate) fn is_answer(
+    pub(super) fn is_answer(
         &mut self,
         me: &Member,
         place: &Place,
@@ -76,7 +76,7 @@ impl Context<'_> {
     }
 
     /// A message was logged: it is the answer to its cause, or was said beside it.
-    pub(crate) fn note_answer(
+    pub(super) fn note_answer(
         &mut self,
         me: &Member,
         place: &Place,

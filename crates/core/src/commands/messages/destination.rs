@@ -18,7 +18,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// Whether it is said on the main line.
-    pub(crate) fn is_on_main_line(&self) -> bool {
+    pub(super) fn is_on_main_line(&self) -> bool {
         self.thread.is_none() && self.opens.is_none()
     }
 

@@ -104,7 +104,7 @@ impl Context<'_> {
     }
 
     /// The message an edit replaces, or the message itself.
-    pub(crate) fn message_seq(&self, recalled: &Recalled) -> Result<Seq> {
+    pub(super) fn message_seq(&self, recalled: &Recalled) -> Result<Seq> {
         match recalled.event.change {
             Change::Posted(_) => Ok(recalled.event.seq),
             Change::Edited { message, .. } => Ok(message),
@@ -302,7 +302,7 @@ fn edited_after_response(intent: Intent, author: &Member, hop: u8) -> Decision {
 }
 
 /// What is done to an ephemeral message is shown to whom that is shown to, and told to nobody.
-pub(crate) fn hidden_as(message: &Event) -> Option<Arc<Attention>> {
+pub(super) fn hidden_as(message: &Event) -> Option<Arc<Attention>> {
     let only = message.only()?.clone();
     let (intent, rest, told) = (Intent::Statement, Directedness::ToOther, Vec::new());
     Some(Arc::new(Attention { only: Some(only), ..Attention::plain(intent, rest, told) }))

@@ -183,7 +183,7 @@ impl Context<'_> {
     }
 
     /// What is allowed of a reply to an event, said in the turn of another one; none where nothing is open there.
-    pub(crate) fn judge_beside(&mut self, me: &Member, at: EventRef) -> Result<Option<Verdict>> {
+    pub(super) fn judge_beside(&mut self, me: &Member, at: EventRef) -> Result<Option<Verdict>> {
         let cause = self.cause_at(at)?;
         let mine = cause.open.as_ref().and_then(|open| open.delivery(me.key));
         if !mine.is_some_and(|d| d.is_open() && d.attempt > 0) || self.waits_for_person(at, me.key)

@@ -152,7 +152,7 @@ impl Context<'_> {
     }
 
     /// The same key with the same content is the same message; with other content it is a conflict.
-    pub(crate) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Logged>> {
+    pub(super) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Logged>> {
         let Some(idempotency) = post.idempotency else { return Ok(None) };
         let Some(seq) = self.room(place.key).sent.get(&idempotency.key) else { return Ok(None) };
         let at = EventRef { conversation: place.key, seq };

@@ -17,7 +17,7 @@ impl Context<'_> {
     /// last minute. An agent that names no turn is likely to speak because of that, wherever it speaks, and two such
     /// agents would else keep each other busy at the first hops. What is withheld from it counts only `here`, where it
     /// may have read it.
-    pub(crate) fn heard_hop(&self, here: ConversationKey) -> u8 {
+    fn heard_hop(&self, here: ConversationKey) -> u8 {
         let me = self.by.member;
         let lately = self.ws.wake_history.of.get(&me);
         let waiting = self.ws.owed.get(&me).into_iter().flat_map(|owed| owed.iter().rev());
@@ -52,7 +52,7 @@ impl Context<'_> {
 
     /// Whether what an agent says wakes other agents unasked: it is no answer in the conversation of what caused it.
     /// Refused where it has done so often enough without a person.
-    pub(crate) fn check_wakes(
+    pub(super) fn check_wakes(
         &self,
         me: &Member,
         answers: bool,

@@ -22,7 +22,7 @@ impl Context<'_> {
     }
 
     /// As [`Context::mirror`], where the command has logged `nth` events before; gives how many it has then.
-    pub(crate) fn mirror_from(
+    pub(super) fn mirror_from(
         &mut self,
         project: &mut Project,
         gone: Vec<Link>,

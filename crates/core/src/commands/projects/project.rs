@@ -53,7 +53,7 @@ impl Context<'_> {
     }
 
     /// One that the caller may see: its members and operators do, for others it is unknown.
-    pub(crate) fn project_seen(&self, uid: Uid) -> Result<Arc<Project>> {
+    pub(super) fn project_seen(&self, uid: Uid) -> Result<Arc<Project>> {
         let seen =
             |p: &&Arc<Project>| p.has(self.by.member) || self.by.authority == Authority::Operator;
         let found = self.directory().projects.get(&uid).filter(seen).cloned();
@@ -67,7 +67,7 @@ impl Context<'_> {
         Ok(Project::clone(&project))
     }
 
-    pub(crate) fn put_project(&mut self, project: Project) -> ProjectState {
+    pub(super) fn put_project(&mut self, project: Project) -> ProjectState {
         let project = Arc::new(project);
         self.directory_mut().projects.insert_mut(project.uid, project.clone());
         self.ws.changes.projects.push((project.uid, Some(project.clone())));
@@ -368,7 +368,7 @@ fn check_texts(project: &Project) -> Result<(), Refusal> {
 }
 
 /// A text of several lines, or none.
-pub(crate) fn check_text(what: &str, text: &str) -> Result<(), Refusal> {
+pub(super) fn check_text(what: &str, text: &str) -> Result<(), Refusal> {
     if text.len() > limits::DESCRIPTION_BYTES {
         let most = limits::DESCRIPTION_BYTES;
         return Err(Refusal::invalid(format!("a {what} has at most {most} bytes")));

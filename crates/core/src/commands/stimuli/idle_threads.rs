@@ -12,7 +12,7 @@ use crate::state::workspace::Failure;
 
 impl Context<'_> {
     /// Asks what became of the threads that have fallen silent, a few at once; the rest is looked at a little later.
-    pub(crate) fn follow_up(&mut self, key: ConversationKey) -> Result<()> {
+    pub(super) fn follow_up(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
         if room.silence_at.is_none_or(|at| at > now) {

@@ -41,7 +41,7 @@ impl Context<'_> {
     }
 
     /// Whether one that the host makes now would be said some time.
-    pub(crate) fn check_may_hold(&self, key: ConversationKey) -> Result<()> {
+    pub(super) fn check_may_hold(&self, key: ConversationKey) -> Result<()> {
         let most = limits::STIMULI_HELD;
         if self.has_place(key, &Replaced::new())
             || queue::held(&self.room(key).stimuli).count() < most
@@ -53,7 +53,7 @@ impl Context<'_> {
     }
 
     /// What was held is put into the queue as far as there is room, the oldest first.
-    pub(crate) fn admit_held(&mut self, key: ConversationKey) {
+    pub(super) fn admit_held(&mut self, key: ConversationKey) {
         let Some(room) = self.ws.rooms.get(&key) else { return };
         let mut held: Vec<_> = queue::held(&room.stimuli).cloned().collect();
         if held.is_empty() {
@@ -113,7 +113,7 @@ impl Context<'_> {
     }
 
     /// The thread that it continues: its own, else the live one of its undertaking. None, and it opens a subject.
-    pub(crate) fn thread_to_continue(
+    pub(super) fn thread_to_continue(
         &self,
         key: ConversationKey,
         stimulus: &Stimulus,
@@ -126,7 +126,7 @@ impl Context<'_> {
     }
 
     /// Until when it has to wait, if it opens a subject and none may be opened now.
-    pub(crate) fn waits_until(&self, key: ConversationKey, of: &Stimulus) -> Option<Timestamp> {
+    pub(super) fn waits_until(&self, key: ConversationKey, of: &Stimulus) -> Option<Timestamp> {
         let opens = self.thread_to_continue(key, of).is_none();
         opens.then(|| self.opens_at(key)).filter(|at| *at > self.now)
     }

@@ -26,7 +26,7 @@ use crate::model::thread::{ThreadKind, ThreadStatus};
 use crate::state::workspace::Failure;
 
 impl Context<'_> {
-    pub(crate) fn stimulate(&mut self, new: NewStimulus) -> Result<QueuedStimulus> {
+    pub(super) fn stimulate(&mut self, new: NewStimulus) -> Result<QueuedStimulus> {
         let me = self.me()?;
         let key = self.room_by_uid(new.conversation)?;
         self.must_sit(key)?;
@@ -118,7 +118,7 @@ impl Context<'_> {
     }
 
     /// Its source, and who runs the room, may call it off, or ask for it again.
-    pub(crate) fn steer_stimulus(
+    pub(super) fn steer_stimulus(
         &mut self,
         conversation: Uid,
         uid: Uid,

@@ -29,7 +29,7 @@ const PAGE: usize = 200;
 
 impl Context<'_> {
     /// A root message has one canonical thread: opening it again gives the one there is.
-    pub(crate) fn open_thread(&mut self, opening: OpenThread) -> Result<ThreadState> {
+    pub(super) fn open_thread(&mut self, opening: OpenThread) -> Result<ThreadState> {
         check_title("title", Some(&opening.title))?;
         if let Some((key, thread)) = self.opened_before(opening.idempotency)? {
             return self.thread_outcome(key, thread);
@@ -359,7 +359,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    pub(crate) fn thread_outcome(
+    pub(super) fn thread_outcome(
         &self,
         key: ConversationKey,
         thread: ThreadKey,

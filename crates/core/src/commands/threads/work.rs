@@ -42,7 +42,7 @@ impl Context<'_> {
     }
 
     /// A message is promoted once; again it is what it was.
-    pub(crate) fn promote(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<ThreadState> {
+    pub(super) fn promote(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<ThreadState> {
         let at = self.event_by_uid(uid, "message")?;
         self.must_sit(at.conversation)?;
         let recalled = self.recall(at)?;

@@ -33,7 +33,7 @@ impl Workspace {
     }
 
     /// The same for everybody on the line.
-    pub(crate) fn is_paused_here(&self, room: &Room, thread: Option<ThreadKey>) -> bool {
+    pub(super) fn is_paused_here(&self, room: &Room, thread: Option<ThreadKey>) -> bool {
         room.is_closed() || self.is_paused(room, thread)
     }
 

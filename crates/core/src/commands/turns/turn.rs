@@ -21,7 +21,7 @@ use crate::state::workspace::TimerKey;
 
 impl Context<'_> {
     /// Whether an agent may say something about the subject now.
-    pub(crate) fn check_turn(
+    pub(super) fn check_turn(
         &self,
         me: &Member,
         key: ConversationKey,
@@ -60,7 +60,7 @@ impl Context<'_> {
     }
 
     /// Whether nobody may speak about a thread's subject any more until a person does.
-    pub(crate) fn are_turns_spent(&self, key: ConversationKey, thread: Option<ThreadKey>) -> bool {
+    pub(super) fn are_turns_spent(&self, key: ConversationKey, thread: Option<ThreadKey>) -> bool {
         let room = self.room(key);
         let subject = thread.and_then(|t| room.subject_of(Seq::default(), Some(t)));
         subject.is_some_and(|subject| room.turn(subject).is_spent(&room.turn_rules()))
@@ -75,7 +75,7 @@ impl Context<'_> {
 
     /// Whether what the member says is the last that a person's message pays for, and asks another agent for
     /// an answer that will have to wait for a person.
-    pub(crate) fn ends_turns(
+    pub(super) fn ends_turns(
         &self,
         me: &Member,
         place: &Place,
@@ -336,7 +336,7 @@ impl Context<'_> {
     }
 
     /// An operator takes a turn away: its run is taken back, and the next in line speaks.
-    pub(crate) fn break_turn(
+    pub(super) fn break_turn(
         &mut self,
         conversation: Uid,
         subject: Uid,
