@@ -14,7 +14,7 @@ use crate::model::ids::{ConversationKey, EventRef, MemberKey, ThreadKey, Uid};
 
 impl Context<'_> {
     /// By command: an agent leaves by itself, or a person with a seat shows it out.
-    pub(crate) fn leave(
+    pub(super) fn leave(
         &mut self,
         conversation: Uid,
         thread: Option<Uid>,

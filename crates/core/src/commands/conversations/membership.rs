@@ -16,7 +16,7 @@ use crate::model::limits;
 impl Context<'_> {
     /// Gives a member a seat, or changes it. Whoever may see a public channel may seat itself; seating others is for
     /// who runs the room.
-    pub(crate) fn set_seat(
+    pub(super) fn set_seat(
         &mut self,
         uid: Uid,
         member: MemberKey,

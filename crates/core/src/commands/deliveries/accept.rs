@@ -13,7 +13,7 @@ use crate::state::effect::{RemoteNews, RemoteRun};
 impl Context<'_> {
     /// The harness has it, whichever attempt of the present fence it acknowledges and however late. Accepting what was
     /// never offered to this session is refused.
-    pub(crate) fn accept(
+    pub(super) fn accept(
         &mut self,
         at: EventRef,
         attempt: u16,
@@ -66,7 +66,7 @@ impl Context<'_> {
     }
 
     /// It could not be taken: offered again later.
-    pub(crate) fn reject(&mut self, at: EventRef, attempt: u16) -> Result<()> {
+    pub(super) fn reject(&mut self, at: EventRef, attempt: u16) -> Result<()> {
         let session = self.offered(at)?;
         let member = self.by.member;
         let room = self.room_mut(at.conversation);
@@ -97,7 +97,7 @@ impl Context<'_> {
 
     /// Which run says how far it got: that of the named event, of the turn, or the one the session began last. It is
     /// shown where it works, and shows that it lives.
-    pub(crate) fn progress(&mut self, event: Option<Uid>) -> Result<Working> {
+    pub(super) fn progress(&mut self, event: Option<Uid>) -> Result<Working> {
         let (me, turn) = (self.by.member, self.by.turn);
         let is_named = event.is_some() || turn.is_some();
         let at = match (event, turn) {
@@ -202,7 +202,7 @@ impl Context<'_> {
 
     /// Proof of life of the run whose turn it comes with. Without a turn it is that of the only run that the session has
     /// under way: of several nobody knows which one is meant.
-    pub(crate) fn life(&mut self, session: SessionKey) -> Result<()> {
+    pub(super) fn life(&mut self, session: SessionKey) -> Result<()> {
         let mine =
             self.directory().sessions.get(&session).map(|s| s.member) == Some(self.by.member);
         if !mine {

@@ -118,7 +118,7 @@ impl Context<'_> {
     }
 
     /// Gives the claim back: the next candidate is asked. What is addressed to its holder stays with it.
-    pub(crate) fn release(&mut self, uid: Uid) -> Result<()> {
+    pub(super) fn release(&mut self, uid: Uid) -> Result<()> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
         let at = self.newest_of(at, me)?;

@@ -17,7 +17,7 @@ use crate::model::ids::{EventRef, Timestamp, Uid};
 use crate::model::limits;
 
 impl Context<'_> {
-    pub(crate) fn defer(
+    pub(super) fn defer(
         &mut self,
         uid: Uid,
         until: Option<Timestamp>,

@@ -31,7 +31,7 @@ pub(crate) enum Then {
 
 impl Context<'_> {
     /// The harness says how its delivery ended.
-    pub(crate) fn dispose(
+    pub(super) fn dispose(
         &mut self,
         uid: Uid,
         disposition: Disposition,
@@ -42,7 +42,7 @@ impl Context<'_> {
     }
 
     /// What is owed for a message was done without words, whichever version of it is named.
-    pub(crate) fn resolve(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<Disposed> {
+    pub(super) fn resolve(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<Disposed> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
         let at = self.newest_of(at, me)?;

@@ -166,7 +166,7 @@ impl Context<'_> {
 
     /// What has expired is forgotten: tokens, whether they were handed out or ended, and what agents were told in none of
     /// their sessions. The rows go when the batch is written.
-    pub(crate) fn sweep_expired(&mut self) -> Result<()> {
+    pub(super) fn sweep_expired(&mut self) -> Result<()> {
         self.must_be_the_host()?;
         let now = self.now;
         let directory = self.directory();

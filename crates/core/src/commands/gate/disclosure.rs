@@ -263,7 +263,7 @@ impl Context<'_> {
 }
 
 /// A text as a JSON string.
-pub(crate) fn quote(text: &str, into: &mut String) {
+pub(super) fn quote(text: &str, into: &mut String) {
     into.push('"');
     for c in text.chars() {
         match c {

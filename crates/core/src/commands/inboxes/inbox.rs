@@ -324,7 +324,7 @@ impl Context<'_> {
     }
 
     /// Callbacks that are over are dropped when the batch is written.
-    pub(crate) fn sweep_callbacks(&mut self) -> Result<()> {
+    pub(super) fn sweep_callbacks(&mut self) -> Result<()> {
         self.must_be_the_host()?;
         self.ws.changes.sweep_callbacks = Some(self.now.plus(-limits::CALLBACK_MS));
         Ok(())

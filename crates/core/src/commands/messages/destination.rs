@@ -23,13 +23,13 @@ impl Place {
     }
 
     /// What it replies to on its own line of talk.
-    pub(crate) fn reply_to(&self) -> Option<Seq> {
+    pub(super) fn reply_to(&self) -> Option<Seq> {
         self.answers.filter(|a| a.conversation == self.key).map(|a| a.seq)
     }
 }
 
 impl Context<'_> {
-    pub(crate) fn place(&mut self, post: &Post) -> Result<Place> {
+    pub(super) fn place(&mut self, post: &Post) -> Result<Place> {
         let key = self.room_by_uid(post.conversation)?;
         self.must_sit(key)?;
         let answers = match post.in_reply_to {

@@ -24,7 +24,7 @@ use crate::state::room::context::Position;
 
 impl Context<'_> {
     /// An edit before the answer replaces what is still open; one after it is a knock for whoever answered.
-    pub(crate) fn edit(&mut self, uid: Uid, content: Message) -> Result<Logged> {
+    pub(super) fn edit(&mut self, uid: Uid, content: Message) -> Result<Logged> {
         let (at, recalled) = self.own_message(uid)?;
         check_message(&content)?;
         self.check_assets(&content)?;
@@ -92,7 +92,7 @@ impl Context<'_> {
         Ok(if hop > event.hop { (at, hop) } else { own })
     }
 
-    pub(crate) fn delete(&mut self, uid: Uid) -> Result<Logged> {
+    pub(super) fn delete(&mut self, uid: Uid) -> Result<Logged> {
         let (at, recalled) = self.own_message(uid)?;
         self.supersede(at, &recalled, "deleted")?;
         let mut draft = self.draft(self.drawn.uid, Change::Deleted { message: at.seq });
@@ -163,7 +163,7 @@ impl Context<'_> {
     }
 
     /// Ends what is still open of a message, in its newest version, and tells the sessions that have it.
-    pub(crate) fn supersede(
+    pub(super) fn supersede(
         &mut self,
         at: EventRef,
         recalled: &Recalled,

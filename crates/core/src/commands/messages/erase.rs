@@ -12,7 +12,7 @@ use crate::state::facts::Recalled;
 
 impl Context<'_> {
     /// Drops what the message says and logs that it did. What is still open of it ends as by a deletion.
-    pub(crate) fn erase(&mut self, uid: Uid, reason: Reason) -> Result<Erased> {
+    pub(super) fn erase(&mut self, uid: Uid, reason: Reason) -> Result<Erased> {
         let (at, recalled) = self.erasable(uid)?;
         let mut events = self.unerased(at, &recalled)?;
         if events.is_empty() {

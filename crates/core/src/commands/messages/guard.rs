@@ -40,7 +40,7 @@ pub(crate) struct Verdict {
 impl Context<'_> {
     /// Finds what caused a message: the turn it is said in, else what it answers, else the sender's open
     /// turn or the one it has just answered in, else nothing.
-    pub(crate) fn cause(
+    pub(super) fn cause(
         &mut self,
         key: ConversationKey,
         in_reply_to: Option<EventRef>,
@@ -134,7 +134,7 @@ impl Context<'_> {
     }
 
     /// Judges what `sender` wants to say in the conversation.
-    pub(crate) fn judge(
+    pub(super) fn judge(
         &mut self,
         sender: &Member,
         key: ConversationKey,

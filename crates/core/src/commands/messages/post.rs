@@ -22,7 +22,7 @@ use crate::model::thread::ThreadStatus;
 use crate::state::effect::Effect;
 
 impl Context<'_> {
-    pub(crate) fn post(&mut self, post: Post) -> Result<Logged> {
+    pub(super) fn post(&mut self, post: Post) -> Result<Logged> {
         self.send(post, None)
     }
 

@@ -22,7 +22,7 @@ use crate::model::reaction::Signal;
 use crate::state::facts::Recalled;
 
 impl Context<'_> {
-    pub(crate) fn react(
+    pub(super) fn react(
         &mut self,
         uid: Uid,
         signal: Signal,

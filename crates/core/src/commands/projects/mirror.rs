@@ -17,7 +17,7 @@ use crate::model::project::{Link, Project};
 impl Context<'_> {
     /// Brings the rosters of a project's channels to what its members and links are now; `gone` are links that it has
     /// no more.
-    pub(crate) fn mirror(&mut self, project: &mut Project, gone: Vec<Link>) -> Result<()> {
+    pub(super) fn mirror(&mut self, project: &mut Project, gone: Vec<Link>) -> Result<()> {
         self.mirror_from(project, gone, 0).map(drop)
     }
 

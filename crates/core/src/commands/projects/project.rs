@@ -19,7 +19,7 @@ use crate::model::project::{Asked, Link, Linking, Project, ProjectMember, named}
 use crate::model::thread::work::check_words_of;
 
 impl Context<'_> {
-    pub(crate) fn project(&mut self, asked: Asked) -> Result<ProjectState> {
+    pub(super) fn project(&mut self, asked: Asked) -> Result<ProjectState> {
         if self.by.turn.is_some() {
             let why = "a turn's token is for its turn; projects take the member's own";
             return Err(Refusal::new(Code::Forbidden, why).into());

@@ -151,7 +151,7 @@ impl Context<'_> {
         Ok(ThreadKey(event.seq.0))
     }
 
-    pub(crate) fn change_thread(
+    pub(super) fn change_thread(
         &mut self,
         uid: Uid,
         status: Option<ThreadStatus>,

@@ -15,7 +15,7 @@ use crate::model::thread::{Thread, ThreadStatus};
 
 impl Context<'_> {
     /// Whoever sits there may say how the work stands; in a turn only while that is its own.
-    pub(crate) fn change_work(&mut self, uid: Uid, change: WorkChange) -> Result<ThreadState> {
+    pub(super) fn change_work(&mut self, uid: Uid, change: WorkChange) -> Result<ThreadState> {
         let (key, at) = self.thread_by_uid(uid)?;
         self.must_sit(key)?;
         let thread = self.open_to_work(key, at)?;

@@ -27,7 +27,7 @@ impl Workspace {
 
     /// Whether a delivery starts a run that may speak, if it is offered. People have no runs: they never hold a turn,
     /// and never wait for one.
-    pub(crate) fn takes_turns(&self, delivery: &Delivery) -> bool {
+    pub(super) fn takes_turns(&self, delivery: &Delivery) -> bool {
         let member = self.directory.member(delivery.member);
         takes_turns(delivery) && member.is_some_and(|m| m.is_agent() && !m.removed)
     }
@@ -138,7 +138,7 @@ impl Context<'_> {
 
     /// A person lets agents go on where they have paused, or have said all that a message of a person pays for. Where they
     /// have not, nothing changes.
-    pub(crate) fn go_on(&mut self, conversation: Uid, thread: Option<Uid>) -> Result<Continued> {
+    pub(super) fn go_on(&mut self, conversation: Uid, thread: Option<Uid>) -> Result<Continued> {
         let me = self.me()?;
         if me.is_agent() {
             return Err(only_people().into());
