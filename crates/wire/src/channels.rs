@@ -2,18 +2,19 @@
 //! snake_case, as the protocol has it.
 
 use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
 use chorus_core::reaction::Signal;
 use chorus_core::stimulus::StimulusKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use crate::attention::entry::Entry;
+use crate::named::Named;
 use crate::part::Part;
 use crate::rest::stimuli::{NewStimulus, Stimulus, StimulusScope, StimulusVisibility};
 use crate::threads::descriptors::{asked, given};
-use crate::words;
+use crate::time::Time;
 
 /// A tool of the channels protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,19 +26,17 @@ pub enum Tool {
 }
 
 /// Arguments of `emit_output`. Exactly one of `text` and `content`.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EmitOutput {
     /// What you say in public
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub text: Option<String>,
     /// Typed message parts instead of text
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<Value>>")]
     pub content: Option<Vec<Part>>,
     /// Token of your turn
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
@@ -53,57 +52,51 @@ pub struct Emitted {
 }
 
 /// Arguments of `set_channel_reaction`.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetChannelReaction {
     /// The message, msg_…
     pub message_id: String,
     /// What you want to say without words
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Signal>")]
-    pub signal: Signal,
+    pub signal: Named<Signal>,
     /// Take the signal back
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
     /// Token of your turn, when the prompt gave you one
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
 /// What `set_channel_reaction` gives.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReactionSet {
     /// The reaction's event; absent when nothing changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
     /// How the delivery ended that is answered by it.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Disposition>>")]
-    pub disposition: Option<Disposition>,
+    pub disposition: Option<Named<Disposition>>,
 }
 
 /// Arguments of `read_channel_thread`: exactly one of `thread_id` and `message_id`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadChannelThread {
     /// Thread id, th_…
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// A message of the thread, or its root, msg_…
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
     /// At most so many of the newest messages
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
 
 /// What `read_channel_thread` gives.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChannelThread {
     pub channel_id: String,
     /// Absent before the first answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// Oldest first, with their reactions; the message that the thread began with is the first of all.
     pub messages: Vec<Entry>,
@@ -112,15 +105,14 @@ pub struct ChannelThread {
 }
 
 /// Arguments of `create_channel_stimulus`: those of [`NewStimulus`], and where.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateChannelStimulus {
     /// Channel id, ch_…
     pub channel_id: String,
     /// agent_idea, sidechain_milestone or observation_materialized; the others are for who runs the channel
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<StimulusKind>")]
-    pub kind: StimulusKind,
+    pub kind: Named<StimulusKind>,
     /// What is to be said
     #[redact(fixed = 3)]
     pub text: String,
@@ -128,14 +120,11 @@ pub struct CreateChannelStimulus {
     #[serde(default)]
     pub scope: StimulusScope,
     /// With scope thread: the thread, th_…
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// Title of the subject's thread; else the first line of the text
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub title: Option<String>,
     /// Member whose word it is: you, unless you run the channel
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub source: Option<String>,
     /// Members whom it is for
@@ -145,23 +134,17 @@ pub struct CreateChannelStimulus {
     #[serde(default)]
     pub visibility: StimulusVisibility,
     /// The same progress again takes the place of the last word on it
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub progress_key: Option<String>,
     /// The same key again takes the place of what still waits
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub dedupe_key: Option<String>,
     /// The undertaking: with a thread of its own already, it is continued there
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
     /// Not said by then, it is not said; ISO 8601 UTC
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub expires_at: Option<Timestamp>,
+    pub expires_at: Option<Time>,
     /// Token of your turn, when the prompt gave you one
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! The protocols Chorus speaks, as types: only shapes and names, no behaviour and no I/O.
 //!
-//! Core types are not serializable; this crate gives each its word on the wire ([`words`]) and each
+//! Core types are not serializable; this crate gives each its name on the wire ([`named`]) and each
 //! refusal its number ([`code`]). The attention door (C2A) is camelCase, as its spec has it; REST is
 //! snake_case. What a door reads is strict about types; requests of REST and tools also refuse unknown
 //! fields, so that a misspelt option is an error and not silence.
@@ -9,8 +9,8 @@ pub mod code;
 pub mod error;
 pub mod jsonrpc;
 
+pub mod named;
 pub mod time;
-pub mod words;
 
 pub mod canonical;
 pub mod part;

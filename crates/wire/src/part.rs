@@ -5,6 +5,7 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::canonical;
 
@@ -13,6 +14,7 @@ pub const PARTS: usize = 64;
 /// All parts of one message as canonical JSON, in bytes: what a log entry can carry.
 pub const PARTS_BYTES: usize = 256 * 1024;
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Part {
@@ -32,11 +34,7 @@ pub enum Part {
         data: String,
     },
     /// An item of the board of a session.
-    BoardReference {
-        board_id: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        item_id: Option<String>,
-    },
+    BoardReference { board_id: String, item_id: Option<String> },
 }
 
 impl Part {

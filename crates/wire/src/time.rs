@@ -6,11 +6,15 @@
 //! one, so the form is checked first.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
 
 use chorus_core::ids::Timestamp;
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 const DAY_MS: i64 = 86_400_000;
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
@@ -98,8 +102,8 @@ impl Until {
     }
 }
 
-impl serde::Serialize for Until {
-    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+impl Serialize for Until {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::At(time) => out.serialize_str(&format(*time)),
             Self::In(ms) => out.collect_str(&format_args!("{}s", ms / 1_000)),
@@ -107,21 +111,62 @@ impl serde::Serialize for Until {
     }
 }
 
-impl<'de> serde::Deserialize<'de> for Until {
-    fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+impl<'de> Deserialize<'de> for Until {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(input)?;
         Self::read(&text).ok_or_else(|| {
-            serde::de::Error::custom(
+            D::Error::custom(
                 "a time to come is written 2026-06-02T19:10:00.000Z, or as a span: 90s, 15m, 24h, 7d",
             )
         })
     }
 }
 
-/// The schema of a time: `#[schemars(with = "crate::time::Iso")]`.
-pub struct Iso;
+/// A time as a field: its text in JSON.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub Timestamp);
 
-impl JsonSchema for Iso {
+impl From<Timestamp> for Time {
+    fn from(time: Timestamp) -> Self {
+        Self(time)
+    }
+}
+
+impl Deref for Time {
+    type Target = Timestamp;
+
+    fn deref(&self) -> &Timestamp {
+        &self.0
+    }
+}
+
+impl PartialEq<Timestamp> for Time {
+    fn eq(&self, other: &Timestamp) -> bool {
+        self.0 == *other
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&format(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(input)?;
+        let time = parse(&text).map(Self);
+        time.ok_or_else(|| D::Error::custom("a time is written 2026-06-02T19:10:00.000Z"))
+    }
+}
+
+impl JsonSchema for Time {
     fn inline_schema() -> bool {
         true
     }
@@ -132,40 +177,5 @@ impl JsonSchema for Iso {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({"type": "string", "format": "date-time"})
-    }
-}
-
-/// `#[serde(with = "time::iso")]` for a [`Timestamp`].
-pub mod iso {
-    use super::{Timestamp, format, parse};
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use std::borrow::Cow;
-
-    pub fn serialize<S: Serializer>(time: &Timestamp, out: S) -> Result<S::Ok, S::Error> {
-        out.serialize_str(&format(*time))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Timestamp, D::Error> {
-        let text = Cow::<str>::deserialize(input)?;
-        parse(&text).ok_or_else(|| D::Error::custom("a time is written 2026-06-02T19:10:00.000Z"))
-    }
-}
-
-/// `#[serde(with = "time::iso_option")]` for an optional [`Timestamp`].
-pub mod iso_option {
-    use super::{Timestamp, iso};
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(time: &Option<Timestamp>, out: S) -> Result<S::Ok, S::Error> {
-        match time {
-            Some(time) => iso::serialize(time, out),
-            None => out.serialize_none(),
-        }
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Timestamp>, D::Error> {
-        #[derive(Deserialize)]
-        struct Iso(#[serde(with = "iso")] Timestamp);
-        Ok(Option::<Iso>::deserialize(input)?.map(|iso| iso.0))
     }
 }

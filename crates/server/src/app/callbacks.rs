@@ -214,7 +214,7 @@ impl App {
         };
         let url = self.callback_url(&callback);
         Ok(Took {
-            callback: Some(StandingCallback { url, expires_at: expires }),
+            callback: Some(StandingCallback { url, expires_at: expires.into() }),
             ..Took::default()
         })
     }

@@ -32,7 +32,7 @@ impl App {
         match self.submit(caller.by, Command::React { message, signal, detail, on }).await? {
             Outcome::Reacted { entry, disposition } => Ok(ReactionAnswer {
                 event_id: entry.map(|e| e.event.uid.show(Prefix::Event)),
-                disposition,
+                disposition: disposition.map(Into::into),
             }),
             other => Err(unexpected(&other)),
         }
@@ -46,7 +46,7 @@ impl App {
     ) -> Result<tools::Reacted, Refusal> {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
         let answer =
-            self.react(&caller, &args.in_reply_to, args.signal, args.eta, !args.remove).await?;
+            self.react(&caller, &args.in_reply_to, args.signal.0, args.eta, !args.remove).await?;
         Ok(tools::Reacted { event_id: answer.event_id, disposition: answer.disposition })
     }
 }

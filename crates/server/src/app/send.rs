@@ -58,7 +58,7 @@ impl App {
             thread_id: entry.thread.as_ref().map(|t| t.uid.show(Prefix::Thread)),
             seq: event.seq.0,
             thread_seq: (event.thread_seq > 0).then_some(event.thread_seq),
-            created_at: event.at,
+            created_at: event.at.into(),
             duplicate,
             redacted,
             told: self.told(&entry),
@@ -82,7 +82,7 @@ impl App {
             thread_id: entry.thread.as_ref().map(|t| t.uid.show(Prefix::Thread)),
             sequence: event.seq.0,
             thread_sequence: (event.thread_seq > 0).then_some(event.thread_seq),
-            created_at: event.at,
+            created_at: event.at.into(),
             duplicate,
             redacted,
             told: self.told(&entry),
@@ -100,8 +100,8 @@ impl App {
         let (conversation, text) = (post.conversation, post.message.text.clone());
         match self.submit(caller.by, Command::Preview(Box::new(post))).await? {
             Outcome::Preview(attention) => Ok(Preview {
-                intent: attention.intent,
-                rest: attention.rest,
+                intent: attention.intent.into(),
+                rest: attention.rest.into(),
                 told: told(&self.directory(), &attention.told),
                 unknown_names: self
                     .unknown_names_in(caller, conversation, &text, &attention.told)
@@ -303,7 +303,7 @@ impl Letter {
         Self {
             conversation,
             thread: Some(args.thread_id),
-            kind: args.kind,
+            kind: args.kind.0,
             text: Some(args.body),
             content: None,
             in_reply_to: args.in_reply_to,
@@ -334,7 +334,7 @@ impl From<NewMessage> for Letter {
             recipient: new.recipient,
             mentions: new.mentions,
             visibility: new.visibility,
-            directedness: new.directedness,
+            directedness: new.directedness.map(|named| named.0),
             metadata: new.metadata,
             source: new.source,
             only: new.only,
@@ -357,7 +357,7 @@ impl From<SendMessage> for Letter {
             recipient: args.recipient,
             mentions: args.mentions,
             visibility: Some(args.visibility),
-            directedness: Some(args.directedness),
+            directedness: Some(args.directedness.0),
             metadata: args.metadata,
             source: None,
             only: args.only,

@@ -79,7 +79,7 @@ impl App {
             home,
             root: new.root.as_deref().map(ids::event).transpose()?,
             title: title.to_owned(),
-            kind: new.kind.unwrap_or_default(),
+            kind: new.kind.unwrap_or_default().0,
             owner,
             participants,
             idempotency,
@@ -112,7 +112,7 @@ impl App {
             None => None,
         };
         let change = Change {
-            status: patch.status,
+            status: patch.status.map(|named| named.0),
             owner,
             reason: patch.reason.unwrap_or_default(),
             summary: patch.summary,

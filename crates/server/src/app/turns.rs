@@ -68,7 +68,7 @@ impl App {
         params: DispositionParams,
     ) -> Result<DispositionResult, Refusal> {
         let caller = self.in_turn(caller, params.turn.as_deref())?;
-        self.end(&caller, &params.event_id, params.disposition, params.note).await
+        self.end(&caller, &params.event_id, params.disposition.0, params.note).await
     }
 
     /// `chat.defer`.
@@ -123,7 +123,7 @@ impl App {
                     event_id: None,
                     disposition: None,
                     thread_id: Some(thread.uid.show(Prefix::Thread)),
-                    status: Some(thread.status),
+                    status: Some(thread.status.into()),
                 })
             }
             _ => Err(Refusal::invalid("give eventId or threadId, and not both")),
@@ -145,9 +145,10 @@ impl App {
 
     async fn disposed(&self, by: By, command: Command) -> Result<DispositionResult, Refusal> {
         match self.submit(by, command).await? {
-            Outcome::Disposed { event, disposition } => {
-                Ok(DispositionResult { event_id: event.show(Prefix::Event), disposition })
-            }
+            Outcome::Disposed { event, disposition } => Ok(DispositionResult {
+                event_id: event.show(Prefix::Event),
+                disposition: disposition.into(),
+            }),
             other => Err(unexpected(&other)),
         }
     }

@@ -1,12 +1,18 @@
 //! What several messages of the door have in common: who, where, when, and the grant to speak.
 
+use std::borrow::Cow;
+
 use chorus_core::conversation::ConversationKind;
-use chorus_core::ids::Timestamp;
 use chorus_core::member::MemberKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words::{self, Text};
+use crate::named::Named;
+use crate::time::Time;
+
+/// Text that is borrowed where a message is written and owned where it is read.
+pub type Text<'a> = Cow<'a, str>;
 
 /// Where the event came from; our own posts have platform `chorus`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,21 +22,18 @@ pub struct Source<'a> {
     pub workspace_id: Text<'a>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationRef<'a> {
     /// `ch_…`
     pub id: Text<'a>,
-    #[serde(with = "words::one")]
-    pub kind: ConversationKind,
+    pub kind: Named<ConversationKind>,
     /// Chosen by members: untrusted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<Text<'a>>,
     /// `str_…`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream_id: Option<Text<'a>>,
     /// `th_…`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<Text<'a>>,
 }
 
@@ -39,22 +42,19 @@ pub struct ConversationRef<'a> {
 pub struct Author<'a> {
     /// The member's id.
     pub id: Text<'a>,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<MemberKind>")]
-    pub kind: MemberKind,
+    pub kind: Named<MemberKind>,
     /// Chosen by members: untrusted.
     pub display_name: Text<'a>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Timing {
-    #[serde(with = "crate::time::iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     /// The event's position in its conversation; rises by one.
     pub sequence: u64,
     /// The message's position in its thread.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_sequence: Option<u64>,
 }
 

@@ -6,14 +6,17 @@
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use super::channel::ChannelDelivery;
+use super::content::Text;
 use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
+use crate::named::Named;
 use crate::part::Part;
 use crate::webhook::McpServer;
-use crate::words::{self, Text};
 
 /// The params of `chat/deliver`.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Deliver {
@@ -24,21 +27,16 @@ pub struct Deliver {
     pub author: Author<'static>,
     pub timing: Timing,
     /// The event this one is an edit of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_reply_to: Option<String>,
     pub target: Target,
     /// Untrusted. Absent where the mode withholds it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<Part>>,
     pub attention: AttentionNote,
     pub injection: Injection,
     pub reliability: Reliability,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnGrant<'static>>,
     /// The public turn that it is run in, where turns are taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<Box<ChannelDelivery>>,
     /// Members that were told too. Agents that know do not answer twice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -46,17 +44,14 @@ pub struct Deliver {
     /// How many were told beyond those that `audience` names.
     #[serde(default, skip_serializing_if = "is_none")]
     pub audience_more: usize,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knock: Option<Knock<'static>>,
     /// The sender's own; untrusted, and withheld with the content.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub metadata: Option<Value>,
     /// Tools that another service sent along, for this agent's runtime alone (webhook spec section 2).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mcp: Vec<McpServer>,
     /// What that service says of its channel; untrusted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub channel_context: Option<String>,
 }
@@ -73,43 +68,38 @@ impl Deliver {
     }
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// Member ids named in the message.
     #[serde(default)]
     pub mentions: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient: Option<String>,
-    #[serde(with = "words::one")]
-    pub directedness: Directedness,
+    pub directedness: Named<Directedness>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AttentionNote {
-    #[serde(with = "words::one")]
-    pub policy: Policy,
+    pub policy: Named<Policy>,
     /// The rule that decided, as `chorus why` shows it.
     pub reason: Text<'static>,
-    #[serde(default, with = "words::one")]
-    pub priority: Priority,
+    #[serde(default)]
+    pub priority: Named<Priority>,
     /// Milliseconds from `timing.createdAt` within which an answer is owed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u32>,
     /// What the message wants, as the host reads it.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    pub intent: Option<Intent>,
+    pub intent: Option<Named<Intent>>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Injection {
-    #[serde(with = "words::one")]
-    pub mode: Mode,
+    pub mode: Named<Mode>,
     /// `thread_window`: the harness puts recent messages of the thread beside it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Text<'static>>,
     /// `user`: the event is a user's words to the model, never the system's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Text<'static>>,
 }
 
@@ -131,12 +121,9 @@ pub struct Knock<'a> {
     /// `channel:<title or id>`, `thread:<id>` or `dm:<id>`
     #[serde(rename = "where")]
     pub place: Text<'a>,
-    #[serde(with = "words::one")]
-    pub directedness: Directedness,
-    #[serde(with = "words::one")]
-    pub policy: Policy,
-    #[serde(with = "words::one")]
-    pub priority: Priority,
+    pub directedness: Named<Directedness>,
+    pub policy: Named<Policy>,
+    pub priority: Named<Priority>,
     /// Made by the host from a template.
     pub topic: Text<'a>,
     /// The tool that shows the content: `chat.read_thread`.

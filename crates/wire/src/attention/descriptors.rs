@@ -13,7 +13,7 @@ use crate::channels;
 use crate::threads::descriptors::Method;
 
 use super::files;
-use super::schema::{count, disposition, limit, list, object, object_open, text, words};
+use super::schema::{count, disposition, limit, list, object, object_open, one_of, text};
 
 /// Largest `limit` of the reading tools.
 pub const MAX_LIMIT: u32 = 200;
@@ -222,8 +222,8 @@ impl Tool {
                 json!({
                     "conversation": text("Conversation id, ch_…"),
                     "stream": text("Stream id, str_…"),
-                    "policy": words::<Policy>("Only events with this response policy"),
-                    "directedness": words::<Directedness>("Only events so directed"),
+                    "policy": one_of::<Policy>("Only events with this response policy"),
+                    "directedness": one_of::<Directedness>("Only events so directed"),
                     "since": text("Only events at or after this time, ISO 8601 UTC"),
                     "afterSequence": count("With conversation: only later events"),
                     "unsettled": {"type": "boolean", "description": "Only what still waits for you"},
@@ -248,7 +248,7 @@ impl Tool {
             Self::React => object(
                 json!({
                     "inReplyTo": event(),
-                    "signal": words::<Signal>("What you want to say"),
+                    "signal": one_of::<Signal>("What you want to say"),
                     "eta": text("When it will be done, in words"),
                     "remove": {"type": "boolean", "description": "Take the signal back"},
                     "turn": turn(),
@@ -303,9 +303,9 @@ impl Tool {
                     "told": {"type": "array", "items": object_open(
                         json!({
                             "member": {"type": "string"},
-                            "directedness": words::<Directedness>("How it is aimed at the member"),
-                            "policy": words::<Policy>("What the member owes"),
-                            "mode": words::<Mode>("What the member is shown"),
+                            "directedness": one_of::<Directedness>("How it is aimed at the member"),
+                            "policy": one_of::<Policy>("What the member owes"),
+                            "mode": one_of::<Mode>("What the member is shown"),
                             "reason": {"type": "string"},
                         }),
                         &["member", "directedness", "policy", "mode", "reason"],
@@ -378,7 +378,7 @@ fn send_input(turn: Value) -> Value {
                 "description": "Member ids that an ephemeral message is shown to; without any, those of \
                                 the message you answer",
             },
-            "directedness": words::<Directedness>(
+            "directedness": one_of::<Directedness>(
                 "Intended audience: to_me obliges the named member, to_my_role offers work to a role, \
                  to_other answers somebody without obliging, ambient only shares"
             ),

@@ -3,24 +3,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use serde_with::skip_serializing_none;
 
 use super::schema::{count, object, object_open, text};
 
 /// Arguments of `chat.read_asset`. With `assetId` it reads that file; without, it lists the files of a message
 /// (`eventId`) or of a conversation (`turn` or `conversation`).
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ReadAsset {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub asset_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
     /// Where to go on with a file that was too large for one answer, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
@@ -33,12 +30,12 @@ pub struct Assets {
 }
 
 /// A file, and what of it was read.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AssetShown {
     pub asset_id: String,
     /// The message that it came with, in a list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
     /// One line. Untrusted.
     #[redact(fixed = 3)]
@@ -50,15 +47,12 @@ pub struct AssetShown {
     #[redact(fixed = 3)]
     pub url: String,
     /// What was read of a text. Untrusted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub text: Option<String>,
     /// What was read of anything else, base64 with the standard alphabet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub data: Option<String>,
     /// There is more: the `offset` to go on with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<u64>,
 }
 

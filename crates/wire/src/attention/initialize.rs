@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use chorus_core::attention::Mode;
 use chorus_core::member::MemberKind;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::PROTOCOL_VERSION;
-use crate::words;
+use crate::named::Named;
 
 /// Glyphs by signal name. Names are open here: a signal we do not have is ignored by who reads it.
 pub type Glyphs = BTreeMap<String, String>;
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeParams {
@@ -21,12 +23,9 @@ pub struct InitializeParams {
     #[serde(default = "Capabilities::all")]
     pub capabilities: Capabilities,
     /// The run that connects; without an id a new session is made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionHello>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
     /// Glyphs this connection wants for signals, instead of the workspace's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glyphs: Option<Glyphs>,
 }
 
@@ -52,28 +51,25 @@ pub struct Peer {
     pub version: String,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SessionHello {
     /// `sess_…` of an earlier connection, to go on with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// What runs the model: `codex_cli`, `cmd`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resumable: Option<bool>,
     /// Whether the harness can start and stop the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub managed: Option<bool>,
 }
 
 /// A hint only: what is offered again is what is unsettled, from the oldest on, so that what is older than this event
 /// comes before what is newer.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Resume {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_event_id: Option<String>,
 }
 
@@ -241,6 +237,7 @@ impl Capabilities {
     }
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeResult {
@@ -257,7 +254,6 @@ pub struct InitializeResult {
     /// The http address of `/v1/c2a`, for POSTs with a turn's token.
     pub turn_url: String,
     /// The http address of `/v1/mcp`, which takes a turn's token too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_url: Option<String>,
 }
 
@@ -275,8 +271,7 @@ pub struct MemberCard {
     pub handle: String,
     #[redact(fixed = 3)]
     pub display_name: String,
-    #[serde(with = "words::one")]
-    pub kind: MemberKind,
+    pub kind: Named<MemberKind>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

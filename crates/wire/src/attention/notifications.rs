@@ -2,34 +2,34 @@
 
 use chorus_core::attention::Policy;
 use chorus_core::conversation::Visibility;
-use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
+use serde_with::skip_serializing_none;
 
 use crate::jsonrpc::Id;
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// `notifications/cancelled`, both ways: stop the delivery or call with this JSON-RPC id.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancelled {
     pub request_id: Id,
     /// The event whose delivery is cancelled, whatever the attempt; the host always says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub reason: Option<String>,
 }
 
 /// `notifications/typing`. From the host: the author of what was delivered types on. From a harness: its
 /// agent composes; `author` is absent, since the connection says who it is.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Typing {
     pub conversation: String,
     /// Member id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     pub typing: bool,
 }
@@ -42,6 +42,7 @@ pub struct Wake {
 
 /// `notifications/digest`, host to harness: what happened in a channel that the member follows. It is not a
 /// delivery: nothing is acknowledged, and what it names was delivered by itself where it had to be.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Digest {
@@ -51,12 +52,10 @@ pub struct Digest {
     #[redact(fixed = 3)]
     pub title: String,
     /// Who may read there: what is `private` is for no other conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    pub visibility: Option<Visibility>,
+    pub visibility: Option<Named<Visibility>>,
     pub after_sequence: u64,
     pub through_sequence: u64,
-    #[serde(with = "crate::time::iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     pub attention: DigestAttention,
     pub messages: u32,
     /// The events that name the member or give it work.
@@ -69,8 +68,7 @@ pub struct Digest {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DigestAttention {
-    #[serde(with = "words::one")]
-    pub policy: Policy,
+    pub policy: Named<Policy>,
     pub reason: String,
 }
 
@@ -81,28 +79,26 @@ pub struct Closing {
 }
 
 /// `notifications/progress`, harness to host: life and how far it got; never chat.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     pub progress_token: Id,
     pub progress: Number,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<Number>,
     /// Untrusted, like every text of a runtime.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub message: Option<String>,
     /// The event that is worked on. Where it is not said: the one that the token is of, else the turn's, else that of the
     /// run begun last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
 }
 
 /// `notifications/message`, harness to host: a line for the log.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogMessage {
     pub level: Level,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
     #[redact(fixed = 3)]
     pub data: Value,

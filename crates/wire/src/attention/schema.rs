@@ -4,7 +4,7 @@ use chorus_core::delivery::Disposition;
 use serde_json::{Map, Value, json};
 
 use super::descriptors::MAX_LIMIT;
-use crate::words::Word;
+use crate::named::{self, NamedEnum};
 
 pub(super) fn text(description: &str) -> Value {
     json!({"type": "string", "description": description})
@@ -18,13 +18,12 @@ pub(super) fn limit() -> Value {
     json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": "At most so many"})
 }
 
-pub(super) fn words<W: Word>(description: &str) -> Value {
-    let words: Vec<_> = W::WORDS.iter().map(|word| word.word()).collect();
-    json!({"type": "string", "enum": words, "description": description})
+pub(super) fn one_of<E: NamedEnum>(description: &str) -> Value {
+    json!({"type": "string", "enum": named::names::<E>(), "description": description})
 }
 
 pub(super) fn disposition() -> Value {
-    words::<Disposition>("How the delivery ended")
+    one_of::<Disposition>("How the delivery ended")
 }
 
 pub(super) fn list(name: &str) -> Value {

@@ -7,13 +7,14 @@
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::ids::{Prefix, Uid};
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use super::channel::ChannelDelivery;
 use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
 use super::deliver::{Knock, is_none};
 use super::method;
+use crate::named::Named;
 use crate::webhook::McpServer;
-use crate::words;
 
 /// What every receiver of an event is told alike.
 #[derive(Clone, veil::Redact)]
@@ -84,6 +85,7 @@ pub struct DeliverFor<'a> {
     pub channel_context: Option<&'a str>,
 }
 
+#[skip_serializing_none]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Head<'a> {
@@ -92,52 +94,43 @@ struct Head<'a> {
     conversation: &'a ConversationRef<'a>,
     author: &'a Author<'a>,
     timing: Timing,
-    #[serde(skip_serializing_if = "Option::is_none")]
     replaces: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     in_reply_to: Option<String>,
 }
 
+#[skip_serializing_none]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Tail<'a> {
     attention: Attention<'a>,
     injection: Injection,
     reliability: Reliability<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     turn: Option<&'a TurnGrant<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     channel: Option<&'a ChannelDelivery>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     audience: &'a [&'a str],
     #[serde(skip_serializing_if = "is_none")]
     audience_more: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
     knock: Option<&'a Knock<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     mcp: &'a [McpServer],
-    #[serde(skip_serializing_if = "Option::is_none")]
     channel_context: Option<&'a str>,
 }
 
+#[skip_serializing_none]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Attention<'a> {
-    #[serde(with = "words::one")]
-    policy: Policy,
+    policy: Named<Policy>,
     reason: &'a str,
-    #[serde(with = "words::one")]
-    priority: Priority,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Named<Priority>,
     deadline_ms: Option<u32>,
-    #[serde(with = "words::one")]
-    intent: Intent,
+    intent: Named<Intent>,
 }
 
 #[derive(Serialize)]
 struct Injection {
-    #[serde(with = "words::one")]
-    mode: Mode,
+    mode: Named<Mode>,
     context: &'static str,
     role: &'static str,
 }
@@ -217,7 +210,7 @@ impl Shared {
             out.push_str(&json(recipient));
         }
         out.push_str(r#","directedness":"#);
-        out.push_str(&json(&words::As(to.directedness)));
+        out.push_str(&json(&Named(to.directedness)));
         out.push_str("},");
         if to.mode.shows_content() {
             out.push_str(&self.body);
@@ -226,13 +219,13 @@ impl Shared {
         let key = format!("{}:{}", self.event_id, to.member);
         let tail = json(&Tail {
             attention: Attention {
-                policy: to.policy,
+                policy: to.policy.into(),
                 reason: to.reason,
-                priority: to.priority,
+                priority: to.priority.into(),
                 deadline_ms: to.deadline_ms,
-                intent: self.intent,
+                intent: self.intent.into(),
             },
-            injection: Injection { mode: to.mode, context: "thread_window", role: "user" },
+            injection: Injection { mode: to.mode.into(), context: "thread_window", role: "user" },
             reliability: Reliability { attempt: to.attempt, idempotency_key: &key },
             turn: to.turn.as_ref(),
             channel: to.channel,

@@ -6,25 +6,26 @@
 use chorus_core::attention::{Directedness, Policy};
 use chorus_core::delivery::Disposition;
 use chorus_core::error::Code;
-use chorus_core::ids::Timestamp;
 use chorus_core::reaction::Signal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_with::skip_serializing_none;
 
 use super::content::TurnGrant;
 use super::entry::{Entry, Told, UnknownName};
 use crate::error::{Envelope, ErrorBody};
+use crate::named::Named;
 use crate::part::{Part, text_of};
-use crate::words;
+use crate::time::Time;
 
 /// Params of `tools/call`. The arguments stay raw until the tool reads them.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Serialize, Deserialize)]
 pub struct CallParams {
     #[redact(fixed = 3)]
     pub name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub arguments: Option<Box<RawValue>>,
 }
@@ -86,20 +87,20 @@ pub enum Visibility {
     Ephemeral,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SendTarget {
     pub conversation: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
 }
 
 /// Arguments of `chat.send_message`. Exactly one of `text` and `content`.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SendMessage {
     pub target: SendTarget,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_reply_to: Option<String>,
     /// The same for every retry of this message.
     pub idempotency_key: String,
@@ -109,21 +110,15 @@ pub struct SendMessage {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
     /// The audience intended; it may lower an obligation, never raise it.
-    #[serde(with = "words::one")]
-    pub directedness: Directedness,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directedness: Named<Directedness>,
     #[redact(fixed = 3)]
     pub text: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<Part>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub metadata: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
     /// The text with which a run closes, as its harness sends it: what the run has emitted with `emit_output`
@@ -132,18 +127,16 @@ pub struct SendMessage {
     pub closing: bool,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sent {
     pub event_id: String,
     pub conversation: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     pub sequence: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_sequence: Option<u64>,
-    #[serde(with = "crate::time::iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     /// It had been sent before under the same key; nothing was sent now.
     pub duplicate: bool,
     /// Secrets that were blacked out of it.
@@ -157,36 +150,34 @@ pub struct Sent {
 }
 
 /// Arguments of `chat.react`.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct React {
     pub in_reply_to: String,
-    #[serde(with = "words::one")]
-    pub signal: Signal,
+    pub signal: Named<Signal>,
     /// When it will be done, in words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub eta: Option<String>,
     /// Takes the signal back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reacted {
     /// The reaction's event; absent when nothing changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
     /// How the delivery answered by it ended.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    pub disposition: Option<Disposition>,
+    pub disposition: Option<Named<Disposition>>,
 }
 
 /// Arguments of `chat.claim`.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Claim {
@@ -194,7 +185,6 @@ pub struct Claim {
     /// Gives the claim back instead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub release: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
@@ -206,8 +196,7 @@ pub struct Claimed {
     /// Member id.
     pub holder: String,
     pub fence: u32,
-    #[serde(with = "crate::time::iso")]
-    pub expires_at: Timestamp,
+    pub expires_at: Time,
     pub turn: TurnGrant<'static>,
     /// The event as `chat/deliver` would bring it, with its content.
     #[redact(fixed = 3)]
@@ -223,6 +212,7 @@ pub struct Released {
 }
 
 /// Arguments of `chat.defer`.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Defer {
@@ -230,68 +220,52 @@ pub struct Defer {
     #[redact(fixed = 3)]
     pub reason: String,
     /// When it comes back by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<crate::time::Until>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
 /// Arguments of `chat.resolve`: one of the two ids.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Resolve {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub note: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
 /// What `chat.resolve` gives: the disposition of an event, or the status of a thread.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resolved {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    pub disposition: Option<Disposition>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disposition: Option<Named<Disposition>>,
     pub thread_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    pub status: Option<chorus_core::thread::ThreadStatus>,
+    pub status: Option<Named<chorus_core::thread::ThreadStatus>>,
 }
 
 /// Arguments of `chat.list_events`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ListEvents {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    pub policy: Option<Policy>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    pub directedness: Option<Directedness>,
+    pub policy: Option<Named<Policy>>,
+    pub directedness: Option<Named<Directedness>>,
     /// Only events at or after this time.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    pub since: Option<Timestamp>,
+    pub since: Option<Time>,
     /// With `conversation`: only events after this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after_sequence: Option<u64>,
     /// Only what still waits for the caller.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub unsettled: Option<bool>,
     /// Only what was not answered in time and concerns the caller.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub overdue: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
 
@@ -304,33 +278,27 @@ pub struct Events {
 
 /// Arguments of `chat.read_thread`. One of `conversation`, `threadId` and `eventId`; the last shows the
 /// window around an event, and counts as pulling a knock's content.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ReadThread {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before_sequence: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after_sequence: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadWindow {
     pub conversation: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// Oldest first.
     pub messages: Vec<Entry>,
     pub has_more: bool,
     /// Events up to this one were dropped; absent when none were.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_sequence: Option<u64>,
 }

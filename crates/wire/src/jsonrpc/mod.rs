@@ -8,6 +8,7 @@ mod parse;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use serde_with::skip_serializing_none;
 
 use chorus_core::error::{Code, Refusal};
 
@@ -83,11 +84,12 @@ impl<'a> Response<'a, ()> {
 }
 
 /// The error of a response. `data` is the inner object of the error envelope.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorObject {
     pub code: i32,
     pub message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "lenient")]
     pub data: Option<ErrorBody>,
 }
 

@@ -69,11 +69,11 @@ impl ParseError {
 /// Every field a message can have, in any combination.
 #[derive(Deserialize)]
 struct Frame<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     jsonrpc: Option<Cow<'a, str>>,
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     method: Option<Cow<'a, str>>,
     #[serde(borrow, default, deserialize_with = "present")]
     params: Option<&'a RawValue>,

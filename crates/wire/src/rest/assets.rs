@@ -1,9 +1,10 @@
 //! `/v1/assets`: files that messages refer to. `GET /v1/assets/{id}` gives the bytes, `GET /v1/assets/{id}/thumbnail` a
 //! small picture.
 
-use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::time::Time;
 
 /// Query of `POST /v1/assets`, whose body is the file and whose `Content-Type` says what it is to be.
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +31,5 @@ pub struct Asset {
     pub sha256: String,
     /// Member id of who brought it.
     pub created_by: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
 }

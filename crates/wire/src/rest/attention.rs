@@ -2,23 +2,21 @@
 
 use chorus_core::attention::{Directedness, Intent};
 use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+
+use crate::named::Named;
+use crate::time::Time;
 
 pub use crate::attention::entry::{Told, UnknownName};
-use crate::words;
 
 /// Answer of `POST /v1/attention/preview`, whose body is a [`super::messages::NewMessage`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Preview {
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Intent>")]
-    pub intent: Intent,
+    pub intent: Named<Intent>,
     /// The directedness of everybody who is not in `told`.
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Directedness>")]
-    pub rest: Directedness,
+    pub rest: Named<Directedness>,
     pub told: Vec<Told>,
     /// Names in its text that fit nobody whom the sender may see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -26,6 +24,7 @@ pub struct Preview {
 }
 
 /// Answer of `GET /v1/events/{id}/attention`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
     pub event_id: String,
@@ -33,38 +32,26 @@ pub struct Why {
     pub seq: u64,
     /// Member id of the author.
     pub author: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Intent>")]
-    pub intent: Intent,
+    pub created_at: Time,
+    pub intent: Named<Intent>,
     /// The directedness of everybody who is not in `told`.
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Directedness>")]
-    pub rest: Directedness,
+    pub rest: Named<Directedness>,
     /// The event of the newest edit of this message, which is decided anew; absent where it was never edited.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub newest_version: Option<String>,
     /// Agents' messages between this one and a person's.
     pub hop: u8,
     /// The event whose turn it was made in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// Member id of who holds the claim.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
     /// Whether agents pause on its line of talk now: their clocks stand still, and they are told nothing.
     #[serde(default)]
     pub paused: bool,
     /// Whom the flow of talk says it is for, where the message itself names nobody.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
     /// Why the flow of talk says that it is for nobody in particular.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nobody: Option<Nobody>,
     /// The host's bounds of such a guess, as they are now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Bounds>,
     pub told: Vec<ToldReceipt>,
 }
@@ -110,17 +97,17 @@ pub struct Nobody {
 }
 
 /// Who was told, and what came of it.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToldReceipt {
     #[serde(flatten)]
     pub told: Told,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
 }
 
 /// The times of a delivery; each is absent until it happened.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Receipt {
@@ -128,32 +115,17 @@ pub struct Receipt {
     pub state: String,
     pub attempt: u16,
     pub fence: u32,
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub offered_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub accepted_at: Option<Timestamp>,
+    pub offered_at: Option<Time>,
+    pub accepted_at: Option<Time>,
     /// When a knock's content was pulled.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub retrieved_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub settled_at: Option<Timestamp>,
+    pub retrieved_at: Option<Time>,
+    pub settled_at: Option<Time>,
     /// Until when it was put off last.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub deferred_until: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Disposition>>")]
-    pub disposition: Option<Disposition>,
+    pub deferred_until: Option<Time>,
+    pub disposition: Option<Named<Disposition>>,
     /// What the member said of it without a message: why it put it off, declined it, or could not do it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub note: Option<String>,
     /// Since when its clock stands still, because the host itself withholds the right to answer.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub stands_still_since: Option<Timestamp>,
+    pub stands_still_since: Option<Time>,
 }

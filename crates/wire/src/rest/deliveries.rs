@@ -1,21 +1,21 @@
 //! `/v1/deliveries`: what is on its way to whom, and dead letters, which can be sent again.
 
 use chorus_core::attention::{Directedness, Mode, Policy};
-use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::attention::Receipt;
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// Query of `GET /v1/deliveries`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListDeliveries {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<StateFilter>,
     /// Member id; the caller unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
 }
 
@@ -31,6 +31,7 @@ pub enum StateFilter {
     All,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Delivery {
     /// `<event id>:<member id>`; names it in `POST /v1/deliveries/{id}/redeliver`.
@@ -42,28 +43,18 @@ pub struct Delivery {
     /// Member id of who posted the event.
     #[serde(default)]
     pub author: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     /// When an answer is overdue; absent where none is owed, or a person owes it.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub due_at: Option<Timestamp>,
+    pub due_at: Option<Time>,
     /// The obligation was not met in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overdue: bool,
     /// Member ids of those it was taken from, in the order in which they had it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved_from: Vec<String>,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Directedness>")]
-    pub directedness: Directedness,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Policy>")]
-    pub policy: Policy,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Mode>")]
-    pub mode: Mode,
+    pub directedness: Named<Directedness>,
+    pub policy: Named<Policy>,
+    pub mode: Named<Mode>,
     #[redact(fixed = 3)]
     pub reason: String,
     #[serde(flatten)]

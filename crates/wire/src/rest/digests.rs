@@ -1,31 +1,30 @@
 //! `GET /v1/digests`: what happened in followed channels, a stretch of the log at a time.
 
 use chorus_core::attention::Policy;
-use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// Query of `GET /v1/digests`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListDigests {
     /// `ch_…`; all that the caller may see unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
     /// Member id; the caller unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
     /// With `conversation`: only digests whose stretch ends before this seq.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
 
 /// What a follower of a channel is told of a stretch of its log. The words in it are read off the log when it is
 /// shown: what was deleted meanwhile is not in it.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Digest {
     /// `<conversation id>:<through_seq>:<member id>`
@@ -38,16 +37,10 @@ pub struct Digest {
     /// The stretch: after this seq, up to and with `through_seq`.
     pub after_seq: u64,
     pub through_seq: u64,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub first_at: Timestamp,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
+    pub first_at: Time,
+    pub created_at: Time,
     /// `must_not_respond`, unless it holds a mention or an assignment of the member.
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Policy>")]
-    pub policy: Policy,
+    pub policy: Named<Policy>,
     pub messages: u32,
     /// The loudest first.
     pub authors: Vec<Count>,
@@ -59,7 +52,6 @@ pub struct Digest {
     #[redact(fixed = 3)]
     pub text: String,
     /// What the host's command made of it. Untrusted too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub written: Option<String>,
 }
@@ -77,9 +69,7 @@ pub struct Item {
     pub event_id: String,
     /// Member id.
     pub author: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     /// `call`: it names the member or gives it work; `ask`: it asks something of somebody; `status`: the newest
     /// of its author.
     pub kind: String,

@@ -1,10 +1,13 @@
 //! `/v1/endpoints`: agents that are reached by a connection string (webhook spec section 1).
 
-use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+
+use crate::time::Time;
 
 /// `POST /v1/endpoints` -> 201 [`Added`]. Makes the agent where there is none of this id, and seats it.
+#[skip_serializing_none]
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewEndpoint {
@@ -13,7 +16,6 @@ pub struct NewEndpoint {
     /// The connection string. It is a secret, and shown by nothing again.
     pub url: String,
     /// Of an agent that is made by this; its id unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// Conversations where it gets a seat.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -22,12 +24,12 @@ pub struct NewEndpoint {
     #[serde(default)]
     pub sign: bool,
     /// Or with this one, `whsec_…`, that the agent has already.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signing_secret: Option<String>,
 }
 
 /// `POST /v1/endpoints/{member}/rotate` -> [`Added`]: the agent has another connection string. Callbacks that were
 /// given out before are void at once.
+#[skip_serializing_none]
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RotateEndpoint {
@@ -35,16 +37,15 @@ pub struct RotateEndpoint {
     /// Signs with a new secret, that the answer shows once.
     #[serde(default)]
     pub sign: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signing_secret: Option<String>,
 }
 
 /// `PATCH /v1/endpoints/{member}` -> [`Endpoint`].
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndpointPatch {
     /// What comes while it is paused waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
 }
 
@@ -54,6 +55,7 @@ pub struct Endpoints {
     pub endpoints: Vec<Endpoint>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Endpoint {
     pub member: String,
@@ -63,51 +65,40 @@ pub struct Endpoint {
     pub state: String,
     /// `closed`: deliveries go out. `open`: it is down, and let be until `open_until`. `half_open`: one post tries.
     pub breaker: String,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub open_until: Option<Timestamp>,
+    pub open_until: Option<Time>,
     /// Posts in a row that failed.
     pub failures: u32,
     /// Deliveries that wait at the host for their turn; those of an endpoint that is down wait in the log.
     pub waiting: usize,
     pub signed: bool,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub added_at: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub last_taken_at: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_at: Time,
+    pub last_taken_at: Option<Time>,
     pub last_error: Option<EndpointError>,
     /// When the agent last answered to a test.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub answered_test_at: Option<Timestamp>,
+    pub answered_test_at: Option<Time>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EndpointError {
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
+    pub at: Time,
     pub why: String,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Added {
     #[serde(flatten)]
     pub endpoint: Endpoint,
     /// What deliveries are signed with, when the host drew it: shown this once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signing_secret: Option<String>,
 }
 
 /// `POST /v1/endpoints/{member}/test` -> this: what came of one POST that only tries the connection.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tested {
     pub taken: bool,
     /// Why not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     pub took_ms: u64,
 }

@@ -1,22 +1,22 @@
 //! `/v1/index`: the conversations that a member has a seat in, compact, with what waits there unread.
 
 use chorus_core::conversation::ConversationKind;
-use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::search::Scope;
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// Query of `GET /v1/index`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListIndex {
     /// Channels unless said: private messages are apart.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     /// Only where something is unread.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<bool>,
 }
 
@@ -30,18 +30,14 @@ pub struct Index {
 pub struct Indexed {
     /// `ch_…`
     pub id: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<ConversationKind>")]
-    pub kind: ConversationKind,
+    pub kind: Named<ConversationKind>,
     #[redact(fixed = 3)]
     pub title: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
     /// Seq of the newest event, and when it was.
     pub last_seq: u64,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub last_at: Timestamp,
+    pub last_at: Time,
     /// How far the member has read.
     pub last_read_seq: u64,
     /// Messages of others behind that, of the newest 200 entries of the log; deleted ones do not count.

@@ -1,36 +1,31 @@
 //! `/v1/members`, `/v1/agents` and `/v1/whoami`: who there is.
 
 use chorus_core::command::Authority;
-use chorus_core::ids::Timestamp;
 use chorus_core::member::MemberKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// `POST /v1/members` -> 201 [`Member`].
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewMember {
     /// Chosen by people, never changed: `reviewer_agent`.
     pub id: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<MemberKind>")]
-    pub kind: MemberKind,
+    pub kind: Named<MemberKind>,
     /// What `@` names; the id unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub display_name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identities: Vec<Identity>,
     /// Asks for a token with this role, returned once in [`Member::token`].
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Authority>>")]
-    pub token_role: Option<Authority>,
+    pub token_role: Option<Named<Authority>>,
 }
 
 /// Who the member is on another platform.
@@ -42,33 +37,27 @@ pub struct Identity {
 }
 
 /// `PATCH /v1/members/{id}` -> [`Member`]; absent fields stay.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MemberPatch {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub handle: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub display_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub identities: Option<Vec<Identity>>,
     /// Makes this member the lead of the workspace, or no longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lead: Option<bool>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Member {
     pub id: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<MemberKind>")]
-    pub kind: MemberKind,
+    pub kind: Named<MemberKind>,
     pub handle: String,
     #[redact(fixed = 3)]
     pub display_name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identities: Vec<Identity>,
@@ -77,7 +66,6 @@ pub struct Member {
     pub roles: Vec<String>,
     #[serde(default)]
     pub lead: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub token: Option<String>,
 }
@@ -107,22 +95,16 @@ pub struct Agent {
 }
 
 /// `GET /v1/whoami`: what the host takes the bearer for.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Whoami {
     pub member: Member,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Authority>")]
-    pub role: Authority,
+    pub role: Named<Authority>,
     pub workspace_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jti: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub expires_at: Option<Timestamp>,
+    pub expires_at: Option<Time>,
     /// What the bearer's turn token was made for, when it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnScope>,
 }
 

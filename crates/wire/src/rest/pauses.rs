@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 /// `GET /v1/pauses`: where the caller may see it, and for who runs the room everywhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -11,14 +12,13 @@ pub struct Pauses {
 }
 
 /// One line of talk that waits for a person.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pause {
     pub conversation: String,
     /// Absent for the main line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// What it is called; absent when the caller may not see it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub title: Option<String>,
     /// Agents' messages since a person spoke there.
@@ -28,10 +28,10 @@ pub struct Pause {
 }
 
 /// What a word to go on did.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Continued {
     pub conversation: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// Whether agents had paused; where they had not, nothing was changed.
     pub was_paused: bool,

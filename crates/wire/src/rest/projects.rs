@@ -1,13 +1,15 @@
 //! `/v1/projects`: who works together on what, in which channels. `DELETE` has no body anywhere here.
 
-use chorus_core::ids::Timestamp;
 use chorus_core::project::TaskState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// `POST /v1/projects` -> 201 [`Project`]. Who makes it is a member of it, and its lead.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
@@ -23,35 +25,33 @@ pub struct NewProject {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<NewLink>,
     /// Posted once into the default channel, by who makes the project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub kickoff: Option<String>,
 }
 
 /// A channel that a new project uses.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewLink {
     /// `ch_…`
     pub channel: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror_members: Option<bool>,
 }
 
 /// `PATCH /v1/projects/{id}` -> [`Project`]; absent fields stay.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProjectPatch {
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub description: Option<String>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Project {
     /// `prj_…`
@@ -63,16 +63,13 @@ pub struct Project {
     pub description: String,
     /// Member id.
     pub created_by: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     pub members: Vec<ProjectMember>,
     pub channels: Vec<Link>,
     /// How many tasks it has in each state; states without one are absent.
     #[serde(default)]
     pub tasks: std::collections::BTreeMap<String, usize>,
     /// The `evt_…` of the message with which it was begun.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kickoff_event_id: Option<String>,
 }
 
@@ -105,26 +102,24 @@ pub struct ProjectMembers {
 }
 
 /// `PUT /v1/projects/{id}/members/{member_id}` -> [`ProjectMember`]; absent fields stay.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProjectMemberPut {
     /// Who of the workspace it is; of a new member the one with the same id unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lead: Option<bool>,
 }
 
 /// A channel that a project uses.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
     /// `ch_…`
     pub channel: String,
     /// Absent where the caller may not see the channel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub title: Option<String>,
     pub default: bool,
@@ -139,21 +134,20 @@ pub struct Links {
 }
 
 /// `PUT /v1/projects/{id}/channels/{channel}` -> [`Link`]; absent fields stay.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkPut {
     /// True takes the place of the default there was; the first channel is the default anyway.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mirror_members: Option<bool>,
     /// Posted once into the default channel, if the project was not begun with a message before.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub kickoff: Option<String>,
 }
 
 /// `POST /v1/projects/{id}/tasks` -> 201 [`Task`].
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTask {
@@ -163,44 +157,35 @@ pub struct NewTask {
     #[redact(fixed = 3)]
     pub text: String,
     /// `open` unless given; not a finished one.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<TaskState>>")]
-    pub state: Option<TaskState>,
+    pub state: Option<Named<TaskState>>,
     /// The `member_id` of a member of the project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
     /// `task_…` that are to be finished before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
     /// The `th_…` in which it is worked on, in a linked channel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
 }
 
 /// `PATCH /v1/projects/{id}/tasks/{task}` -> [`Task`]; absent fields stay, null takes away.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TaskPatch {
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<TaskState>>")]
-    pub state: Option<TaskState>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
+    pub state: Option<Named<TaskState>>,
+    #[serde(deserialize_with = "super::nullable")]
     pub assignee: Option<Option<String>>,
     /// All of them, in place of those there were.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub depends_on: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
+    #[serde(deserialize_with = "super::nullable")]
     pub thread: Option<Option<String>>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Task {
     /// `task_…`
@@ -212,24 +197,16 @@ pub struct Task {
     #[serde(default)]
     #[redact(fixed = 3)]
     pub text: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<TaskState>")]
-    pub state: TaskState,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Named<TaskState>,
     pub assignee: Option<String>,
     pub depends_on: Vec<String>,
     /// Those of them that are not finished.
     pub waits_for: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// Member id.
     pub created_by: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub updated_at: Timestamp,
+    pub created_at: Time,
+    pub updated_at: Time,
 }
 
 /// `GET /v1/projects/{id}/tasks`, oldest first.
@@ -239,13 +216,11 @@ pub struct Tasks {
 }
 
 /// Query of `GET /v1/projects/{id}/tasks`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListTasks {
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<TaskState>>")]
-    pub state: Option<TaskState>,
+    pub state: Option<Named<TaskState>>,
     /// The `member_id` of a member of the project.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
 }

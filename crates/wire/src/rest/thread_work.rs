@@ -1,31 +1,30 @@
 //! How the work of a thread stands.
 
-use chorus_core::ids::Timestamp;
 use chorus_core::stimulus::StimulusKind;
 use chorus_core::thread::work::{BindingKind, WorkStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// `PATCH /v1/threads/{id}/work` -> [`Thread`](super::threads::Thread); absent fields stay, a null is none.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkPatch {
     /// It never goes back.
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<WorkStatus>>")]
-    pub status: Option<WorkStatus>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
+    pub status: Option<Named<WorkStatus>>,
+    #[serde(deserialize_with = "super::nullable")]
     #[schemars(with = "Option<String>")]
     #[redact(fixed = 3)]
     pub topic_kind: Option<Option<String>>,
     /// `sess_…`
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
+    #[serde(deserialize_with = "super::nullable")]
     pub owner_session: Option<Option<String>>,
     /// Names the undertaking: one live thread of a channel has it.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
+    #[serde(deserialize_with = "super::nullable")]
     #[schemars(with = "Option<String>")]
     #[redact(fixed = 3)]
     pub initiative_key: Option<Option<String>>,
@@ -34,7 +33,6 @@ pub struct WorkPatch {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unbind: Vec<Binding>,
     /// Takes the place of what was said of this key before.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Report>,
     /// Keys of progress that is over.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -45,12 +43,11 @@ pub struct WorkPatch {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<BindingKind>")]
-    pub kind: BindingKind,
+    pub kind: Named<BindingKind>,
     pub id: String,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
@@ -59,23 +56,18 @@ pub struct Report {
     #[redact(fixed = 3)]
     pub text: String,
     /// 0 to 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub percent: Option<u8>,
 }
 
 /// How the work of a thread stands.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Work {
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<WorkStatus>")]
-    pub status: WorkStatus,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Named<WorkStatus>,
     #[redact(fixed = 3)]
     pub topic_kind: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_session: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -84,27 +76,22 @@ pub struct Work {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub progress: Vec<Progress>,
     /// What came of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
     /// The stimulus that last opened or continued the thread.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stimulus: Option<Spur>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
     #[redact(fixed = 3)]
     pub key: String,
     #[redact(fixed = 3)]
     pub text: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
+    pub at: Time,
     pub by: String,
     /// The newest message of this stream, if a stimulus said it; what came after it took its place and is no message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
 }
 
@@ -112,29 +99,23 @@ pub struct Progress {
 pub struct Summary {
     #[redact(fixed = 3)]
     pub text: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
+    pub at: Time,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spur {
     /// `stm_…`
     pub id: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<StimulusKind>")]
-    pub kind: StimulusKind,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
+    pub kind: Named<StimulusKind>,
+    pub at: Time,
 }
 
 /// `POST /v1/messages/{id}/promote` -> [`Thread`](super::threads::Thread): the message stands in the channel's feed.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Promote {
     /// Why all should see it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub note: Option<String>,
 }

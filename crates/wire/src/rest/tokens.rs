@@ -2,26 +2,24 @@
 //! /v1/members/{id}/tokens` all of a member, and `POST /v1/tokens/rotate` exchanges the key that signs them.
 
 use chorus_core::command::Authority;
-use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// `POST /v1/tokens` -> 201 [`Token`]. The member is made when it is new.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
     /// Member id.
     pub agent: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Authority>")]
-    pub role: Authority,
+    pub role: Named<Authority>,
     /// `sess_…`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Seconds it is valid: a day unless given, 366 days at most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_s: Option<u64>,
 }
 
@@ -31,17 +29,15 @@ pub struct Token {
     #[redact(fixed = 3)]
     pub token: String,
     pub jti: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub expires_at: Timestamp,
+    pub expires_at: Time,
 }
 
 /// `GET /v1/tokens` -> [`Tokens`].
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListTokens {
     /// Only this member's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
 }
 
@@ -51,23 +47,17 @@ pub struct Tokens {
     pub tokens: Vec<TokenInfo>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenInfo {
     /// What it is revoked by.
     pub jti: String,
     pub member: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Authority>")]
-    pub role: Authority,
+    pub role: Named<Authority>,
     /// `sess_…`, when it is bound to one session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub issued_at: Timestamp,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub expires_at: Timestamp,
+    pub issued_at: Time,
+    pub expires_at: Time,
     /// The key that signed it.
     pub kid: String,
     /// It was ended before its time.
@@ -92,7 +82,5 @@ pub struct RotatedKey {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RetiredKey {
     pub kid: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub honoured_until: Timestamp,
+    pub honoured_until: Time,
 }

@@ -1,9 +1,11 @@
 //! `/v1/channels/{id}/turns`: who speaks about the subjects of a channel, and who waits. `DELETE
 //! /v1/channels/{id}/turns/{subject}/{member}` takes a turn away, without a body.
 
-use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+
+use crate::time::Time;
 
 /// `GET /v1/channels/{id}/turns`: subjects somebody speaks about or waits to, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -12,12 +14,12 @@ pub struct Turns {
 }
 
 /// A root message with its canonical thread.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Subject {
     /// `evt_…` of its root message.
     pub root: String,
     /// `th_…`; absent before the first answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// Turns that may speak until a person speaks again.
     pub budget: u16,
@@ -38,9 +40,7 @@ pub struct Holder {
     pub event: String,
     /// Rises with each turn of the subject.
     pub fence: u32,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub granted_at: Timestamp,
+    pub granted_at: Time,
     /// Whether a session has taken it up.
     pub accepted: bool,
     /// Whether it has said something.
@@ -54,9 +54,7 @@ pub struct Waiting {
     pub member: String,
     /// `evt_…` that it is to answer.
     pub event: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub since: Timestamp,
+    pub since: Time,
     /// Whether an answer is owed; who only may speak is asked no more when the budget is spent.
     pub owed: bool,
 }

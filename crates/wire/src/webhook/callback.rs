@@ -1,13 +1,16 @@
 //! What an agent POSTs to a callback (webhook spec section 3).
 
-use chorus_core::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
+
+use crate::time::Time;
 
 /// One JSON object of a callback's body; NDJSON has one a line.
 ///
 /// `id` of a message makes it known when it comes again (`spec/webhook.md`, WHK-23); of a tool call it links the result.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum CallbackEvent {
@@ -15,22 +18,17 @@ pub enum CallbackEvent {
     Message {
         #[redact(fixed = 3)]
         content: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
     },
     ToolCall {
         #[redact(fixed = 3)]
         name: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[redact(fixed = 3)]
         args: Option<Value>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
     },
     ToolResult {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[redact(fixed = 3)]
         content: Option<Value>,
     },
@@ -41,7 +39,6 @@ pub enum CallbackEvent {
     Error {
         #[redact(fixed = 3)]
         message: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
     /// The run begins, lives, or is over.
@@ -59,6 +56,7 @@ pub enum Lifecycle {
 }
 
 /// The answer of a callback.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Accepted {
     /// Events taken in, those among them that were known already.
@@ -67,7 +65,6 @@ pub struct Accepted {
     #[serde(default)]
     pub duplicates: u64,
     /// What `request_callback` was granted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<StandingCallback>,
 }
 
@@ -76,7 +73,5 @@ pub struct Accepted {
 pub struct StandingCallback {
     #[redact(fixed = 3)]
     pub url: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub expires_at: Timestamp,
+    pub expires_at: Time,
 }

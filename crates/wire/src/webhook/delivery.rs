@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::ids::Timestamp;
 use chorus_core::member::MemberKind;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use crate::attention::channel::ChannelDelivery;
+use crate::named::Named;
 use crate::part::Part;
-use crate::words;
+use crate::time::Time;
 
 /// The body of a POST to a connection string.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize)]
 pub struct Delivery {
     pub channel: Channel,
@@ -22,14 +24,13 @@ pub struct Delivery {
     /// Where output goes. Opaque; it is all the authority that is needed.
     #[redact(fixed = 3)]
     pub callback: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpServers>,
     /// What Chorus says besides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chorus: Option<Extension>,
 }
 
 /// What an agent is sent that took a message and has been silent since: a signal of its own, which asks nothing anew.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize)]
 pub struct Reminder {
     pub kind: Reminds,
@@ -39,9 +40,7 @@ pub struct Reminder {
     /// For a run that has lost its own. A run speaks by one of them.
     #[redact(fixed = 3)]
     pub callback: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpServers>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chorus: Option<Extension>,
 }
 
@@ -52,18 +51,16 @@ pub enum Reminds {
     Reminder,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
     /// Never changes.
     pub id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub name: Option<String>,
     /// The hosting service.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub service: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub context: Option<String>,
 }
@@ -111,6 +108,7 @@ impl fmt::Debug for McpServer {
 }
 
 /// What a Chorus host adds to a delivery; every field may be absent.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Extension {
@@ -120,21 +118,13 @@ pub struct Extension {
     /// How many agents' messages lie between this one and a person's; 0 for a person's.
     #[serde(deserialize_with = "known::number")]
     pub hop: u8,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sender: Option<Sender>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub attention: Option<Attention>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<Thread>,
     /// The message answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub in_reply_to: Option<String>,
-    #[serde(
-        serialize_with = "crate::time::iso_option::serialize",
-        deserialize_with = "known::time",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub created_at: Option<Timestamp>,
+    #[serde(deserialize_with = "known::time")]
+    pub created_at: Option<Time>,
     /// Ids of others who are told of it, as far as they are named: who knows does not answer twice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<String>,
@@ -142,7 +132,6 @@ pub struct Extension {
     #[serde(deserialize_with = "known::number", skip_serializing_if = "is_default")]
     pub audience_more: usize,
     /// The content is withheld: it is pulled with a tool of `mcp`, if at all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub knock: Option<Knock>,
     /// Content that is more than text (webhook spec section 7, question 4).
     #[serde(deserialize_with = "parts", skip_serializing_if = "Vec::is_empty")]
@@ -155,7 +144,6 @@ pub struct Extension {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
     /// The run is a public turn of a thread.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<ChannelDelivery>,
     /// Sent to try the connection; nothing that is answered is shown to anybody.
     #[serde(skip_serializing_if = "is_default")]
@@ -168,70 +156,40 @@ pub struct Sender {
     #[serde(default, deserialize_with = "or_default")]
     pub id: String,
     /// Whatever is not known to be a person counts as an agent, so that no chain of programs passes for people.
-    #[serde(
-        default = "known::default::kind",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::kind"
-    )]
-    pub kind: MemberKind,
+    #[serde(default = "known::default::kind", deserialize_with = "known::kind")]
+    pub kind: Named<MemberKind>,
 }
 
 /// What was decided about the message for this agent (C2A "Response policy").
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attention {
-    #[serde(
-        default = "known::default::directedness",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::directedness"
-    )]
-    pub directedness: Directedness,
-    #[serde(
-        default = "known::default::policy",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::policy"
-    )]
-    pub policy: Policy,
-    #[serde(
-        default = "known::default::intent",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::intent"
-    )]
-    pub intent: Intent,
-    #[serde(
-        default = "known::default::mode",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::mode"
-    )]
-    pub mode: Mode,
-    #[serde(
-        default = "known::default::priority",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::priority"
-    )]
-    pub priority: Priority,
+    #[serde(default = "known::default::directedness", deserialize_with = "known::directedness")]
+    pub directedness: Named<Directedness>,
+    #[serde(default = "known::default::policy", deserialize_with = "known::policy")]
+    pub policy: Named<Policy>,
+    #[serde(default = "known::default::intent", deserialize_with = "known::intent")]
+    pub intent: Named<Intent>,
+    #[serde(default = "known::default::mode", deserialize_with = "known::mode")]
+    pub mode: Named<Mode>,
+    #[serde(default = "known::default::priority", deserialize_with = "known::priority")]
+    pub priority: Named<Priority>,
     /// The rule that decided.
     #[serde(default)]
     #[redact(fixed = 3)]
     pub reason: String,
     /// Within which an answer is owed, from `created_at`.
-    #[serde(
-        default,
-        deserialize_with = "known::optional_number",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "known::optional_number")]
     pub deadline_ms: Option<u32>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     /// `th_…`
     pub id: String,
     /// The message's place in it.
-    #[serde(
-        default,
-        deserialize_with = "known::optional_number",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "known::optional_number")]
     pub sequence: Option<u64>,
 }
 
@@ -245,16 +203,19 @@ pub struct Knock {
 /// too large is the largest there is.
 mod known {
     use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
-    use chorus_core::ids::Timestamp;
     use chorus_core::member::MemberKind;
     use serde::{Deserialize, Deserializer};
     use serde_json::Value;
 
-    use crate::words::Word;
+    use crate::named::{Named, NamedEnum};
+    use crate::time::Time;
 
-    fn or<'de, W: Word, D: Deserializer<'de>>(from: D, other: W) -> Result<W, D::Error> {
-        let word = Value::deserialize(from)?;
-        Ok(word.as_str().and_then(W::from_word).unwrap_or(other))
+    fn or<'de, E: NamedEnum, D: Deserializer<'de>>(
+        from: D,
+        other: E,
+    ) -> Result<Named<E>, D::Error> {
+        let name = Value::deserialize(from)?;
+        Ok(Named(name.as_str().and_then(E::from_name).unwrap_or(other)))
     }
 
     pub(super) fn number<'de, N, D>(from: D) -> Result<N, D::Error>
@@ -277,9 +238,9 @@ mod known {
     }
 
     /// One that cannot be read is none.
-    pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Error> {
+    pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
         let time = Value::deserialize(from)?;
-        Ok(crate::time::iso::deserialize(time).ok())
+        Ok(Time::deserialize(time).ok())
     }
 
     pub(super) trait Bounded {
@@ -300,15 +261,15 @@ mod known {
 
     macro_rules! known {
         ($($name:ident: $type:ty = $other:expr;)*) => {
-            $(pub(super) fn $name<'de, D: Deserializer<'de>>(from: D) -> Result<$type, D::Error> {
+            $(pub(super) fn $name<'de, D: Deserializer<'de>>(from: D) -> Result<Named<$type>, D::Error> {
                 or(from, $other)
             })*
 
             pub(super) mod default {
                 use super::*;
 
-                $(pub(in super::super) fn $name() -> $type {
-                    $other
+                $(pub(in super::super) fn $name() -> Named<$type> {
+                    Named($other)
                 })*
             }
         };

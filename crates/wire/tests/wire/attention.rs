@@ -57,7 +57,7 @@ fn initialize() {
             id: text("scout"),
             handle: text("scout"),
             display_name: text("Scout"),
-            kind: MemberKind::Agent,
+            kind: MemberKind::Agent.into(),
         },
         workspace: WorkspaceRef { id: text("wk_1") },
         glyphs: [(text("seen"), text("👀"))].into(),
@@ -86,11 +86,12 @@ fn notifications_and_answers() {
     let log = LogMessage { level: Level::Warning, logger: None, data: json!({"a": 1}) };
     let disposition = DispositionParams {
         event_id: text("evt_1"),
-        disposition: Disposition::Failed,
+        disposition: Disposition::Failed.into(),
         note: Some(text("exit code 1")),
         turn: None,
     };
-    let disposed = DispositionResult { event_id: text("evt_1"), disposition: Disposition::Failed };
+    let disposed =
+        DispositionResult { event_id: text("evt_1"), disposition: Disposition::Failed.into() };
     insta::assert_json_snapshot!([
         written(&cancelled),
         written(&typing(Some(text("will")))),
@@ -114,8 +115,12 @@ fn entries() {
         thread_id: None,
         sequence: 1,
         thread_sequence: None,
-        author: Author { id: "will".into(), kind: MemberKind::Human, display_name: "Will".into() },
-        created_at: Timestamp(1_780_427_400_000),
+        author: Author {
+            id: "will".into(),
+            kind: MemberKind::Human.into(),
+            display_name: "Will".into(),
+        },
+        created_at: Timestamp(1_780_427_400_000).into(),
         content: None,
         text: None,
         in_reply_to: None,
@@ -130,34 +135,34 @@ fn entries() {
         thread_sequence: Some(2),
         text: Some(text("hi")),
         in_reply_to: Some(text("evt_0")),
-        edited_at: Some(Timestamp(1_780_427_401_000)),
+        edited_at: Some(Timestamp(1_780_427_401_000).into()),
         deleted: false,
         reactions: vec![Reaction {
-            signal: Signal::Done,
+            signal: Signal::Done.into(),
             glyph: text("✅"),
             members: vec![text("scout")],
         }],
         attention: Some(EntryAttention {
-            directedness: Directedness::ToMe,
-            policy: Policy::MustRespond,
+            directedness: Directedness::ToMe.into(),
+            policy: Policy::MustRespond.into(),
             reason: text("mention"),
-            mode: Mode::Buffered,
+            mode: Mode::Buffered.into(),
         }),
         ..bare.clone()
     };
     let told = |priority| Told {
         member: text("scout"),
-        directedness: Directedness::ToMyRole,
-        policy: Policy::MayRespond,
-        mode: Mode::Notify,
+        directedness: Directedness::ToMyRole.into(),
+        policy: Policy::MayRespond.into(),
+        mode: Mode::Notify.into(),
         reason: text("role_mention"),
         priority,
     };
     insta::assert_json_snapshot!([
         written(&bare),
         written(&full),
-        written(&told(Priority::Normal)),
-        written(&told(Priority::Urgent)),
+        written(&told(Priority::Normal.into())),
+        written(&told(Priority::Urgent.into())),
     ]);
 }
 

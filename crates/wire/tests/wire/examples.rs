@@ -77,7 +77,7 @@ fn deliver() {
     assert_eq!(event.target.directedness, Directedness::ToMe);
     assert_eq!(event.target.recipient.as_deref(), Some("agent:lead"));
     assert_eq!(event.text().as_deref(), Some("Can you check whether the deploy is blocked?"));
-    assert_eq!(chorus_wire::time::format(event.timing.created_at), "2026-06-02T19:10:00.000Z");
+    assert_eq!(chorus_wire::time::format(event.timing.created_at.0), "2026-06-02T19:10:00.000Z");
     assert_eq!(event.attention.policy, Policy::MustRespond);
     assert_eq!(
         (&*event.attention.reason, event.attention.deadline_ms),

@@ -215,7 +215,7 @@ fn a_claim_carries_the_event_as_it_was_written() {
         event_id: "evt_1".into(),
         holder: "scout".into(),
         fence: 2,
-        expires_at: Timestamp(0),
+        expires_at: Timestamp(0).into(),
         turn: TurnGrant { token: "turn_x".into(), fence: 2, hop: 1 },
         event: RawValue::from_string(r#"{"eventId":"evt_1","z":1,"a":2}"#.into()).unwrap(),
     };

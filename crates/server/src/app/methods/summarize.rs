@@ -39,7 +39,7 @@ impl App {
             thread_id: thread.uid.show(Prefix::Thread),
             summary: work.summary(thread.last_seq, thread.status, &name),
             open_items,
-            last_status: thread.status,
+            last_status: thread.status.into(),
             messages_read: thread.last_seq.min(most.into()),
             messages_total: thread.last_seq,
             written_by: Author::Host,

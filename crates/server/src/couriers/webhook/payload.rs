@@ -114,7 +114,7 @@ pub(super) fn encode(
             chorus: Some(Extension {
                 attempt: offer.attempt,
                 hop: event.hop,
-                created_at: Some(event.at),
+                created_at: Some(event.at.into()),
                 ..Extension::default()
             }),
         })
@@ -138,11 +138,13 @@ pub(super) fn encode(
             hop: event.hop,
             sender: Some(Sender { id: author.id.into_owned(), kind: author.kind }),
             attention: Some(Attention {
-                directedness: decision.directedness,
-                policy: decision.policy,
-                intent: attention.map_or(chorus_core::attention::Intent::Statement, |a| a.intent),
-                mode: decision.mode,
-                priority: decision.priority,
+                directedness: decision.directedness.into(),
+                policy: decision.policy.into(),
+                intent: attention
+                    .map_or(chorus_core::attention::Intent::Statement, |a| a.intent)
+                    .into(),
+                mode: decision.mode.into(),
+                priority: decision.priority.into(),
                 reason: decision.rule.name().to_owned(),
                 deadline_ms: decision.deadline_ms,
             }),
@@ -151,7 +153,7 @@ pub(super) fn encode(
                 sequence: (event.thread_seq > 0).then_some(event.thread_seq),
             }),
             in_reply_to: frames::answers(entry).map(|uid| uid.show(Prefix::Event)),
-            created_at: Some(event.at),
+            created_at: Some(event.at.into()),
             audience: audience.into_iter().map(str::to_owned).collect(),
             audience_more,
             knock: knock.as_ref().map(|k| Knock { pull_with: k.pull_with.clone().into_owned() }),

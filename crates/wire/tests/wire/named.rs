@@ -11,18 +11,18 @@ use chorus_core::event::MessageKind;
 use chorus_core::member::MemberKind;
 use chorus_core::reaction::Signal;
 use chorus_core::thread::{ThreadKind, ThreadStatus};
-use chorus_wire::words::{As, Word};
+use chorus_wire::named::{Named, NamedEnum};
 
-fn check<W: Word + Debug + PartialEq>(expected: &str) {
-    let words: Vec<_> = W::WORDS.iter().map(|value| value.word()).collect();
+fn check<E: NamedEnum + Debug + PartialEq>(expected: &str) {
+    let words: Vec<_> = E::VALUES.iter().map(|value| value.name()).collect();
     assert_eq!(words.join(" "), expected);
     assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), words.len());
-    for value in W::WORDS {
-        let json = serde_json::to_string(&As(*value)).unwrap();
-        assert_eq!(serde_json::from_str::<As<W>>(&json).unwrap().0, *value);
+    for value in E::VALUES {
+        let json = serde_json::to_string(&Named(*value)).unwrap();
+        assert_eq!(serde_json::from_str::<Named<E>>(&json).unwrap().0, *value);
     }
     for bad in [r#""""#, r#""No_Such""#, "1", "null", "[]"] {
-        assert!(serde_json::from_str::<As<W>>(bad).is_err(), "{bad}");
+        assert!(serde_json::from_str::<Named<E>>(bad).is_err(), "{bad}");
     }
 }
 
@@ -51,7 +51,7 @@ fn every_word_reads_back() {
 #[test]
 fn an_unknown_word_is_shown_short_and_escaped_beside_those_that_are() {
     let forged = format!("\"must\\n{}\"", "x".repeat(4000));
-    let error = serde_json::from_str::<As<Policy>>(&forged).unwrap_err().to_string();
+    let error = serde_json::from_str::<Named<Policy>>(&forged).unwrap_err().to_string();
     assert!(error.starts_with(r#"unknown policy "must\nxxx"#), "{error}");
     assert!(error.contains("known: must_respond, may_respond, ack_only, must_not_respond"));
     assert!(error.len() < 200, "{error}");
