@@ -13,7 +13,7 @@ use crate::attention::entry::Entry;
 use crate::named::Named;
 use crate::part::Part;
 use crate::rest::stimuli::{NewStimulus, Stimulus, StimulusScope, StimulusVisibility};
-use crate::threads::descriptors::{asked, given};
+use crate::schema;
 use crate::time::Time;
 
 /// A tool of the channels protocol.
@@ -47,7 +47,7 @@ pub struct Emitted {
     /// It is posted when the run ends, unless something newer is emitted until then.
     pub kept: bool,
     /// Secrets that were blacked out.
-    #[serde(default, skip_serializing_if = "crate::attention::entry::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub redacted: u32,
 }
 
@@ -222,19 +222,19 @@ impl Tool {
 
     pub(crate) fn input(self) -> Value {
         match self {
-            Self::EmitOutput => asked::<EmitOutput>(&[]),
-            Self::SetChannelReaction => asked::<SetChannelReaction>(&[]),
-            Self::ReadChannelThread => asked::<ReadChannelThread>(&[]),
-            Self::CreateChannelStimulus => asked::<CreateChannelStimulus>(&[]),
+            Self::EmitOutput => schema::arguments::<EmitOutput>(),
+            Self::SetChannelReaction => schema::arguments::<SetChannelReaction>(),
+            Self::ReadChannelThread => schema::arguments::<ReadChannelThread>(),
+            Self::CreateChannelStimulus => schema::arguments::<CreateChannelStimulus>(),
         }
     }
 
     pub(crate) fn output(self) -> Value {
         match self {
-            Self::EmitOutput => given::<Emitted>(),
-            Self::SetChannelReaction => given::<ReactionSet>(),
-            Self::ReadChannelThread => given::<ChannelThread>(),
-            Self::CreateChannelStimulus => given::<Stimulus>(),
+            Self::EmitOutput => schema::result::<Emitted>(),
+            Self::SetChannelReaction => schema::result::<ReactionSet>(),
+            Self::ReadChannelThread => schema::result::<ChannelThread>(),
+            Self::CreateChannelStimulus => schema::result::<Stimulus>(),
         }
     }
 }

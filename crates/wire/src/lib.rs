@@ -13,6 +13,7 @@ pub mod named;
 pub mod time;
 
 pub mod canonical;
+pub mod limits;
 pub mod part;
 
 pub mod attention;
@@ -20,3 +21,10 @@ pub mod channels;
 pub mod rest;
 pub mod threads;
 pub mod webhook;
+
+mod schema;
+
+/// For `skip_serializing_if`: a field whose value is the default is left out.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -7,7 +7,7 @@ use chorus_core::command::Command;
 use chorus_core::delivery::Disposition;
 use chorus_core::error::{Code, Refusal};
 use chorus_core::ids::{MemberKey, Prefix, Seq, Uid};
-use chorus_wire::attention::descriptors::KEY_BYTES;
+use chorus_wire::limits::KEY_BYTES;
 use chorus_wire::rest::messages::NewMessage;
 use chorus_wire::webhook::{CallbackEvent, Lifecycle, StandingCallback};
 use serde_json::Value;

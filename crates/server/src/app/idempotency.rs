@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use chorus_core::command::{Audience, Post};
 use chorus_core::error::Refusal;
 use chorus_core::event::{Idempotency, MessageKind};
-use chorus_wire::attention::descriptors::KEY_BYTES;
+use chorus_wire::limits::KEY_BYTES;
 use chorus_wire::threads::CreateThread;
 use sha2::{Digest, Sha256};
 

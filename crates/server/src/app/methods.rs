@@ -13,7 +13,7 @@ use chorus_core::error::{Code, Refusal};
 use chorus_core::event::{EventRef, MessageKind};
 use chorus_core::ids::{Prefix, Seq, Uid};
 use chorus_core::{thread, work};
-use chorus_wire::threads::descriptors::MAX_WAIT_SECONDS;
+use chorus_wire::limits::MAX_WAIT_SECONDS;
 use chorus_wire::threads::{
     AckRead, Acked, Cursor, GetThread, Messages, PostMessage, Posted, ReadMessages, SCHEMA_VERSION,
     StatusUpdated, Thread, UpdateThreadStatus,

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::content::Author;
-use super::deliver::is_none;
 use super::entry::Entry;
 
 /// `channel` of `chat/deliver`: a run of kind `channel_delivery`. Titles, names and texts are untrusted.
@@ -19,7 +18,7 @@ pub struct ChannelDelivery {
     /// Who has a seat, as far as they are named.
     pub members: Vec<Author<'static>>,
     /// How many have a seat beyond those.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub members_more: usize,
     /// The newest messages of the thread, oldest first, with their reactions.
     #[serde(default)]

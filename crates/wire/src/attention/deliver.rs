@@ -42,7 +42,7 @@ pub struct Deliver {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<String>,
     /// How many were told beyond those that `audience` names.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub audience_more: usize,
     pub knock: Option<Knock<'static>>,
     /// The sender's own; untrusted, and withheld with the content.
@@ -54,11 +54,6 @@ pub struct Deliver {
     /// What that service says of its channel; untrusted.
     #[redact(fixed = 3)]
     pub channel_context: Option<String>,
-}
-
-/// Whether a count is not worth saying.
-pub(super) fn is_none(count: &usize) -> bool {
-    *count == 0
 }
 
 impl Deliver {

@@ -10,15 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::channels;
+use crate::limits::KEY_BYTES;
 use crate::threads::descriptors::Method;
 
 use super::files;
 use super::schema::{count, disposition, limit, list, object, object_open, one_of, text};
-
-/// Largest `limit` of the reading tools.
-pub const MAX_LIMIT: u32 = 200;
-/// Longest idempotency key in bytes.
-pub const KEY_BYTES: usize = 256;
 
 /// A tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -69,7 +69,7 @@ pub struct Told {
     pub mode: Named<Mode>,
     /// The rule that decided.
     pub reason: String,
-    #[serde(default, skip_serializing_if = "is_normal")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub priority: Named<Priority>,
 }
 
@@ -85,13 +85,4 @@ pub struct UnknownName {
     /// All of it in a sentence.
     #[redact(fixed = 3)]
     pub message: String,
-}
-
-fn is_normal(priority: &Named<Priority>) -> bool {
-    *priority == Priority::Normal
-}
-
-/// A count that is not shown.
-pub(crate) fn is_none(count: &u32) -> bool {
-    *count == 0
 }

@@ -3,7 +3,7 @@
 use chorus_core::delivery::Disposition;
 use serde_json::{Map, Value, json};
 
-use super::descriptors::MAX_LIMIT;
+use crate::limits::MAX_LIMIT;
 use crate::named::{self, NamedEnum};
 
 pub(super) fn text(description: &str) -> Value {

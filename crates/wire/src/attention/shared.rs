@@ -11,7 +11,7 @@ use serde_with::skip_serializing_none;
 
 use super::channel::ChannelDelivery;
 use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
-use super::deliver::{Knock, is_none};
+use super::deliver::Knock;
 use super::method;
 use crate::named::Named;
 use crate::webhook::McpServer;
@@ -109,7 +109,7 @@ struct Tail<'a> {
     channel: Option<&'a ChannelDelivery>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     audience: &'a [&'a str],
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     audience_more: usize,
     knock: Option<&'a Knock<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]

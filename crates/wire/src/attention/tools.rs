@@ -140,7 +140,7 @@ pub struct Sent {
     /// It had been sent before under the same key; nothing was sent now.
     pub duplicate: bool,
     /// Secrets that were blacked out of it.
-    #[serde(default, skip_serializing_if = "super::entry::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub redacted: u32,
     /// Whoever is told of it, as far as the sender may see them.
     pub told: Vec<Told>,

@@ -74,7 +74,7 @@ pub struct Posted {
     /// It had been posted before under the same key; nothing was posted now.
     pub duplicate: bool,
     /// Secrets that were blacked out of it.
-    #[serde(default, skip_serializing_if = "crate::attention::entry::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub redacted: u32,
     #[serde(default)]
     pub told: Vec<Told>,

@@ -17,7 +17,6 @@ pub struct WorkPatch {
     /// It never goes back.
     pub status: Option<Named<WorkStatus>>,
     #[serde(deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
     #[redact(fixed = 3)]
     pub topic_kind: Option<Option<String>>,
     /// `sess_…`
@@ -25,7 +24,6 @@ pub struct WorkPatch {
     pub owner_session: Option<Option<String>>,
     /// Names the undertaking: one live thread of a channel has it.
     #[serde(deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
     #[redact(fixed = 3)]
     pub initiative_key: Option<Option<String>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -18,8 +18,7 @@ use crate::attention::entry::UnknownName;
 use crate::named::Named;
 use crate::time::Time;
 
-/// The one version of a message's fields so far.
-pub const SCHEMA_VERSION: u32 = 1;
+pub use schema::SCHEMA_VERSION;
 
 /// Arguments of `create_thread`.
 #[skip_serializing_none]
@@ -144,7 +143,7 @@ pub struct Posted {
     /// Of an event: whether its event_type is in the registry.
     pub event_registered: Option<bool>,
     /// Secrets that were blacked out of it.
-    #[serde(default, skip_serializing_if = "crate::attention::entry::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub redacted: u32,
     /// Names in its text that fit nobody whom the sender may see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

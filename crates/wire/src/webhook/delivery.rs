@@ -113,7 +113,7 @@ impl fmt::Debug for McpServer {
 #[serde(default)]
 pub struct Extension {
     /// Rises each time the same message is delivered again.
-    #[serde(deserialize_with = "known::number", skip_serializing_if = "is_default")]
+    #[serde(deserialize_with = "known::number", skip_serializing_if = "crate::is_default")]
     pub attempt: u16,
     /// How many agents' messages lie between this one and a person's; 0 for a person's.
     #[serde(deserialize_with = "known::number")]
@@ -129,7 +129,7 @@ pub struct Extension {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<String>,
     /// How many are told beyond those.
-    #[serde(deserialize_with = "known::number", skip_serializing_if = "is_default")]
+    #[serde(deserialize_with = "known::number", skip_serializing_if = "crate::is_default")]
     pub audience_more: usize,
     /// The content is withheld: it is pulled with a tool of `mcp`, if at all.
     pub knock: Option<Knock>,
@@ -146,7 +146,7 @@ pub struct Extension {
     /// The run is a public turn of a thread.
     pub turn: Option<ChannelDelivery>,
     /// Sent to try the connection; nothing that is answered is shown to anybody.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub test: bool,
 }
 
@@ -308,8 +308,4 @@ where
     D: Deserializer<'de>,
 {
     Ok(Option::deserialize(from)?.unwrap_or_default())
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }

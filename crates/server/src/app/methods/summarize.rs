@@ -6,7 +6,7 @@ use chorus_core::error::Refusal;
 use chorus_core::ids::{Prefix, Seq};
 use chorus_core::thread;
 use chorus_core::work::{Finding, Work};
-use chorus_wire::threads::descriptors::MAX_SUMMARIZED;
+use chorus_wire::limits::MAX_SUMMARIZED;
 use chorus_wire::threads::{Author, OpenItem, SummarizeThread, Summary};
 
 use crate::app::App;
