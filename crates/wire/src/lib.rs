@@ -1,9 +1,9 @@
-//! The protocols Chorus speaks, as types: only shapes and names, no behaviour and no I/O.
+//! The protocols that Chorus speaks, as types: only shapes and names, no behaviour and no I/O.
 //!
 //! Core types are not serializable; this crate gives each its name on the wire ([`named`]) and each
-//! refusal its number ([`code`]). The attention door (C2A) is camelCase, as its spec has it; REST is
-//! snake_case. What a door reads is strict about types; requests of REST and tools also refuse unknown
-//! fields, so that a misspelt option is an error and not silence.
+//! error code its number ([`code`]). C2A is camelCase, as in its spec; REST is snake_case. Reading
+//! is strict about types. Requests of REST and arguments of tools also refuse unknown fields, so
+//! that a misspelt option is an error and not ignored.
 
 pub mod code;
 pub mod error;

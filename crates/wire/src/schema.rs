@@ -1,5 +1,5 @@
-//! JSON Schemas for the descriptors of tools, derived from the types of their arguments and results,
-//! in the subset of JSON Schema that model APIs understand.
+//! JSON Schemas for the descriptors of tools, derived from the types of their arguments and
+//! results, in the subset of JSON Schema that model APIs understand.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};

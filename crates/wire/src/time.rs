@@ -64,7 +64,8 @@ fn digits(bytes: &[u8]) -> Option<i64> {
     bytes.iter().try_fold(0, |n, b| b.is_ascii_digit().then(|| n * 10 + i64::from(b - b'0')))
 }
 
-/// Milliseconds of a span written `90s`, `15m`, `24h` or `7d`; none when it is anything else, or nothing.
+/// Reads a span such as `90s`, `15m`, `24h` or `7d` as milliseconds; none if it is anything else,
+/// or zero.
 pub fn span(text: &str) -> Option<i64> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let ms = match unit {
@@ -80,11 +81,11 @@ pub fn span(text: &str) -> Option<i64> {
     digits(number.as_bytes()).filter(|n| *n > 0)?.checked_mul(ms)
 }
 
-/// A time to come: a time of the day it is, or a span from now.
+/// A future time: an absolute time, or a span from now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     At(Timestamp),
-    /// In so many milliseconds.
+    /// This many milliseconds from now.
     In(i64),
 }
 
@@ -116,7 +117,7 @@ impl<'de> Deserialize<'de> for Until {
         let text = Cow::<str>::deserialize(input)?;
         Self::read(&text).ok_or_else(|| {
             D::Error::custom(
-                "a time to come is written 2026-06-02T19:10:00.000Z, or as a span: 90s, 15m, 24h, 7d",
+                "invalid time: expected the form 2026-06-02T19:10:00.000Z, or a span such as 30m or 7d",
             )
         })
     }
@@ -162,7 +163,9 @@ impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(input)?;
         let time = parse(&text).map(Self);
-        time.ok_or_else(|| D::Error::custom("a time is written 2026-06-02T19:10:00.000Z"))
+        time.ok_or_else(|| {
+            D::Error::custom("invalid time: expected the form 2026-06-02T19:10:00.000Z")
+        })
     }
 }
 

@@ -218,7 +218,7 @@ fn note(
 ) -> Result<Message, Refusal> {
     let mut fields: Map<String, Value> = match metadata {
         Some(raw) => serde_json::from_str(raw.get())
-            .map_err(|_| Refusal::invalid("metadata is a JSON object"))?,
+            .map_err(|_| Refusal::invalid("metadata must be a JSON object"))?,
         None => Map::new(),
     };
     fields.insert("event_type".to_owned(), work::status_type(status).into());

@@ -3,7 +3,9 @@
 use chorus_core::ids::{Prefix, SessionKey};
 use chorus_core::member::Directory;
 use chorus_core::thread::work::{self, ThreadWork, WorkChange};
-use chorus_wire::rest::thread_work::{Binding, Progress, Report, Spur, Summary, Work, WorkPatch};
+use chorus_wire::rest::thread_work::{
+    Binding, LastTrigger, Progress, Report, Summary, Work, WorkPatch,
+};
 
 use super::id;
 
@@ -18,7 +20,7 @@ pub(crate) fn work(directory: &Directory, work: &ThreadWork) -> Option<Work> {
         bindings: work.bindings.iter().map(binding).collect(),
         progress: work.progress.iter().map(|p| progress(directory, p)).collect(),
         summary: summary.map(|s| Summary { text: s.text.to_string(), at: s.at.into() }),
-        stimulus: work.spur.map(|spur| Spur {
+        stimulus: work.spur.map(|spur| LastTrigger {
             id: spur.uid.show(Prefix::Stimulus),
             kind: spur.kind.into(),
             at: spur.at.into(),

@@ -1,4 +1,4 @@
-//! What several messages of the door have in common: who, where, when, and the grant to speak.
+//! What several messages of C2A have in common: author, conversation, time, and the turn's token.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::time::Time;
 /// Text that is borrowed where a message is written and owned where it is read.
 pub type Text<'a> = Cow<'a, str>;
 
-/// Where the event came from; our own posts have platform `chorus`.
+/// Where the event came from. For posts to this host the platform is `chorus`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Source<'a> {
@@ -29,7 +29,7 @@ pub struct ConversationRef<'a> {
     /// `ch_…`
     pub id: Text<'a>,
     pub kind: Named<ConversationKind>,
-    /// Chosen by members: untrusted.
+    /// Untrusted, because members choose it.
     pub title: Option<Text<'a>>,
     /// `str_…`
     pub stream_id: Option<Text<'a>>,
@@ -43,7 +43,7 @@ pub struct Author<'a> {
     /// The member's id.
     pub id: Text<'a>,
     pub kind: Named<MemberKind>,
-    /// Chosen by members: untrusted.
+    /// Untrusted, because members choose it.
     pub display_name: Text<'a>,
 }
 
@@ -52,18 +52,18 @@ pub struct Author<'a> {
 #[serde(rename_all = "camelCase")]
 pub struct Timing {
     pub created_at: Time,
-    /// The event's position in its conversation; rises by one.
+    /// The event's position in its conversation; increases by one.
     pub sequence: u64,
     /// The message's position in its thread.
     pub thread_sequence: Option<u64>,
 }
 
-/// The right to speak for one event: what is said with the token carries the fence.
+/// The right to speak for one event. Posts with the token carry the fence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnGrant<'a> {
-    /// `turn_…`, opaque; also a bearer token for POSTs, limited to the conversation and the fence.
+    /// `turn_…`, opaque. Also a bearer token for POSTs, limited to the conversation and the fence.
     pub token: Text<'a>,
     pub fence: u32,
-    /// Agents' messages between what is answered and a person's.
+    /// Number of agents' messages between the event and the last message of a person.
     pub hop: u8,
 }

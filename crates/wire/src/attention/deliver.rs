@@ -1,7 +1,8 @@
-//! `chat/deliver`, host to harness: one event with the policy for one member (C2A "Event envelope").
+//! `chat/deliver`, host to harness: one event with the policy for one member (C2A "Event
+//! envelope").
 //!
-//! [`Deliver`] is the whole of it, as a harness reads it. The host writes it with [`super::shared`], which
-//! encodes what all receivers share once.
+//! [`Deliver`] is the whole message, as a harness reads it. The host writes it with
+//! [`super::shared`], which encodes the part that all receivers share only once.
 
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use serde::{Deserialize, Serialize};
@@ -20,44 +21,46 @@ use crate::webhook::McpServer;
 #[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Deliver {
-    /// `evt_…`: stable over every attempt; harnesses deduplicate by it.
+    /// `evt_…`, the same in every attempt. Harnesses use it to detect duplicates.
     pub event_id: String,
     pub source: Source<'static>,
     pub conversation: ConversationRef<'static>,
     pub author: Author<'static>,
     pub timing: Timing,
-    /// The event this one is an edit of.
+    /// The event that this one edits.
     pub replaces: Option<String>,
     pub in_reply_to: Option<String>,
     pub target: Target,
-    /// Untrusted. Absent where the mode withholds it.
+    /// Untrusted. Absent if the mode withholds it.
     pub content: Option<Vec<Part>>,
     pub attention: AttentionNote,
     pub injection: Injection,
     pub reliability: Reliability,
     pub turn: Option<TurnGrant<'static>>,
-    /// The public turn that it is run in, where turns are taken.
+    /// The public turn, in channels where agents take turns.
     pub channel: Option<Box<ChannelDelivery>>,
-    /// Members that were told too. Agents that know do not answer twice.
+    /// Other members to whom it was delivered. Agents need to know them so that they do not all
+    /// answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<String>,
-    /// How many were told beyond those that `audience` names.
+    /// Number of further recipients that `audience` does not name.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub audience_more: usize,
     pub knock: Option<Knock<'static>>,
-    /// The sender's own; untrusted, and withheld with the content.
+    /// Set by the sender. Untrusted, and withheld together with the content.
     #[redact(fixed = 3)]
     pub metadata: Option<Value>,
-    /// Tools that another service sent along, for this agent's runtime alone (webhook spec section 2).
+    /// Tools that another service sent with the message, for this agent's runtime only (webhook
+    /// spec section 2).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mcp: Vec<McpServer>,
-    /// What that service says of its channel; untrusted.
+    /// That service's description of its channel. Untrusted.
     #[redact(fixed = 3)]
     pub channel_context: Option<String>,
 }
 
 impl Deliver {
-    /// The text of the content, untrusted; none where it is withheld.
+    /// The text of the content, untrusted; none if it is withheld.
     pub fn text(&self) -> Option<String> {
         self.content.as_deref().map(crate::part::text_of)
     }
@@ -78,13 +81,13 @@ pub struct Target {
 #[serde(rename_all = "camelCase")]
 pub struct AttentionNote {
     pub policy: Named<Policy>,
-    /// The rule that decided, as `chorus why` shows it.
+    /// The rule that decided, as shown by `chorus why`.
     pub reason: Text<'static>,
     #[serde(default)]
     pub priority: Named<Priority>,
     /// Milliseconds from `timing.createdAt` within which an answer is owed.
     pub deadline_ms: Option<u32>,
-    /// What the message wants, as the host reads it.
+    /// The intent that the host read from the message.
     pub intent: Option<Named<Intent>>,
 }
 
@@ -92,22 +95,23 @@ pub struct AttentionNote {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Injection {
     pub mode: Named<Mode>,
-    /// `thread_window`: the harness puts recent messages of the thread beside it.
+    /// `thread_window`: the harness adds recent messages of the thread.
     pub context: Option<Text<'static>>,
-    /// `user`: the event is a user's words to the model, never the system's.
+    /// `user`: the model is given the event as user input, never as system input.
     pub role: Option<Text<'static>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reliability {
-    /// 1 for the first offer; rises with each.
+    /// 1 for the first offer; increases with each further one.
     pub attempt: u16,
     /// `<eventId>:<member id>`
     pub idempotency_key: String,
 }
 
-/// What a member in mode `notify` is shown instead of the content. No word of any user stands in `topic`.
+/// What a member in mode `notify` is shown instead of the content. `topic` contains no user's
+/// words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Knock<'a> {
@@ -119,13 +123,13 @@ pub struct Knock<'a> {
     pub directedness: Named<Directedness>,
     pub policy: Named<Policy>,
     pub priority: Named<Priority>,
-    /// Made by the host from a template.
+    /// Generated by the host from a template.
     pub topic: Text<'a>,
     /// The tool that shows the content: `chat.read_thread`.
     pub pull_with: Text<'a>,
 }
 
-/// The result of `chat/deliver`: the harness has it, and will not lose it.
+/// The result of `chat/deliver`: the harness has stored the event durably.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {
     pub accepted: bool,

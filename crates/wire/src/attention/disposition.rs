@@ -12,10 +12,10 @@ use crate::named::Named;
 pub struct DispositionParams {
     pub event_id: String,
     pub disposition: Named<Disposition>,
-    /// Why, for people: what failed, until when it is deferred.
+    /// The reason, for people: what failed, or until when it is deferred.
     #[redact(fixed = 3)]
     pub note: Option<String>,
-    /// The turn's token, where the call is not made with it as bearer.
+    /// The turn's token, if it is not the call's bearer token.
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! One message or event, as `chat.list_events` and `chat.read_thread` show it.
+//! One message or event in the results of `chat.list_events` and `chat.read_thread`.
 
 use chorus_core::attention::{Directedness, Mode, Policy, Priority};
 use chorus_core::reaction::Signal;
@@ -22,27 +22,27 @@ pub struct Entry {
     pub thread_sequence: Option<u64>,
     pub author: Author<'static>,
     pub created_at: Time,
-    /// The parts, when they are more than `text`. Untrusted.
+    /// The parts, if they are more than `text`. Untrusted.
     pub content: Option<Vec<Part>>,
-    /// Untrusted. Absent in a deleted message.
+    /// Untrusted. Absent if the message was deleted.
     #[redact(fixed = 3)]
     pub text: Option<String>,
     pub in_reply_to: Option<String>,
-    /// The message that this event is an edit of: what is owed is owed for the edit.
+    /// The message that this event edits. Obligations refer to the edit.
     pub replaces: Option<String>,
     pub edited_at: Option<Time>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reactions: Vec<Reaction>,
-    /// What the host decided for the caller; absent for what it was not told.
+    /// What the host decided for the caller; absent if it was not delivered to the caller.
     pub attention: Option<EntryAttention>,
-    /// Member ids: whom an ephemeral message is shown to; absent for others.
+    /// Ids of the members who see an ephemeral message; absent for other messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
 }
 
-/// One signal on a message, with everybody who set it.
+/// One signal on a message, with all members who set it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reaction {
     pub signal: Named<Signal>,
@@ -59,7 +59,7 @@ pub struct EntryAttention {
     pub mode: Named<Mode>,
 }
 
-/// One member that is told of a message, and why; the same on every door.
+/// One recipient of a message, and why it is one. The same in every protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Told {
     /// The member's id.
@@ -73,16 +73,16 @@ pub struct Told {
     pub priority: Named<Priority>,
 }
 
-/// A name with `@` in a message that fits nobody, so that nobody was told for it.
+/// A name after `@` in a message that matches nobody, so that it had no effect.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnknownName {
-    /// As it was written, without the sign.
+    /// The name as written, without `@`.
     #[redact(fixed = 3)]
     pub name: String,
-    /// The most similar name of somebody who is here.
+    /// The most similar name of a member.
     pub nearest: Option<String>,
-    /// All of it in a sentence.
+    /// The problem in one sentence.
     #[redact(fixed = 3)]
     pub message: String,
 }

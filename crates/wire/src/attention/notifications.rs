@@ -1,4 +1,4 @@
-//! Notifications, which nobody answers (C2A "Cancellation and progress").
+//! Notifications, which have no response (C2A "Cancellation and progress").
 
 use chorus_core::attention::Policy;
 use chorus_core::conversation::Visibility;
@@ -17,14 +17,14 @@ use crate::time::Time;
 #[serde(rename_all = "camelCase")]
 pub struct Cancelled {
     pub request_id: Id,
-    /// The event whose delivery is cancelled, whatever the attempt; the host always says it.
+    /// The event whose delivery is cancelled, in whatever attempt. The host always sends it.
     pub event_id: Option<String>,
     #[redact(fixed = 3)]
     pub reason: Option<String>,
 }
 
-/// `notifications/typing`. From the host: the author of what was delivered types on. From a harness: its
-/// agent composes; `author` is absent, since the connection says who it is.
+/// `notifications/typing`. From the host: the author of a delivered message is typing. From a
+/// harness: its agent is composing; `author` is absent because the connection identifies it.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Typing {
@@ -34,14 +34,14 @@ pub struct Typing {
     pub typing: bool,
 }
 
-/// `session/wake`, host to harness: there is mail in these conversations.
+/// `session/wake`, host to harness: there are unread messages in these conversations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wake {
     pub conversations: Vec<String>,
 }
 
-/// `notifications/digest`, host to harness: what happened in a channel that the member follows. It is not a
-/// delivery: nothing is acknowledged, and what it names was delivered by itself where it had to be.
+/// `notifications/digest`, host to harness: a summary of a channel that the member follows. It is
+/// not a delivery: it is not acknowledged, and events in it that needed a delivery had their own.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -51,17 +51,19 @@ pub struct Digest {
     /// Untrusted.
     #[redact(fixed = 3)]
     pub title: String,
-    /// Who may read there: what is `private` is for no other conversation.
+    /// Who can read the channel. Content of a `private` channel must not go into another
+    /// conversation.
     pub visibility: Option<Named<Visibility>>,
     pub after_sequence: u64,
     pub through_sequence: u64,
     pub created_at: Time,
     pub attention: DigestAttention,
     pub messages: u32,
-    /// The events that name the member or give it work.
+    /// The events that mention the member or assign work to it.
     #[redact(fixed = 3)]
     pub calls: Vec<String>,
-    /// What the host's command wrote, else what the host made itself; it quotes members: untrusted.
+    /// The text of the host's configured command, or else of the host itself. Untrusted, because it
+    /// quotes members.
     #[redact(fixed = 3)]
     pub text: String,
 }
@@ -72,13 +74,14 @@ pub struct DigestAttention {
     pub reason: String,
 }
 
-/// `notifications/closing`, host to harness: the connection is about to end.
+/// `notifications/closing`, host to harness: the host is about to close the connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Closing {
     pub reason: String,
 }
 
-/// `notifications/progress`, harness to host: life and how far it got; never chat.
+/// `notifications/progress`, harness to host: a sign of life with the progress of a run. It is
+/// never shown as chat.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -86,15 +89,15 @@ pub struct Progress {
     pub progress_token: Id,
     pub progress: Number,
     pub total: Option<Number>,
-    /// Untrusted, like every text of a runtime.
+    /// Untrusted, like all text from a runtime.
     #[redact(fixed = 3)]
     pub message: Option<String>,
-    /// The event that is worked on. Where it is not said: the one that the token is of, else the turn's, else that of the
-    /// run begun last.
+    /// The event being worked on. By default the token's, else the turn's, else that of the run
+    /// that started last.
     pub event_id: Option<String>,
 }
 
-/// `notifications/message`, harness to host: a line for the log.
+/// `notifications/message`, harness to host: a log line.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogMessage {

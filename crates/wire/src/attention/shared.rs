@@ -1,8 +1,8 @@
-//! Writing `chat/deliver`: what is the same for all receivers is encoded once ([`Shared`]), and each
-//! receiver's frame is that text with its own part ([`DeliverFor`]) put beside it. A message told to a
-//! hundred members is serialised once, not a hundred times.
+//! Writes `chat/deliver`. The part that is the same for all receivers is encoded once ([`Shared`]);
+//! each receiver's frame is that text plus its own part ([`DeliverFor`]). So a message to a hundred
+//! members is serialized once, not a hundred times.
 //!
-//! What is written reads back as [`super::deliver::Deliver`]; the test below holds both to it.
+//! The result can be read as [`super::deliver::Deliver`]; a test checks that.
 
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::ids::{Prefix, Uid};
@@ -16,7 +16,7 @@ use super::method;
 use crate::named::Named;
 use crate::webhook::McpServer;
 
-/// What every receiver of an event is told alike.
+/// The part of an event that is the same for all receivers.
 #[derive(Clone, veil::Redact)]
 pub struct DeliverShared<'a> {
     pub event: Uid,
@@ -30,20 +30,20 @@ pub struct DeliverShared<'a> {
     pub intent: Intent,
     pub replaces: Option<Uid>,
     pub in_reply_to: Option<Uid>,
-    /// Canonical JSON of an object, as [`crate::canonical::metadata`] made it; put in verbatim.
+    /// Canonical JSON of an object, made by [`crate::canonical::metadata`] and inserted verbatim.
     #[redact(fixed = 3)]
     pub metadata: Option<&'a str>,
 }
 
-/// A message's content, as core keeps it.
+/// A message's content in core's representation.
 #[derive(Clone, Copy, veil::Redact)]
 pub enum Body<'a> {
     Text(#[redact(fixed = 3)] &'a str),
-    /// Canonical JSON of the list of parts, as [`crate::part::Content`] made it; put in verbatim.
+    /// Canonical JSON of the list of parts, made by [`crate::part::Content`] and inserted verbatim.
     Parts(#[redact(fixed = 3)] &'a str),
 }
 
-/// The encoded shared part; immutable, to be held in an `Arc` beside the event.
+/// The encoded shared part. Immutable; kept in an `Arc` with the event.
 #[derive(veil::Redact)]
 pub struct Shared {
     event_id: String,
@@ -58,7 +58,7 @@ pub struct Shared {
     intent: Intent,
 }
 
-/// What one receiver is told.
+/// The part of an event that is for one receiver.
 #[derive(Clone, veil::Redact)]
 pub struct DeliverFor<'a> {
     /// The receiver's member id.
@@ -75,11 +75,11 @@ pub struct DeliverFor<'a> {
     pub attempt: u16,
     pub turn: Option<TurnGrant<'a>>,
     pub channel: Option<&'a ChannelDelivery>,
-    /// Members that were told too, and how many beyond those.
+    /// Other recipients, and how many more there are.
     pub audience: &'a [&'a str],
     pub audience_more: usize,
     pub knock: Option<Knock<'a>>,
-    /// Tools that another service sent along, and what it says of its channel.
+    /// Tools that another service sent with the message, and its description of its channel.
     pub mcp: &'a [McpServer],
     #[redact(fixed = 3)]
     pub channel_context: Option<&'a str>,
@@ -143,7 +143,7 @@ struct Reliability<'a> {
 }
 
 impl DeliverShared<'_> {
-    /// Encodes it, once for all receivers.
+    /// Encodes the shared part, once for all receivers.
     pub fn encode(&self) -> Shared {
         let event_id = self.event.show(Prefix::Event);
         let head = json(&Head {
@@ -173,12 +173,12 @@ impl Shared {
         &self.event_id
     }
 
-    /// Bytes it holds, for a bound on a queue.
+    /// Its size in bytes, for the limit of a queue.
     pub fn len(&self) -> usize {
         self.event_id.len() + self.head.len() + self.mentions.len() + self.body.len()
     }
 
-    /// Never; an event has an id.
+    /// Always false, because an event has an id.
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -198,7 +198,7 @@ impl Shared {
         out
     }
 
-    /// The params alone, as `chat.claim` returns them for its `event`. The content stands in them only when
+    /// Only the params, as `chat.claim` returns them in `event`. They contain the content only if
     /// the mode shows it.
     pub fn write_params(&self, out: &mut String, to: &DeliverFor<'_>) {
         out.push('{');
@@ -261,7 +261,7 @@ fn inner(object: &str) -> &str {
     object.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default()
 }
 
-/// Plain structs of strings and numbers always have a JSON text.
+/// Serializes a value. Structs of strings and numbers cannot fail.
 fn json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

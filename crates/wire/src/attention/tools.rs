@@ -1,7 +1,7 @@
-//! The chat tools: their arguments and what they give (C2A "Chat tools").
+//! The chat tools: their arguments and results (C2A "Chat tools").
 //!
-//! A tool's answer is MCP-shaped. A refusal is a tool error with the envelope as structured content, so that
-//! the model reads the same code everywhere.
+//! Results have MCP's format. A refusal is a tool error with the error envelope as structured
+//! content, so that a model sees the same error code everywhere.
 
 use chorus_core::attention::{Directedness, Policy};
 use chorus_core::delivery::Disposition;
@@ -34,9 +34,9 @@ pub struct CallParams {
 #[derive(Clone, veil::Redact, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallResult {
-    /// One text: the structured content as JSON, for clients that read only text.
+    /// One text part: the structured content as JSON, for clients that read only text.
     pub content: Vec<Part>,
-    /// Raw, so that it is written once for both.
+    /// Raw, so that it is serialized once for both fields.
     #[serde(default)]
     #[redact(fixed = 3)]
     pub structured_content: Box<RawValue>,
@@ -54,23 +54,23 @@ impl CallResult {
     }
 
     fn new<T: Serialize>(value: &T, is_error: bool) -> Self {
-        // Results are structs with text for keys, which always have a JSON text.
+        // Results are structs with string keys, which cannot fail to serialize.
         let structured_content = to_raw_value(value).unwrap_or_default();
         let content = vec![Part::text(structured_content.get())];
         Self { content, structured_content, is_error }
     }
 
-    /// What the tool gave, or why it refused.
+    /// The tool's result, or the reason for its refusal.
     pub fn into_result(self) -> Result<Value, ErrorBody> {
         let Self { content, structured_content, is_error } = self;
         let odd = |message| ErrorBody::new(Code::Internal, message, "");
         if !is_error {
             let value = serde_json::from_str(structured_content.get());
-            return value.map_err(|e| odd(format!("a result that cannot be read: {e}")));
+            return value.map_err(|e| odd(format!("the result is not valid JSON: {e}")));
         }
         match serde_json::from_str::<Envelope>(structured_content.get()) {
             Ok(envelope) => Err(envelope.error),
-            // A tool error of another make: its text is all there is.
+            // A tool error that is not ours has only its text.
             Err(_) => Err(odd(text_of(&content))),
         }
     }
@@ -83,7 +83,7 @@ pub enum Visibility {
     Dm,
     Thread,
     Channel,
-    /// To the named members only, and injected nowhere else.
+    /// Only to the named members; it is delivered to nobody else.
     Ephemeral,
 }
 
@@ -95,7 +95,7 @@ pub struct SendTarget {
     pub thread: Option<String>,
 }
 
-/// Arguments of `chat.send_message`. Exactly one of `text` and `content`.
+/// Arguments of `chat.send_message`. Give exactly one of `text` and `content`.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -105,11 +105,11 @@ pub struct SendMessage {
     /// The same for every retry of this message.
     pub idempotency_key: String,
     pub visibility: Visibility,
-    /// Member ids: whom a message of visibility `ephemeral` is shown to. Without any, whom the message it
-    /// answers is shown to.
+    /// With visibility `ephemeral`: ids of the members who see the message. By default those who
+    /// see the message it answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
-    /// The audience intended; it may lower an obligation, never raise it.
+    /// The intended audience. It can lower an obligation but never raise it.
     pub directedness: Named<Directedness>,
     #[redact(fixed = 3)]
     pub text: Option<String>,
@@ -121,8 +121,8 @@ pub struct SendMessage {
     pub metadata: Option<Box<RawValue>>,
     #[redact(fixed = 3)]
     pub turn: Option<String>,
-    /// The text with which a run closes, as its harness sends it: what the run has emitted with `emit_output`
-    /// is posted in its place.
+    /// Whether this is the closing text of a run, sent by its harness. If the run has called
+    /// `emit_output`, that output is posted instead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closing: bool,
 }
@@ -137,14 +137,14 @@ pub struct Sent {
     pub sequence: u64,
     pub thread_sequence: Option<u64>,
     pub created_at: Time,
-    /// It had been sent before under the same key; nothing was sent now.
+    /// The message had already been sent with the same key; nothing was sent now.
     pub duplicate: bool,
-    /// Secrets that were blacked out of it.
+    /// Number of secrets that were redacted from it.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub redacted: u32,
-    /// Whoever is told of it, as far as the sender may see them.
+    /// The recipients that the sender can see.
     pub told: Vec<Told>,
-    /// Names in its text that fit nobody whom the sender may see.
+    /// Names in its text that match nobody the sender can see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_names: Vec<UnknownName>,
 }
@@ -156,10 +156,10 @@ pub struct Sent {
 pub struct React {
     pub in_reply_to: String,
     pub signal: Named<Signal>,
-    /// When it will be done, in words.
+    /// When it will be done, as free text.
     #[redact(fixed = 3)]
     pub eta: Option<String>,
-    /// Takes the signal back.
+    /// Remove the signal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
     #[redact(fixed = 3)]
@@ -170,9 +170,9 @@ pub struct React {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reacted {
-    /// The reaction's event; absent when nothing changed.
+    /// The reaction's event; absent if nothing changed.
     pub event_id: Option<String>,
-    /// How the delivery answered by it ended.
+    /// The disposition of the delivery that it answers.
     pub disposition: Option<Named<Disposition>>,
 }
 
@@ -182,7 +182,7 @@ pub struct Reacted {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Claim {
     pub event_id: String,
-    /// Gives the claim back instead.
+    /// Release the claim instead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub release: bool,
     #[redact(fixed = 3)]
@@ -198,12 +198,12 @@ pub struct Claimed {
     pub fence: u32,
     pub expires_at: Time,
     pub turn: TurnGrant<'static>,
-    /// The event as `chat/deliver` would bring it, with its content.
+    /// The event in the form of `chat/deliver`, with its content.
     #[redact(fixed = 3)]
     pub event: Box<RawValue>,
 }
 
-/// What `chat.claim` with `release` gives.
+/// The result of `chat.claim` with `release`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Released {
@@ -219,7 +219,7 @@ pub struct Defer {
     pub event_id: String,
     #[redact(fixed = 3)]
     pub reason: String,
-    /// When it comes back by itself.
+    /// When the event is offered again.
     pub until: Option<crate::time::Until>,
     #[redact(fixed = 3)]
     pub turn: Option<String>,
@@ -238,7 +238,7 @@ pub struct Resolve {
     pub turn: Option<String>,
 }
 
-/// What `chat.resolve` gives: the disposition of an event, or the status of a thread.
+/// The result of `chat.resolve`: the disposition of an event, or the status of a thread.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -262,9 +262,9 @@ pub struct ListEvents {
     pub since: Option<Time>,
     /// With `conversation`: only events after this one.
     pub after_sequence: Option<u64>,
-    /// Only what still waits for the caller.
+    /// Only events that the caller has not settled.
     pub unsettled: Option<bool>,
-    /// Only what was not answered in time and concerns the caller.
+    /// Only events that were not answered in time and concern the caller.
     pub overdue: Option<bool>,
     pub limit: Option<u32>,
 }
@@ -276,8 +276,8 @@ pub struct Events {
     pub has_more: bool,
 }
 
-/// Arguments of `chat.read_thread`. One of `conversation`, `threadId` and `eventId`; the last shows the
-/// window around an event, and counts as pulling a knock's content.
+/// Arguments of `chat.read_thread`. Give one of `conversation`, `threadId` and `eventId`. The last
+/// shows the messages around an event, and counts as fetching a knock's content.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -299,6 +299,6 @@ pub struct ThreadWindow {
     /// Oldest first.
     pub messages: Vec<Entry>,
     pub has_more: bool,
-    /// Events up to this one were dropped; absent when none were.
+    /// Events up to this one were removed; absent if none were.
     pub base_sequence: Option<u64>,
 }

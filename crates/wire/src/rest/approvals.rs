@@ -1,4 +1,5 @@
-//! `/v1/approvals`: what agents may do only once a person has agreed (design section 5, "Approvals").
+//! `/v1/approvals`: actions of agents that wait for a person's approval (design section 5,
+//! "Approvals").
 
 use std::borrow::Cow;
 
@@ -14,11 +15,11 @@ use crate::time::Time;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListApprovals {
-    /// What was decided or forgotten within a day too.
+    /// Include approvals that were decided or that expired within the last day.
     pub all: bool,
 }
 
-/// How an approval stands, under the name that it has in the document.
+/// The schema of an approval's state, under the name that it has in the API document.
 struct State;
 
 impl JsonSchema for State {
@@ -44,29 +45,29 @@ pub struct Approval {
     pub id: String,
     #[schemars(with = "State")]
     pub state: Named<Standing>,
-    /// Member id of the agent that asks.
+    /// Member id of the agent that asks for approval.
     pub agent: String,
     pub created_at: Time,
     pub expires_at: Time,
-    /// The tool to be called; `chat.send_message` for a message.
+    /// The tool that the agent wants to call; `chat.send_message` for a message.
     pub tool: String,
-    /// The message's text, until it is decided.
+    /// The message's text; absent once the approval is decided.
     #[redact(fixed = 3)]
     pub text: Option<String>,
-    /// The message's other content, or the tool's arguments, until it is decided.
+    /// The message's other content, or the tool's arguments; absent once the approval is decided.
     #[redact(fixed = 3)]
     pub arguments: Option<serde_json::Value>,
-    /// Where the message would be said, `ch_…`.
+    /// The conversation in which the message would be posted, `ch_…`.
     pub conversation: Option<String>,
-    /// The event the agent was working on, `evt_…`, and where that stands.
+    /// The event that the agent was working on, `evt_…`. `source_conversation` is its conversation.
     pub source_event: Option<String>,
     pub source_conversation: Option<String>,
-    /// Member id of who decided.
+    /// Member id of the person who decided.
     pub decided_by: Option<String>,
     pub decided_at: Option<Time>,
     #[redact(fixed = 3)]
     pub reason: Option<String>,
-    /// What was said by approving it, `evt_…`.
+    /// The event that was posted on approval, `evt_…`.
     pub event_id: Option<String>,
 }
 
@@ -76,7 +77,7 @@ pub struct Approval {
 #[serde(deny_unknown_fields)]
 pub struct Decision {
     pub approved: bool,
-    /// For the agent to read.
+    /// The reason; the agent can read it.
     #[redact(fixed = 3)]
     pub reason: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `/v1/audit`: who did what to whom, and how it ended; and the signed ends of all chains.
+//! `/v1/audit`: who did what to whom, and the result; and the signed heads of all hash chains.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use crate::time::Time;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListAudit {
-    /// Whose acts, and acts about whom.
+    /// Only entries in which this member acted, or was acted upon.
     pub member: Option<String>,
-    /// What was done: `claimed`, `message_posted`, …
+    /// Only this kind of entry: `claimed`, `message_posted`, …
     pub kind: Option<String>,
     pub conversation: Option<String>,
     pub since: Option<Time>,
-    /// `next` of the page before.
+    /// The `next` of the previous page.
     pub after: Option<String>,
     pub limit: Option<u32>,
 }
@@ -31,37 +31,37 @@ pub struct ListAudit {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Audit {
     pub entries: Vec<AuditEntry>,
-    /// Where the next page begins; absent at the end.
+    /// Cursor of the next page; absent on the last one.
     pub next: Option<String>,
 }
 
-/// One thing that was done. Never what was said.
+/// One recorded action. It never contains the text of a message.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditEntry {
     pub at: Time,
-    /// Member id; absent when the host did it.
+    /// Member id of the actor; absent if it was the host.
     pub by: Option<String>,
     pub session: Option<String>,
-    /// The role of its token; absent in entries of a conversation's log.
+    /// The role of the actor's token; absent in entries from a conversation's log.
     pub role: Option<Named<Authority>>,
     pub kind: String,
     pub conversation: Option<String>,
     pub seq: Option<u64>,
-    /// The id of what it was done to.
+    /// The id of the object acted upon.
     #[redact(fixed = 3)]
     pub subject: Option<String>,
-    /// The member it was done to.
+    /// The member acted upon.
     pub member: Option<String>,
     /// A role, stream, tool, token id or disposition.
     #[redact(fixed = 3)]
     pub name: Option<String>,
-    /// The code with which it was refused.
+    /// The error code, if it was refused.
     pub refused: Option<String>,
     pub took_ms: Option<u32>,
 }
 
-/// `GET /v1/audit/heads`: where every chain ends now.
+/// `GET /v1/audit/heads`: the current head of every hash chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Heads {
     pub workspace_id: String,

@@ -1,4 +1,4 @@
-//! `/v1/claims`: who holds the right to decide about an event. `DELETE /v1/claims/{event}` gives it back.
+//! `/v1/claims`: who holds the right to handle an event. `DELETE /v1/claims/{event}` releases it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,10 +23,10 @@ pub struct Claim {
     pub holder: String,
     pub fence: u32,
     pub expires_at: Time,
-    /// Until its holder has accepted the event, another may take the claim over.
+    /// Another member may take over the claim until its holder has accepted the event.
     #[serde(default)]
     pub accepted: bool,
-    /// The turn's token, for the holder alone.
+    /// The turn's token; only the holder sees it.
     pub turn_token: Option<String>,
 }
 

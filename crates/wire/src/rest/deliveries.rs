@@ -1,4 +1,5 @@
-//! `/v1/deliveries`: what is on its way to whom, and dead letters, which can be sent again.
+//! `/v1/deliveries`: open deliveries and their recipients, and dead letters, which can be
+//! redelivered.
 
 use chorus_core::attention::{Directedness, Mode, Policy};
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use crate::time::Time;
 #[serde(deny_unknown_fields, default)]
 pub struct ListDeliveries {
     pub state: Option<StateFilter>,
-    /// Member id; the caller unless given.
+    /// Member id; the caller by default.
     pub member: Option<String>,
 }
 
@@ -24,8 +25,9 @@ pub struct ListDeliveries {
 pub enum StateFilter {
     #[default]
     Open,
-    /// Not met in time: moved on and still owed, or with nobody left to move to. Those of everybody whom they
-    /// concern: who holds it, who had it, who asked, and the leads.
+    /// Obligations that were not met in time: reassigned and still open, or with nobody left to
+    /// reassign them to. Visible to everybody concerned: the current and former holders, the
+    /// author, and the leads.
     Overdue,
     Dead,
     All,
@@ -34,22 +36,22 @@ pub enum StateFilter {
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Delivery {
-    /// `<event id>:<member id>`; names it in `POST /v1/deliveries/{id}/redeliver`.
+    /// `<event id>:<member id>`, for `POST /v1/deliveries/{id}/redeliver`.
     pub id: String,
     pub event_id: String,
     pub conversation: String,
     /// Member id.
     pub member: String,
-    /// Member id of who posted the event.
+    /// Member id of the event's author.
     #[serde(default)]
     pub author: String,
     pub created_at: Time,
-    /// When an answer is overdue; absent where none is owed, or a person owes it.
+    /// When an answer becomes overdue; absent if none is owed, or if a person owes it.
     pub due_at: Option<Time>,
     /// The obligation was not met in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overdue: bool,
-    /// Member ids of those it was taken from, in the order in which they had it.
+    /// Member ids of its former holders, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved_from: Vec<String>,
     pub directedness: Named<Directedness>,

@@ -1,5 +1,6 @@
-//! `/v1/events`: a conversation's log, as JSON or, with `Accept: text/event-stream`, followed live. Each
-//! server-sent event has the seq as its id, the type as its name and an [`Event`] as its data.
+//! `/v1/events`: a conversation's log as JSON or, with `Accept: text/event-stream`, as a live
+//! stream. Each server-sent event has the seq as its id, the type as its name and an [`Event`] as
+//! its data.
 
 use chorus_core::conversation::Participation;
 use chorus_core::reaction::Signal;
@@ -31,31 +32,32 @@ pub struct ListEvents {
 pub struct Events {
     pub events: Vec<Event>,
     pub has_more: bool,
-    /// Events up to this seq were dropped; absent when none were.
+    /// Events up to this seq were removed; absent if none were.
     pub base_seq: Option<u64>,
 }
 
-/// One entry of the log. Which of the later fields it has depends on its type.
+/// One entry of the log. The optional fields depend on its type.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     pub event_id: String,
     pub conversation: String,
     pub seq: u64,
-    /// `message_posted`, `message_edited`, `reaction_set`, …: the names of `chorus_core::event::Change`.
+    /// `message_posted`, `message_edited`, `reaction_set`, …: the names of
+    /// `chorus_core::event::Change`.
     #[serde(rename = "type")]
     pub kind: String,
     pub actor: MessageAuthor,
     pub created_at: Time,
     pub thread_id: Option<String>,
-    /// The message posted, or the one that an edit, deletion or reaction is about, as it is now.
+    /// The posted message, or the target of an edit, deletion or reaction, in its current state.
     pub message: Option<Message>,
     /// The event id of the message that this event is about.
     pub about: Option<String>,
     pub signal: Option<Named<Signal>>,
     #[redact(fixed = 3)]
     pub glyph: Option<String>,
-    /// What was said with a reaction or a promotion, or what came of a thread.
+    /// The text of a reaction or a promotion, or the result of a thread.
     #[redact(fixed = 3)]
     pub detail: Option<String>,
     /// The member who joined or left, or who owns the thread.
@@ -64,12 +66,12 @@ pub struct Event {
     pub status: Option<Named<ThreadStatus>>,
     #[redact(fixed = 3)]
     pub reason: Option<String>,
-    /// The title of a conversation or thread made or changed.
+    /// The title of the conversation or thread that was created or changed.
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    /// What is different in the thread's work.
+    /// The changes to the thread's work.
     pub work: Option<WorkPatch>,
-    /// Who is told, as far as the viewer may see them.
+    /// The recipients that the viewer can see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<Told>,
 }

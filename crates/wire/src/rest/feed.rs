@@ -1,5 +1,5 @@
-//! `/v1/channels/{id}/feed`: what a channel is about. Subjects, what came of them, and what of their threads all should
-//! see; replies and progress stay in the threads.
+//! `/v1/channels/{id}/feed`: an overview of a channel: its subjects, their results, and messages
+//! promoted from their threads. Replies and progress stay in the threads.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,9 +15,9 @@ use crate::time::Time;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadFeed {
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     pub before: Option<u64>,
-    /// 1 to 200, 50 unless said.
+    /// 1 to 200; 50 by default.
     pub limit: Option<u32>,
 }
 
@@ -26,7 +26,7 @@ pub struct ReadFeed {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Feed {
     pub entries: Vec<Entry>,
-    /// Where to read on; absent at the end.
+    /// Cursor of the next page; absent on the last one.
     pub next: Option<u64>,
 }
 
@@ -35,9 +35,9 @@ pub struct Feed {
 pub enum EntryKind {
     /// A message that opened a subject, or a thread that began without one.
     Subject,
-    /// What came of a thread.
+    /// The result of a thread.
     ResultSummary,
-    /// A message of a thread that all should see.
+    /// A message promoted from a thread.
     Promotion,
 }
 
@@ -49,16 +49,16 @@ pub struct Entry {
     pub seq: u64,
     pub actor: MessageAuthor,
     pub created_at: Time,
-    /// The subject's message, or the one that is promoted, as it is now with its reactions.
+    /// The subject's message, or the promoted one, in its current state with its reactions.
     pub message: Option<Message>,
-    /// What came of the thread, or why the message is promoted.
+    /// The result of the thread, or the reason for the promotion.
     #[redact(fixed = 3)]
     pub text: Option<String>,
-    /// Absent for a subject that nobody has answered yet.
+    /// Absent if nobody has replied to the subject yet.
     pub thread: Option<Thread>,
-    /// Messages in the thread.
+    /// Number of messages in the thread.
     pub replies: u64,
     pub last_activity: Time,
-    /// The newest word on the thread's progress.
+    /// The newest progress report of the thread.
     pub progress: Option<Progress>,
 }

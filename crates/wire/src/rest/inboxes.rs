@@ -1,4 +1,5 @@
-//! `/v1/inboxes`: connection strings by which services elsewhere deliver to an agent here. A string is shown once.
+//! `/v1/inboxes`: connection strings with which other services deliver messages to an agent of this
+//! host. A string is shown once.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,20 +15,22 @@ use crate::time::Time;
 pub struct NewInbox {
     /// The agent's member id.
     pub agent: String,
-    /// How its stand-ins are shown; the agent's display name where none is given.
+    /// Display name of the members that stand in for remote senders; the agent's display name by
+    /// default.
     #[redact(fixed = 3)]
     pub name: Option<String>,
-    /// Networks or addresses that may deliver, such as `192.0.2.0/24`; none is all.
+    /// Networks or addresses that may deliver, such as `192.0.2.0/24`; an empty list allows all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
     /// `whsec_…`: deliveries must be signed with it (Standard Webhooks).
     #[redact(fixed = 3)]
     pub signing_secret: Option<String>,
-    /// A public key in PEM: deliveries must come with a bearer JWT that it verifies, and whose audience is the inbox's id.
+    /// A public key in PEM. Deliveries must carry a bearer JWT that it verifies, with the inbox's
+    /// id as audience.
     pub jwt_key: Option<String>,
 }
 
-/// `PATCH /v1/inboxes/{id}` -> [`Inbox`]. What is absent stays; null takes a check away.
+/// `PATCH /v1/inboxes/{id}` -> [`Inbox`]. Absent fields are unchanged; null removes a check.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -51,19 +54,19 @@ pub struct Inbox {
     pub agent: String,
     #[redact(fixed = 3)]
     pub name: String,
-    /// The member that made it.
+    /// Member id of its creator.
     pub created_by: String,
     pub created_at: Time,
     /// When its string was last replaced.
     pub rotated_at: Option<Time>,
-    /// Channels that have delivered to it.
+    /// Number of remote channels that have delivered to it.
     pub channels: u32,
     #[serde(default)]
     pub allow: Vec<String>,
     /// Whether deliveries must be signed.
     pub signed: bool,
     pub jwt_key: Option<String>,
-    /// The newest of what could not be sent back.
+    /// The newest failure to send an answer back.
     pub last_error: Option<InboxError>,
 }
 
@@ -74,7 +77,7 @@ pub struct InboxError {
     pub message: String,
 }
 
-/// An inbox with its connection string, which the host does not keep.
+/// An inbox with its connection string. The host does not store the string.
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InboxString {
     /// `https://…/inbox/sk_…`

@@ -1,4 +1,4 @@
-//! `/v1/members`, `/v1/agents` and `/v1/whoami`: who there is.
+//! `/v1/members`, `/v1/agents` and `/v1/whoami`: the members of the workspace.
 
 use chorus_core::command::Authority;
 use chorus_core::member::MemberKind;
@@ -14,21 +14,21 @@ use crate::time::Time;
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewMember {
-    /// Chosen by people, never changed: `reviewer_agent`.
+    /// Chosen by the creator and never changed, such as `reviewer_agent`.
     pub id: String,
     pub kind: Named<MemberKind>,
-    /// What `@` names; the id unless given.
+    /// The name after `@` in mentions; the id by default.
     pub handle: Option<String>,
     #[redact(fixed = 3)]
     pub display_name: Option<String>,
     pub owner_id: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identities: Vec<Identity>,
-    /// Asks for a token with this role, returned once in [`Member::token`].
+    /// Issue a token with this role; it is returned once in [`Member::token`].
     pub token_role: Option<Named<Authority>>,
 }
 
-/// Who the member is on another platform.
+/// The member's identity on another platform.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -36,7 +36,7 @@ pub struct Identity {
     pub id: String,
 }
 
-/// `PATCH /v1/members/{id}` -> [`Member`]; absent fields stay.
+/// `PATCH /v1/members/{id}` -> [`Member`]; absent fields are unchanged.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -46,7 +46,7 @@ pub struct MemberPatch {
     pub display_name: Option<String>,
     pub owner_id: Option<String>,
     pub identities: Option<Vec<Identity>>,
-    /// Makes this member the lead of the workspace, or no longer.
+    /// Whether this member is a lead of the workspace.
     pub lead: Option<bool>,
 }
 
@@ -76,7 +76,7 @@ pub struct Members {
     pub members: Vec<Member>,
 }
 
-/// `GET /v1/agents`: the agents with how they are reached now.
+/// `GET /v1/agents`: the agents and how they can be reached now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Agents {
     pub agents: Vec<Agent>,
@@ -86,15 +86,15 @@ pub struct Agents {
 pub struct Agent {
     #[serde(flatten)]
     pub member: Member,
-    /// Whether a session of it is connected.
+    /// Whether one of its sessions is connected.
     pub online: bool,
     pub sessions: Vec<super::sessions::Session>,
-    /// Deliveries that still wait for it.
+    /// Number of its open deliveries.
     #[serde(default)]
     pub open_deliveries: u64,
 }
 
-/// `GET /v1/whoami`: what the host takes the bearer for.
+/// `GET /v1/whoami`: the identity and rights of the bearer token.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Whoami {
@@ -104,7 +104,7 @@ pub struct Whoami {
     pub session_id: Option<String>,
     pub jti: Option<String>,
     pub expires_at: Option<Time>,
-    /// What the bearer's turn token was made for, when it is one.
+    /// The scope of the token, if it is a turn token.
     pub turn: Option<TurnScope>,
 }
 

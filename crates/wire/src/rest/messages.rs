@@ -1,5 +1,5 @@
-//! `/v1/messages`: posting, reading, editing, deleting, reacting. A message is named by `msg_…` or by the
-//! `evt_…` of its post; both are one id with two prefixes.
+//! `/v1/messages`: posting, reading, editing, deleting and reacting. A message is identified by
+//! `msg_…` or by the `evt_…` of its post, which are the same id with two prefixes.
 
 use chorus_core::attention::Directedness;
 use chorus_core::event::{MessageKind, Reason};
@@ -16,8 +16,8 @@ use crate::named::Named;
 use crate::part::Part;
 use crate::time::Time;
 
-/// `POST /v1/messages` -> 201 [`Posted`], and `POST /v1/attention/preview`. Exactly one of `text` and
-/// `content`.
+/// `POST /v1/messages` -> 201 [`Posted`], and `POST /v1/attention/preview`. Give exactly one of
+/// `text` and `content`.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -36,11 +36,11 @@ pub struct NewMessage {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<String>,
     pub visibility: Option<Visibility>,
-    /// Member ids: whom a message of visibility `ephemeral` is shown to. Without any, whom the message it
-    /// answers is shown to.
+    /// With visibility `ephemeral`: ids of the members who see the message. By default those who
+    /// see the message it answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
-    /// The audience intended; it may lower an obligation, never raise it.
+    /// The intended audience. It can lower an obligation but never raise it.
     pub directedness: Option<Named<Directedness>>,
     #[redact(fixed = 3)]
     pub metadata: Option<Box<RawValue>>,
@@ -56,7 +56,7 @@ pub struct MessageSource {
     pub workspace_id: Option<String>,
     /// The message's id there.
     pub id: Option<String>,
-    /// How its author is called there; untrusted.
+    /// The author's name there. Untrusted.
     #[redact(fixed = 3)]
     pub author: Option<String>,
 }
@@ -71,14 +71,14 @@ pub struct Posted {
     pub seq: u64,
     pub thread_seq: Option<u64>,
     pub created_at: Time,
-    /// It had been posted before under the same key; nothing was posted now.
+    /// The message had already been posted with the same key; nothing was posted now.
     pub duplicate: bool,
-    /// Secrets that were blacked out of it.
+    /// Number of secrets that were redacted from it.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub redacted: u32,
     #[serde(default)]
     pub told: Vec<Told>,
-    /// Names in its text that fit nobody whom the sender may see.
+    /// Names in its text that match nobody the sender can see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_names: Vec<UnknownName>,
 }
@@ -102,7 +102,7 @@ pub struct ListMessages {
 pub struct Messages {
     pub messages: Vec<Message>,
     pub has_more: bool,
-    /// Events up to this seq were dropped; absent when none were.
+    /// Events up to this seq were removed; absent if none were.
     pub base_seq: Option<u64>,
 }
 
@@ -117,16 +117,16 @@ pub struct Message {
     pub thread_seq: Option<u64>,
     pub author: MessageAuthor,
     pub kind: Named<MessageKind>,
-    /// Untrusted. Absent in a deleted message.
+    /// Untrusted. Absent if the message was deleted.
     #[redact(fixed = 3)]
     pub text: Option<String>,
-    /// The parts, when they are more than `text`.
+    /// The parts, if they are more than `text`.
     pub content: Option<Vec<Part>>,
     pub in_reply_to: Option<String>,
     pub created_at: Time,
     pub edited_at: Option<Time>,
     pub deleted_at: Option<Time>,
-    /// What it said, in all its versions, is gone for good.
+    /// Its content was erased permanently, in all versions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub erased: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -134,15 +134,15 @@ pub struct Message {
     #[redact(fixed = 3)]
     pub metadata: Option<Value>,
     pub source: Option<MessageSource>,
-    /// Agents' messages between this one and a person's.
+    /// Number of agents' messages between this message and the last one of a person.
     #[serde(default)]
     pub hop: u8,
-    /// Member ids: whom an ephemeral message is shown to; absent for others.
+    /// Ids of the members who see an ephemeral message; absent for other messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
 }
 
-/// An author in snake_case.
+/// The author of a message.
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageAuthor {
     pub id: String,
@@ -170,11 +170,11 @@ pub struct MessagePatch {
     pub metadata: Option<Box<RawValue>>,
 }
 
-/// `POST /v1/messages/{id}/erase` -> [`Message`]: without what it said.
+/// `POST /v1/messages/{id}/erase` -> [`Message`], without its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Erasure {
-    /// Why: one of a list, so that the reason does not say again what had to go.
+    /// One of a fixed list of reasons, so that the reason cannot repeat the erased content.
     pub reason: Named<Reason>,
 }
 
@@ -183,16 +183,16 @@ pub struct Erasure {
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReactionPut {
-    /// When it will be done, in words.
+    /// When it will be done, as free text.
     #[redact(fixed = 3)]
     pub eta: Option<String>,
 }
 
-/// The answer to `PUT` and `DELETE` of a reaction.
+/// The response to `PUT` and `DELETE` of a reaction.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReactionAnswer {
-    /// The reaction's event; absent when nothing changed.
+    /// The reaction's event; absent if nothing changed.
     pub event_id: Option<String>,
     pub disposition: Option<Named<chorus_core::delivery::Disposition>>,
 }

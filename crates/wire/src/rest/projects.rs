@@ -1,4 +1,5 @@
-//! `/v1/projects`: who works together on what, in which channels. `DELETE` has no body anywhere here.
+//! `/v1/projects`: groups of members who work on tasks together, and their channels. No `DELETE`
+//! here has a body.
 
 use chorus_core::project::TaskState;
 use schemars::JsonSchema;
@@ -8,7 +9,7 @@ use serde_with::skip_serializing_none;
 use crate::named::Named;
 use crate::time::Time;
 
-/// `POST /v1/projects` -> 201 [`Project`]. Who makes it is a member of it, and its lead.
+/// `POST /v1/projects` -> 201 [`Project`]. The creator becomes a member and the lead.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,13 +19,13 @@ pub struct NewProject {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[redact(fixed = 3)]
     pub description: String,
-    /// Members of the workspace, which are members of the project under the same ids.
+    /// Ids of workspace members; they join the project with the same ids.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<String>,
-    /// The first is the default unless another says that it is.
+    /// The first channel is the default unless another one sets `default`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<NewLink>,
-    /// Posted once into the default channel, by who makes the project.
+    /// A message that is posted once into the default channel, in the creator's name.
     #[redact(fixed = 3)]
     pub kickoff: Option<String>,
 }
@@ -40,7 +41,7 @@ pub struct NewLink {
     pub mirror_members: Option<bool>,
 }
 
-/// `PATCH /v1/projects/{id}` -> [`Project`]; absent fields stay.
+/// `PATCH /v1/projects/{id}` -> [`Project`]; absent fields are unchanged.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -66,14 +67,14 @@ pub struct Project {
     pub created_at: Time,
     pub members: Vec<ProjectMember>,
     pub channels: Vec<Link>,
-    /// How many tasks it has in each state; states without one are absent.
+    /// Number of tasks by state; states without tasks are absent.
     #[serde(default)]
     pub tasks: std::collections::BTreeMap<String, usize>,
-    /// The `evt_…` of the message with which it was begun.
+    /// The kickoff message, `evt_…`.
     pub kickoff_event_id: Option<String>,
 }
 
-/// `GET /v1/projects`: those that the caller may see, oldest first.
+/// `GET /v1/projects`: those that the caller can see, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Projects {
     pub projects: Vec<Project>,
@@ -85,13 +86,13 @@ pub struct ProjectMember {
     pub member_id: String,
     /// Its id in the workspace.
     pub member: String,
-    /// What it does there.
+    /// Its function in the project.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[redact(fixed = 3)]
     pub title: String,
-    /// Whether it is told where nobody else is to be.
+    /// Whether it is the lead, who is notified when nobody else would be.
     pub lead: bool,
-    /// The id under which channels show it that mirror the project's members.
+    /// Its id in channels that mirror the project's members.
     pub mirrored_id: String,
 }
 
@@ -101,12 +102,12 @@ pub struct ProjectMembers {
     pub members: Vec<ProjectMember>,
 }
 
-/// `PUT /v1/projects/{id}/members/{member_id}` -> [`ProjectMember`]; absent fields stay.
+/// `PUT /v1/projects/{id}/members/{member_id}` -> [`ProjectMember`]; absent fields are unchanged.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProjectMemberPut {
-    /// Who of the workspace it is; of a new member the one with the same id unless given.
+    /// Its id in the workspace; for a new member the same id by default.
     pub member: Option<String>,
     #[redact(fixed = 3)]
     pub title: Option<String>,
@@ -119,11 +120,11 @@ pub struct ProjectMemberPut {
 pub struct Link {
     /// `ch_…`
     pub channel: String,
-    /// Absent where the caller may not see the channel.
+    /// Absent if the caller cannot see the channel.
     #[redact(fixed = 3)]
     pub title: Option<String>,
     pub default: bool,
-    /// Whether the project's members are on its roster because they are the project's.
+    /// Whether the project's members are automatically members of the channel.
     pub mirror_members: bool,
 }
 
@@ -133,15 +134,16 @@ pub struct Links {
     pub channels: Vec<Link>,
 }
 
-/// `PUT /v1/projects/{id}/channels/{channel}` -> [`Link`]; absent fields stay.
+/// `PUT /v1/projects/{id}/channels/{channel}` -> [`Link`]; absent fields are unchanged.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkPut {
-    /// True takes the place of the default there was; the first channel is the default anyway.
+    /// True replaces the previous default. The first channel is always the default.
     pub default: Option<bool>,
     pub mirror_members: Option<bool>,
-    /// Posted once into the default channel, if the project was not begun with a message before.
+    /// A message that is posted once into the default channel, unless the project already had a
+    /// kickoff message.
     #[redact(fixed = 3)]
     pub kickoff: Option<String>,
 }
@@ -156,18 +158,19 @@ pub struct NewTask {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[redact(fixed = 3)]
     pub text: String,
-    /// `open` unless given; not a finished one.
+    /// `open` by default; a new task cannot be finished.
     pub state: Option<Named<TaskState>>,
     /// The `member_id` of a member of the project.
     pub assignee: Option<String>,
-    /// `task_…` that are to be finished before it.
+    /// Tasks that must be finished first, `task_…`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// The `th_…` in which it is worked on, in a linked channel.
+    /// The thread in a linked channel in which it is worked on, `th_…`.
     pub thread: Option<String>,
 }
 
-/// `PATCH /v1/projects/{id}/tasks/{task}` -> [`Task`]; absent fields stay, null takes away.
+/// `PATCH /v1/projects/{id}/tasks/{task}` -> [`Task`]; absent fields are unchanged, null removes a
+/// value.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -179,7 +182,7 @@ pub struct TaskPatch {
     pub state: Option<Named<TaskState>>,
     #[serde(deserialize_with = "super::nullable")]
     pub assignee: Option<Option<String>>,
-    /// All of them, in place of those there were.
+    /// The complete new list.
     pub depends_on: Option<Vec<String>>,
     #[serde(deserialize_with = "super::nullable")]
     pub thread: Option<Option<String>>,
@@ -200,7 +203,7 @@ pub struct Task {
     pub state: Named<TaskState>,
     pub assignee: Option<String>,
     pub depends_on: Vec<String>,
-    /// Those of them that are not finished.
+    /// Those of `depends_on` that are not finished.
     pub waits_for: Vec<String>,
     pub thread: Option<String>,
     /// Member id.

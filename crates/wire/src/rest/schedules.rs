@@ -1,4 +1,4 @@
-//! `/v1/channels/{id}/schedules`: what a channel is asked again and again.
+//! `/v1/channels/{id}/schedules`: stimuli that recur at set times.
 
 use chorus_core::schedule::Fired;
 use schemars::JsonSchema;
@@ -8,29 +8,31 @@ use serde_with::skip_serializing_none;
 use crate::named::Named;
 use crate::time::Time;
 
-/// `POST /v1/channels/{id}/schedules` -> 201 [`Schedule`]. Exactly one of `cron` and `every_ms`.
+/// `POST /v1/channels/{id}/schedules` -> 201 [`Schedule`]. Give exactly one of `cron` and
+/// `every_ms`.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSchedule {
-    /// What is said each time; untrusted.
+    /// The text that is posted each time. Untrusted.
     #[redact(fixed = 3)]
     pub text: String,
     /// Five fields: minute, hour, day of the month, month, day of the week.
     pub cron: Option<String>,
-    /// The IANA time zone whose clocks `cron` is of; `UTC` unless given.
+    /// The IANA time zone of `cron`; `UTC` by default.
     pub time_zone: Option<String>,
-    /// An interval instead, 60,000 to 2,678,400,000 ms.
+    /// An interval instead of `cron`, 60,000 to 2,678,400,000 ms.
     pub every_ms: Option<i64>,
-    /// `th_…`: continue this thread instead of opening a subject.
+    /// Continue this thread, `th_…`, instead of opening a subject.
     pub thread: Option<String>,
-    /// Of the subject's thread; the text's first line where none is given.
+    /// Title of the subject's thread; by default the text's first line.
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    /// The member whose word it is: the caller, unless an operator or orchestrator names another.
+    /// The member in whose name it is posted: the caller, unless an operator or orchestrator names
+    /// another.
     #[redact(fixed = 3)]
     pub source: Option<String>,
-    /// Members whom it is for.
+    /// Ids of the members it is for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
     #[redact(fixed = 3)]
@@ -39,7 +41,7 @@ pub struct NewSchedule {
     pub initiative_key: Option<String>,
 }
 
-/// `PATCH /v1/channels/{id}/schedules/{schedule}` -> [`Schedule`]. What is absent stays.
+/// `PATCH /v1/channels/{id}/schedules/{schedule}` -> [`Schedule`]. Absent fields are unchanged.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -69,10 +71,10 @@ pub struct Schedule {
     #[redact(fixed = 3)]
     pub title: String,
     pub thread: Option<String>,
-    /// The member whose word it is.
+    /// The member in whose name it is posted.
     #[redact(fixed = 3)]
     pub source: String,
-    /// The member that made it, and is told of results.
+    /// Its creator, who is notified of results.
     pub maker: String,
     #[serde(default)]
     pub targets: Vec<String>,
@@ -84,7 +86,7 @@ pub struct Schedule {
     pub paused: bool,
     /// When it fires next.
     pub next_at: Option<Time>,
-    /// Firings there were.
+    /// Number of firings so far.
     pub fired: u32,
     pub last: Option<Firing>,
     /// The newest 32, newest first.
@@ -96,9 +98,9 @@ pub struct Schedule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Firing {
     pub at: Time,
-    /// `stm_…`, what it put into the channel's queue.
+    /// The stimulus that it queued, `stm_…`.
     pub stimulus: String,
-    /// How it ended.
+    /// The result.
     pub result: Named<Fired>,
 }
 

@@ -1,4 +1,4 @@
-//! `/v1/search`: what was said, by words, by author, by place and by time.
+//! `/v1/search`: messages by text, author, conversation and time.
 
 use chorus_core::conversation::ConversationKind;
 use schemars::JsonSchema;
@@ -15,26 +15,27 @@ use crate::time::Time;
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("required" = ["q"]))]
 pub struct Search {
-    /// Words that must all be there; `"quotation marks"` hold a phrase together. No other sign means anything.
+    /// Words that must all occur. `"Quotation marks"` enclose a phrase. There are no other
+    /// operators.
     #[redact(fixed = 3)]
     pub q: String,
-    /// Member id of who said it.
+    /// Member id of the author.
     pub author: Option<String>,
-    /// Only in this conversation, of whatever kind.
+    /// Only in this conversation, of any kind.
     pub conversation: Option<String>,
-    /// Where, when no conversation is named; channels unless said.
+    /// Where to search if no conversation is given; `channels` by default.
     pub scope: Option<Scope>,
-    /// Said at this time or later.
+    /// Posted at this time or later.
     pub since: Option<Time>,
-    /// Said before this time.
+    /// Posted before this time.
     pub until: Option<Time>,
-    /// `next` of the page before.
+    /// The `next` of the previous page.
     pub after: Option<String>,
-    /// At most 200; 50 unless said.
+    /// At most 200; 50 by default.
     pub limit: Option<u32>,
 }
 
-/// Private messages are searched only when they are meant.
+/// Which conversations to include. Direct messages are included only on request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -47,7 +48,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Whether conversations of this kind are meant.
+    /// Whether it includes conversations of this kind.
     pub fn holds(self, kind: ConversationKind) -> bool {
         match self {
             Self::All => true,
@@ -62,14 +63,15 @@ impl Scope {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     pub hits: Vec<Hit>,
-    /// Where the next page begins; absent at the end. A page may have fewer hits than asked for, or none, and a next.
+    /// Cursor of the next page; absent on the last one. A page that is not the last may have fewer
+    /// hits than requested, or none.
     pub next: Option<String>,
-    /// The newest messages are not indexed yet: what was said a moment ago may be missing.
+    /// The newest messages are not indexed yet and may be missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub behind: bool,
 }
 
-/// A message that holds what was asked for, as it is now.
+/// A matching message in its current state.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hit {
@@ -77,7 +79,7 @@ pub struct Hit {
     pub message_id: String,
     pub conversation: String,
     pub conversation_kind: Named<ConversationKind>,
-    /// What the conversation is called. Untrusted.
+    /// The conversation's title. Untrusted.
     #[redact(fixed = 3)]
     pub title: String,
     pub thread_id: Option<String>,
@@ -85,7 +87,7 @@ pub struct Hit {
     pub author: MessageAuthor,
     pub created_at: Time,
     pub edited_at: Option<Time>,
-    /// The stretch of its text where it was found; the pieces one after the other. Untrusted.
+    /// The matching part of its text, as consecutive pieces. Untrusted.
     pub snippet: Vec<Piece>,
 }
 
@@ -93,7 +95,7 @@ pub struct Hit {
 pub struct Piece {
     #[redact(fixed = 3)]
     pub text: String,
-    /// Whether this is what was searched for.
+    /// Whether this piece is a match.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub found: bool,
 }

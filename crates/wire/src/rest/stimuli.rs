@@ -1,4 +1,5 @@
-//! `/v1/channels/{id}/stimuli`: requests to open or continue a public thread without a person asking.
+//! `/v1/channels/{id}/stimuli`: requests to open or continue a public thread that no person has
+//! asked for.
 
 use chorus_core::stimulus::{StimulusKind, StimulusState};
 use schemars::JsonSchema;
@@ -8,24 +9,24 @@ use serde_with::skip_serializing_none;
 use crate::named::Named;
 use crate::time::Time;
 
-/// What of a channel a stimulus may do.
+/// What a stimulus does in the channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StimulusScope {
-    /// Open a subject, or continue the live thread of its `initiative_key`.
+    /// Open a subject, or continue the active thread with its `initiative_key`.
     #[default]
     Channel,
     /// Continue one thread.
     Thread,
 }
 
-/// To whom it is shown.
+/// Who sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StimulusVisibility {
     #[default]
     Public,
-    /// To its targets only; in a thread.
+    /// Only its targets; only in a thread.
     Targets,
 }
 
@@ -41,13 +42,14 @@ pub struct NewStimulus {
     pub scope: StimulusScope,
     /// `th_…`, with scope `thread`.
     pub thread: Option<String>,
-    /// Of the subject's thread; the text's first line where none is given.
+    /// Title of the subject's thread; by default the text's first line.
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    /// The member whose word it is: the caller, unless an operator or orchestrator names another.
+    /// The member in whose name it is posted: the caller, unless an operator or orchestrator names
+    /// another.
     #[redact(fixed = 3)]
     pub source: Option<String>,
-    /// Members whom it is for.
+    /// Ids of the members it is for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
     #[serde(default)]
@@ -58,7 +60,7 @@ pub struct NewStimulus {
     pub dedupe_key: Option<String>,
     #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
-    /// Not said by then, it is not said.
+    /// The time after which it is no longer posted.
     pub expires_at: Option<Time>,
 }
 
@@ -76,7 +78,7 @@ pub struct Stimulus {
     pub source: String,
     pub targets: Vec<String>,
     pub visibility: StimulusVisibility,
-    /// Absent once it is said or another stands in its place.
+    /// Absent once it is posted or superseded.
     #[redact(fixed = 3)]
     pub text: Option<String>,
     #[redact(fixed = 3)]
@@ -86,13 +88,13 @@ pub struct Stimulus {
     #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
     pub created_at: Time,
-    /// When it is next looked at; absent once it has ended.
+    /// When the host considers it next; absent once it has ended.
     pub due_at: Option<Time>,
     pub expires_at: Option<Time>,
     pub ended_at: Option<Time>,
-    /// The event that it became.
+    /// The event that was posted for it.
     pub event_id: Option<String>,
-    /// The stimulus that stands in its place.
+    /// The stimulus that superseded it.
     pub superseded_by: Option<String>,
     /// Why it was cancelled.
     #[redact(fixed = 3)]

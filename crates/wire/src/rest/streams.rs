@@ -1,4 +1,4 @@
-//! `/v1/streams`: named lines of work with an owner.
+//! `/v1/streams`: named streams of work with an owner.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! How the work of a thread stands.
+//! The state of a thread's work.
 
 use chorus_core::stimulus::StimulusKind;
 use chorus_core::thread::work::{BindingKind, WorkStatus};
@@ -9,12 +9,13 @@ use serde_with::skip_serializing_none;
 use crate::named::Named;
 use crate::time::Time;
 
-/// `PATCH /v1/threads/{id}/work` -> [`Thread`](super::threads::Thread); absent fields stay, a null is none.
+/// `PATCH /v1/threads/{id}/work` -> [`Thread`](super::threads::Thread); absent fields are
+/// unchanged, null removes a value.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkPatch {
-    /// It never goes back.
+    /// It can only move forward.
     pub status: Option<Named<WorkStatus>>,
     #[serde(deserialize_with = "super::nullable")]
     #[redact(fixed = 3)]
@@ -22,7 +23,7 @@ pub struct WorkPatch {
     /// `sess_…`
     #[serde(deserialize_with = "super::nullable")]
     pub owner_session: Option<Option<String>>,
-    /// Names the undertaking: one live thread of a channel has it.
+    /// Identifies the initiative. At most one active thread of a channel has the same key.
     #[serde(deserialize_with = "super::nullable")]
     #[redact(fixed = 3)]
     pub initiative_key: Option<Option<String>>,
@@ -30,14 +31,14 @@ pub struct WorkPatch {
     pub bind: Vec<Binding>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unbind: Vec<Binding>,
-    /// Takes the place of what was said of this key before.
+    /// Replaces the previous report with the same key.
     pub progress: Option<Report>,
-    /// Keys of progress that is over.
+    /// Keys of progress reports to remove.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forget: Vec<String>,
 }
 
-/// A thing outside, by its id.
+/// An external object, by its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
@@ -58,7 +59,7 @@ pub struct Report {
     pub percent: Option<u8>,
 }
 
-/// How the work of a thread stands.
+/// The state of a thread's work.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Work {
@@ -70,13 +71,13 @@ pub struct Work {
     pub initiative_key: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bindings: Vec<Binding>,
-    /// The newest of each key.
+    /// The newest report of each key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub progress: Vec<Progress>,
-    /// What came of it.
+    /// The result.
     pub summary: Option<Summary>,
     /// The stimulus that last opened or continued the thread.
-    pub stimulus: Option<Spur>,
+    pub stimulus: Option<LastTrigger>,
 }
 
 #[skip_serializing_none]
@@ -89,7 +90,8 @@ pub struct Progress {
     pub percent: Option<u8>,
     pub at: Time,
     pub by: String,
-    /// The newest message of this stream, if a stimulus said it; what came after it took its place and is no message.
+    /// The newest message with this progress, if a stimulus posted one. Later reports replace the
+    /// text without a message.
     pub event_id: Option<String>,
 }
 
@@ -101,19 +103,21 @@ pub struct Summary {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Spur {
+#[schemars(rename = "Spur")]
+pub struct LastTrigger {
     /// `stm_…`
     pub id: String,
     pub kind: Named<StimulusKind>,
     pub at: Time,
 }
 
-/// `POST /v1/messages/{id}/promote` -> [`Thread`](super::threads::Thread): the message stands in the channel's feed.
+/// `POST /v1/messages/{id}/promote` -> [`Thread`](super::threads::Thread): shows the message in the
+/// channel's feed.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Promote {
-    /// Why all should see it.
+    /// Why everybody should see it.
     #[redact(fixed = 3)]
     pub note: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `/v1/threads`: the units of work inside conversations.
+//! `/v1/threads`: units of work inside conversations.
 
 use chorus_core::thread::{ThreadKind, ThreadStatus};
 use schemars::JsonSchema;
@@ -9,8 +9,8 @@ use super::thread_work::Work;
 use crate::named::Named;
 use crate::time::Time;
 
-/// `POST /v1/threads` -> 201 [`Thread`]. Without a conversation a new one of kind `thread` is made, seen by
-/// its participants only.
+/// `POST /v1/threads` -> 201 [`Thread`]. Without `conversation`, a new conversation of kind
+/// `thread` is created, which only the participants see.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -28,7 +28,8 @@ pub struct NewThread {
     pub owner: Option<String>,
 }
 
-/// `PATCH /v1/threads/{id}` -> [`Thread`]; absent fields stay, a null owner is none.
+/// `PATCH /v1/threads/{id}` -> [`Thread`]; absent fields are unchanged, a null owner removes the
+/// owner.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -38,7 +39,7 @@ pub struct ThreadPatch {
     pub owner: Option<Option<String>>,
     #[redact(fixed = 3)]
     pub reason: Option<String>,
-    /// What came of it, for the channel's feed; with resolving or closing it, or once it is resolved.
+    /// The result, for the channel's feed. Allowed when the thread is resolved or closed, or later.
     #[redact(fixed = 3)]
     pub summary: Option<String>,
 }
@@ -49,7 +50,7 @@ pub struct Thread {
     /// `th_…`
     pub id: String,
     pub conversation: String,
-    /// The root message's event.
+    /// The event of the root message.
     pub root: Option<String>,
     #[redact(fixed = 3)]
     pub title: String,
@@ -61,13 +62,13 @@ pub struct Thread {
     pub participants: Vec<String>,
     /// Thread seq of the newest message.
     pub last_seq: u64,
-    /// Agents' messages since a person spoke or the status changed.
+    /// Number of agents' messages since a person last spoke or the status changed.
     #[serde(default)]
     pub unattended: u32,
-    /// Whether agents pause here until a person lets them go on.
+    /// Whether agents are paused here until a person lets them continue.
     #[serde(default)]
     pub paused: bool,
-    /// How its work stands; absent while nothing was said of that.
+    /// The state of its work; absent until something is reported.
     pub work: Option<Work>,
     pub created_at: Time,
     pub updated_at: Time,

@@ -1,5 +1,6 @@
-//! `/v1/tokens`: `POST` issues one, `GET` lists them, `DELETE /v1/tokens/{jti}` ends one, `DELETE
-//! /v1/members/{id}/tokens` all of a member, and `POST /v1/tokens/rotate` exchanges the key that signs them.
+//! `/v1/tokens`: `POST` issues one, `GET` lists them, `DELETE /v1/tokens/{jti}` revokes one,
+//! `DELETE /v1/members/{id}/tokens` revokes all of a member, and `POST /v1/tokens/rotate` replaces
+//! the signing key.
 
 use chorus_core::command::Authority;
 use schemars::JsonSchema;
@@ -9,7 +10,7 @@ use serde_with::skip_serializing_none;
 use crate::named::Named;
 use crate::time::Time;
 
-/// `POST /v1/tokens` -> 201 [`Token`]. The member is made when it is new.
+/// `POST /v1/tokens` -> 201 [`Token`]. The member is created if it does not exist.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,11 +20,11 @@ pub struct NewToken {
     pub role: Named<Authority>,
     /// `sess_…`
     pub session: Option<String>,
-    /// Seconds it is valid: a day unless given, 366 days at most.
+    /// Lifetime in seconds: one day by default, at most 366 days.
     pub ttl_s: Option<u64>,
 }
 
-/// Shown once; the host keeps only what it needs to revoke it.
+/// A new token. It is shown once; the host keeps only what it needs to revoke it.
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Token {
     #[redact(fixed = 3)]
@@ -41,7 +42,7 @@ pub struct ListTokens {
     pub member: Option<String>,
 }
 
-/// Tokens that have not expired, oldest first; none of them is shown itself.
+/// Tokens that have not expired, oldest first, without the tokens themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tokens {
     pub tokens: Vec<TokenInfo>,
@@ -50,29 +51,31 @@ pub struct Tokens {
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenInfo {
-    /// What it is revoked by.
+    /// The id with which it can be revoked.
     pub jti: String,
     pub member: String,
     pub role: Named<Authority>,
-    /// `sess_…`, when it is bound to one session.
+    /// `sess_…`, if it is bound to one session.
     pub session: Option<String>,
     pub issued_at: Time,
     pub expires_at: Time,
     /// The key that signed it.
     pub kid: String,
-    /// It was ended before its time.
+    /// It was revoked before it expired.
     pub revoked: bool,
 }
 
-/// `DELETE /v1/members/{id}/tokens`: every token of the member has ended, those of other issuers too.
+/// `DELETE /v1/members/{id}/tokens`: every token of the member is revoked, including those of other
+/// issuers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RevokedTokens {
     pub member: String,
-    /// How many of the list that was.
+    /// How many listed tokens were revoked.
     pub revoked: u64,
 }
 
-/// `POST /v1/tokens/rotate`: the key that signs from here on, and those whose tokens are honoured until they end.
+/// `POST /v1/tokens/rotate`: the new signing key, and the retired keys whose tokens are still
+/// accepted until they expire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RotatedKey {
     pub kid: String,

@@ -1,5 +1,5 @@
-//! `/v1/channels/{id}/turns`: who speaks about the subjects of a channel, and who waits. `DELETE
-//! /v1/channels/{id}/turns/{subject}/{member}` takes a turn away, without a body.
+//! `/v1/channels/{id}/turns`: who has the turn in a channel's subjects, and who waits for it.
+//! `DELETE /v1/channels/{id}/turns/{subject}/{member}`, without a body, revokes a turn.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,8 @@ use serde_with::skip_serializing_none;
 
 use crate::time::Time;
 
-/// `GET /v1/channels/{id}/turns`: subjects somebody speaks about or waits to, oldest first.
+/// `GET /v1/channels/{id}/turns`: subjects in which somebody has the turn or waits for it, oldest
+/// first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Turns {
     pub subjects: Vec<Subject>,
@@ -21,13 +22,13 @@ pub struct Subject {
     pub root: String,
     /// `th_…`; absent before the first answer.
     pub thread: Option<String>,
-    /// Turns that may speak until a person speaks again.
+    /// Number of turns allowed until a person speaks again.
     pub budget: u16,
-    /// Turns that have spoken since a person did.
+    /// Number of turns used since a person last spoke.
     pub spent: u16,
-    /// Who may speak now.
+    /// The members that may speak now.
     pub holders: Vec<Holder>,
-    /// Who waits for the turn.
+    /// The members that wait for the turn.
     pub waiting: Vec<Waiting>,
 }
 
@@ -36,14 +37,14 @@ pub struct Subject {
 pub struct Holder {
     /// Member id.
     pub member: String,
-    /// `evt_…` that it answers.
+    /// The event that it answers, `evt_…`.
     pub event: String,
     /// Rises with each turn of the subject.
     pub fence: u32,
     pub granted_at: Time,
-    /// Whether a session has taken it up.
+    /// Whether a session has accepted it.
     pub accepted: bool,
-    /// Whether it has said something.
+    /// Whether it has posted something.
     pub said: bool,
 }
 
@@ -52,9 +53,9 @@ pub struct Holder {
 pub struct Waiting {
     /// Member id.
     pub member: String,
-    /// `evt_…` that it is to answer.
+    /// The event that it will answer, `evt_…`.
     pub event: String,
     pub since: Time,
-    /// Whether an answer is owed; who only may speak is asked no more when the budget is spent.
+    /// Whether an answer is owed. Members that owe none are passed over once the budget is used up.
     pub owed: bool,
 }

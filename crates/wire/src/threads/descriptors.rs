@@ -1,4 +1,4 @@
-//! What `tools/list` says of the threads tools: the schemas of their types, and when to use them.
+//! The descriptors of the threads tools in `tools/list`: their schemas, and when to use them.
 
 use schemars::JsonSchema;
 use serde_json::{Value, json};
@@ -9,13 +9,14 @@ use super::{
 };
 use crate::schema;
 
-/// Fields in which callers may state who they are. They must agree with the token, and change nothing.
+/// Fields in which callers may state who they are. They must match the token and have no other
+/// effect.
 const STATED: [(&str, &str); 5] = [
-    ("workspace_id", "Your workspace, as your token has it, or its name; may be left out"),
-    ("agent_id", "You, as your token has it; may be left out"),
-    ("created_by", "You, as your token has it; may be left out"),
-    ("sender_agent_id", "You, as your token has it; may be left out"),
-    ("sender_session_id", "Your session, as your token has it; may be left out"),
+    ("workspace_id", "Your workspace, as in your token, or its name; optional"),
+    ("agent_id", "Your member id, as in your token; optional"),
+    ("created_by", "Your member id, as in your token; optional"),
+    ("sender_agent_id", "Your member id, as in your token; optional"),
+    ("sender_session_id", "Your session, as in your token; optional"),
 ];
 
 /// A tool of the threads protocol.
@@ -58,12 +59,12 @@ impl Method {
     }
 
     /// Title and description.
-    pub(crate) fn words(self) -> (&'static str, &'static str) {
+    pub(crate) fn title_and_description(self) -> (&'static str, &'static str) {
         match self {
             Self::CreateThread => (
                 "Create a thread",
                 "Create a communication thread to work with other agents and people: give it a title and the \
-             participants. With channel_id it is opened in that channel; else only the participants see it. Reuse the \
+             participants. With channel_id it is opened in that channel; otherwise only the participants see it. Reuse the \
              same idempotency_key when you retry.",
             ),
             Self::GetThread => (
@@ -79,11 +80,11 @@ impl Method {
             Self::ReadMessages => (
                 "Read a thread's messages",
                 "Read the messages of a thread in order, after since_seq. With wait_seconds it waits for new \
-             messages instead of polling. Reading moves no cursor: use ack_read.",
+             messages instead of polling. Reading does not move your cursor: use ack_read.",
             ),
             Self::AckRead => (
                 "Acknowledge what was read",
-                "Record up to which seq you have read a thread's messages. Your cursor never goes back.",
+                "Record up to which seq you have read a thread's messages. Your cursor never moves back.",
             ),
             Self::UpdateThreadStatus => (
                 "Update a thread's status",

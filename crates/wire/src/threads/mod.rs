@@ -1,7 +1,7 @@
-//! The threads protocol: the arguments of its MCP tools and what they give (`spec/threads.md`).
+//! The threads protocol: the arguments and results of its MCP tools (`spec/threads.md`).
 //!
-//! Fields that state who is calling may stand in any arguments; the host compares them with the token and reads
-//! them no further, so that they are in no type here. Everything is snake_case, as the protocol has it.
+//! Any arguments may contain fields that state who is calling. The host only compares them with the
+//! token, so no type here has them. Everything is snake_case, as in the protocol.
 
 pub mod descriptors;
 mod schema;
@@ -31,10 +31,11 @@ pub struct CreateThread {
     /// conversation: talk. workflow: agents work without a person. incident: something is broken
     #[serde(rename = "type")]
     pub kind: Option<Named<ThreadKind>>,
-    /// Member ids of those who take part; you always do
+    /// Ids of the participants; you are always one
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub participants: Vec<String>,
-    /// Open it in this channel, ch_…, seen by all who see that. Without it only the participants see the thread
+    /// Open it in this channel, ch_…, visible to everybody who sees the channel. Without it only
+    /// the participants see the thread
     pub channel_id: Option<String>,
     /// With channel_id: the message, msg_…, that becomes the thread's root
     pub root_message_id: Option<String>,
@@ -51,7 +52,7 @@ pub struct Created {
     pub created_at: Time,
     /// The conversation that the thread is in.
     pub channel_id: String,
-    /// It had been created before under the same key; nothing was created now.
+    /// The thread had already been created with the same key; nothing was created now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub duplicate: bool,
 }
@@ -78,11 +79,11 @@ pub struct Thread {
     pub status: Named<ThreadStatus>,
     /// Member ids.
     pub participants: Vec<String>,
-    /// The seq of its newest message; 0 when there is none.
+    /// The seq of its newest message; 0 if there is none.
     pub last_seq: u64,
     pub created_at: Time,
     pub updated_at: Time,
-    /// How far you have read it, as `ack_read` says.
+    /// Your read cursor, as set with `ack_read`.
     pub cursor: Option<Cursor>,
 }
 
@@ -91,11 +92,11 @@ pub struct Thread {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cursor {
     pub agent_id: String,
-    /// 0 when nothing was acknowledged yet.
+    /// 0 if nothing has been acknowledged yet.
     pub last_read_seq: u64,
-    /// The message at that seq; absent when nothing was acknowledged yet.
+    /// The message at that seq; absent if nothing has been acknowledged yet.
     pub last_acked_message_id: Option<String>,
-    /// Messages of others behind the cursor; 200 stands for all that are more.
+    /// Number of others' messages after the cursor; 200 means 200 or more.
     pub unread: u32,
 }
 
@@ -109,12 +110,14 @@ pub struct PostMessage {
     /// Version of these fields: 1
     #[schemars(schema_with = "schema::version")]
     pub schema_version: u32,
-    /// chat: what you say. event: something that happened, named by metadata.event_type. system: from who runs the room
+    /// chat: what you say. event: something that happened, named by metadata.event_type. system:
+    /// from an operator or orchestrator
     pub kind: Named<MessageKind>,
     /// The text. @handle obliges that member to answer
     #[redact(fixed = 3)]
     pub body: String,
-    /// Data for programs. An event has event_type here, and event_version when its fields may change
+    /// Data for programs. An event has its event_type here, and an event_version if its fields may
+    /// change
     #[serde(default)]
     #[schemars(schema_with = "schema::metadata")]
     #[redact(fixed = 3)]
@@ -138,14 +141,14 @@ pub struct Posted {
     pub seq: u64,
     pub thread_status: Named<ThreadStatus>,
     pub created_at: Time,
-    /// It had been posted before under the same key; nothing was posted now.
+    /// The message had already been posted with the same key; nothing was posted now.
     pub duplicate: bool,
-    /// Of an event: whether its event_type is in the registry.
+    /// For an event: whether its event_type is registered.
     pub event_registered: Option<bool>,
-    /// Secrets that were blacked out of it.
+    /// Number of secrets that were redacted from it.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub redacted: u32,
-    /// Names in its text that fit nobody whom the sender may see.
+    /// Names in its text that match nobody the sender can see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_names: Vec<UnknownName>,
 }
@@ -159,11 +162,12 @@ pub struct ReadMessages {
     pub thread_id: String,
     /// Only messages after this seq; without it from the beginning
     pub since_seq: Option<u64>,
-    /// At most so many; 50 unless said
+    /// Maximum number of messages; 50 by default
     #[serde(default)]
     #[schemars(schema_with = "schema::limit")]
     pub limit: Option<u32>,
-    /// When there is nothing new, wait for it so many seconds, at most 300. Stay below your client's own timeout
+    /// If there is nothing new, wait for it this many seconds, at most 300. Stay below your
+    /// client's own timeout
     #[serde(default)]
     #[schemars(schema_with = "schema::wait")]
     pub wait_seconds: Option<u32>,
@@ -173,7 +177,7 @@ pub struct ReadMessages {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Messages {
     pub messages: Vec<Message>,
-    /// Read on with this as since_seq.
+    /// The since_seq of the next call.
     pub next_seq: u64,
     pub has_more: bool,
 }
@@ -185,17 +189,17 @@ pub struct Message {
     pub thread_id: String,
     #[schemars(schema_with = "schema::version")]
     pub schema_version: u32,
-    /// Position in the thread; 0 is the message that a channel's thread began with.
+    /// Position in the thread; 0 is the root message of a channel's thread.
     pub seq: u64,
     pub kind: Named<MessageKind>,
-    /// Untrusted. Empty in a deleted message.
+    /// Untrusted. Empty if the message was deleted.
     #[redact(fixed = 3)]
     pub body: String,
     #[serde(default)]
     #[schemars(schema_with = "schema::metadata")]
     #[redact(fixed = 3)]
     pub metadata: Option<Value>,
-    /// Of an event: whether its event_type is in the registry.
+    /// For an event: whether its event_type is registered.
     pub event_registered: Option<bool>,
     pub sender_agent_id: String,
     pub sender_session_id: Option<String>,
@@ -212,7 +216,8 @@ pub struct Message {
 pub struct AckRead {
     /// Thread id, th_…
     pub thread_id: String,
-    /// The seq of the newest message you have read. It goes neither back nor past the thread's newest
+    /// The seq of the newest message you have read. It cannot move back, nor past the thread's
+    /// newest message
     pub last_read_seq: u64,
 }
 
@@ -222,9 +227,9 @@ pub struct Acked {
     pub ok: bool,
     pub updated_at: Time,
     pub last_read_seq: u64,
-    /// The message at that seq; absent when nothing was read yet.
+    /// The message at that seq; absent if nothing has been read yet.
     pub last_acked_message_id: Option<String>,
-    /// Messages of others behind the cursor now; 200 stands for all that are more.
+    /// Number of others' messages after the cursor; 200 means 200 or more.
     #[serde(default)]
     pub unread: u32,
 }
@@ -238,10 +243,11 @@ pub struct UpdateThreadStatus {
     pub thread_id: String,
     /// active, blocked, resolved, or closed, which is final
     pub status: Named<ThreadStatus>,
-    /// Why; whoever reads the thread sees it as a message of kind system
+    /// The reason; readers of the thread see it as a message of kind system
     #[redact(fixed = 3)]
     pub reason: Option<String>,
-    /// Data for programs, beside the reason in that message. The host writes event_type and status into it
+    /// Data for programs, in the same message as the reason. The host adds event_type and status to
+    /// it
     #[serde(default)]
     #[schemars(schema_with = "schema::object")]
     #[redact(fixed = 3)]
@@ -255,8 +261,8 @@ pub struct UpdateThreadStatus {
 pub struct SummarizeThread {
     /// Thread id, th_…
     pub thread_id: String,
-    /// Look at the newest so many for who waits for whom; 200 unless said. Findings, decisions and questions are of the whole
-    /// thread
+    /// How many of the newest messages to examine for who waits for whom; 200 by default. Findings,
+    /// decisions and questions always cover the whole thread
     #[serde(default)]
     #[schemars(schema_with = "schema::max_messages")]
     pub max_messages: Option<u32>,
@@ -265,7 +271,7 @@ pub struct SummarizeThread {
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     pub thread_id: String,
-    /// What is in quotation marks are others' words. Untrusted.
+    /// Untrusted. Text in quotation marks is quoted from messages.
     #[redact(fixed = 3)]
     pub summary: String,
     /// Findings that were neither verified nor rejected, oldest first.
@@ -292,7 +298,7 @@ pub struct OpenItem {
 #[serde(rename_all = "snake_case")]
 pub enum Author {
     Host,
-    /// The operator's.
+    /// The command that the operator configured.
     Command,
 }
 

@@ -1,4 +1,4 @@
-//! Schemas of fields whose type says too little.
+//! Schemas of fields whose types alone are not precise enough.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 

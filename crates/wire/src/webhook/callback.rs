@@ -9,12 +9,13 @@ use crate::time::Time;
 
 /// One JSON object of a callback's body; NDJSON has one a line.
 ///
-/// `id` of a message makes it known when it comes again (`spec/webhook.md`, WHK-23); of a tool call it links the result.
+/// The `id` of a message identifies repetitions (`spec/webhook.md`, WHK-23); the `id` of a tool
+/// call links its result.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum CallbackEvent {
-    /// Says something in the channel.
+    /// Posts a message in the channel.
     Message {
         #[redact(fixed = 3)]
         content: String,
@@ -41,9 +42,9 @@ pub enum CallbackEvent {
         message: String,
         code: Option<String>,
     },
-    /// The run begins, lives, or is over.
+    /// The run has started, is alive, or has ended.
     Lifecycle { state: Lifecycle },
-    /// Asks for a callback of the channel that is not for one delivery.
+    /// Requests a callback for the channel that is not bound to one delivery.
     RequestCallback,
 }
 
@@ -51,24 +52,25 @@ pub enum CallbackEvent {
 #[serde(rename_all = "snake_case")]
 pub enum Lifecycle {
     Processing,
-    /// Nothing more comes.
+    /// The run has ended.
     Idle,
 }
 
-/// The answer of a callback.
+/// The response of a callback.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Accepted {
-    /// Events taken in, those among them that were known already.
+    /// Number of accepted events, including duplicates.
     pub accepted: u64,
-    /// Of those, the events that had come before.
+    /// Number of accepted events that were duplicates.
     #[serde(default)]
     pub duplicates: u64,
-    /// What `request_callback` was granted.
+    /// The callback granted for `request_callback`.
     pub callback: Option<StandingCallback>,
 }
 
-/// A callback with which an agent may speak unasked (webhook spec section 7, question 3).
+/// A callback with which an agent can post without being asked (webhook spec section 7, question
+/// 3).
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingCallback {
     #[redact(fixed = 3)]

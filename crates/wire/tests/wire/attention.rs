@@ -1,4 +1,4 @@
-//! The messages of the attention door, as they are written; each reads back as what it was.
+//! The messages of C2A as they are written; each is read back unchanged.
 
 use std::fmt::Debug;
 
@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The JSON of a message, after it has read back as itself.
+/// The JSON of a message, after checking that it is read back unchanged.
 fn written<T: Serialize + DeserializeOwned + PartialEq + Debug>(message: &T) -> Value {
     let json = serde_json::to_string(message).unwrap();
     assert_eq!(&serde_json::from_str::<T>(&json).unwrap(), message, "{json}");
@@ -36,7 +36,7 @@ fn text(text: &str) -> String {
 
 // covers: ATT-19
 #[test]
-fn initialize() {
+fn initialize_keeps_its_shape() {
     let params = InitializeParams {
         session: Some(SessionHello {
             id: Some(text("sess_1")),
@@ -69,7 +69,7 @@ fn initialize() {
 }
 
 #[test]
-fn notifications_and_answers() {
+fn notifications_and_results_keep_their_shape() {
     let cancelled = Cancelled {
         request_id: Id::from("dlv_1.1"),
         event_id: Some(text("evt_1")),
@@ -107,7 +107,7 @@ fn notifications_and_answers() {
 }
 
 #[test]
-fn entries() {
+fn entries_keep_their_shape() {
     let bare = Entry {
         only: Vec::new(),
         event_id: text("evt_1"),
@@ -168,7 +168,7 @@ fn entries() {
 
 // covers: ATT-16
 #[test]
-fn a_misspelt_field_of_a_call_is_refused_and_one_of_a_newer_peer_is_not() {
+fn unknown_fields_are_refused_in_arguments_and_ignored_in_messages() {
     let call = r#"{"eventId":"evt_1","disposition":"failed","notes":"x"}"#;
     assert!(serde_json::from_str::<DispositionParams>(call).is_err());
     let newer = r#"{"conversations":["ch_1"],"because":"mail"}"#;

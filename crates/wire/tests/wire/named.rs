@@ -1,4 +1,4 @@
-//! Every word of core reads back, and an unknown one is an error that lists the known ones.
+//! Every name of core's enums is read back, and an unknown one is an error that lists the known ones.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -14,9 +14,9 @@ use chorus_core::thread::{ThreadKind, ThreadStatus};
 use chorus_wire::named::{Named, NamedEnum};
 
 fn check<E: NamedEnum + Debug + PartialEq>(expected: &str) {
-    let words: Vec<_> = E::VALUES.iter().map(|value| value.name()).collect();
-    assert_eq!(words.join(" "), expected);
-    assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), words.len());
+    let names: Vec<_> = E::VALUES.iter().map(|value| value.name()).collect();
+    assert_eq!(names.join(" "), expected);
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
     for value in E::VALUES {
         let json = serde_json::to_string(&Named(*value)).unwrap();
         assert_eq!(serde_json::from_str::<Named<E>>(&json).unwrap().0, *value);
@@ -28,7 +28,7 @@ fn check<E: NamedEnum + Debug + PartialEq>(expected: &str) {
 
 // covers: ATT-70
 #[test]
-fn every_word_reads_back() {
+fn every_name_is_read_back() {
     check::<Directedness>("to_me to_my_role to_other ambient");
     check::<Policy>("must_respond may_respond ack_only must_not_respond");
     check::<Mode>("immediate buffered notify tool_mailbox digest silent");
@@ -49,7 +49,7 @@ fn every_word_reads_back() {
 }
 
 #[test]
-fn an_unknown_word_is_shown_short_and_escaped_beside_those_that_are() {
+fn the_error_for_an_unknown_name_shortens_it_and_lists_the_known_ones() {
     let forged = format!("\"must\\n{}\"", "x".repeat(4000));
     let error = serde_json::from_str::<Named<Policy>>(&forged).unwrap_err().to_string();
     assert!(error.starts_with(r#"unknown policy "must\nxxx"#), "{error}");

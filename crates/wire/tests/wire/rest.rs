@@ -1,4 +1,4 @@
-//! REST bodies: what is written, and that requests refuse what they do not know.
+//! REST bodies: what is written, and that requests refuse unknown fields.
 
 use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::delivery::Disposition;
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 const AT: Timestamp = Timestamp(1_780_427_400_000);
 
-/// Reads a request as a door does, and again with a field too much.
+/// Reads a request as the transport does, and again with an extra field.
 fn check<T: DeserializeOwned>(request: Value) {
     let read = |value: &Value| serde_json::from_str::<T>(&value.to_string()).map(|_| ());
     read(&request).unwrap_or_else(|e| panic!("{request}: {e}"));
@@ -36,7 +36,7 @@ fn check<T: DeserializeOwned>(request: Value) {
 }
 
 #[test]
-fn requests_are_read_and_refuse_what_they_do_not_know() {
+fn requests_are_read_and_refuse_unknown_fields() {
     check::<NewMember>(json!({"id": "scout", "kind": "agent"}));
     check::<NewMember>(
         json!({"id": "will", "kind": "human", "handle": "w", "display_name": "Will",
@@ -96,7 +96,7 @@ fn wrong_types_are_refused() {
 }
 
 #[test]
-fn a_null_owner_is_another_thing_than_none() {
+fn a_null_owner_differs_from_an_absent_one() {
     let read = |json: &str| serde_json::from_str::<ThreadPatch>(json).unwrap().owner;
     assert_eq!(read("{}"), None);
     assert_eq!(read(r#"{"owner":null}"#), Some(None));
@@ -146,7 +146,7 @@ fn message() -> Message {
 }
 
 #[test]
-fn answers() {
+fn responses_keep_their_shape() {
     let posted = Posted {
         event_id: "evt_1".into(),
         message_id: "msg_1".into(),
@@ -246,7 +246,7 @@ fn answers() {
 }
 
 #[test]
-fn delivery_ids_read_back() {
+fn delivery_ids_are_read_back() {
     assert_eq!(deliveries::read_id(&deliveries::id("evt_1", "scout")), Some(("evt_1", "scout")));
     for bad in ["", "evt_1", ":scout", "evt_1:"] {
         assert_eq!(deliveries::read_id(bad), None, "{bad}");

@@ -1,4 +1,4 @@
-//! Times are written in exactly one form, and read in that form with any number of decimals up to nine.
+//! Times are written in exactly one form, and read in that form with up to nine decimals.
 
 use chorus_core::ids::Timestamp;
 use chorus_wire::time::{format, parse};

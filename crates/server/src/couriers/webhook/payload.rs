@@ -10,7 +10,7 @@ use chorus_wire::attention::channel::ChannelDelivery;
 use chorus_wire::part::Part;
 use chorus_wire::webhook::{
     Attention, Channel, Delivery, Extension, Knock, McpServer, McpServers, Message, Reminder,
-    Reminds, Sender, Thread,
+    ReminderKind, Sender, Thread,
 };
 
 use crate::app::App;
@@ -106,7 +106,7 @@ pub(super) fn encode(
     }));
     if offer.reminds {
         return serde_json::to_vec(&Reminder {
-            kind: Reminds::Reminder,
+            kind: ReminderKind::Reminder,
             channel: place,
             event_id: event.uid.show(Prefix::Event),
             callback: app.callback_url(&callback),
