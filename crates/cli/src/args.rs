@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chorus_wire::words::{Word, unknown};
+use chorus_wire::named::{NamedEnum, unknown};
 use clap::{Parser, Subcommand};
 
 use crate::commands::*;
@@ -131,8 +131,8 @@ pub(crate) enum Command {
 }
 
 /// A word of the protocol, as an argument.
-pub(crate) fn word<W: Word>(text: &str) -> Result<W, String> {
-    W::from_word(text).ok_or_else(|| unknown::<W>(text))
+pub(crate) fn word<E: NamedEnum>(text: &str) -> Result<E, String> {
+    E::from_name(text).ok_or_else(|| unknown::<E>(text))
 }
 
 /// A span of time: `90s`, `15m`, `24h`, `7d`.

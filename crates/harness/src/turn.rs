@@ -293,7 +293,10 @@ fn shows_action(me: &str, turn: &Turn, messages: &[Entry]) -> bool {
     messages.iter().any(|entry| {
         let answers = entry.author.id == me && entry.in_reply_to.as_deref().is_some_and(ours);
         let reacted = ours(&entry.event_id)
-            && entry.reactions.iter().any(|r| ends(r.signal) && r.members.iter().any(|m| m == me));
+            && entry
+                .reactions
+                .iter()
+                .any(|r| ends(r.signal.0) && r.members.iter().any(|m| m == me));
         answers || reacted
     })
 }

@@ -113,7 +113,12 @@ impl Connection {
         note: Option<String>,
         turn: Option<String>,
     ) -> Result<DispositionResult> {
-        let params = DispositionParams { event_id: event_id.to_owned(), disposition, note, turn };
+        let params = DispositionParams {
+            event_id: event_id.to_owned(),
+            disposition: disposition.into(),
+            note,
+            turn,
+        };
         self.request(method::DISPOSITION, &params).await
     }
 

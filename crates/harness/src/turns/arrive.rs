@@ -45,12 +45,12 @@ impl Turns {
     fn take_in(&mut self, mut waiting: Waiting, now: Timestamp, out: &mut Vec<Effect>) {
         waiting.claimed = is_held_claim(&waiting.delivery);
         let delivery = &waiting.delivery;
-        match delivery.attention.policy {
+        match *delivery.attention.policy {
             Policy::MustNotRespond => {
                 out.push(settle(&delivery.event_id, Disposition::Ignored, None));
             }
             Policy::AckOnly => {
-                let thanks = delivery.attention.intent == Some(Intent::Thanks);
+                let thanks = delivery.attention.intent == Some(Intent::Thanks.into());
                 let signal = if thanks { Signal::Agree } else { Signal::Seen };
                 out.push(react(&delivery.event_id, Disposition::Acknowledged, signal));
             }

@@ -60,7 +60,7 @@ impl App {
             0 => return Err(Refusal::invalid("limit is at least 1")),
             n => n.min(LONGEST_PAGE) as usize,
         };
-        let since = query.since.unwrap_or_default();
+        let since = query.since.unwrap_or_default().0;
         let from = match query.after.as_deref() {
             Some(after) => Cursor::read(after)?,
             // Ids begin with their time.
@@ -131,7 +131,7 @@ impl App {
         });
         let heads = Heads {
             workspace_id: self.workspace_id.to_string(),
-            at: self.now(),
+            at: self.now().into(),
             audit: Head { seq: audit.block, hash: hex(audit.hash) },
             conversations: conversations.collect(),
         };

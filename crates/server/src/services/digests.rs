@@ -199,7 +199,7 @@ fn notification(shown: &digests::Digest, visibility: Visibility) -> notification
         digest_id: shown.id.clone(),
         conversation: shown.conversation.clone(),
         title: shown.title.clone(),
-        visibility: Some(visibility),
+        visibility: Some(visibility.into()),
         after_sequence: shown.after_seq,
         through_sequence: shown.through_seq,
         created_at: shown.created_at,

@@ -169,7 +169,7 @@ impl App {
         }
         let new = NewMember {
             id: id.to_owned(),
-            kind: MemberKind::Agent,
+            kind: MemberKind::Agent.into(),
             handle: None,
             display_name,
             owner_id: None,
@@ -239,14 +239,14 @@ impl App {
             host: self.origin(&endpoint.url),
             state: endpoint.state.name().to_owned(),
             breaker: breaker.to_owned(),
-            open_until,
+            open_until: open_until.map(Into::into),
             failures: seen.failures,
             waiting: seen.waiting,
             signed: endpoint.signing.is_some(),
-            added_at: endpoint.added_at,
-            last_taken_at: seen.last_taken_at,
-            last_error: seen.last_error.map(|(at, why)| EndpointError { at, why }),
-            answered_test_at: seen.tried_at,
+            added_at: endpoint.added_at.into(),
+            last_taken_at: seen.last_taken_at.map(Into::into),
+            last_error: seen.last_error.map(|(at, why)| EndpointError { at: at.into(), why }),
+            answered_test_at: seen.tried_at.map(Into::into),
         }
     }
 }

@@ -90,8 +90,8 @@ impl App {
             author,
             only,
             scope: asked.scope.unwrap_or_default(),
-            since: asked.since,
-            until: asked.until,
+            since: asked.since.map(|t| t.0),
+            until: asked.until.map(|t| t.0),
             now: self.now(),
             limit: limit(asked.limit)?,
         };

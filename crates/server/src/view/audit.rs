@@ -26,10 +26,10 @@ pub(crate) fn entry(
     };
     match found {
         Found::Audit(_, record) => AuditEntry {
-            at: record.at,
+            at: record.at.into(),
             by: by(record.by),
             session: session(record.session),
-            role: Some(record.authority),
+            role: Some(record.authority.into()),
             kind: record.act.name().to_owned(),
             conversation: home(record.event),
             seq: record.event.map(|event| event.seq.0).filter(|seq| *seq > 0),
@@ -40,7 +40,7 @@ pub(crate) fn entry(
             took_ms: record.took_ms,
         },
         Found::Log(trace) => AuditEntry {
-            at: trace.at,
+            at: trace.at.into(),
             by: by(trace.by),
             session: session(trace.session),
             role: None,

@@ -31,9 +31,9 @@ pub(crate) fn digest(
         member,
         after_seq: digest.after.0,
         through_seq: digest.through.0,
-        first_at: digest.first_at,
-        created_at: digest.at,
-        policy: part.policy,
+        first_at: digest.first_at.into(),
+        created_at: digest.at.into(),
+        policy: part.policy.into(),
         messages: digest.messages,
         authors: authors.map(|(m, n)| Count { id: id(directory, *m), messages: *n }).collect(),
         threads: threads

@@ -17,13 +17,13 @@ pub(crate) fn hit(directory: &Directory, hit: &search::Hit) -> Hit {
         event_id: event.uid.show(Prefix::Event),
         message_id: message_id(event.uid),
         conversation: hit.conversation.uid.show(Prefix::Conversation),
-        conversation_kind: hit.conversation.kind,
+        conversation_kind: hit.conversation.kind.into(),
         title: hit.conversation.settings.title.to_string(),
         thread_id: hit.shown.thread.map(|t| t.show(Prefix::Thread)),
         seq: event.seq.0,
         author: messages::speaker(directory, &hit.conversation, event).into(),
-        created_at: event.at,
-        edited_at: hit.shown.state.edited_at,
+        created_at: event.at.into(),
+        edited_at: hit.shown.state.edited_at.map(Into::into),
         snippet: hit.snippet.iter().map(piece).collect(),
     }
 }

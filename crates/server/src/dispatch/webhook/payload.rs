@@ -10,7 +10,7 @@ use chorus_wire::attention::channel::ChannelDelivery;
 use chorus_wire::part::Part;
 use chorus_wire::webhook::{
     Attention, Channel, Delivery, Extension, Knock, McpServer, McpServers, Message, Reminder,
-    Reminds, Sender, Thread,
+    ReminderKind, Sender, Thread,
 };
 
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
@@ -106,7 +106,7 @@ pub(super) fn encode(
     }));
     if offer.reminds {
         return serde_json::to_vec(&Reminder {
-            kind: Reminds::Reminder,
+            kind: ReminderKind::Reminder,
             channel: place,
             event_id: event.uid.show(Prefix::Event),
             callback: app.callback_url(&callback),
@@ -114,7 +114,7 @@ pub(super) fn encode(
             chorus: Some(Extension {
                 attempt: offer.attempt,
                 hop: event.hop,
-                created_at: Some(event.at),
+                created_at: Some(event.at.into()),
                 ..Extension::default()
             }),
         })
@@ -138,12 +138,13 @@ pub(super) fn encode(
             hop: event.hop,
             sender: Some(Sender { id: author.id.into_owned(), kind: author.kind }),
             attention: Some(Attention {
-                directedness: decision.directedness,
-                policy: decision.policy,
+                directedness: decision.directedness.into(),
+                policy: decision.policy.into(),
                 intent: attention
-                    .map_or(chorus_core::model::attention::Intent::Statement, |a| a.intent),
-                mode: decision.mode,
-                priority: decision.priority,
+                    .map_or(chorus_core::model::attention::Intent::Statement, |a| a.intent)
+                    .into(),
+                mode: decision.mode.into(),
+                priority: decision.priority.into(),
                 reason: decision.rule.name().to_owned(),
                 deadline_ms: decision.deadline_ms,
             }),
@@ -152,7 +153,7 @@ pub(super) fn encode(
                 sequence: (event.thread_seq > 0).then_some(event.thread_seq),
             }),
             in_reply_to: frames::answers(entry).map(|uid| uid.show(Prefix::Event)),
-            created_at: Some(event.at),
+            created_at: Some(event.at.into()),
             audience: audience.into_iter().map(str::to_owned).collect(),
             audience_more,
             knock: knock.as_ref().map(|k| Knock { pull_with: k.pull_with.clone().into_owned() }),

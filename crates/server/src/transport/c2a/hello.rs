@@ -133,7 +133,7 @@ pub(super) fn answer(
             id: caller.member.id.to_string(),
             handle: caller.member.handle.to_string(),
             display_name: caller.member.display_name.to_string(),
-            kind: caller.member.kind,
+            kind: caller.member.kind.into(),
         },
         workspace: WorkspaceRef { id: app.workspace_id.to_string() },
         glyphs: glyphs.clone(),
