@@ -9,6 +9,7 @@ mod coverage;
 mod documents;
 mod files;
 mod metadata;
+mod modules;
 mod requirements;
 mod sentences;
 mod settings;
@@ -29,6 +30,7 @@ pub(crate) fn run(write: bool) -> Result<(), String> {
     let metadata = metadata::load()?;
     let mut problems = Problems::new();
     problems.extend(arrows::check(&metadata));
+    problems.extend(modules::check(&metadata)?);
     problems.extend(supply::check(&metadata));
     problems.extend(files::check()?);
     problems.extend(words::check()?);
