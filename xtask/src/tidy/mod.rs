@@ -14,6 +14,7 @@ mod requirements;
 mod sentences;
 mod settings;
 mod supply;
+mod width;
 mod words;
 
 pub(crate) use coverage::covering_tests;
@@ -36,6 +37,7 @@ pub(crate) fn run(write: bool) -> Result<(), String> {
     problems.extend(words::check()?);
     problems.extend(coverage::check()?);
     problems.extend(documents::check()?);
+    problems.extend(width::check()?);
     report(&problems)
 }
 
