@@ -166,12 +166,11 @@ impl Crate {
     /// One problem a circle: its files, and a line of source for each of its arrows.
     fn circles(&self, package: &str) -> Problems {
         let (mut problems, mut known) = (Problems::new(), Vec::<BTreeSet<String>>::new());
-        let downward = |from: &Path, to: &Path, _: &Arrow| !from.starts_with(to);
-        let explicit = |_: &Path, _: &Path, arrow: &Arrow| arrow.explicit;
-        let rules: [&dyn Fn(&Path, &Path, &Arrow) -> bool; 2] = [&downward, &explicit];
-        for counts in rules {
-            let arrows: Vec<_> =
-                self.arrows.iter().filter(|((from, to), arrow)| counts(from, to, arrow)).collect();
+        let all = self.arrows.iter();
+        let downward = all.clone().filter(|((from, to), _)| !from.starts_with(to)).collect();
+        let explicit = all.filter(|(_, arrow)| arrow.explicit).collect();
+        for arrows in [downward, explicit] {
+            let arrows: Vec<(&(Path, Path), &Arrow)> = arrows;
             let named: Vec<_> = arrows.iter().map(|((f, t), _)| (shown(f), shown(t))).collect();
             let mut graph = Arrows::new();
             for (from, to) in &named {
