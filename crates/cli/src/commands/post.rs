@@ -7,10 +7,10 @@ use chorus_wire::words::Word;
 use serde::Deserialize;
 
 use super::{Context, asset};
-use crate::args::word;
 use crate::failure::{Failure, Result};
 use crate::lines;
 use crate::lookup;
+use crate::values::word;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

@@ -15,11 +15,12 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::Context;
-use crate::args::span;
 use crate::failure::{Failure, Result};
 use crate::lines;
 use crate::lookup;
-use crate::print::{Shade, short};
+use crate::print::short;
+use crate::printer::Shade;
+use crate::values::span;
 
 /// Events of the past shown unless `--since` says otherwise.
 const LAST: u64 = 10;
