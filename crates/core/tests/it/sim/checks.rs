@@ -8,7 +8,7 @@ use chorus_core::event::{Change, Event};
 use chorus_core::ids::{ConversationKey, Timestamp};
 use chorus_core::limits;
 
-use crate::world::World;
+use super::world::World;
 
 impl World {
     pub(crate) fn check_end(&self) {

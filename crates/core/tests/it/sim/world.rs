@@ -11,8 +11,8 @@ use chorus_core::ids::{MemberKey, SessionKey, Timestamp, Uid};
 use chorus_core::member::{Directory, MemberFields, MemberKind};
 use chorus_core::workspace::{Failure, Workspace};
 
+use super::tempers::{TEMPERS, Temper};
 use crate::log::Log;
-use crate::tempers::{TEMPERS, Temper};
 
 pub(crate) struct World {
     pub ws: Workspace,

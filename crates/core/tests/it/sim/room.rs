@@ -10,7 +10,7 @@ use chorus_core::ids::Seq;
 use chorus_core::packed;
 use chorus_core::room::{Base, Parts, Room};
 
-use crate::world::World;
+use super::world::World;
 
 // covers: ATT-102, FAIL-11
 /// A room made again from what was written equals the one in memory, but for what is soft.

@@ -8,8 +8,8 @@ use chorus_core::event::{EventRef, Message};
 use chorus_core::ids::{MemberKey, Uid};
 use chorus_core::reaction::Signal;
 
-use crate::tempers::Temper;
-use crate::world::World;
+use super::tempers::Temper;
+use super::world::World;
 
 impl World {
     pub(crate) fn somebody_speaks(&mut self) {
