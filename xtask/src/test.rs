@@ -26,7 +26,7 @@ const QUICK: [(&str, Check); 6] = [
 /// What needs the release binary.
 const RELEASE: [(&str, Check); 9] = [
     ("release build", step::build_host),
-    ("README commands", tidy::readme_commands),
+    ("commands shown", tidy::shown_commands),
     ("pages followed", pages::follow),
     ("API against its document", contract::check),
     ("real MCP clients", || if nextest()? { clients::check() } else { Ok(()) }),

@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use chorus_client::Error;
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_wire::code;
 use chorus_wire::error::{Envelope, ErrorBody};
 

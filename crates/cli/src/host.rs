@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use chorus_client::Client;
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_server::config::load::{Loaded, Mistake, Written, load};
 use clap::Args;
 use nix::sys::signal::kill;

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use chorus_core::attention::{Directedness, Policy};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::attention::{Directedness, Policy};
+use chorus_core::model::ids::Timestamp;
 use chorus_wire::rest::attention::{Bounds, Receipt, Told, ToldReceipt, UnknownName, Why};
 use chorus_wire::rest::events::Event;
 use chorus_wire::rest::messages::Message;

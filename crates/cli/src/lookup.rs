@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use chorus_client::Client;
-use chorus_core::conversation::ConversationKind;
-use chorus_core::error::Code;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::error::Code;
 use chorus_wire::rest::channels::Channel;
 use chorus_wire::rest::projects::{ListTasks, Task};
 

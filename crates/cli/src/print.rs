@@ -3,8 +3,8 @@
 //! Invariant: nothing that somebody else wrote reaches the terminal raw; control characters, marks of
 //! direction and letters of no width are shown, not obeyed, in JSON too.
 
-use chorus_core::attention::names::looks::is_unseen;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::text::is_unseen;
 
 /// A text in which all is escaped that is no line of ours; shades are let through where there are any.
 pub(crate) fn harmless(text: &str, shaded: bool) -> String {

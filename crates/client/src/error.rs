@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_wire::code;
 use chorus_wire::error::ErrorBody;
 

@@ -4,46 +4,18 @@
 //! rule is a function from facts to a decision. That is what makes a policy table a table test and a
 //! week of traffic a one-second simulation.
 //!
-//! Reading order: [`ids`] and [`member`] name who there is; [`conversation`], [`thread`] and [`event`]
-//! what is said; [`attention`] decides who is meant and what they owe; [`delivery`] and [`claim`] follow
-//! an obligation to its end; [`room`] holds one conversation's facts, and [`workspace`] runs commands
-//! against rooms.
+//! The modules stand in layers; each uses only those above it.
 
-pub mod ids;
-pub mod member;
-pub mod name;
+pub mod model;
 
-pub mod conversation;
-pub mod event;
-pub mod packed;
-pub mod reaction;
-pub mod thread;
-pub mod turn;
-pub mod work;
+pub mod language;
 
-pub mod asset;
-pub mod search;
+pub mod codec;
+
+pub mod state;
 
 pub mod attention;
 
-pub mod approval;
-pub mod audit;
-pub mod budget;
-pub mod claim;
-pub mod command;
-pub mod delivery;
-pub mod digest;
-pub mod inbox;
-pub mod project;
-pub mod schedule;
-pub mod stimulus;
-pub mod token;
+pub mod commands;
 
-pub mod room;
-pub mod workspace;
-
-mod commands;
-
-pub mod endpoint;
-pub mod error;
-pub mod limits;
+pub mod queries;

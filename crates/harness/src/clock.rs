@@ -1,7 +1,8 @@
 //! The one clock of a harness: wall time at its start, and from there on time that never goes back.
 
-use chorus_core::ids::Timestamp;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use chorus_core::model::ids::Timestamp;
 use tokio::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug)]

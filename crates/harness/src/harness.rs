@@ -13,7 +13,7 @@ use std::time::Duration;
 use chorus_client::backoff;
 use chorus_client::c2a::Connection;
 use chorus_core::attention::compose::Settings;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chorus_client::c2a::{self, Connection, Incoming};
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_wire::attention::initialize::{InitializeParams, Resume, SessionHello};
 use tokio::sync::mpsc;
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chorus_core::limits;
+use chorus_core::model::limits;
 
 use crate::runtime::Runtime;
 

@@ -5,11 +5,11 @@
 
 use chorus_client::Error;
 use chorus_client::c2a::Connection;
-use chorus_core::attention::Directedness;
-use chorus_core::conversation::ConversationKind;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::Directedness;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::tools::{React, SendMessage, SendTarget, Visibility};
 

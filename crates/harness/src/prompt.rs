@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use chorus_core::attention::Policy;
 use chorus_core::attention::framing::{
     self, Event, EventHeader, Knock, PublicTurn, Said, frame_turn,
 };
-use chorus_core::conversation::ConversationKind;
-use chorus_core::inbox::STAND_IN;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::inbox::STAND_IN;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::entry::Entry;
 use chorus_wire::attention::files::AssetShown;
@@ -275,8 +275,8 @@ fn text(parts: &[Part], files: &Files) -> String {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-    use chorus_core::attention::Mode;
-    use chorus_core::ids::Timestamp;
+    use chorus_core::model::attention::Mode;
+    use chorus_core::model::ids::Timestamp;
     use chorus_wire::attention::deliver;
 
     use super::*;

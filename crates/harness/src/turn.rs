@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use chorus_client::Error;
 use chorus_client::c2a::Connection;
-use chorus_core::delivery::Disposition;
-use chorus_core::reaction::Signal;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::entry::Entry;
 use chorus_wire::attention::files::{Assets, ReadAsset};
@@ -300,12 +300,12 @@ fn shows_action(me: &str, turn: &Turn, messages: &[Entry]) -> bool {
 
 /// A knock alone shows no text: its body is for the agent to pull, where it decides to.
 fn shows_context(turn: &Turn) -> bool {
-    use chorus_core::attention::Policy;
+    use chorus_core::model::attention::Policy;
     let owed = |d: &Deliver| d.attention.policy == Policy::MustRespond;
     turn.batch.iter().any(|delivery| !is_knock(delivery) || owed(delivery))
 }
 
-/// Drawn for one turn, so that nobody can have written it before.
+/// CommandSeed for one turn, so that nobody can have written it before.
 fn draw_nonce() -> Result<String, String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(|e| format!("no random bytes for the fence: {e}"))?;
@@ -340,7 +340,7 @@ fn environment(setting: &Setting, turn: &Turn) -> Vec<(&'static str, String)> {
 
 #[cfg(test)]
 mod tests {
-    use chorus_core::error::Code;
+    use chorus_core::model::error::Code;
     use chorus_wire::error::ErrorBody;
 
     use super::*;

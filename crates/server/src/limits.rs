@@ -10,8 +10,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use axum::http::HeaderMap;
-use chorus_core::command::By;
-use chorus_core::ids::{MemberKey, Timestamp};
+use chorus_core::model::caller::By;
+use chorus_core::model::ids::{MemberKey, Timestamp};
 
 use crate::config::limits::Limits as Settings;
 

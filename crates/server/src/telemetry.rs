@@ -5,8 +5,8 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use chorus_core::attention::{Mode, Policy};
-use chorus_core::error::Code;
+use chorus_core::model::attention::{Mode, Policy};
+use chorus_core::model::error::Code;
 use chorus_store::repair::Part;
 use chorus_wire::code;
 use prometheus_client::encoding::EncodeLabelSet;

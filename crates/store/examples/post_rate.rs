@@ -7,16 +7,18 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use chorus_cluster::{Cluster, Durability};
-use chorus_core::command::{Authority, By, Command, Drawn, Outcome, Post};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::error::Refusal;
-use chorus_core::event::{Idempotency, Message};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::commands::{conversations, directory};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::event::{Idempotency, Message};
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::requests::Post;
+use chorus_core::model::seed::CommandSeed;
 use chorus_store::postgres::Address;
 use chorus_store::{Options, Writer, open};
 
@@ -88,7 +90,7 @@ fn post_on(writer: Writer, room: Uid, posts: Arc<AtomicU64>) {
         directedness: None,
         audience: Default::default(),
     };
-    writer.submit(person(), Command::Post(Box::new(post)), drawn(), move |answer| {
+    writer.submit(person(), post, drawn(), move |answer| {
         if answer.is_ok() {
             posts.fetch_add(1, Ordering::Relaxed);
             post_on(again, room, posts);
@@ -104,7 +106,8 @@ fn people_and_rooms(writer: &Writer, channels: usize) -> Result<Vec<Uid>, Refusa
         ("cyd", MemberKind::Agent),
     ] {
         let fields = MemberFields::default();
-        ask(writer, By::host(), Command::AddMember { id: id.into(), kind, fields })?;
+        let add = directory::AddMember { id: id.into(), kind, fields };
+        writer.execute(By::host(), add, drawn())?;
     }
     let mut rooms = Vec::new();
     for n in 0..channels {
@@ -117,21 +120,10 @@ fn people_and_rooms(writer: &Writer, channels: usize) -> Result<Vec<Uid>, Refusa
         };
         let members = [2, 3, 4].map(MemberKey).to_vec();
         let kind = ConversationKind::Channel;
-        let made = ask(writer, person(), Command::CreateConversation { kind, settings, members })?;
-        if let Outcome::Conversation(conversation) = made {
-            rooms.push(conversation.uid);
-        }
+        let make = conversations::CreateConversation { kind, settings, members };
+        rooms.push(writer.execute(person(), make, drawn())?.uid);
     }
     Ok(rooms)
-}
-
-fn ask(writer: &Writer, by: By, command: Command) -> Result<Outcome, Refusal> {
-    let (answer, answered) = mpsc::channel();
-    writer.submit(by, command, drawn(), move |outcome| {
-        // Nobody waits any more when the main thread is gone.
-        let _ = answer.send(outcome);
-    });
-    answered.recv().unwrap_or_else(|_| Err(Refusal::not_found("answer")))
 }
 
 fn person() -> By {
@@ -139,7 +131,7 @@ fn person() -> By {
 }
 
 /// Ids that rise with time, as drawn ones do.
-fn drawn() -> Drawn {
+fn drawn() -> CommandSeed {
     let n = u128::from(NEXT.fetch_add(1, Ordering::Relaxed));
-    Drawn { uid: Uid(n << 40), second: Uid((n << 40) + (1 << 39)), salt: [7; 16] }
+    CommandSeed { uid: Uid(n << 40), second: Uid((n << 40) + (1 << 39)), salt: [7; 16] }
 }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use chorus_core::approval::{Approval, Decided, Source};
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Seq, Timestamp, Uid};
-use chorus_core::packed;
+use chorus_core::codec;
+use chorus_core::model::approval::{Approval, Decided, Source};
+use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Seq, Timestamp, Uid};
 
 use crate::db::{Db, Error, Result, Row, Table};
 use crate::row::uid;
@@ -40,10 +39,10 @@ pub(crate) fn all(db: &dyn Db, workspace: i64) -> Result<Vec<Arc<Approval>>> {
 pub(crate) fn put(db: &dyn Db, workspace: i64, approval: &Approval) -> Result<()> {
     let (source, decided) = (approval.source.as_ref(), approval.decided.as_ref());
     let only = source.and_then(|s| s.only.as_ref());
-    let only = only.map(|o| packed::members(&o.iter().copied().collect()));
+    let only = only.map(|o| codec::members(&o.iter().copied().collect()));
     let room = source.map(|s| s.conversation.0.to_be_bytes());
     let event = source.map(|s| s.event.0.to_be_bytes());
-    let asked = packed::asked(&approval.asked);
+    let asked = codec::asked(&approval.asked);
     db.put(
         &APPROVAL,
         &[
@@ -77,7 +76,7 @@ fn read(row: &dyn Row) -> Result<Approval> {
             conversation: uid(row, 7)?,
             event: uid(row, 8)?,
             only: match row.maybe_blob(9)? {
-                Some(bytes) => Some(packed::read_members(bytes)?.into_iter().collect()),
+                Some(bytes) => Some(codec::read_members(bytes)?.into_iter().collect()),
                 None => None,
             },
         }),
@@ -93,7 +92,7 @@ fn read(row: &dyn Row) -> Result<Approval> {
         None => None,
     };
     let uid = uid(row, 1)?;
-    let asked = packed::read_asked(row.blob(14)?).map_err(|_| {
+    let asked = codec::read_asked(row.blob(14)?).map_err(|_| {
         Error::corrupt(format!("the approval {} cannot be read", uid.show(Prefix::Approval)))
     })?;
     Ok(Approval {

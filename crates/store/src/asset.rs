@@ -5,16 +5,16 @@
 
 use std::sync::Arc;
 
-pub(crate) use chorus_core::asset::PINNED;
-use chorus_core::asset::{Asset, Kept};
-use chorus_core::conversation::Visibility;
-use chorus_core::event::{Change, Event, EventRef, Hash, Message};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
+use chorus_core::codec::Coded;
+pub(crate) use chorus_core::model::asset::PINNED;
+use chorus_core::model::asset::{Asset, Kept};
+use chorus_core::model::conversation::Visibility;
+use chorus_core::model::event::{Change, Event, Hash, Message};
+use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Timestamp, Uid};
 
 use crate::db::{Db, Result, Row, Table};
 use crate::row::{code, uid};
 use crate::{conversation, event};
-use chorus_core::packed::Coded;
 
 pub(crate) static ASSET: Table =
     Table::new("asset", 2, &["workspace", "uid", "hash", "name", "media", "bytes", "member", "at"]);

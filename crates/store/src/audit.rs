@@ -3,11 +3,11 @@
 //! Invariant: a block is written in the transaction of what it tells of, one a batch at most, so that a crash
 //! breaks no chain. A block's hash is over the one before, its number, its time and its entries.
 
-use chorus_core::audit::Record;
-use chorus_core::delivery::Open;
-use chorus_core::event::{EventRef, Hash};
-use chorus_core::ids::{ConversationKey, Prefix, Seq, Timestamp};
-use chorus_core::packed;
+use chorus_core::codec;
+use chorus_core::model::audit::Record;
+use chorus_core::model::delivery::Open;
+use chorus_core::model::event::Hash;
+use chorus_core::model::ids::{ConversationKey, EventRef, Prefix, Seq, Timestamp};
 use sha2::{Digest, Sha256};
 
 use crate::db::{Db, Result, Row, Table};
@@ -55,7 +55,7 @@ pub(crate) fn append(
     at: Timestamp,
     records: &[Record],
 ) -> Result<AuditHead> {
-    let packed = packed::audit(at, records);
+    let packed = codec::audit(at, records);
     let next = head.next(at, &packed);
     let values =
         [workspace.into(), next.block.into(), at.0.into(), (&next.hash).into(), (&*packed).into()];
@@ -163,7 +163,7 @@ pub(crate) fn digest(packed: &[u8]) -> [u8; 16] {
 
 /// Of a receipt that is written.
 pub(crate) fn settled(key: ConversationKey, open: &Open, at: Timestamp) -> Record {
-    Record::settled(at, EventRef { conversation: key, seq: open.seq }, digest(&packed::open(open)))
+    Record::settled(at, EventRef { conversation: key, seq: open.seq }, digest(&codec::open(open)))
 }
 
 /// Walks all blocks and shows each entry; says of each block that is not as it was written what is wrong.
@@ -184,7 +184,7 @@ pub(crate) fn walk(
             wrong(number, "its hash does not follow from the one before it".to_owned());
         }
         head = AuditHead { block: number, hash };
-        match packed::read_audit(at, packed) {
+        match codec::read_audit(at, packed) {
             Ok(records) => records.into_iter().for_each(&mut *each),
             Err(why) => wrong(number, why.to_string()),
         }
@@ -195,5 +195,5 @@ pub(crate) fn walk(
 
 fn block(row: &dyn Row) -> Result<(u64, Timestamp, Vec<Record>)> {
     let at = Timestamp(row.int(2)?);
-    Ok((row.int(1)?, at, packed::read_audit(at, row.blob(4)?)?))
+    Ok((row.int(1)?, at, codec::read_audit(at, row.blob(4)?)?))
 }

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use chorus_core::event::Hash;
-use chorus_core::ids::{ConversationKey, Seq, Timestamp};
-use chorus_core::packed;
-use chorus_core::room::Base;
+use chorus_core::codec;
+use chorus_core::model::base::Base;
+use chorus_core::model::event::Hash;
+use chorus_core::model::ids::{ConversationKey, Seq, Timestamp};
 
 use crate::db::{Db, Error, Result, Table};
 
@@ -16,7 +16,7 @@ pub(crate) static BASE: Table =
     Table::new("base", 2, &["workspace", "conversation", "seq", "hash", "at", "packed"]);
 
 pub(crate) fn put(db: &dyn Db, workspace: i64, key: ConversationKey, base: &Base) -> Result<()> {
-    let packed = packed::base(base);
+    let packed = codec::base(base);
     db.put(
         &BASE,
         &[
@@ -33,7 +33,7 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, key: ConversationKey, base: &Base
 pub(crate) fn get(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Base>> {
     db.get(&BASE, &[workspace.into(), key.0.into()], |row| {
         let (seq, at) = (Seq(row.int(2)?), Timestamp(row.int(4)?));
-        let base = packed::read_base(seq, row.array(3)?, at, row.blob(5)?);
+        let base = codec::read_base(seq, row.array(3)?, at, row.blob(5)?);
         base.map_err(|_| Error::corrupt(format!("the base of conversation {key} cannot be read")))
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 
 /// Says what time it is, in milliseconds since the Unix epoch.
 pub trait Clock: Send + Sync + std::fmt::Debug {

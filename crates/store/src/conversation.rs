@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use chorus_core::conversation::{
+use chorus_core::codec::{self, Coded};
+use chorus_core::model::conversation::{
     Conversation, ConversationKind, Keep, Participation, Settings, Visibility,
 };
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, StreamKey, Timestamp, Uid};
-use chorus_core::packed::{self, Coded};
-use chorus_core::room::Head;
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, StreamKey, Timestamp, Uid};
+use chorus_core::state::room::Head;
 
 use crate::db::{Db, Error, Result, Row, Table};
 use crate::row::{code, uid};
@@ -45,7 +45,7 @@ pub(crate) static ROSTER: Table =
 
 pub(crate) fn put(db: &dyn Db, workspace: i64, conversation: &Conversation) -> Result<()> {
     let settings = &conversation.settings;
-    let later = packed::later_settings(settings);
+    let later = codec::later_settings(settings);
     db.put(
         &CONVERSATION,
         &[
@@ -316,7 +316,7 @@ pub(crate) fn read(row: &dyn Row) -> Result<Conversation> {
         ..Settings::default()
     };
     if let Some(later) = row.maybe_blob(14)? {
-        packed::read_later_settings(later, &mut settings)
+        codec::read_later_settings(later, &mut settings)
             .map_err(|e| Error::corrupt(e.to_string()))?;
     }
     Ok(Conversation {

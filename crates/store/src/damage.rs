@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chorus_core::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
 
 #[derive(Debug, Default)]
 pub(crate) struct Damage {

@@ -9,9 +9,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use chorus_core::command::Unavailable;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::packed::Corrupt;
+use chorus_core::codec::Corrupt;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::state::facts::Unavailable;
 
 use crate::shared::Shared;
 

@@ -3,9 +3,9 @@
 //! Invariant: no text stands here of a stretch in which a message was deleted or erased. It is not written then,
 //! and it goes with the message.
 
-use chorus_core::digest::{Digest, Written};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp};
-use chorus_core::packed;
+use chorus_core::codec;
+use chorus_core::model::digest::{Digest, Written};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, Timestamp};
 
 use crate::db::{Db, Error, Result, Table};
 
@@ -21,7 +21,7 @@ pub(crate) fn put(
     key: ConversationKey,
     digest: &Digest,
 ) -> Result<()> {
-    let bytes = packed::digest(digest);
+    let bytes = codec::digest(digest);
     let (through, at) = (digest.through.0.into(), digest.at.0.into());
     db.put(&DIGEST, &[workspace.into(), key.0.into(), through, at, (&*bytes).into()])
 }
@@ -80,7 +80,7 @@ pub(crate) fn all(
     let sql =
         format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY through", DIGEST.select());
     db.all(&sql, &[workspace.into(), key.0.into()], |row| {
-        let digest = packed::read_digest(row.blob(4)?).ok();
+        let digest = codec::read_digest(row.blob(4)?).ok();
         Ok((Seq(row.int(2)?), Timestamp(row.int(3)?), digest))
     })
 }
@@ -141,7 +141,7 @@ pub(crate) fn of_member(
     let values =
         [member.0.into(), workspace.into(), key.0.into(), before.into(), (limit as u64).into()];
     let mut found = db.all(sql, &values, |row| {
-        let digest = packed::read_digest(row.blob(0)?).map_err(|_| {
+        let digest = codec::read_digest(row.blob(0)?).map_err(|_| {
             Error::corrupt(format!("a digest of conversation {key} cannot be read"))
         })?;
         Ok((digest, row.maybe_text(1)?.map(str::to_owned)))

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use chorus_core::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
-use chorus_core::member::{Directory, Member, Role, Session, Stream};
-use chorus_core::packed::Coded;
+use chorus_core::codec::Coded;
+use chorus_core::model::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
+use chorus_core::model::member::{Member, Role, Session, Stream};
+use chorus_core::state::directory::Directory;
 
 use crate::approval;
 use crate::db::{Db, Error, Result, Row, Table, Value};

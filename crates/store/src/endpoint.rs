@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use chorus_core::endpoint::{Endpoint, Secret};
-use chorus_core::ids::{MemberKey, Timestamp};
-use chorus_core::member::Directory;
-use chorus_core::packed::Coded;
+use chorus_core::codec::Coded;
+use chorus_core::model::endpoint::{Endpoint, Secret};
+use chorus_core::model::ids::{MemberKey, Timestamp};
+use chorus_core::state::directory::Directory;
 
 use crate::db::{Db, Result, Row, Table};
 use crate::row::code;

@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chorus_core::event::{Event, EventRef, Hash, Idempotency};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
-use chorus_core::{limits, packed};
+use chorus_core::codec;
+use chorus_core::model::event::{Event, Hash, Idempotency};
+use chorus_core::model::ids::{
+    ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
+};
+use chorus_core::model::limits;
 
 use crate::db::{Db, Error, Result, Row, Table};
 use crate::row::uid;
@@ -41,8 +44,8 @@ pub(crate) static EVENT: Table = Table::new(
 const PAGE: usize = limits::IDEMPOTENCY_NEWEST;
 
 pub(crate) fn append(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
-    let body = packed::body(&event.change);
-    let told = event.attention.as_deref().map(packed::attention);
+    let body = codec::body(&event.change);
+    let told = event.attention.as_deref().map(codec::attention);
     let idem = event.idempotency.map(join);
     db.insert(
         &EVENT,
@@ -122,7 +125,7 @@ pub(crate) fn erase(db: &dyn Db, workspace: i64, at: EventRef) -> Result<()> {
     let key = [workspace.into(), at.conversation.0.into(), at.seq.0.into()];
     let Some(event) = db.get(&EVENT, &key, read)? else { return Ok(()) };
     let erased = event.erased();
-    let body = packed::body(&erased.change);
+    let body = codec::body(&erased.change);
     let idem = erased.idempotency.map(join);
     let sql = "UPDATE event SET salt = NULL, body = $1, idem = $2
         WHERE workspace = $3 AND conversation = $4 AND seq = $5";
@@ -147,7 +150,7 @@ pub(crate) fn versions(db: &dyn Db, workspace: i64, message: EventRef) -> Result
     let mut found = Vec::new();
     db.query(&sql, &values, &mut |row| {
         let (seq, code) = (Seq(row.int(2)?), row.int(9)?);
-        let change = packed::read_body(code, row.blob(19)?)?;
+        let change = codec::read_body(code, row.blob(19)?)?;
         found.extend(Some(seq).filter(|seq| change.is_version_of(*seq, message.seq)));
         Ok(())
     })?;
@@ -394,8 +397,8 @@ pub(crate) fn read(row: &dyn Row) -> Result<Event> {
         Error::corrupt(format!("{what} of event {seq} in conversation {conversation}"))
     };
     let body = row.maybe_blob(19)?.ok_or_else(|| damaged("the missing body"))?;
-    let change = packed::read_body(row.int(9)?, body).map_err(|_| damaged("the body"))?;
-    let told = row.maybe_blob(14)?.map(packed::read_attention);
+    let change = codec::read_body(row.int(9)?, body).map_err(|_| damaged("the body"))?;
+    let told = row.maybe_blob(14)?.map(codec::read_attention);
     let attention = told.transpose().map_err(|_| damaged("who was told"))?;
     let cause = match (row.maybe_int(11)?, row.maybe_int(12)?) {
         (Some(conversation), Some(seq)) => {

@@ -7,15 +7,18 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chorus_core::approval::Private;
-use chorus_core::asset::Asset;
-use chorus_core::command::{Facts, Mark, Recalled, Seats, Unavailable};
-use chorus_core::conversation::Participation;
-use chorus_core::event::{Event, EventRef, Hash};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
-use chorus_core::limits;
-use chorus_core::member::Directory;
-use chorus_core::room::{Base, Parts, Room, TAIL};
+use chorus_core::model::approval::Private;
+use chorus_core::model::asset::Asset;
+use chorus_core::model::base::Base;
+use chorus_core::model::conversation::Participation;
+use chorus_core::model::event::{Event, Hash};
+use chorus_core::model::ids::{
+    ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
+};
+use chorus_core::model::limits;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::facts::{Facts, Mark, Recalled, Seats, Unavailable};
+use chorus_core::state::room::{Parts, Room, TAIL};
 
 use crate::damage::Damage;
 use crate::db::{Db, Error};

@@ -1,6 +1,6 @@
 //! Who has left a conversation, or a thread of it, without giving up its seat: as replayed from the log.
 
-use chorus_core::ids::{ConversationKey, MemberKey, ThreadKey};
+use chorus_core::model::ids::{ConversationKey, MemberKey, ThreadKey};
 
 use crate::db::{Db, Result, Table};
 

@@ -12,26 +12,25 @@ mod target;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use chorus_core::command::Mark;
-use chorus_core::conversation::{Conversation, Participation};
-use chorus_core::delivery::Open;
-use chorus_core::event::{Change, Event, EventRef};
-use chorus_core::ids::{MemberKey, Seq, ThreadKey, Timestamp};
-use chorus_core::member::Directory;
-use chorus_core::packed;
-use chorus_core::room::{Base, Head, Room};
-use chorus_core::schedule::Schedule;
-use chorus_core::thread::Thread;
+use chorus_core::codec;
+use chorus_core::model::base::Base;
+use chorus_core::model::conversation::{Conversation, Participation};
+use chorus_core::model::delivery::Open;
+use chorus_core::model::event::{Change, Event};
+use chorus_core::model::ids::{EventRef, MemberKey, Seq, ThreadKey, Timestamp};
+use chorus_core::model::schedule::Schedule;
+use chorus_core::model::thread::Thread;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::facts::Mark;
+use chorus_core::state::room::{Head, Room};
 
 use crate::backup::{BackupError, Result};
 use crate::db::{self, Db, Error};
-use crate::newest;
 use crate::sqlite::Folder;
 use crate::{
-    Place, Tenant, asset, base, conversation, directory, event, gone, mark, message, open, project,
-    schedule, schema, thread,
+    Place, Tenant, asset, base, conversation, directory, event, gone, mark, message, newest, open,
+    project, schedule, schema, thread,
 };
-
 use target::Target;
 
 /// Events read at a time, and rows of one commit.
@@ -212,7 +211,7 @@ impl Writing {
 
     pub fn member(
         &mut self,
-        member: chorus_core::member::Member,
+        member: chorus_core::model::member::Member,
     ) -> std::result::Result<(), Refused> {
         if member.key.0 as usize != self.directory.members.len() + 1 {
             return unfit(format!("member {} is out of order", member.key));
@@ -222,7 +221,10 @@ impl Writing {
         self.wrote()
     }
 
-    pub fn role(&mut self, role: chorus_core::member::Role) -> std::result::Result<(), Refused> {
+    pub fn role(
+        &mut self,
+        role: chorus_core::model::member::Role,
+    ) -> std::result::Result<(), Refused> {
         if role.key.0 as usize != self.directory.roles.len() + 1 {
             return unfit(format!("role {} is out of order", role.key));
         }
@@ -234,7 +236,7 @@ impl Writing {
 
     pub fn stream(
         &mut self,
-        stream: chorus_core::member::Stream,
+        stream: chorus_core::model::member::Stream,
     ) -> std::result::Result<(), Refused> {
         if stream.key.0 as usize != self.directory.streams.len() + 1 {
             return unfit(format!("stream {} is out of order", stream.key));
@@ -246,7 +248,7 @@ impl Writing {
 
     pub fn session(
         &mut self,
-        session: chorus_core::member::Session,
+        session: chorus_core::model::member::Session,
     ) -> std::result::Result<(), Refused> {
         self.known(session.member)?;
         directory::put_session(self.db()?, self.tenant.key, &session)?;
@@ -292,7 +294,7 @@ impl Writing {
         }
         let whole = match &event.salt {
             Some(salt) => {
-                Event::content_hash(salt, &packed::body(&event.change)) == event.content_hash
+                Event::content_hash(salt, &codec::body(&event.change)) == event.content_hash
             }
             None => event.change == event.change.blank(),
         };

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use chorus_core::endpoint::Secret;
-use chorus_core::event::Hash;
-use chorus_core::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
-use chorus_core::inbox::{Callback, Inbox, Remote};
-use chorus_core::member::Directory;
-use chorus_core::packed;
+use chorus_core::codec;
+use chorus_core::model::endpoint::Secret;
+use chorus_core::model::event::Hash;
+use chorus_core::model::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
+use chorus_core::model::inbox::{Callback, Inbox, Remote};
+use chorus_core::state::directory::Directory;
 
 use crate::db::{Db, Error, Result, Row, Table};
 use crate::row::uid;
@@ -28,7 +28,7 @@ pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Re
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", INBOX.select());
     let inboxes = db.all(&sql, &[workspace.into()], |row| {
         let of = uid(row, 1)?;
-        let inbox = packed::read_inbox(row.blob(2)?).ok().filter(|i| i.uid == of);
+        let inbox = codec::read_inbox(row.blob(2)?).ok().filter(|i| i.uid == of);
         inbox.ok_or_else(|| Error::corrupt(format!("{} cannot be read", of.show(Prefix::Inbox))))
     })?;
     for inbox in inboxes {
@@ -42,13 +42,13 @@ pub(crate) fn each(db: &dyn Db, workspace: i64) -> Result<Vec<(Uid, Option<Inbox
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", INBOX.select());
     db.all(&sql, &[workspace.into()], |row| {
         let of = uid(row, 1)?;
-        let inbox = row.blob(2).ok().and_then(|bytes| packed::read_inbox(bytes).ok());
+        let inbox = row.blob(2).ok().and_then(|bytes| codec::read_inbox(bytes).ok());
         Ok((of, inbox.filter(|inbox| inbox.uid == of)))
     })
 }
 
 pub(crate) fn put(db: &dyn Db, workspace: i64, inbox: &Inbox) -> Result<()> {
-    let bytes = packed::inbox(inbox);
+    let bytes = codec::inbox(inbox);
     db.put(&INBOX, &[workspace.into(), (&inbox.uid.0.to_be_bytes()).into(), (&*bytes).into()])
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn put_remote(
     key: ConversationKey,
     remote: &Remote,
 ) -> Result<()> {
-    let bytes = packed::remote(remote);
+    let bytes = codec::remote(remote);
     let inbox = remote.inbox.0.to_be_bytes();
     db.put(
         &REMOTE,
@@ -158,7 +158,7 @@ pub(crate) fn each_remote(
     let sql = format!("{} WHERE workspace = $1 ORDER BY conversation", REMOTE.select());
     db.all(&sql, &[workspace.into()], |row| {
         let (key, of, channel) = (ConversationKey(row.int(1)?), uid(row, 2)?, row.array(3)?);
-        let read = row.blob(5).ok().and_then(|bytes| packed::read_remote(bytes).ok());
+        let read = row.blob(5).ok().and_then(|bytes| codec::read_remote(bytes).ok());
         let remote = read.map(|(said, sent, sender)| Remote {
             said,
             sent,
@@ -239,7 +239,7 @@ pub(crate) fn stray_callbacks(db: &dyn Db, workspace: i64) -> Result<usize> {
 fn read(row: &dyn Row) -> Result<(ConversationKey, Remote)> {
     let key = ConversationKey(row.int(1)?);
     let unread = || Error::corrupt(format!("the channel of conversation {key} cannot be read"));
-    let (said, sent, sender) = packed::read_remote(row.blob(5)?).map_err(|_| unread())?;
+    let (said, sent, sender) = codec::read_remote(row.blob(5)?).map_err(|_| unread())?;
     let remote = Remote { said, sent, sender, ..Remote::new(uid(row, 2)?, row.array(3)?) };
     if remote.owes() == row.flag(4)? { Ok((key, remote)) } else { Err(unread()) }
 }

@@ -1,9 +1,8 @@
 //! What became of messages after they were posted. A message as it was posted has no row.
 
-use chorus_core::command::MessageState;
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, Seq, Timestamp};
-use chorus_core::packed;
+use chorus_core::codec;
+use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
+use chorus_core::state::facts::MessageState;
 
 use crate::db::{Db, Result, Row, Table};
 
@@ -19,7 +18,7 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, at: EventRef, state: &MessageStat
     if state.is_plain() {
         return db.remove(&MESSAGE, &[workspace.into(), key, seq]);
     }
-    let reactions = packed::reactions(&state.reactions);
+    let reactions = codec::reactions(&state.reactions);
     db.put(
         &MESSAGE,
         &[
@@ -52,7 +51,7 @@ pub(crate) fn all(
 
 /// Reads the four columns behind the key, which begin at `from`; a missing row is a plain message.
 pub(crate) fn read(row: &dyn Row, from: usize) -> Result<MessageState> {
-    let reactions = row.maybe_blob(from + 3)?.map(packed::read_reactions).transpose()?;
+    let reactions = row.maybe_blob(from + 3)?.map(codec::read_reactions).transpose()?;
     Ok(MessageState {
         latest: row.maybe_int(from)?.map(Seq),
         edited_at: row.maybe_int(from + 1)?.map(Timestamp),

@@ -17,8 +17,8 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use chorus_core::audit::Record;
-use chorus_core::ids::{Timestamp, Uid};
+use chorus_core::model::audit::Record;
+use chorus_core::model::ids::{Timestamp, Uid};
 use sha2::{Digest, Sha256};
 
 use crate::db::{Db, Error, Result};

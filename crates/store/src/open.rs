@@ -5,11 +5,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use chorus_core::delivery::Open;
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, Seq};
-use chorus_core::packed;
-use chorus_core::room::Standing;
+use chorus_core::codec;
+use chorus_core::model::delivery::Open;
+use chorus_core::model::ids::{ConversationKey, EventRef, Seq};
+use chorus_core::state::room::Standing;
 
 use crate::db::{Db, Error, Result, Row, Table};
 
@@ -25,7 +24,7 @@ pub(crate) fn put_pending(
     key: ConversationKey,
     open: &Open,
 ) -> Result<()> {
-    let bytes = packed::open(open);
+    let bytes = codec::open(open);
     db.put(
         &PENDING,
         &[
@@ -46,7 +45,7 @@ pub(crate) fn put_receipt(
     key: ConversationKey,
     open: &Open,
 ) -> Result<()> {
-    let bytes = packed::open(open);
+    let bytes = codec::open(open);
     let (room, seq) = (key.0.into(), open.seq.0.into());
     db.put(&RECEIPT, &[workspace.into(), room, seq, dead(open).into(), (&*bytes).into()])?;
     if open.stored {
@@ -97,7 +96,7 @@ fn each_row(
     let sql = format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY seq", table.select());
     db.all(&sql, &[workspace.into(), key.0.into()], |row| {
         let packed = row.blob(table.columns.len() - 1)?;
-        Ok((Seq(row.int(2)?), packed::read_open(packed).ok()))
+        Ok((Seq(row.int(2)?), codec::read_open(packed).ok()))
     })
 }
 
@@ -200,7 +199,7 @@ fn of(table: &Table, row: &dyn Row) -> Result<(ConversationKey, Open)> {
 
 fn read(conversation: u64, seq: u64, packed: &[u8]) -> Result<(ConversationKey, Open)> {
     let (conversation, seq) = (ConversationKey(conversation), Seq(seq));
-    let open = packed::read_open(packed)?;
+    let open = codec::read_open(packed)?;
     if open.seq != seq {
         let what = format!("the row of event {seq} in conversation {conversation} is another's");
         return Err(Error::corrupt(what));

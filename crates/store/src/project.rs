@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use chorus_core::ids::{Prefix, Uid};
-use chorus_core::member::Directory;
-use chorus_core::packed;
-use chorus_core::project::{Project, Task};
+use chorus_core::codec;
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::project::{Project, Task};
+use chorus_core::state::directory::Directory;
 
 use crate::db::{Db, Error, Result, Table};
 use crate::row::uid;
@@ -21,13 +21,13 @@ pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Re
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", PROJECT.select());
     let projects = db.all(&sql, &[workspace.into()], |row| {
         let of = uid(row, 1)?;
-        let project = packed::read_project(row.blob(2)?).ok().filter(|p| p.uid == of);
+        let project = codec::read_project(row.blob(2)?).ok().filter(|p| p.uid == of);
         project.ok_or_else(|| unread(Prefix::Project, of))
     })?;
     let sql = format!("{} WHERE workspace = $1 ORDER BY project, uid", TASK.select());
     let tasks = db.all(&sql, &[workspace.into()], |row| {
         let of = uid(row, 2)?;
-        let task = packed::read_task(row.blob(3)?).ok().filter(|t| t.uid == of);
+        let task = codec::read_task(row.blob(3)?).ok().filter(|t| t.uid == of);
         Ok((uid(row, 1)?, task.ok_or_else(|| unread(Prefix::Task, of))?))
     })?;
     let mut tasks = tasks.into_iter().peekable();
@@ -48,7 +48,7 @@ pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Re
 }
 
 pub(crate) fn put(db: &dyn Db, workspace: i64, project: &Project) -> Result<()> {
-    let bytes = packed::project(project);
+    let bytes = codec::project(project);
     db.put(&PROJECT, &[workspace.into(), (&project.uid.0.to_be_bytes()).into(), (&*bytes).into()])
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn remove(db: &dyn Db, workspace: i64, project: Uid) -> Result<()> {
 
 pub(crate) fn put_task(db: &dyn Db, workspace: i64, project: Uid, task: &Task) -> Result<()> {
     let (project, uid) = (project.0.to_be_bytes(), task.uid.0.to_be_bytes());
-    let bytes = packed::task(task);
+    let bytes = codec::task(task);
     db.put(&TASK, &[workspace.into(), (&project).into(), (&uid).into(), (&*bytes).into()])
 }
 

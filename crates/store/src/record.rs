@@ -5,9 +5,9 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use chorus_core::event::{Change, EventRef};
-use chorus_core::ids::Uid;
-use chorus_core::workspace::{Changes, RoomChanges, Workspace};
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::{EventRef, Uid};
+use chorus_core::state::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
 use crate::{

@@ -1,7 +1,7 @@
 //! Columns that stand for a core type: a uid in sixteen bytes, an enum by its code.
 
-use chorus_core::ids::Uid;
-use chorus_core::packed::Coded;
+use chorus_core::codec::Coded;
+use chorus_core::model::ids::Uid;
 
 use crate::db::{Error, Result, Row};
 

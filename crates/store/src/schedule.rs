@@ -2,9 +2,9 @@
 //!
 //! Invariant: a row's `due` is the next time of the schedule packed in it, and 0 when it has none.
 
-use chorus_core::ids::{ConversationKey, Prefix, Uid};
-use chorus_core::packed;
-use chorus_core::schedule::Schedule;
+use chorus_core::codec;
+use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::model::schedule::Schedule;
 
 use crate::db::{Db, Error, Result, Row, Table};
 use crate::row::uid;
@@ -18,7 +18,7 @@ pub(crate) fn put(
     key: ConversationKey,
     schedule: &Schedule,
 ) -> Result<()> {
-    let bytes = packed::schedule(schedule);
+    let bytes = codec::schedule(schedule);
     let uid = schedule.uid.0.to_be_bytes();
     let due = schedule.next_at.map_or(0, |at| at.0);
     db.put(
@@ -39,7 +39,7 @@ pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<V
 }
 
 fn read(row: &dyn Row) -> Result<Schedule> {
-    let schedule = packed::read_schedule(row.blob(4)?);
+    let schedule = codec::read_schedule(row.blob(4)?);
     let (uid, due) = (uid(row, 2)?, row.int(3)?);
     schedule
         .ok()

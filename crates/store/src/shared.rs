@@ -7,9 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chorus_core::ids::{ConversationKey, Seq, SessionKey};
-use chorus_core::member::{Directory, Session};
-use chorus_core::workspace::RoomChanges;
+use chorus_core::model::ids::{ConversationKey, Seq, SessionKey};
+use chorus_core::model::member::Session;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::workspace::RoomChanges;
 
 use crate::audit::AuditHead;
 use crate::db::{Db, Error, Result, Table};

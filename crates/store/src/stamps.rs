@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use chorus_core::ids::ConversationKey;
+use chorus_core::model::ids::ConversationKey;
 
 const COUNTERS: usize = 4_096;
 

@@ -2,9 +2,9 @@
 //!
 //! Invariant: a row's state is that of the stimulus packed in it; at most one of a queue is claimed at a time.
 
-use chorus_core::ids::{ConversationKey, Prefix, Uid};
-use chorus_core::packed::{self, Coded};
-use chorus_core::stimulus::{Stimulus, StimulusState};
+use chorus_core::codec::{self, Coded};
+use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::model::stimulus::{Stimulus, StimulusState};
 
 use crate::db::{Db, Error, Result, Row, Table};
 use crate::row::uid;
@@ -18,7 +18,7 @@ pub(crate) fn put(
     key: ConversationKey,
     stimulus: &Stimulus,
 ) -> Result<()> {
-    let bytes = packed::stimulus(stimulus);
+    let bytes = codec::stimulus(stimulus);
     let uid = stimulus.uid.0.to_be_bytes();
     let state = stimulus.state.code().into();
     db.put(&STIMULUS, &[workspace.into(), key.0.into(), (&uid).into(), state, (&*bytes).into()])
@@ -46,12 +46,12 @@ pub(crate) fn rows(
         format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY uid", STIMULUS.select());
     db.all(&sql, &[workspace.into(), key.0.into()], |row| {
         let state = StimulusState::from_code(row.int(3)?);
-        Ok((uid(row, 2)?, state, packed::read_stimulus(row.blob(4)?).ok()))
+        Ok((uid(row, 2)?, state, codec::read_stimulus(row.blob(4)?).ok()))
     })
 }
 
 fn read(row: &dyn Row) -> Result<Stimulus> {
-    let stimulus = packed::read_stimulus(row.blob(4)?);
+    let stimulus = codec::read_stimulus(row.blob(4)?);
     let uid = uid(row, 2)?;
     let state = StimulusState::from_code(row.int(3)?);
     stimulus

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::approval::Rules;
-use chorus_core::attention::flow;
-use chorus_core::budget::Budgets;
-use chorus_core::conversation::Keep;
-use chorus_core::ids::{ConversationKey, Uid};
-use chorus_core::member::Directory;
-use chorus_core::workspace::Workspace;
+use chorus_core::model::approval::Rules;
+use chorus_core::model::budget::Budgets;
+use chorus_core::model::conversation::Keep;
+use chorus_core::model::flow;
+use chorus_core::model::ids::{ConversationKey, Uid};
+use chorus_core::state::directory::Directory;
+use chorus_core::state::workspace::Workspace;
 
 use crate::clock::{Clock, SystemClock};
 use crate::damage::Damage;
@@ -86,10 +86,10 @@ impl Options {
             workspace,
             name: "default".to_owned(),
             budgets: Budgets::default(),
-            digests: Some(chorus_core::limits::DIGEST_MS),
+            digests: Some(chorus_core::model::limits::DIGEST_MS),
             approvals: Rules::default(),
             flow: flow::Settings::default(),
-            deferral: chorus_core::limits::DEFERRAL_MS,
+            deferral: chorus_core::model::limits::DEFERRAL_MS,
             keep: Keep::default(),
             clock: Arc::new(SystemClock),
             vfs: None,
@@ -360,7 +360,7 @@ fn revive(
     tenant: &Tenant,
     directory: Directory,
     options: &Options,
-    now: chorus_core::ids::Timestamp,
+    now: chorus_core::model::ids::Timestamp,
 ) -> Result<(Workspace, BTreeSet<ConversationKey>), Error> {
     let last = conversation::last_key(db, tenant.key)?;
     let workspace = Workspace::new(directory, last);

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
-use chorus_core::packed::{self, Coded};
-use chorus_core::thread::Thread;
+use chorus_core::codec::{self, Coded};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use chorus_core::model::thread::Thread;
 
 use crate::db::{Db, Result, Row, Table};
 use crate::row::{code, uid};
@@ -37,8 +37,8 @@ pub(crate) fn put(
     key: ConversationKey,
     thread: &Thread,
 ) -> Result<()> {
-    let participants = packed::members(&thread.participants);
-    let work = packed::work(&thread.work);
+    let participants = codec::members(&thread.participants);
+    let work = codec::work(&thread.work);
     db.put(
         &THREAD,
         &[
@@ -133,10 +133,10 @@ fn read(row: &dyn Row) -> Result<Thread> {
         status: code(row, 7)?,
         owner: row.maybe_int(8)?.map(MemberKey),
         last_seq: row.int(9)?,
-        participants: packed::read_members(row.blob(10)?)?,
+        participants: codec::read_members(row.blob(10)?)?,
         created_at: Timestamp(row.int(11)?),
         updated_at: Timestamp(row.int(12)?),
         unattended: row.int(13)?,
-        work: Arc::new(packed::read_work(row.maybe_blob(14)?.unwrap_or_default())?),
+        work: Arc::new(codec::read_work(row.maybe_blob(14)?.unwrap_or_default())?),
     })
 }

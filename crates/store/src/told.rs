@@ -1,9 +1,9 @@
 //! What agents have taken up in private, while it counts.
 
-use chorus_core::approval::Private;
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp};
-use chorus_core::{limits, packed};
+use chorus_core::codec;
+use chorus_core::model::approval::Private;
+use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, Timestamp};
+use chorus_core::model::limits;
 
 use crate::db::{Db, Result, Row, Table};
 
@@ -14,7 +14,7 @@ pub(crate) static TOLD: Table = Table::new(
 );
 
 pub(crate) fn put(db: &dyn Db, workspace: i64, told: &Private) -> Result<()> {
-    let only = told.only.as_ref().map(|o| packed::members(&o.iter().copied().collect()));
+    let only = told.only.as_ref().map(|o| codec::members(&o.iter().copied().collect()));
     db.put(
         &TOLD,
         &[
@@ -61,7 +61,7 @@ fn read(row: &dyn Row) -> Result<Private> {
         session: (session > 0).then_some(SessionKey(session)),
         at: EventRef { conversation: ConversationKey(row.int(3)?), seq: Seq(row.int(5)?) },
         only: match row.maybe_blob(7)? {
-            Some(bytes) => Some(packed::read_members(bytes)?.into_iter().collect()),
+            Some(bytes) => Some(codec::read_members(bytes)?.into_iter().collect()),
             None => None,
         },
         when: Timestamp(row.int(6)?),

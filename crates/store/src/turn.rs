@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use chorus_core::ids::{ConversationKey, Seq};
-use chorus_core::packed;
-use chorus_core::turn::Turn;
+use chorus_core::codec;
+use chorus_core::model::ids::{ConversationKey, Seq};
+use chorus_core::model::turn::Turn;
 
 use crate::db::{Db, Error, Result, Table};
 
@@ -22,7 +22,7 @@ pub(crate) fn put(
     let (room, subject) = (key.0.into(), subject.0.into());
     match turn {
         Some(turn) => {
-            let bytes = packed::turn(turn);
+            let bytes = codec::turn(turn);
             db.put(&TURN, &[workspace.into(), room, subject, (&*bytes).into()])
         }
         None => db.remove(&TURN, &[workspace.into(), room, subject]),
@@ -32,7 +32,7 @@ pub(crate) fn put(
 pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<(Seq, Turn)>> {
     let sql = format!("{} WHERE workspace = $1 AND conversation = $2", TURN.select());
     db.all(&sql, &[workspace.into(), key.0.into()], |row| {
-        let turn = packed::read_turn(row.blob(3)?).map_err(|e| Error::corrupt(e.to_string()))?;
+        let turn = codec::read_turn(row.blob(3)?).map_err(|e| Error::corrupt(e.to_string()))?;
         Ok((Seq(row.int(2)?), turn))
     })
 }
@@ -47,7 +47,7 @@ pub(crate) fn some(
         WHERE workspace = $1 AND conversation = $2 AND subject = $3";
     let mut found = HashMap::new();
     db.query_each(sql, workspace, subjects, &mut |row| {
-        let turn = packed::read_turn(row.blob(2)?).map_err(|e| Error::corrupt(e.to_string()))?;
+        let turn = codec::read_turn(row.blob(2)?).map_err(|e| Error::corrupt(e.to_string()))?;
         found.insert((ConversationKey(row.int(0)?), Seq(row.int(1)?)), turn);
         Ok(())
     })?;
@@ -62,6 +62,6 @@ pub(crate) fn subjects(
 ) -> Result<Vec<(Seq, bool)>> {
     let sql = format!("{} WHERE workspace = $1 AND conversation = $2", TURN.select());
     db.all(&sql, &[workspace.into(), key.0.into()], |row| {
-        Ok((Seq(row.int(2)?), packed::read_turn(row.blob(3)?).is_ok()))
+        Ok((Seq(row.int(2)?), codec::read_turn(row.blob(3)?).is_ok()))
     })
 }

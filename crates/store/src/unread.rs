@@ -6,11 +6,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use chorus_core::attention::Directedness;
-use chorus_core::command::Mark;
-use chorus_core::conversation::Conversation;
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp};
-use chorus_core::packed;
+use chorus_core::codec;
+use chorus_core::model::attention::Directedness;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp};
+use chorus_core::state::facts::Mark;
 
 use crate::conversation::{self, CONVERSATION};
 use crate::db::{Db, Result};
@@ -122,7 +122,7 @@ fn counts(
     });
     let mut counts: HashMap<ConversationKey, (u32, u32)> = HashMap::new();
     db.query(sql, &[workspace.into(), member.0.into()], &mut |row| {
-        let told = row.maybe_blob(1)?.map(packed::read_attention).transpose()?;
+        let told = row.maybe_blob(1)?.map(codec::read_attention).transpose()?;
         if told.as_ref().is_some_and(|told| !told.is_shown_to(member)) {
             return Ok(());
         }

@@ -4,8 +4,8 @@
 //! its content the one that was hashed, and the end where the head says. What is found is noted ([`crate::damage`]). The
 //! doctor looks at far more; this is what a conversation needs that is written to.
 
-use chorus_core::event::{Event, Hash};
-use chorus_core::ids::{ConversationKey, Seq};
+use chorus_core::model::event::{Event, Hash};
+use chorus_core::model::ids::{ConversationKey, Seq};
 
 use crate::db::{Db, Error, Result};
 use crate::reader::Readers;

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::limits;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::limits;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Number;

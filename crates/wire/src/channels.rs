@@ -1,10 +1,10 @@
 //! The channels protocol: the arguments of its tools and what they give (`spec/channels.md`, "Runs"). Everything is
 //! snake_case, as the protocol has it.
 
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
-use chorus_core::reaction::Signal;
-use chorus_core::stimulus::StimulusKind;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::stimulus::StimulusKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,6 +1,6 @@
-//! The error envelope of every door: `{"error":{"code","message","request_id"}}` (threads spec section 8).
+//! The error envelope of every transport: `{"error":{"code","message","request_id"}}` (threads spec section 8).
 
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

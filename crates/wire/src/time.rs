@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 const DAY_MS: i64 = 86_400_000;

@@ -1,8 +1,8 @@
 //! JSON that a request brings: JSON-RPC frames, callback events and deliveries, the content of a message.
 
-use chorus_core::event::Message;
-use chorus_core::ids::{Prefix, Uid};
-use chorus_core::limits::{METADATA_BYTES, TEXT_BYTES};
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::limits::{METADATA_BYTES, TEXT_BYTES};
 use chorus_wire::attention::tools::{CallParams, ListEvents, SendMessage};
 use chorus_wire::canonical::canonical_json;
 use chorus_wire::jsonrpc::{Incoming, Notification, ParseError, Request, Response, params};

@@ -1,8 +1,8 @@
 //! What is packed in the database and in the lines of an export.
 
-use chorus_core::conversation::Settings;
-use chorus_core::ids::{Seq, Timestamp};
-use chorus_core::packed::{self as core, Corrupt};
+use chorus_core::codec::{self as core, Corrupt};
+use chorus_core::model::conversation::Settings;
+use chorus_core::model::ids::{Seq, Timestamp};
 
 /// The first byte says what is packed. What is read is the same once it was packed again.
 pub fn packed(data: &[u8]) {

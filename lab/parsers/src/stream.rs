@@ -1,6 +1,6 @@
 //! The values of a callback's body, as they come.
 
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_server::parsers::callback_body;
 
 /// However a body is cut into pieces on its way, the same comes out of it. The first byte says how large the pieces are.

@@ -1,11 +1,12 @@
 //! Texts that people write: cron expressions, searches, messages.
 
 use chorus_core::attention::framing::{EventHeader, frame};
-use chorus_core::attention::{Directedness, Policy, Priority, intent};
-use chorus_core::ids::Timestamp;
-use chorus_core::limits::{CRON_BYTES, QUERY_BYTES, QUERY_TERMS};
-use chorus_core::schedule::cron::Cron;
-use chorus_core::search::{Query, score, snippet, words};
+use chorus_core::language::intent;
+use chorus_core::language::search::{Query, score, snippet, words};
+use chorus_core::model::attention::{Directedness, Policy, Priority};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::limits::{CRON_BYTES, QUERY_BYTES, QUERY_TERMS};
+use chorus_core::model::schedule::cron::Cron;
 
 /// Three lines: an expression, a time zone, and milliseconds. The next time is after now, and no time lies between.
 pub fn cron(data: &[u8]) {

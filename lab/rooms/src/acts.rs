@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use chorus_core::attention::Intent;
+use chorus_core::model::attention::Intent;
 
 use crate::lines::{Labelled, Set};
 use crate::replay::Decided;

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use chorus_core::attention::compose;
-use chorus_core::attention::flow::Settings;
+use chorus_core::model::flow::Settings;
 
 use crate::fit;
 use crate::lines::{Chat, Set};

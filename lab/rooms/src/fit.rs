@@ -5,8 +5,8 @@
 //! of what later lines are read against, so the rooms are replayed with the weights found, a few times; at first names
 //! alone are heard, so that nothing of the weights there are comes into those that are found.
 
-use chorus_core::attention::flow::weights::{SIGNS, Sign};
-use chorus_core::attention::flow::{Clues, Settings};
+use chorus_core::model::flow::weights::{SIGNS, Sign};
+use chorus_core::model::flow::{Clues, Settings};
 
 use crate::lines::{Chat, Set};
 use crate::replay::{Replay, key};

@@ -26,10 +26,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bounds::Crossed;
 use chorus_core::attention::compose;
-use chorus_core::attention::flow::{self, Clue, Clues, Settings};
+use chorus_core::model::flow::{self, Clue, Clues, Settings};
 use clap::Parser;
+
+use bounds::Crossed;
 use lines::{Chat, Set};
 use replay::{Cost, Decided, Replay};
 use report::Report;

@@ -8,8 +8,8 @@
 //! here say what they have to say after [`RUN_MS`]. `merge.window_f1` is the window alone, without joining.
 
 use chorus_core::attention::compose::{Compose, Fragment};
-use chorus_core::ids::{Timestamp, Uid};
-use chorus_core::limits::RUN_JOINS;
+use chorus_core::model::ids::{Timestamp, Uid};
+use chorus_core::model::limits::RUN_JOINS;
 
 use crate::lines::Chat;
 use crate::report::{Report, share};

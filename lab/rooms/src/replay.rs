@@ -10,17 +10,19 @@ use std::time::Instant;
 
 use chorus_core::attention::directedness::{self, People, Said};
 use chorus_core::attention::flow::{self, Saying, Weighed};
-use chorus_core::attention::intent::asks_question;
-use chorus_core::attention::names::{Target, mentions};
-use chorus_core::attention::{Attention, Decision, Directedness, Policy};
-use chorus_core::conversation::{
+use chorus_core::language::intent::asks_question;
+use chorus_core::language::names::{Target, mentions};
+use chorus_core::model::attention::{Attention, Decision, Directedness, Policy};
+use chorus_core::model::conversation::{
     Conversation, ConversationKind, Participation, Settings, Visibility,
 };
-use chorus_core::event::{Change, Message};
-use chorus_core::ids::{ConversationKey, MemberKey, Timestamp, Uid};
-use chorus_core::member::{Directory, Member, MemberFields, MemberKind};
-use chorus_core::room::Room;
-use chorus_core::room::apply::Draft;
+use chorus_core::model::event::{Change, Message};
+use chorus_core::model::flow::Settings as FlowSettings;
+use chorus_core::model::ids::{ConversationKey, MemberKey, Timestamp, Uid};
+use chorus_core::model::member::{Member, MemberFields, MemberKind};
+use chorus_core::state::directory::Directory;
+use chorus_core::state::room::Room;
+use chorus_core::state::room::apply::Draft;
 
 use crate::lines::Heard;
 
@@ -48,7 +50,7 @@ pub(crate) struct Replay {
     speakers: Vec<Arc<Member>>,
     granted: HashMap<MemberKey, Timestamp>,
     running: HashMap<MemberKey, usize>,
-    flow: flow::Settings,
+    flow: FlowSettings,
 }
 
 /// Every decision is timed so often.
@@ -65,7 +67,7 @@ impl Replay {
         authors: &[String],
         agents: &BTreeSet<usize>,
         silent: usize,
-        flow: flow::Settings,
+        flow: FlowSettings,
     ) -> Result<Self, String> {
         let mut directory = Directory::default();
         let mut speakers = Vec::new();

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::attention::{Directedness, Mode, compose};
+use chorus_core::attention::compose;
+use chorus_core::model::attention::{Directedness, Mode};
 
 use crate::lines::Chat;
 use crate::replay::Decided;

@@ -1,19 +1,17 @@
 use std::collections::BTreeSet;
 
-use chorus_core::attention::Attention;
-use chorus_core::limits;
-
 use chorus_core::attention::compose;
-use chorus_core::attention::flow::Settings;
-use chorus_core::packed;
+use chorus_core::codec;
+use chorus_core::model::attention::Attention;
+use chorus_core::model::flow::Settings;
+use chorus_core::model::limits;
 use serde_json::Value;
 
 use crate::lines::{Chat, Heard, parse};
-use crate::merge;
-use crate::pseudo;
 use crate::replay::Replay;
 use crate::report::Report;
 use crate::score::{Played, score, score_pseudo};
+use crate::{merge, pseudo};
 
 /// A room in the format, with every annotation there is; the last ones are wrong on purpose.
 const ROOM: &str = r#"
@@ -47,7 +45,7 @@ fn decisions(chat: &Chat) -> Vec<Option<Vec<u8>>> {
     let agents: BTreeSet<usize> = chat.most_active(2).into_iter().collect();
     let played =
         Replay::new(&chat.authors, &agents, 0, Settings::default()).unwrap().play(&chat.heard);
-    played.iter().map(|d| d.as_ref().map(|d| packed::attention(&d.attention))).collect()
+    played.iter().map(|d| d.as_ref().map(|d| codec::attention(&d.attention))).collect()
 }
 
 #[test]
@@ -295,7 +293,7 @@ fn any_text_at_any_time_is_decided_with_a_trace_in_bounded_memory() {
             let names = attention.told.iter().all(|told| !told.decision.rule.name().is_empty());
             assert!(names, "{begins:?}");
             assert!(attention.meant.is_none_or(|m| m.confidence <= 100), "{begins:?}");
-            assert!(!packed::attention(&attention).is_empty());
+            assert!(!codec::attention(&attention).is_empty());
             let bound = ROOM_FOR + 12 * text.len() as u64;
             assert!(bytes <= bound, "{begins:?} at {at}: {bytes} bytes of {bound}");
         }

@@ -6,12 +6,14 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 
-use chorus_core::command::{Authority, By, Command, Drawn, Outcome, Post};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::error::Refusal;
-use chorus_core::event::{Event, Idempotency, Message};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::commands::{Command, NotDone, conversations, directory};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::event::{Event, Idempotency, Message};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::requests::Post;
+use chorus_core::model::seed::CommandSeed;
 use chorus_lab::lossy::{self, Disk};
 use chorus_store::{Line, ManualClock, Options, Page, Place, Start, Sync, Writer, doctor, open};
 
@@ -102,7 +104,7 @@ impl Life {
         let kinds = [MemberKind::Human, MemberKind::Agent, MemberKind::Agent];
         for (kind, id) in kinds.into_iter().zip(["person", "ada", "bob"]) {
             let fields = MemberFields::default();
-            let command = Command::AddMember { id: id.into(), kind, fields };
+            let command = directory::AddMember { id: id.into(), kind, fields };
             self.submit(By::host(), command, 0).recv().unwrap().unwrap();
         }
         (0..3).map(|n| self.make_room(n)).collect()
@@ -117,11 +119,9 @@ impl Life {
             ..Settings::default()
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2), MemberKey(3)]);
-        let command = Command::CreateConversation { kind, settings, members };
-        match self.submit(person(), command, n + 1).recv().unwrap().unwrap() {
-            Outcome::Conversation(made) => (made.key, made.uid),
-            other => panic!("{other:?}"),
-        }
+        let command = conversations::CreateConversation { kind, settings, members };
+        let made = self.submit(person(), command, n + 1).recv().unwrap().unwrap();
+        (made.key, made.uid)
     }
 
     /// Posts until the power goes, or for so many rounds; keeps what was answered.
@@ -136,8 +136,8 @@ impl Life {
                 })
                 .collect();
             for answer in waiting {
-                if let Ok(Ok(Outcome::Logged { entry, .. })) = answer.recv() {
-                    answered.events.push(entry.event);
+                if let Ok(Ok(logged)) = answer.recv() {
+                    answered.events.push(logged.entry.event);
                 }
             }
             clock.advance(400);
@@ -145,11 +145,17 @@ impl Life {
         }
     }
 
-    fn submit(&self, by: By, command: Command, n: u64) -> Receiver<Result<Outcome, Refusal>> {
+    fn submit<C: Command>(
+        &self,
+        by: By,
+        command: C,
+        n: u64,
+    ) -> Receiver<Result<C::Output, NotDone>> {
         let (answer, answered) = mpsc::channel();
         let answer = Mutex::new(answer);
         let uid = u128::from(self.ids + n) << 32;
-        let drawn = Drawn { uid: Uid(uid), second: Uid(uid + (1 << 31)), salt: [n as u8; 16] };
+        let drawn =
+            CommandSeed { uid: Uid(uid), second: Uid(uid + (1 << 31)), salt: [n as u8; 16] };
         self.writer.submit(by, command, drawn, move |outcome| {
             let _ = answer.lock().unwrap().send(outcome);
         });
@@ -161,11 +167,11 @@ fn person() -> By {
     By { member: MemberKey(1), session: None, authority: Authority::Operator, turn: None }
 }
 
-fn post(room: Uid, n: u64) -> Command {
+fn post(room: Uid, n: u64) -> Post {
     let mut key = [0; 16];
     key[..8].copy_from_slice(&n.to_be_bytes());
     let who = ["@ada", "@bob", "nobody"][n as usize % 3];
-    Command::Post(Box::new(Post {
+    Post {
         conversation: room,
         thread: None,
         message: Message { text: format!("{who}, number {n}?").into(), ..Message::default() },
@@ -175,7 +181,7 @@ fn post(room: Uid, n: u64) -> Command {
         mentions: Vec::new(),
         directedness: None,
         audience: Default::default(),
-    }))
+    }
 }
 
 /// Everything answered is there, once and unchanged, and the doctor finds nothing.

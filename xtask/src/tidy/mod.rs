@@ -8,6 +8,7 @@ mod arrows;
 mod coverage;
 mod documents;
 mod files;
+pub(crate) mod links;
 mod metadata;
 mod modules;
 mod requirements;
@@ -18,6 +19,7 @@ mod width;
 mod words;
 
 pub(crate) use coverage::covering_tests;
+pub(crate) use documents::followed;
 
 /// Problems found, each a line with its place first.
 type Problems = Vec<String>;
@@ -37,13 +39,14 @@ pub(crate) fn run(write: bool) -> Result<(), String> {
     problems.extend(words::check()?);
     problems.extend(coverage::check()?);
     problems.extend(documents::check()?);
+    problems.extend(links::check()?);
     problems.extend(width::check()?);
     report(&problems)
 }
 
-/// Compares the commands README shows with those of the release binary, which must be built.
-pub(crate) fn readme_commands() -> Result<(), String> {
-    report(&documents::commands())
+/// Compares the commands that the pages show with those of the release binary, which must be built.
+pub(crate) fn shown_commands() -> Result<(), String> {
+    report(&documents::commands()?)
 }
 
 fn report(problems: &[String]) -> Result<(), String> {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chorus_client::Client;
-use chorus_core::error::Code;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Timestamp;
 use chorus_wire::rest::audit::{Audit, AuditEntry, ListAudit};
 use serde::Serialize;
 use serde_json::json;

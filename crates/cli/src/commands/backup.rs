@@ -7,8 +7,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use chorus_core::error::Code;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Timestamp;
 use chorus_server::Place;
 use chorus_server::backup::{self, BackupError, Manifest};
 use serde_json::{Value, json};

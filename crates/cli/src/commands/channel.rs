@@ -3,7 +3,7 @@
 mod pins;
 mod show;
 
-use chorus_core::conversation::{ConversationKind, Participation, Replies, Visibility};
+use chorus_core::model::conversation::{ConversationKind, Participation, Replies, Visibility};
 use chorus_wire::rest::channels::{
     ChannelPatch, Display, Leave, NewChannel, SeatPut, StimuliPatch, TurnsPatch,
 };

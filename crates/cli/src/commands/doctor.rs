@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_server::{Place, Repair, Report, repair, verify};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! `chorus erase`: what a message said goes for good, in all its versions; that it was there stays in the log.
 
-use chorus_core::event::Reason;
+use chorus_core::model::event::Reason;
 
 use super::Context;
 use crate::failure::Result;

@@ -5,8 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use chorus_core::error::Code;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Timestamp;
 use chorus_server::{Place, backup, history};
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 
-use chorus_core::error::Code;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Timestamp;
 use chorus_server::Place;
 use chorus_server::history::{self, Imported, Wrong};
 use serde_json::json;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chorus_client::Client;
-use chorus_core::command::Authority;
-use chorus_core::error::Code;
-use chorus_core::member::MemberKind;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::error::Code;
+use chorus_core::model::member::MemberKind;
 use chorus_harness::{Error, Knocks, Options, Runtime};
 use chorus_wire::rest::members::Member;
 use chorus_wire::rest::tokens::NewToken;

@@ -2,8 +2,8 @@
 //! read.
 
 use chorus_client::Client;
-use chorus_core::attention::Directedness;
-use chorus_core::member::MemberKind;
+use chorus_core::model::attention::Directedness;
+use chorus_core::model::member::MemberKind;
 use chorus_wire::rest::deliveries::{Delivery, ListDeliveries, StateFilter};
 use chorus_wire::rest::events::{Event, ListEvents};
 use chorus_wire::rest::pauses::Pause;
@@ -12,9 +12,8 @@ use serde::Serialize;
 
 use super::{Context, go_on};
 use crate::failure::Result;
-use crate::lines;
-use crate::lookup;
 use crate::print::{clock, line, short};
+use crate::{lines, lookup};
 
 /// Events looked through in each channel.
 const UNREAD: u32 = 200;

@@ -1,7 +1,7 @@
 //! `chorus member`: people and agents of the workspace.
 
-use chorus_core::command::Authority;
-use chorus_core::member::MemberKind;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::member::MemberKind;
 use chorus_wire::rest::members::{Identity, Member, MemberPatch, NewMember};
 use chorus_wire::words::Word;
 use clap::Subcommand;

@@ -54,7 +54,7 @@ pub(crate) mod join;
 pub(crate) mod mcp;
 
 use chorus_client::Client;
-use chorus_core::command::Authority;
+use chorus_core::model::caller::Authority;
 use chorus_wire::rest::tokens::NewToken;
 
 use crate::failure::Result;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_wire::rest::moderation::{AskModeration, Moderation};
 
 use super::Context;

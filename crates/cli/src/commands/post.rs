@@ -1,6 +1,6 @@
 //! `chorus post`: say something in a channel; or, with `--preview`, see who would be told of it.
 
-use chorus_core::attention::Directedness;
+use chorus_core::model::attention::Directedness;
 use chorus_wire::part::Part;
 use chorus_wire::rest::messages::{NewMessage, Posted, Visibility};
 use chorus_wire::words::Word;
@@ -8,9 +8,8 @@ use serde::Deserialize;
 
 use super::{Context, asset};
 use crate::failure::{Failure, Result};
-use crate::lines;
-use crate::lookup;
 use crate::values::word;
+use crate::{lines, lookup};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

@@ -1,6 +1,6 @@
 //! `chorus react`: a signal on a message; it costs nobody a turn.
 
-use chorus_core::reaction::Signal;
+use chorus_core::model::reaction::Signal;
 use chorus_wire::words::Word;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! `chorus stimuli`: requests to open or continue a public thread without a person asking.
 
-use chorus_core::stimulus::{StimulusKind, StimulusState};
+use chorus_core::model::stimulus::{StimulusKind, StimulusState};
 use chorus_wire::rest::stimuli::{
     ListStimuli, NewStimulus, Stimulus, StimulusScope, StimulusVisibility,
 };

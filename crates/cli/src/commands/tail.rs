@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chorus_client::sse::Item;
 use chorus_client::{Client, backoff};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_wire::rest::channels::Channel;
 use chorus_wire::rest::events::{Event, ListEvents};
 use serde_json::{Value, json};
@@ -16,11 +16,10 @@ use tokio::sync::mpsc;
 
 use super::Context;
 use crate::failure::{Failure, Result};
-use crate::lines;
-use crate::lookup;
 use crate::print::short;
 use crate::printer::Shade;
 use crate::values::span;
+use crate::{lines, lookup};
 
 /// Events of the past shown unless `--since` says otherwise.
 const LAST: u64 = 10;
@@ -108,7 +107,8 @@ async fn chosen(client: &Client, names: &[String]) -> Result<Vec<Channel>> {
         channels.retain(|channel| !channel.archived);
     }
     if channels.is_empty() {
-        let none = Failure::new(chorus_core::error::Code::NotFound, "there is no channel yet");
+        let none =
+            Failure::new(chorus_core::model::error::Code::NotFound, "there is no channel yet");
         return Err(none.next("make one with: chorus channel create TITLE MEMBER…"));
     }
     Ok(channels)

@@ -1,7 +1,7 @@
 //! `chorus task`: what is to be done in a project. A task is named by its id or its title.
 
 use chorus_client::Client;
-use chorus_core::project::TaskState;
+use chorus_core::model::project::TaskState;
 use chorus_wire::rest::projects::{ListTasks, NewTask, Task, TaskPatch, Tasks};
 use chorus_wire::words::Word;
 use clap::Subcommand;

@@ -1,6 +1,6 @@
 //! `chorus thread`: units of work inside channels.
 
-use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 use chorus_wire::rest::thread_work::Promote;
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch};
 use chorus_wire::words::Word;

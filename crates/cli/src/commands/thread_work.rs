@@ -1,7 +1,7 @@
 //! `chorus thread work`: how the work of a thread stands.
 
 use chorus_client::Client;
-use chorus_core::thread::work::{BindingKind, WorkStatus};
+use chorus_core::model::thread::work::{BindingKind, WorkStatus};
 use chorus_wire::rest::thread_work::{Binding, Progress, Report, Work, WorkPatch};
 use chorus_wire::rest::threads::Thread;
 use chorus_wire::words::Word;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chorus_core::command::Authority;
+use chorus_core::model::caller::Authority;
 use chorus_wire::rest::tokens::NewToken;
 use clap::Subcommand;
 use serde_json::json;

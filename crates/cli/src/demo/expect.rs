@@ -1,6 +1,6 @@
 //! What must come of a step, each as a check that says what was there instead.
 
-use chorus_core::attention::Policy;
+use chorus_core::model::attention::Policy;
 use chorus_wire::rest::attention::Why;
 use chorus_wire::rest::events::Event;
 

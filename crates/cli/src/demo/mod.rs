@@ -17,7 +17,7 @@ mod stage;
 use std::path::Path;
 use std::time::Instant;
 
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 
 use crate::commands::{Context, serve};
 use crate::failure::{Failure, Result};

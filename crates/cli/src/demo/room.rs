@@ -42,7 +42,7 @@ impl Room {
 
     /// Messages of agents after a seq, oldest first.
     pub(crate) fn said_by_agents(&self, after: u64) -> Vec<Event> {
-        let agent = chorus_core::member::MemberKind::Agent;
+        let agent = chorus_core::model::member::MemberKind::Agent;
         let mut log = self.log();
         log.retain(|event| {
             event.seq > after && event.kind == "message_posted" && event.actor.kind == agent

@@ -5,9 +5,9 @@
 
 use std::time::{Duration, Instant};
 
-use chorus_core::attention::Policy;
-use chorus_core::limits::{HOP_END, HOP_NO_OBLIGATION};
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::limits::{HOP_END, HOP_NO_OBLIGATION};
+use chorus_core::model::reaction::Signal;
 use chorus_wire::rest::events::Event;
 use chorus_wire::rest::messages::MessagePatch;
 

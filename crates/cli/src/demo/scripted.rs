@@ -170,7 +170,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
 
     use chorus_core::attention::framing::{EventHeader, frame};
-    use chorus_core::attention::{Directedness, Policy, Priority};
+    use chorus_core::model::attention::{Directedness, Policy, Priority};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The demo's second act: what goes on without a person, and what a crash changes of it.
 
-use chorus_core::stimulus::StimulusKind;
+use chorus_core::model::stimulus::StimulusKind;
 use chorus_wire::rest::events::Event;
 use chorus_wire::rest::feed::{EntryKind, ReadFeed};
 use chorus_wire::rest::stimuli::{ListStimuli, NewStimulus, StimulusScope, StimulusVisibility};

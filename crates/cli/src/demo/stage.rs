@@ -4,9 +4,9 @@
 use std::time::{Duration, Instant};
 
 use chorus_client::Client;
-use chorus_core::command::Authority;
-use chorus_core::conversation::{Replies, Visibility};
-use chorus_core::member::MemberKind;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::conversation::{Replies, Visibility};
+use chorus_core::model::member::MemberKind;
 use chorus_wire::rest::attention::Why;
 use chorus_wire::rest::channels::NewChannel;
 use chorus_wire::rest::deliveries::{ListDeliveries, StateFilter};

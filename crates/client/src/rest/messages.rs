@@ -1,7 +1,7 @@
 //! Messages and reactions.
 
-use chorus_core::event::Reason;
-use chorus_core::reaction::Signal;
+use chorus_core::model::event::Reason;
+use chorus_core::model::reaction::Signal;
 use chorus_wire::rest::messages::{
     Erasure, ListMessages, Message, MessagePatch, Messages, NewMessage, Posted, ReactionAnswer,
     ReactionPut,

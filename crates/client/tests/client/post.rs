@@ -4,12 +4,12 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use axum::{Json, Router};
 use chorus_client::{Client, Error, c2a};
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use serde_json::{Value, json};
 
 use crate::host::serve;
 
-/// A door that answers every call with this status and body.
+/// A transport that answers every call with this status and body.
 async fn door(status: StatusCode, body: Value) -> Client {
     let handler = post(move |headers: HeaderMap, Json(call): Json<Value>| async move {
         assert_eq!(headers["authorization"], "Bearer turn_x");

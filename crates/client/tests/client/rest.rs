@@ -1,13 +1,14 @@
 //! REST: requests as the host sees them, and every kind of answer.
 
 use axum::extract::{Path, RawQuery, Request};
-use axum::http::{HeaderMap, StatusCode, header::LOCATION};
+use axum::http::header::LOCATION;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use chorus_client::{Client, Error};
-use chorus_core::error::Code;
-use chorus_core::reaction::Signal;
+use chorus_core::model::error::Code;
+use chorus_core::model::reaction::Signal;
 use chorus_wire::rest::messages::{ListMessages, NewMessage};
 use serde_json::{Value, json};
 

@@ -5,20 +5,21 @@
 
 use std::collections::HashMap;
 
-use crate::attention::first_words;
-use crate::attention::flow::{self, Flowed, Meant, Saying};
-use crate::attention::policy::{self, Circumstances};
-use crate::attention::{
-    Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
-};
-use crate::conversation::ConversationKind;
-use crate::ids::{MemberKey, RoleKey, Timestamp};
-use crate::limits;
-use crate::member::Directory;
-use crate::room::Room;
-
 use super::named::Named;
 pub use super::said::{Answer, Said, meaning};
+use crate::attention::first_words;
+use crate::attention::flow::{self, Flowed, Saying};
+use crate::attention::policy::{self, Circumstances};
+use crate::model::attention::{
+    Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
+};
+use crate::model::conversation::ConversationKind;
+use crate::model::flow::{Meant, Settings};
+use crate::model::ids::{MemberKey, RoleKey, Timestamp};
+use crate::model::limits;
+use crate::state::directory::Directory;
+use crate::state::room::Room;
+use crate::state::workspace::Workspace;
 
 /// The people a decision chooses among: who there is, who is connected, who was chosen when.
 #[derive(Clone, Copy)]
@@ -29,7 +30,19 @@ pub struct People<'a> {
     /// Turns each member is running.
     pub running: &'a HashMap<MemberKey, usize>,
     /// How the flow of talk is read.
-    pub flow: flow::Settings,
+    pub flow: Settings,
+}
+
+impl Workspace {
+    /// Who there is to be told, as attention looks at them.
+    pub(crate) fn people(&self) -> People<'_> {
+        People {
+            directory: &self.directory,
+            granted: &self.granted,
+            running: &self.running,
+            flow: self.flow,
+        }
+    }
 }
 
 /// Decides a message for everybody in the room. An ephemeral one is told to nobody whom it is not shown to.
@@ -192,7 +205,7 @@ impl<'a> Candidates<'a> {
             && !self.said.by_agent;
         let Some(attention) = before.attention.as_ref().filter(|_| goes_on) else { return };
         for told in &attention.told {
-            if is_meant(&told.decision) && told.decision.policy == Policy::MustRespond {
+            if told.decision.is_to_me() && told.decision.policy == Policy::MustRespond {
                 self.add(told.member, Rule::Continuation);
             }
         }
@@ -201,7 +214,7 @@ impl<'a> Candidates<'a> {
     /// Nothing says whom a person means: the flow of talk does. An agent says whom it answers by its cause.
     fn add_flow(&mut self) {
         let said = self.said;
-        let says_so = said.replied_to.is_some() || self.told.iter().any(|t| is_meant(&t.decision));
+        let says_so = said.replied_to.is_some() || self.told.iter().any(|t| t.decision.is_to_me());
         if said.by_agent || says_so || self.named.addresses {
             return;
         }
@@ -399,10 +412,6 @@ fn directedness(rule: Rule) -> Directedness {
         | Rule::AnswerToAck
         | Rule::Left => Directedness::Ambient,
     }
-}
-
-pub(super) fn is_meant(decision: &Decision) -> bool {
-    decision.directedness == Directedness::ToMe
 }
 
 /// The sender says that nobody here in particular is meant.

@@ -3,14 +3,13 @@
 //! A courtesy is otherwise met with a reaction, which leaves somebody's very first message without an answer. Only a
 //! person's words count, so that two agents do not greet each other for ever.
 
-use super::directedness::is_meant;
 use super::said::Said;
-use super::{Intent, Rule};
-use crate::event::Event;
-use crate::ids::MemberKey;
-use crate::limits;
-use crate::member::Directory;
-use crate::room::Room;
+use crate::model::attention::{Intent, Rule};
+use crate::model::event::Event;
+use crate::model::ids::MemberKey;
+use crate::model::limits;
+use crate::state::directory::Directory;
+use crate::state::room::Room;
 
 /// Whether the rule says that the message itself addresses the member. A reply goes on with a talk.
 pub(super) fn is_addressed(rule: Rule) -> bool {
@@ -36,6 +35,6 @@ fn spoke_to(event: &Event, from: MemberKey, to: MemberKey) -> bool {
     let Some(attention) = event.attention.as_deref().filter(|_| event.actor == from) else {
         return false;
     };
-    let told = || attention.told.iter().any(|t| t.member == to && is_meant(&t.decision));
+    let told = || attention.told.iter().any(|t| t.member == to && t.decision.is_to_me());
     event.change.message().is_some() && (attention.meant.is_some_and(|m| m.member == to) || told())
 }

@@ -4,8 +4,8 @@
 //! No word of any user can stand in it, because none comes in here: it is a template over what the host
 //! itself has decided. That is also why it never leaks what was withheld (design section 5, "Framing").
 
-use super::{Intent, Rule};
-use crate::reaction::Signal;
+use crate::model::attention::{Intent, Rule};
+use crate::model::reaction::Signal;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

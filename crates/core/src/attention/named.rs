@@ -1,10 +1,10 @@
 //! Whom a message names.
 
-use super::names::{Target, mentions};
 use super::said::Said;
-use crate::ids::{MemberKey, RoleKey};
-use crate::member::Directory;
-use crate::room::Room;
+use crate::language::names::{Target, mentions};
+use crate::model::ids::{MemberKey, RoleKey};
+use crate::state::directory::Directory;
+use crate::state::room::Room;
 
 /// Whom a message names, in its text or beside it; only those on the roster count.
 pub(super) struct Named {

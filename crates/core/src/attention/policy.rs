@@ -8,9 +8,8 @@
 //! The invariant, which the tests hold for every input: somebody who must not respond is never told, and
 //! somebody who must is always shown the content.
 
-use super::{Decision, Directedness, Intent, Mode, Policy, Priority, Rule};
-use crate::limits;
-
+use crate::model::attention::{Decision, Directedness, Intent, Mode, Policy, Priority, Rule};
+use crate::model::limits;
 use Directedness::{Ambient, ToMe, ToMyRole, ToOther};
 use Intent::{Approval, Assignment, Blocker, Cancel, Social, Status, Thanks};
 use Mode::{Buffered, Digest, Immediate, Notify, Silent, ToolMailbox};
@@ -23,7 +22,7 @@ pub struct Circumstances {
     pub rule: Rule,
     /// The member owns the thread, or opened it.
     pub thread_is_mine: bool,
-    /// The words say that it cannot wait ([`super::intent::is_urgent`]).
+    /// The words say that it cannot wait ([`crate::language::intent::is_urgent`]).
     pub urgent: bool,
     pub author_is_agent: bool,
     /// Agents' messages between this one and a person's; a person's own is 0.

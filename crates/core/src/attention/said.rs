@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::attention::flow::Flowed;
-use crate::attention::intent::{self, Answers, asks_to_leave, is_urgent};
-use crate::attention::{Directedness, Intent};
-use crate::event::Event;
-use crate::ids::{MemberKey, Seq, StreamKey, ThreadKey, Timestamp};
-use crate::member::Member;
-use crate::room::against::Standpoint;
-use crate::room::{Line, Room};
-use crate::thread::Thread;
+use crate::language::intent::{self, Answers, asks_to_leave, is_urgent};
+use crate::model::attention::{Directedness, Intent};
+use crate::model::event::Event;
+use crate::model::ids::{MemberKey, Seq, StreamKey, ThreadKey, Timestamp};
+use crate::model::member::Member;
+use crate::model::thread::Thread;
+use crate::state::room::against::Standpoint;
+use crate::state::room::{Line, Room};
 
 /// An answer to a member's question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,20 +2,88 @@
 
 use std::sync::Arc;
 
-use crate::approval::{Approval, Arguments, Asked, Decided, Source, Standing};
-use crate::command::{Authority, By, Outcome, Post};
+use crate::commands::command::{Command, Done, not_shown};
 use crate::commands::gate::show::Origin;
+use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::delivery::Delivery;
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Uid};
-use crate::limits;
+use crate::model::approval::{Approval, Arguments, Asked, Decided, Source, Standing};
+use crate::model::audit::{Act, Audit};
+use crate::model::caller::{Authority, By};
+use crate::model::delivery::Delivery;
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Uid};
+use crate::model::limits;
+use crate::model::offer::Entry;
+use crate::model::requests::Post;
+use crate::state::workspace::Failure;
+
+/// A person has decided; what was sent thereby.
+#[derive(Clone, Debug)]
+pub struct ApprovalDecision {
+    pub approval: Arc<Approval>,
+    pub entry: Option<Entry>,
+}
+
+/// An agent is about to call a tool that the operator marked sensitive.
+#[derive(Clone)]
+pub struct MayCall {
+    pub tool: Arc<str>,
+    /// Canonical JSON.
+    pub arguments: Arc<str>,
+}
+
+impl Command for MayCall {
+    type Output = ();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        // The call it is asked for is kept itself.
+        Audit::none()
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.text(&mut self.arguments)
+    }
+
+    // It is what a person is asked about.
+    not_shown!();
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.may_call(self.tool, self.arguments)
+    }
+}
+
+/// A person decides about what waits for one.
+#[derive(Clone)]
+pub struct DecideApproval {
+    pub approval: Uid,
+    pub approved: bool,
+    pub reason: Option<Arc<str>>,
+}
+
+impl Command for DecideApproval {
+    type Output = ApprovalDecision;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        let decision = if self.approved { "approved" } else { "denied" };
+        Audit::firm(Act::DecideApproval).subject(self.approval).name(decision)
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.maybe(&mut self.reason)
+    }
+
+    // Agents decide about nothing.
+    not_shown!();
+
+    fn execute(self, run: &mut Run<'_>) -> Result<ApprovalDecision> {
+        run.decide_approval(self.approval, self.approved, self.reason)
+    }
+}
 
 impl Run<'_> {
     /// What became of the same send before, when it had to wait; none when it is new.
-    pub(crate) fn asked_before(&mut self, post: &Post) -> Result<Option<Outcome>> {
-        let Some(idempotency) = post.idempotency else { return Ok(None) };
+    pub(crate) fn asked_before(&mut self, post: &Post) -> Result<()> {
+        let Some(idempotency) = post.idempotency else { return Ok(()) };
         let me = self.by.member;
         let same_key = |a: &&Arc<Approval>| match &a.asked {
             Asked::Send { post, .. } => {
@@ -24,41 +92,41 @@ impl Run<'_> {
             Asked::Call { .. } => false,
         };
         let Some(approval) = self.directory().approvals.values().find(same_key).cloned() else {
-            return Ok(None);
+            return Ok(());
         };
-        let Asked::Send { post: held, .. } = &approval.asked else { return Ok(None) };
+        let Asked::Send { post: held, .. } = &approval.asked else { return Ok(()) };
         if held.idempotency != post.idempotency {
             let why = "another message waits under this idempotency key";
             return Err(Refusal::new(Code::IdempotencyConflict, why).into());
         }
         match approval.standing(self.now) {
-            Standing::Waiting => Ok(Some(Outcome::Held(approval))),
-            Standing::Approved => Ok(None),
+            Standing::Waiting => Err(Failure::Held(approval)),
+            Standing::Approved => Ok(()),
             Standing::Denied => Err(denied(&approval).into()),
             Standing::Expired => Err(expired().into()),
         }
     }
 
-    /// Keeps a send for a person to decide. What it answers is not overdue meanwhile: the host withholds it.
+    /// Keeps a send for a person to decide, and gives why it is not done now. What it answers is not overdue meanwhile: the host withholds it.
     pub(crate) fn hold(
         &mut self,
         to: ConversationKey,
         post: Post,
         source: Option<Origin>,
         answered: Option<EventRef>,
-    ) -> Result<Outcome> {
+    ) -> Result<Failure> {
         let asked = Asked::Send { to, post: Arc::new(post) };
         let approval = self.ask(asked, source)?;
         if let Some(at) = answered {
             self.put_off(at, approval.expires, Delivery::sleep);
         }
-        Ok(Outcome::Held(approval))
+        Ok(Failure::Held(approval))
     }
 
     /// Whether the caller may call a sensitive tool with these arguments: a person has agreed to just that.
-    pub(crate) fn may_call(&mut self, tool: Arc<str>, arguments: Arc<str>) -> Result<Outcome> {
+    pub(crate) fn may_call(&mut self, tool: Arc<str>, arguments: Arc<str>) -> Result<()> {
         if !self.me()?.is_agent() {
-            return Ok(Outcome::Done);
+            return Ok(());
         }
         let turn = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
         let source = match turn {
@@ -75,15 +143,15 @@ impl Run<'_> {
         tool: Arc<str>,
         arguments: Arc<str>,
         source: Option<Origin>,
-    ) -> Result<Outcome> {
+    ) -> Result<()> {
         let me = self.by.member;
         let same = |a: &&Arc<Approval>| a.member == me && a.is_of_call(&tool, &arguments);
         // The newest: what expired may be asked again.
         let known = self.directory().approvals.values().rfind(same).cloned();
         if let Some(approval) = known {
             match approval.standing(self.now) {
-                Standing::Waiting => return Ok(Outcome::Held(approval)),
-                Standing::Approved if self.now < approval.expires => return Ok(Outcome::Done),
+                Standing::Waiting => return Err(Failure::Held(approval)),
+                Standing::Approved if self.now < approval.expires => return Ok(()),
                 Standing::Denied => return Err(denied(&approval).into()),
                 Standing::Approved | Standing::Expired => {}
             }
@@ -94,7 +162,7 @@ impl Run<'_> {
         if let Some(at) = turn {
             self.put_off(at, approval.expires, Delivery::sleep);
         }
-        Ok(Outcome::Held(approval))
+        Err(Failure::Held(approval))
     }
 
     fn ask(&mut self, asked: Asked, source: Option<Origin>) -> Result<Arc<Approval>> {
@@ -133,7 +201,7 @@ impl Run<'_> {
         uid: Uid,
         approved: bool,
         reason: Option<Arc<str>>,
-    ) -> Result<Outcome> {
+    ) -> Result<ApprovalDecision> {
         let me = self.me()?;
         let known = self.directory().approvals.get(&uid).cloned();
         let approval = known.ok_or_else(|| Refusal::not_found("approval"))?;
@@ -168,10 +236,10 @@ impl Run<'_> {
             }
             // The same word again, after a lost answer.
             Standing::Approved if approved => {
-                return Ok(Outcome::Approval { approval, entry: None });
+                return Ok(ApprovalDecision { approval, entry: None });
             }
             Standing::Denied if !approved => {
-                return Ok(Outcome::Approval { approval, entry: None });
+                return Ok(ApprovalDecision { approval, entry: None });
             }
             standing => {
                 let why = format!("it is {} already", standing.name());
@@ -183,12 +251,10 @@ impl Run<'_> {
         }
         let entry = match &approval.asked {
             Asked::Send { post, .. } if approved => {
-                match self.as_agent(approval.member, |run| {
+                let sent = self.as_agent(approval.member, |run| {
                     run.send(Post::clone(post), Some(approval.source.as_ref().map(|s| s.at)))
-                })? {
-                    Outcome::Logged { entry, .. } => Some(entry),
-                    _ => None,
-                }
+                })?;
+                Some(sent.entry)
             }
             _ => None,
         };
@@ -198,7 +264,7 @@ impl Run<'_> {
         if let Some(source) = &approval.source {
             self.awake(source.at, approval.member)?;
         }
-        Ok(Outcome::Approval { approval, entry })
+        Ok(ApprovalDecision { approval, entry })
     }
 
     pub(crate) fn as_agent<T>(

@@ -2,13 +2,85 @@
 
 use std::sync::Arc;
 
-use crate::asset::{Asset, Kept, Media, file_name};
-use crate::command::Outcome;
+use crate::commands::command::{Command, Done, no_text, not_shown};
+use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::event::{Hash, Message};
-use crate::ids::{ConversationKey, MemberKey, Uid};
-use crate::limits::{ASSET_BYTES, ASSET_GRACE_MS, PINS};
+use crate::model::asset::{Asset, Kept, Media, file_name};
+use crate::model::audit::{Act, Audit};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Hash, Message};
+use crate::model::ids::{ConversationKey, MemberKey, Uid};
+use crate::model::limits::{ASSET_BYTES, ASSET_GRACE_MS, PINS};
+
+/// Keeps a file; the same of the same member again is the same file.
+#[derive(Clone)]
+pub struct KeepAsset {
+    pub hash: Hash,
+    pub name: String,
+    pub media: Media,
+    pub data: Arc<[u8]>,
+}
+
+impl Command for KeepAsset {
+    type Output = Arc<Asset>;
+
+    fn audit(&self, done: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::KeepAsset).subject(done.ok().map(|asset| asset.uid))
+    }
+
+    // What is in a file is not read.
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.string(&mut self.name)
+    }
+
+    // Nobody sees it before something refers to it.
+    not_shown!();
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Asset>> {
+        run.keep_asset(self.hash, &self.name, self.media, self.data)
+    }
+}
+
+/// Keeps the small picture of a picture; an empty one says that none can be made. The host's.
+#[derive(Clone)]
+pub struct KeepThumbnail {
+    pub hash: Hash,
+    pub thumbnail: Arc<[u8]>,
+}
+
+impl Command for KeepThumbnail {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        // A part of the file that was kept.
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.keep_thumbnail(self.hash, self.thumbnail)
+    }
+}
+
+/// Drops files that nothing points at any more. The host's.
+#[derive(Clone)]
+pub struct SweepAssets;
+
+impl Command for SweepAssets {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        // What goes was nobody's any more.
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.sweep_assets()
+    }
+}
 
 impl Run<'_> {
     pub(crate) fn keep_asset(
@@ -17,7 +89,7 @@ impl Run<'_> {
         name: &str,
         media: Media,
         data: Arc<[u8]>,
-    ) -> Result<Outcome> {
+    ) -> Result<Arc<Asset>> {
         let by = self.me()?.key;
         let name = file_name(name)?;
         if data.len() > ASSET_BYTES {
@@ -33,31 +105,31 @@ impl Run<'_> {
             known => known,
         };
         if let Some(asset) = known {
-            return Ok(Outcome::Asset(asset));
+            return Ok(asset);
         }
         let (uid, at, bytes) = (self.drawn.uid, self.now, data.len() as u64);
         let asset = Arc::new(Asset { uid, hash, name, media, bytes, by, at });
         self.ws.changes.assets.push(Kept { asset: asset.clone(), data, thumbnail: None });
-        Ok(Outcome::Asset(asset))
+        Ok(asset)
     }
 
     /// It was made after the file was kept, which did not wait for it.
-    pub(crate) fn keep_thumbnail(&mut self, hash: Hash, thumbnail: Arc<[u8]>) -> Result<Outcome> {
+    pub(crate) fn keep_thumbnail(&mut self, hash: Hash, thumbnail: Arc<[u8]>) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             let what = "the host itself makes small pictures";
             return Err(Refusal::new(Code::Forbidden, what).into());
         }
         self.ws.changes.thumbnails.push((hash, thumbnail));
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// What nothing points at is looked for when the batch is written, after what it refers to.
-    pub(crate) fn sweep_assets(&mut self) -> Result<Outcome> {
+    pub(crate) fn sweep_assets(&mut self) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself drops files").into());
         }
         self.ws.changes.sweep = Some(self.now.plus(-ASSET_GRACE_MS));
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// Nobody refers to a file that it may not see: whoever reads the message may see it then.

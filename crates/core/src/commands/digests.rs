@@ -2,12 +2,42 @@
 
 use std::sync::Arc;
 
-use crate::command::{Effect, Outcome};
+use crate::commands::command::{Command, Done, not_shown};
+use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
-use crate::digest::{Tally, Written};
-use crate::error::{Code, Refusal};
-use crate::ids::{ConversationKey, MemberKey, Uid};
-use crate::limits;
+use crate::model::audit::Audit;
+use crate::model::digest::{Tally, Written};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{ConversationKey, MemberKey, Uid};
+use crate::model::limits;
+use crate::state::effect::Effect;
+
+/// Keeps what a command made of a digest; for the host itself.
+#[derive(Clone)]
+pub struct KeepDigest {
+    pub conversation: Uid,
+    pub written: Written,
+}
+
+impl Command for KeepDigest {
+    type Output = ();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        // The text of a digest says nothing new.
+        Audit::none()
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.text(&mut self.written.text)
+    }
+
+    // It is the host's.
+    not_shown!();
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.keep_digest(self.conversation, self.written)
+    }
+}
 
 impl Run<'_> {
     /// A followed channel's time has come. Whoever left it, or said all that was said, is told nothing.
@@ -36,7 +66,7 @@ impl Run<'_> {
 
     /// What a command made of a digest is kept beside it, unless something it was made of has gone meanwhile,
     /// which the store sees.
-    pub(crate) fn keep_digest(&mut self, conversation: Uid, written: Written) -> Result<Outcome> {
+    pub(crate) fn keep_digest(&mut self, conversation: Uid, written: Written) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself writes digests").into());
         }
@@ -50,6 +80,6 @@ impl Run<'_> {
         }
         let key = self.room_by_uid(conversation)?;
         self.room_mut(key).add_written(written);
-        Ok(Outcome::Done)
+        Ok(())
     }
 }

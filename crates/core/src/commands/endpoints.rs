@@ -3,19 +3,127 @@
 
 use std::sync::Arc;
 
-use crate::command::Outcome;
+use crate::commands::command::{Command, Done, no_text};
 use crate::commands::deliveries::dispose::Then;
 use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Retry};
-use crate::endpoint::{self, Act};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{MemberKey, SessionKey, Timestamp};
-use crate::limits;
+use crate::model::audit::{self, Audit};
+use crate::model::delivery::{Delivery, Disposition, Retry};
+use crate::model::endpoint::{self, Act};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, MemberKey, SessionKey, Timestamp};
+use crate::model::limits;
+
+/// What came of giving up to send something to an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenUp {
+    /// It is a dead letter, or was not to be sent any more.
+    Dead,
+    /// The agent has what was posted, whatever its endpoint says: it has spoken, or the matter is closed.
+    Taken,
+}
+
+/// What comes of sending something again to an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PostedAgain {
+    /// The number under which it is posted.
+    Attempt(u16),
+    /// The agent has it already.
+    Taken,
+}
+
+/// Makes, changes or removes the endpoint of an agent (webhook spec section 1).
+#[derive(Clone)]
+pub struct Endpoint {
+    pub member: MemberKey,
+    pub act: Act,
+}
+
+impl Command for Endpoint {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(audit::Act::ChangeEndpoint).member(self.member)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.endpoint(self.member, self.act)
+    }
+}
+
+/// What was sent to an agent's endpoint cannot be: a dead letter, and what is owed moves on.
+#[derive(Clone)]
+pub struct GiveUp {
+    pub event: EventRef,
+    pub attempt: u16,
+}
+
+impl Command for GiveUp {
+    type Output = GivenUp;
+
+    no_text!();
+
+    fn audit(&self, done: Done<'_, Self>) -> Audit {
+        match done {
+            // Nothing was given up.
+            Ok(GivenUp::Taken) => Audit::none(),
+            _ => Audit::firm(audit::Act::GiveUp).event(self.event),
+        }
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<GivenUp> {
+        run.give_up(self.event, self.attempt)
+    }
+}
+
+/// What was sent to an agent's endpoint was not taken, and is sent again.
+#[derive(Clone)]
+pub struct PostFailed {
+    pub event: EventRef,
+    pub attempt: u16,
+    pub retry: Retry,
+}
+
+impl Command for PostFailed {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        // How far the host has got with what is on its way.
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.post_failed(self.event, self.attempt, self.retry)
+    }
+}
+
+/// What was sent to an agent's endpoint and not taken is about to be sent again: as an attempt of its own, unless the
+/// agent has it after all.
+#[derive(Clone)]
+pub struct PostAgain {
+    pub event: EventRef,
+}
+
+impl Command for PostAgain {
+    type Output = PostedAgain;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<PostedAgain> {
+        run.post_again(self.event)
+    }
+}
 
 impl Run<'_> {
-    pub(crate) fn endpoint(&mut self, member: MemberKey, act: Act) -> Result<Outcome> {
+    pub(crate) fn endpoint(&mut self, member: MemberKey, act: Act) -> Result<()> {
         self.must_govern()?;
         let found = self.directory().member(member).filter(|m| !m.removed);
         let found = found.ok_or_else(|| Refusal::not_found("member"))?;
@@ -32,10 +140,10 @@ impl Run<'_> {
         let now = self.now;
         let after = endpoint::act(before.as_deref(), member, act, now)?.map(Arc::new);
         if after == before {
-            return Ok(Outcome::Done);
+            return Ok(());
         }
         self.put_endpoint(member, after);
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     pub(crate) fn put_endpoint(
@@ -62,10 +170,10 @@ impl Run<'_> {
 
     /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.
     /// An agent that has spoken has it, whatever status its post ended with.
-    pub(crate) fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<Outcome> {
+    pub(crate) fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<GivenUp> {
         let waits = self.waits_to_be_posted(at, attempt)?;
         if self.is_taken(at) {
-            return Ok(Outcome::Taken);
+            return Ok(GivenUp::Taken);
         }
         if waits {
             let me = self.by.member;
@@ -81,31 +189,26 @@ impl Run<'_> {
                 )?;
             }
         }
-        Ok(Outcome::Done)
+        Ok(GivenUp::Dead)
     }
 
     /// A post of what was offered has failed, and is tried again.
-    pub(crate) fn post_failed(
-        &mut self,
-        at: EventRef,
-        attempt: u16,
-        retry: Retry,
-    ) -> Result<Outcome> {
+    pub(crate) fn post_failed(&mut self, at: EventRef, attempt: u16, retry: Retry) -> Result<()> {
         if self.waits_to_be_posted(at, attempt)? {
             self.amend(at, self.by.member, |delivery| delivery.retry = Some(retry))?;
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// A post that failed is tried anew: with a number of its own, so that of two answers one is heard. What the agent has
     /// answered, or shows that it works on, is not posted again.
-    pub(crate) fn post_again(&mut self, at: EventRef) -> Result<Outcome> {
+    pub(crate) fn post_again(&mut self, at: EventRef) -> Result<PostedAgain> {
         if !self.waits_to_be_posted(at, u16::MAX)? || self.is_taken(at) {
-            return Ok(Outcome::Taken);
+            return Ok(PostedAgain::Taken);
         }
         let mut next = 0;
         self.amend(at, self.by.member, |delivery| next = delivery.next_attempt())?;
-        Ok(Outcome::Attempt(next))
+        Ok(PostedAgain::Attempt(next))
     }
 
     /// Whether the caller's agent has what was offered, whatever came of the post: the matter is closed, or something has

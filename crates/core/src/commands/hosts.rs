@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::command::{Effect, Facts, Offer, Unavailable};
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Open, State};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp};
-use crate::member::Session;
-use crate::room::Missed;
-use crate::workspace::{Failure, TimerKey, Workspace};
+use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, Timestamp};
+use crate::model::member::Session;
+use crate::model::offer::Offer;
+use crate::state::effect::Effect;
+use crate::state::facts::{Facts, Unavailable};
+use crate::state::room::Missed;
+use crate::state::workspace::{Failure, TimerKey, Workspace};
 
 impl Workspace {
     /// Sessions whose host is none of these are nobody's any more.
@@ -185,7 +186,7 @@ impl Run<'_> {
 /// The host's own work is refused by nobody.
 fn done(result: Result<()>) -> std::result::Result<(), Unavailable> {
     match result {
-        Ok(()) | Err(Failure::Refused(_)) => Ok(()),
+        Ok(()) | Err(Failure::Refused(_) | Failure::Held(_)) => Ok(()),
         Err(Failure::Unavailable(why)) => Err(why),
     }
 }

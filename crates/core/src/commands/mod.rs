@@ -1,21 +1,31 @@
-//! Commands, one family a folder: what each asks for, what it gives, and how it is run.
+//! Commands, one family a folder: what each asks for, what it gives, and how it is executed.
+//!
+//! A family owns its commands, what each gives, what the audit log keeps of it, the texts that redaction must see,
+//! and its execution ([`Command`]).
 
-pub(crate) mod approvals;
-pub(crate) mod assets;
-pub(crate) mod conversations;
-pub(crate) mod deliveries;
-pub(crate) mod digests;
-pub(crate) mod directory;
-pub(crate) mod endpoints;
+pub mod approvals;
+pub mod assets;
+pub(crate) mod command;
+pub mod conversations;
+pub mod deliveries;
+pub mod digests;
+pub mod directory;
+pub mod endpoints;
 pub(crate) mod execute;
 pub(crate) mod gate;
 pub(crate) mod hosts;
-pub(crate) mod inboxes;
-pub(crate) mod messages;
-pub(crate) mod projects;
-pub(crate) mod retention;
+pub mod inboxes;
+pub mod messages;
+pub mod notes;
+pub mod projects;
+pub(crate) mod redact;
+pub mod retention;
 pub(crate) mod run;
-pub(crate) mod schedules;
-pub(crate) mod stimuli;
-pub(crate) mod threads;
-pub(crate) mod turns;
+pub mod schedules;
+pub mod stimuli;
+pub mod threads;
+pub mod turns;
+
+pub use command::{Command, Done, InTurn, Makes, NotDone};
+pub use execute::Executed;
+pub use redact::Redact;

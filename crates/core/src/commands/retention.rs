@@ -5,23 +5,93 @@
 
 use std::sync::Arc;
 
-use crate::approval::{Asked, Standing};
-use crate::command::{Droppable, Held, HeldBy, Outcome};
+use crate::commands::command::{Command, Done, no_text};
 use crate::commands::run::{Result, Run};
-use crate::conversation::Keep;
-use crate::error::{Code, Refusal};
-use crate::event::{Event, EventRef};
-use crate::ids::{ConversationKey, MemberKey, Seq, Uid};
-use crate::limits;
-use crate::room::Base;
-use crate::thread::ThreadStatus;
-use crate::workspace::Workspace;
+use crate::model::approval::{Asked, Standing};
+use crate::model::audit::{Act, Audit};
+use crate::model::base::Base;
+use crate::model::conversation::Keep;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Event;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Uid};
+use crate::model::limits;
+use crate::model::thread::ThreadStatus;
+use crate::state::workspace::Workspace;
+
+/// What can be dropped of a conversation's log now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Droppable {
+    pub base: Seq,
+    /// Up to where the next [`Trim`] may go; the base when there is nothing.
+    pub through: Seq,
+    /// What is older than need be kept and stays all the same.
+    pub held: Option<Held>,
+}
+
+/// The first event that must be kept although its time is over, with all that came after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub seq: Seq,
+    pub by: HeldBy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldBy {
+    /// Somebody owes something for it, or holds a claim on it.
+    Owed,
+    /// What was asked for in answer to it waits for a person.
+    Approval,
+    /// It is the beginning of a thread that is not done.
+    Thread,
+    /// Followers are still to be told of it.
+    Digest,
+    /// The log is damaged, perhaps there: what was made of its beginning would stand for it.
+    Damage,
+}
+
+impl HeldBy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Owed => "owed",
+            Self::Approval => "approval",
+            Self::Thread => "thread",
+            Self::Digest => "digest",
+            Self::Damage => "damage",
+        }
+    }
+}
+
+/// Drops the oldest events of a conversation up to this one; for the host itself.
+#[derive(Clone)]
+pub struct Trim {
+    pub conversation: Uid,
+    pub through: Seq,
+    /// How many of them were erased when they were archived, if they were: an erasure since then has to reach the
+    /// archive too.
+    pub erased: Option<usize>,
+}
+
+impl Command for Trim {
+    /// All up to this event is gone; none when that was so before.
+    type Output = Option<EventRef>;
+
+    no_text!();
+
+    fn audit(&self, done: Done<'_, Self>) -> Audit {
+        let through = done.ok().copied().flatten();
+        Audit::firm(Act::Trim).subject(self.conversation).event(through)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Option<EventRef>> {
+        run.trim(self.conversation, self.through, self.erased)
+    }
+}
 
 impl Run<'_> {
     /// What the next [`Run::trim`] may drop.
-    pub(crate) fn droppable(&mut self, uid: Uid) -> Result<Outcome> {
+    pub(crate) fn droppable(&mut self, uid: Uid) -> Result<Droppable> {
         let (_, droppable, _) = self.old(uid)?;
-        Ok(Outcome::Droppable(droppable))
+        Ok(droppable)
     }
 
     /// Drops the log's beginning up to `through`, and keeps what it made of the room, and its hash.
@@ -30,10 +100,10 @@ impl Run<'_> {
         uid: Uid,
         through: Seq,
         erased: Option<usize>,
-    ) -> Result<Outcome> {
+    ) -> Result<Option<EventRef>> {
         let (key, droppable, mut events) = self.old(uid)?;
         if through <= droppable.base {
-            return Ok(Outcome::Done);
+            return Ok(None);
         }
         if through > droppable.through {
             let may = droppable.through;
@@ -54,7 +124,7 @@ impl Run<'_> {
         let room = self.room_mut(key);
         let base = Base::moved(before.as_deref(), &room.conversation, &events);
         room.trim(base);
-        Ok(Outcome::Trimmed(EventRef { conversation: key, seq: through }))
+        Ok(Some(EventRef { conversation: key, seq: through }))
     }
 
     /// What can be dropped, and the events that are.

@@ -4,24 +4,29 @@
 
 use std::sync::Arc;
 
-use crate::command::{Authority, By, Drawn, Effect, Entry, Facts, Recalled};
-use crate::conversation::Visibility;
-use crate::error::{Code, Refusal};
-use crate::event::{Event, EventRef};
-use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
-use crate::member::{Directory, Member};
-use crate::room::Room;
-use crate::thread::Thread;
-use crate::workspace::{Failure, Tracked, Workspace};
+use crate::model::caller::{Authority, By};
+use crate::model::conversation::Visibility;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Event;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::model::member::Member;
+use crate::model::offer::Entry;
+use crate::model::seed::CommandSeed;
+use crate::model::thread::Thread;
+use crate::state::directory::Directory;
+use crate::state::effect::Effect;
+use crate::state::facts::{Facts, Recalled};
+use crate::state::room::Room;
+use crate::state::workspace::{Failure, Tracked, Workspace};
 
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// One command on its way: the workspace, the facts it may load, who asks, and when.
-pub(crate) struct Run<'a> {
+pub struct Run<'a> {
     pub(crate) ws: Tracked<'a>,
     pub(crate) facts: &'a mut dyn Facts,
     pub(crate) by: By,
-    pub(crate) drawn: Drawn,
+    pub(crate) drawn: CommandSeed,
     pub(crate) now: Timestamp,
     /// What is said belongs to no run of the caller's, though one may be open.
     pub(crate) unasked: bool,
@@ -29,7 +34,7 @@ pub(crate) struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub(crate) fn of_host(ws: &'a mut Workspace, facts: &'a mut dyn Facts, now: Timestamp) -> Self {
-        let (by, drawn) = (By::host(), Drawn::default());
+        let (by, drawn) = (By::host(), CommandSeed::default());
         Self { ws: Tracked::new(ws), facts, by, drawn, now, unasked: false }
     }
 }
@@ -140,7 +145,7 @@ impl Run<'_> {
     pub(crate) fn event_by_uid(&mut self, uid: Uid, what: &str) -> Result<EventRef> {
         let at = self.event_anywhere(uid, what)?;
         if !self.may_see(self.room(at.conversation)) || !self.is_shown(at)? {
-            return Err(Refusal::not_found(what).into());
+            return Err(Refusal::unknown_event(what, uid).into());
         }
         Ok(at)
     }
@@ -168,7 +173,7 @@ impl Run<'_> {
             Some(at) => Some(at),
             None => self.facts.event_ref(uid)?,
         };
-        let at = at.ok_or_else(|| Refusal::not_found(what))?;
+        let at = at.ok_or_else(|| Refusal::unknown_event(what, uid))?;
         self.load(at.conversation)?;
         Ok(at)
     }

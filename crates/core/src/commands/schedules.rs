@@ -1,41 +1,137 @@
-//! Schedules of a channel: made and changed by members, fired by time ([`crate::schedule`]).
+//! Schedules of a channel: made and changed by members, fired by time ([`crate::model::schedule`]).
 
 use std::sync::Arc;
 
-use crate::command::Outcome;
+use crate::commands::command::{Command, Done, no_text};
+use crate::commands::gate::words::Shown;
+use crate::commands::redact::Redact;
 use crate::commands::run::{Result, Run};
 use crate::commands::stimuli::title::{headline, shortened};
-use crate::delivery::{Disposition, Open};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Uid};
-use crate::limits;
-use crate::schedule::{Act, Fired, Firing, NewSchedule, Schedule, SchedulePatch};
-use crate::stimulus::{Stimulus, StimulusKind, keys};
-use crate::thread::work::{Binding, BindingKind};
-use crate::workspace::Failure;
+use crate::model::audit::{Act, Audit};
+use crate::model::conversation::Conversation;
+use crate::model::delivery::{Disposition, Open};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, ThreadKey, Uid};
+use crate::model::limits;
+use crate::model::schedule::{Fired, Firing, NewSchedule, Schedule, SchedulePatch};
+use crate::model::stimulus::{Stimulus, StimulusKind, keys};
+use crate::model::thread::work::{Binding, BindingKind};
+use crate::state::workspace::Failure;
+
+/// A schedule as it is now.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    pub conversation: Arc<Conversation>,
+    pub schedule: Arc<Schedule>,
+}
+
+#[derive(Clone)]
+pub struct AddSchedule {
+    pub conversation: Uid,
+    pub new: NewSchedule,
+}
+
+impl Command for AddSchedule {
+    type Output = Scheduled;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::ChangeSchedules).subject(self.conversation)
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.text(&mut self.new.text) + redact.maybe(&mut self.new.title)
+    }
+
+    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+        let new = &self.new;
+        let mut fields = vec![("text", new.text.to_string())];
+        fields.extend(new.title.iter().map(|title| ("title", title.to_string())));
+        fields.push(("targets", run.called(&new.targets)));
+        let shown = run.said_in(self.conversation, "create_schedule", fields)?;
+        Ok(Some(Shown { says: true, ..shown }))
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Scheduled> {
+        let key = run.schedules_of(self.conversation)?;
+        let schedule = run.new_schedule(key, self.new)?;
+        run.put_schedule(key, schedule)
+    }
+}
+
+#[derive(Clone)]
+pub struct ChangeSchedule {
+    pub conversation: Uid,
+    pub schedule: Uid,
+    pub patch: SchedulePatch,
+}
+
+impl Command for ChangeSchedule {
+    type Output = Scheduled;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::ChangeSchedules).subject(self.conversation)
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.maybe(&mut self.patch.text) + redact.maybe(&mut self.patch.title)
+    }
+
+    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+        let texts = [("text", &self.patch.text), ("title", &self.patch.title)];
+        let mut fields: Vec<_> =
+            texts.iter().filter_map(|(n, t)| Some((*n, t.as_ref()?.to_string()))).collect();
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        fields.push(("schedule", self.schedule.show(Prefix::Schedule)));
+        let shown = run.said_in(self.conversation, "change_schedule", fields)?;
+        Ok(Some(Shown { says: true, ..shown }))
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Scheduled> {
+        let key = run.schedules_of(self.conversation)?;
+        let old = run.schedule_to_change(key, self.schedule)?;
+        let schedule = run.patched(key, &old, self.patch)?;
+        run.put_schedule(key, schedule)
+    }
+}
+
+#[derive(Clone)]
+pub struct RemoveSchedule {
+    pub conversation: Uid,
+    pub schedule: Uid,
+}
+
+impl Command for RemoveSchedule {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::ChangeSchedules).subject(self.conversation)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        let key = run.schedules_of(self.conversation)?;
+        let old = run.schedule_to_change(key, self.schedule)?;
+        run.remove_schedule(key, &old)
+    }
+}
 
 impl Run<'_> {
-    pub(crate) fn schedules(&mut self, conversation: Uid, act: Act) -> Result<Outcome> {
+    /// The channel whose schedules are changed by somebody who sits there.
+    fn schedules_of(&mut self, conversation: Uid) -> Result<ConversationKey> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
-        let schedule = match act {
-            Act::Add(new) => self.new_schedule(key, new)?,
-            Act::Change(uid, patch) => {
-                let old = self.schedule_to_change(key, uid)?;
-                self.patched(key, &old, patch)?
-            }
-            Act::Remove(uid) => {
-                let old = self.schedule_to_change(key, uid)?;
-                self.remove_schedule(key, &old)?;
-                return Ok(Outcome::Done);
-            }
-        };
+        Ok(key)
+    }
+
+    fn put_schedule(&mut self, key: ConversationKey, schedule: Schedule) -> Result<Scheduled> {
         self.check_schedule(key, &schedule)?;
         let schedule = schedule.arranged(self.now);
         self.room_mut(key).put_schedule(schedule.clone());
         let conversation = self.room(key).conversation.clone();
-        Ok(Outcome::Schedule { conversation, schedule: Arc::new(schedule) })
+        Ok(Scheduled { conversation, schedule: Arc::new(schedule) })
     }
 
     fn new_schedule(&mut self, key: ConversationKey, new: NewSchedule) -> Result<Schedule> {

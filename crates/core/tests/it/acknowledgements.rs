@@ -1,10 +1,10 @@
 //! Sections 14 and 15: acknowledgements that come late, or more than once.
 
-use chorus_core::command::Command;
-use chorus_core::delivery::{Delivery, State};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::commands::deliveries;
+use chorus_core::model::delivery::{Delivery, State};
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::reaction::Signal;
 
 use crate::house::{ALICE, BOB, House, SCOUT};
 
@@ -117,7 +117,9 @@ fn life_between_a_reminder_and_its_acknowledgement_counts() {
     let offer = house.take(SCOUT);
     house.pass(61_000);
     let reminder = house.offer(SCOUT);
-    house.run(house.by(SCOUT), Command::Life { session: offer.session }).expect("its own session");
+    house
+        .run(house.by(SCOUT), deliveries::Life { session: offer.session })
+        .expect("its own session");
     house.accept(&reminder).expect("its own");
     house.pass(DEADLINE - 2_000);
     assert_eq!(holder(&house, event), [SCOUT], "its deadline counts from its last sign of life");

@@ -1,9 +1,10 @@
 //! A message is understood in its place: answers to agents' questions, and first words.
 
-use chorus_core::attention::{Decision, Intent, Mode, Policy, Rule};
-use chorus_core::command::{Command, Offer, OpenThread, Outcome};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::thread::ThreadKind;
+use chorus_core::model::attention::{Decision, Intent, Mode, Policy, Rule};
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::offer::Offer;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::ThreadKind;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER};
 
@@ -109,10 +110,7 @@ fn thread(house: &mut House, owner: Option<MemberKey>, participants: Vec<MemberK
         participants,
         idempotency: None,
     };
-    match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))).expect("a thread") {
-        Outcome::Thread { thread, .. } => thread.uid,
-        other => panic!("{other:?}"),
-    }
+    house.run(house.by(ALICE), opening).expect("a thread").thread.uid
 }
 
 // covers: ATT-360, ATT-361

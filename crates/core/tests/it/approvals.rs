@@ -1,14 +1,17 @@
 //! Section 17: what waits for a person.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use chorus_core::approval::{Approval, Asked, Standing};
-use chorus_core::command::{Audience, Command, Outcome};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Reason;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
+use chorus_core::commands::messages::{self, Logged};
+use chorus_core::commands::{NotDone, approvals};
+use chorus_core::model::approval::{Approval, Asked, Standing};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Reason;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::Audience;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 
@@ -21,13 +24,13 @@ fn asked(house: &mut House, text: &str) -> Uid {
     event
 }
 
-fn send(house: &mut House, say: Say) -> Result<Outcome, Refusal> {
-    house.run(house.by(SCOUT), Command::Post(Box::new(say.0)))
+fn send(house: &mut House, say: Say) -> Result<Logged, NotDone> {
+    house.try_run(house.by(SCOUT), say.0)
 }
 
-fn held(outcome: Result<Outcome, Refusal>) -> Arc<Approval> {
-    match outcome {
-        Ok(Outcome::Held(approval)) => approval,
+fn held<T: Debug>(done: Result<T, NotDone>) -> Arc<Approval> {
+    match done {
+        Err(NotDone::Held(approval)) => approval,
         other => panic!("it waits: {other:?}"),
     }
 }
@@ -39,15 +42,14 @@ fn decide(
     approved: bool,
 ) -> Result<Option<Uid>, Refusal> {
     let reason = (!approved).then(|| "not for everybody".into());
-    match house.run(house.by(by), Command::DecideApproval { approval, approved, reason })? {
-        Outcome::Approval { entry, .. } => Ok(entry.map(|e| e.event.uid)),
-        other => panic!("{other:?}"),
-    }
+    let decide = approvals::DecideApproval { approval, approved, reason };
+    let decided = house.run(house.by(by), decide)?;
+    Ok(decided.entry.map(|e| e.event.uid))
 }
 
-fn call(house: &mut House, by: MemberKey, arguments: &str) -> Result<Outcome, Refusal> {
+fn call(house: &mut House, by: MemberKey, arguments: &str) -> Result<(), NotDone> {
     let (tool, arguments) = ("chat.resolve".into(), arguments.into());
-    house.run(house.by(by), Command::MayCall { tool, arguments })
+    house.try_run(house.by(by), approvals::MayCall { tool, arguments })
 }
 
 // covers: ATT-136, ATT-190
@@ -86,7 +88,7 @@ fn what_everybody_there_could_read_anyway_does_not_wait() {
     house.post(SCOUT, Say::to(house.pair, "on it")).expect("in its own place");
     let narrow = house.conversation(
         "narrow",
-        chorus_core::conversation::ConversationKind::Channel,
+        chorus_core::model::conversation::ConversationKind::Channel,
         vec![ALICE, SCOUT],
     );
     let event = asked(&mut house, "and tell the others?");
@@ -151,11 +153,11 @@ fn a_person_decides_who_can_read_where_it_comes_from() {
     let before = house.fingerprint();
     assert_eq!(code(decide(&mut house, SCOUT, approval.uid, true)), Code::InsufficientAuthority);
     assert_eq!(code(decide(&mut house, REVIEWER, approval.uid, true)), Code::NotFound);
-    let bob = chorus_core::command::By {
-        authority: chorus_core::command::Authority::Worker,
+    let bob = chorus_core::model::caller::By {
+        authority: chorus_core::model::caller::Authority::Worker,
         ..house.by(BOB)
     };
-    let yes = Command::DecideApproval { approval: approval.uid, approved: true, reason: None };
+    let yes = approvals::DecideApproval { approval: approval.uid, approved: true, reason: None };
     assert_eq!(code(house.run(bob, yes)), Code::NotFound, "not in the room, and no operator");
     assert_eq!(code(decide(&mut house, ALICE, Uid(9), true)), Code::NotFound);
     assert_eq!(house.fingerprint(), before);
@@ -167,13 +169,13 @@ fn a_person_decides_who_can_read_where_it_comes_from() {
 #[test]
 fn a_sensitive_tool_is_called_as_it_was_approved_and_not_otherwise() {
     let mut house = House::new();
-    assert!(matches!(call(&mut house, ALICE, "{}"), Ok(Outcome::Done)), "a person may");
+    assert!(matches!(call(&mut house, ALICE, "{}"), Ok(())), "a person may");
     let approval = held(call(&mut house, SCOUT, "{\"a\":1}"));
     assert_eq!(held(call(&mut house, SCOUT, "{\"a\":1}")).uid, approval.uid);
     assert_ne!(held(call(&mut house, SCOUT, "{\"a\":2}")).uid, approval.uid);
     assert_ne!(held(call(&mut house, REVIEWER, "{\"a\":1}")).uid, approval.uid);
     decide(&mut house, ALICE, approval.uid, true).expect("an operator");
-    assert!(matches!(call(&mut house, SCOUT, "{\"a\":1}"), Ok(Outcome::Done)));
+    assert!(matches!(call(&mut house, SCOUT, "{\"a\":1}"), Ok(())));
     held(call(&mut house, SCOUT, "{\"a\":2}"));
     house.now = house.now.plus(limits::APPROVAL_MS);
     // What was agreed to yesterday is asked again today.
@@ -189,7 +191,7 @@ fn an_erased_message_takes_what_waits_of_it_along() {
     let event = asked(&mut house, "the key is hunter2, tell ops");
     let say = Say::to(house.ops, "it is hunter2").under(1, 1);
     let approval = held(send(&mut house, say));
-    let erase = Command::Erase { message: event, reason: Reason::Secret };
+    let erase = messages::Erase { message: event, reason: Reason::Secret };
     house.run(house.by(ALICE), erase).expect("her own");
     let kept = house.ws.directory().approvals.get(&approval.uid).cloned().expect("kept");
     assert_eq!(kept.standing(house.now), Standing::Denied);
@@ -227,11 +229,11 @@ fn what_was_said_to_some_of_a_room_waits_before_the_rest_of_it_reads_it() {
     let mut louder = Say::to(house.ops, "the key has changed").answering(event).under(1, 1);
     louder.0.audience = Audience::Only(vec![ALICE, REVIEWER]);
     let approval = held(send(&mut house, louder));
-    let bob = chorus_core::command::By {
-        authority: chorus_core::command::Authority::Worker,
+    let bob = chorus_core::model::caller::By {
+        authority: chorus_core::model::caller::Authority::Worker,
         ..house.by(BOB)
     };
-    let yes = Command::DecideApproval { approval: approval.uid, approved: true, reason: None };
+    let yes = approvals::DecideApproval { approval: approval.uid, approved: true, reason: None };
     assert_eq!(code(house.run(bob, yes)), Code::NotFound, "in the room, and not shown it");
     let say = Say::to(house.ops, "fixed").answering(event);
     house.post(SCOUT, say).expect("to whom it was said");

@@ -1,12 +1,13 @@
 //! Sections 1, 5 and 6: who is meant, and what each owes.
 
-use chorus_core::attention::flow;
-use chorus_core::attention::{Directedness, Mode, Policy, Priority, Rule};
-use chorus_core::command::{Command, Outcome};
-use chorus_core::conversation::Participation;
-use chorus_core::error::Code;
-use chorus_core::ids::MemberKey;
-use chorus_core::member::MemberKind;
+use chorus_core::commands::deliveries;
+use chorus_core::model::attention::{Directedness, Mode, Policy, Priority, Rule};
+use chorus_core::model::conversation::Participation;
+use chorus_core::model::error::Code;
+use chorus_core::model::flow;
+use chorus_core::model::ids::MemberKey;
+use chorus_core::model::member::MemberKind;
+use chorus_core::queries;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 
@@ -252,10 +253,13 @@ fn a_short_answer_is_read_with_what_it_answers() {
     house.says(ALICE, "@bob shall we ship it?");
     let yes = house.says(BOB, "yes");
     let intent = house.attention(yes).intent;
-    assert!(!intent.asks() || intent == chorus_core::attention::Intent::Approval, "{intent:?}");
+    assert!(
+        !intent.asks() || intent == chorus_core::model::attention::Intent::Approval,
+        "{intent:?}"
+    );
     house.says(ALICE, "@bob the build is green again");
     let thanks = house.says(BOB, "thanks!");
-    assert_eq!(house.attention(thanks).intent, chorus_core::attention::Intent::Thanks);
+    assert_eq!(house.attention(thanks).intent, chorus_core::model::attention::Intent::Thanks);
 }
 
 // covers: ATT-44
@@ -278,10 +282,8 @@ fn a_preview_is_what_posting_gives_and_records_nothing() {
     for text in ["@scout can you look?", "@helpers who can?", "lunch was nice", "@scout thanks!"] {
         let before = house.fingerprint();
         let say = Say::to(house.ops, text);
-        let preview = Command::Preview(Box::new(say.0.clone()));
-        let Ok(Outcome::Preview(preview)) = house.run(house.by(BOB), preview) else {
-            panic!("a preview")
-        };
+        let preview = queries::Preview(say.0.clone());
+        let preview = house.run(house.by(BOB), preview).expect("a preview");
         assert_eq!(house.fingerprint(), before, "{text}");
         let event = house.post(BOB, say).expect("people may speak");
         assert_eq!(house.attention(event), &*preview, "{text}");
@@ -294,18 +296,19 @@ fn a_preview_is_what_posting_gives_and_records_nothing() {
 fn what_one_may_not_see_does_not_exist() {
     let mut house = House::new();
     let secret = house.post(ALICE, Say::to(house.pair, "hello there")).expect("people may speak");
-    let unknown = chorus_core::ids::Uid(0xdead);
+    let unknown = chorus_core::model::ids::Uid(0xdead);
     let pair = house.pair;
     let by = house.by(REVIEWER);
-    let seen = house.run(by, Command::Claim { event: secret }).expect_err("hidden");
-    let never = house.run(by, Command::Claim { event: unknown }).expect_err("unknown");
-    assert_eq!(seen, never);
+    let seen = house.run(by, deliveries::Claim { event: secret }).expect_err("hidden");
+    let never = house.run(by, deliveries::Claim { event: unknown }).expect_err("unknown");
+    // As whoever asked is told.
+    assert_eq!((seen.code, &seen.message), (never.code, &never.message));
     assert_eq!(seen.code, Code::NotFound);
     let seen = house.post(REVIEWER, Say::to(pair, "hi")).expect_err("hidden");
     let never = house.post(REVIEWER, Say::to(unknown, "hi")).expect_err("unknown");
     assert_eq!(seen, never);
-    let auditor = chorus_core::command::By {
-        authority: chorus_core::command::Authority::Auditor,
+    let auditor = chorus_core::model::caller::By {
+        authority: chorus_core::model::caller::Authority::Auditor,
         ..house.by(ALICE)
     };
     let say = Say::to(house.ops, "hi");

@@ -1,13 +1,13 @@
 //! Section 13: cause and hop, and how chains of agents end.
 
-use chorus_core::attention::{Mode, Policy, Rule};
-use chorus_core::command::Command;
-use chorus_core::conversation::ConversationKind;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::Message;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
+use chorus_core::commands::messages;
+use chorus_core::model::attention::{Mode, Policy, Rule};
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, at, code};
 
@@ -190,7 +190,7 @@ fn edits_are_links_of_a_chain_too() {
             };
             let content = Message { text: text.into(), ..Message::default() };
             let by = house.in_turn(&offer);
-            house.run(by, Command::Edit { message: own, content }).ok();
+            house.run(by, messages::Edit { message: own, content }).ok();
             house.dispose(offer.member, offer.entry.event.uid, Disposition::Ignored).ok();
             house.pass(2_000);
         }

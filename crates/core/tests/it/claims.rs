@@ -1,12 +1,13 @@
 //! Section 12: claims, turns and fences.
 
-use chorus_core::attention::Rule;
-use chorus_core::command::{By, Command, Turn};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::commands::deliveries::{self, Claimed};
+use chorus_core::model::attention::Rule;
+use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::reaction::Signal;
 
 use crate::house::{AGENTS, ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, at, code};
 
@@ -39,7 +40,7 @@ fn a_claim_lives_ninety_seconds_and_is_renewed_by_life() {
     let session = house.by(WRITER).session.expect("connected");
     for _ in 0..5 {
         house.pass(60_000);
-        house.run(house.by(WRITER), Command::Life { session }).expect("its own session");
+        house.run(house.by(WRITER), deliveries::Life { session }).expect("its own session");
     }
     assert_eq!(code(house.claim(SCOUT, event)), Code::ClaimedByOther);
     house.pass(limits::CLAIM_TTL_MS + 1_000);
@@ -124,7 +125,7 @@ fn a_failed_or_released_claim_goes_on_too() {
         if how == "fail" {
             house.dispose(first, event, Disposition::Failed).expect("its own");
         } else {
-            house.run(house.by(first), Command::Release { event }).expect("its own");
+            house.run(house.by(first), deliveries::Release { event }).expect("its own");
         }
         let asked: usize = AGENTS.into_iter().map(|m| house.offers(m).len()).sum();
         assert_eq!(asked, 1, "{how}: exactly the next is asked");
@@ -202,11 +203,8 @@ fn claiming_gives_the_content_and_a_reply_takes_the_claim() {
     let knock = house.offer(selected);
     assert!(!knock.decision.mode.shows_content());
     let by = house.by(selected);
-    let Ok(chorus_core::command::Outcome::Claimed { delivery, entry, .. }) =
-        house.run(by, Command::Claim { event })
-    else {
-        panic!("claimed")
-    };
+    let Claimed { delivery, entry, .. } =
+        house.run(by, deliveries::Claim { event }).expect("claimed");
     assert!(delivery.decision.mode.shows_content());
     assert!(entry.event.change.message().is_some());
     assert!(house.delivery(event, selected).expect("its own").retrieved_at.is_some());
@@ -299,6 +297,6 @@ fn a_turns_token_of_an_ended_turn_is_stale_for_dispositions_too() {
     let turn =
         Turn { conversation: place.conversation, seq: place.seq, fence: before.fence, attempt: 0 };
     let by = By { turn: Some(turn), ..house.by(SCOUT) };
-    let dispose = Command::Dispose { event, disposition: Disposition::Ignored, note: None };
+    let dispose = deliveries::Dispose { event, disposition: Disposition::Ignored, note: None };
     assert_eq!(code(house.run(by, dispose)), Code::StaleTurn);
 }

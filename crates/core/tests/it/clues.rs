@@ -1,8 +1,8 @@
 //! Each rule of the flow of talk, where it speaks: shown among the reasons for a guess or against it, and switched off.
 
-use chorus_core::attention::Attention;
-use chorus_core::attention::flow::{Clue, Clues, Settings};
-use chorus_core::ids::MemberKey;
+use chorus_core::model::attention::Attention;
+use chorus_core::model::flow::{Clue, Clues, Settings};
+use chorus_core::model::ids::MemberKey;
 
 use crate::house::{ALICE, BOB, House};
 

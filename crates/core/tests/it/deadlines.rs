@@ -1,12 +1,13 @@
 //! Section 15: reminders, escalation, and its end.
 
-use chorus_core::attention::{Policy, Rule};
-use chorus_core::command::{Command, OpenThread, Outcome};
-use chorus_core::delivery::State;
-use chorus_core::error::Code;
-use chorus_core::ids::Uid;
-use chorus_core::limits;
-use chorus_core::thread::ThreadKind;
+use chorus_core::commands::{deliveries, directory};
+use chorus_core::model::attention::{Policy, Rule};
+use chorus_core::model::delivery::State;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::limits;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::ThreadKind;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 
@@ -23,7 +24,7 @@ fn the_same_member_is_reminded_before_anybody_else_is_asked() {
         // What is offered again and not taken is offered again; scout takes it.
         let again = house.delivery(event, SCOUT).expect("its own").state;
         if let State::Offered { .. } = again {
-            let offer = chorus_core::command::Offer {
+            let offer = chorus_core::model::offer::Offer {
                 attempt: house.delivery(event, SCOUT).expect("its own").attempt,
                 ..first.clone()
             };
@@ -97,10 +98,7 @@ fn open_thread(house: &mut House) -> Uid {
         participants: Vec::new(),
         idempotency: None,
     };
-    match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))) {
-        Ok(Outcome::Thread { thread, .. }) => thread.uid,
-        other => panic!("{other:?}"),
-    }
+    house.run(house.by(ALICE), opening).expect("a thread").thread.uid
 }
 
 // covers: ATT-117
@@ -109,7 +107,7 @@ fn a_run_that_shows_life_is_handling_it_up_to_the_cap() {
     let mut house = House::new();
     let event = house.says(BOB, "@scout can you look at the build?");
     let offer = house.take(SCOUT);
-    let life = Command::Life { session: offer.session };
+    let life = deliveries::Life { session: offer.session };
     for _ in 0..(25 * 3) {
         house.pass(20_000);
         house.run(house.by(SCOUT), life.clone()).expect("its own session");
@@ -147,12 +145,12 @@ fn age_counts_from_the_event_also_after_a_restart() {
 fn a_dead_letter_is_listed_and_can_be_sent_again() {
     let mut house = House::asleep();
     // The lead asks: nobody is left to whom it could move but bob, and he is removed.
-    house.run(house.by(ALICE), Command::RemoveMember { member: BOB }).expect("an operator");
+    house.run(house.by(ALICE), directory::RemoveMember { member: BOB }).expect("an operator");
     let event = house.says(ALICE, "@scout can you look at the build?");
     house.pass(i64::from(limits::DEADLINE_MS) + 5_000);
     let dead = house.delivery(event, SCOUT).expect("listed").state;
     assert!(matches!(dead, State::Dead { .. }), "{dead:?}");
-    let again = Command::Redeliver { event, member: SCOUT };
+    let again = deliveries::Redeliver { event, member: SCOUT };
     assert_eq!(code(house.run(house.by(REVIEWER), again.clone())), Code::InsufficientAuthority);
     house.run(house.by(ALICE), again.clone()).expect("an operator");
     assert_eq!(code(house.run(house.by(ALICE), again)), Code::Conflict);

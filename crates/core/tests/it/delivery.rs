@@ -1,10 +1,13 @@
 //! Sections 2, 9 and 14: order, offers, dispositions and receipts.
 
-use chorus_core::command::{By, Command};
-use chorus_core::delivery::{Disposition, State};
-use chorus_core::error::Code;
-use chorus_core::ids::SessionKey;
+use chorus_core::commands::{deliveries, directory};
+use chorus_core::model::caller::By;
+use chorus_core::model::delivery::{Disposition, State};
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::SessionKey;
+use chorus_core::queries;
 
+use crate::boxed::boxed;
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, at, code};
 
 // covers: ATT-6, ATT-22
@@ -17,7 +20,7 @@ fn what_is_unsettled_is_offered_in_order() {
     house.connect(SCOUT);
     let offered: Vec<_> = house.offers(SCOUT).iter().map(|o| o.entry.event.uid).collect();
     assert_eq!(offered, [first, second, third]);
-    house.react(SCOUT, second, chorus_core::reaction::Signal::Done).expect("its own");
+    house.react(SCOUT, second, chorus_core::model::reaction::Signal::Done).expect("its own");
     house.disconnect(SCOUT);
     house.connect(SCOUT);
     let offered: Vec<_> = house.offers(SCOUT).iter().map(|o| o.entry.event.uid).collect();
@@ -64,20 +67,21 @@ fn what_was_never_offered_is_not_acknowledged() {
         assert_eq!(code(house.dispose(REVIEWER, event, disposition)), Code::Conflict);
     }
     for command in [
-        Command::Accept { event: place, attempt: 1, epoch: None },
-        Command::Reject { event: place, attempt: 1 },
+        boxed(deliveries::Accept { event: place, attempt: 1, epoch: None }),
+        boxed(deliveries::Reject { event: place, attempt: 1 }),
     ] {
-        assert_eq!(code(house.run(house.by(REVIEWER), command.clone())), Code::Conflict);
+        let reviewer = house.by(REVIEWER);
+        assert_eq!(code(command.run(&mut house, reviewer)), Code::Conflict);
         let sessionless = By { session: None, ..house.by(SCOUT) };
-        assert_eq!(code(house.run(sessionless, command)), Code::Conflict);
+        assert_eq!(code(command.run(&mut house, sessionless)), Code::Conflict);
     }
     // Another session of the same member, and an attempt that is not under way.
     let other = By { session: Some(SessionKey(99)), ..house.by(SCOUT) };
     assert_eq!(
-        code(house.run(other, Command::Accept { event: place, attempt: 1, epoch: None })),
+        code(house.run(other, deliveries::Accept { event: place, attempt: 1, epoch: None })),
         Code::Conflict
     );
-    let wrong = Command::Accept { event: place, attempt: 7, epoch: None };
+    let wrong = deliveries::Accept { event: place, attempt: 7, epoch: None };
     house.run(house.by(SCOUT), wrong).expect("an attempt of the past is harmless");
     assert_eq!(house.fingerprint(), before);
     house.accept(&offer).expect("its own");
@@ -118,12 +122,11 @@ fn delivered_and_received_are_different_receipts() {
 fn an_empty_inbox_and_an_unknown_one_are_different_answers() {
     let mut house = House::new();
     let session = house.by(WRITER).session.expect("connected");
-    let owed = Command::Owed { session, limit: 10 };
+    let owed = queries::Owed { session, limit: 10 };
     let empty = house.run(house.by(WRITER), owed.clone()).expect("its own");
-    let chorus_core::command::Outcome::Owed { offers, more } = empty else { panic!("{empty:?}") };
-    assert!(offers.is_empty() && !more);
+    assert!(empty.offers.is_empty() && !empty.more);
     assert_eq!(code(house.run(house.by(SCOUT), owed)), Code::NotFound);
-    let unknown = Command::Owed { session: SessionKey(99), limit: 10 };
+    let unknown = queries::Owed { session: SessionKey(99), limit: 10 };
     assert_eq!(code(house.run(house.by(WRITER), unknown)), Code::NotFound);
 }
 
@@ -137,7 +140,7 @@ fn done_resolves_and_deferred_takes_it_on() {
     offers.iter().for_each(|o| drop(house.accept(o)));
     house.dispose(SCOUT, one, Disposition::Responded).expect("its own");
     house.dispose(SCOUT, two, Disposition::Deferred).expect("its own");
-    house.pass(chorus_core::limits::DEFERRAL_MS - 1_000);
+    house.pass(chorus_core::model::limits::DEFERRAL_MS - 1_000);
     assert!(house.offers(SCOUT).is_empty());
     let later = offers.iter().find(|o| o.entry.event.uid == two).expect("it was offered");
     house.reply(later, "now I have").expect("what was deferred may be answered");
@@ -164,13 +167,13 @@ fn pulling_a_knocks_content_is_a_receipt_of_its_own() {
     let selected = house.open(event).expect("open").deliveries[0].member;
     house.take(selected);
     let other = [SCOUT, REVIEWER].into_iter().find(|m| *m != selected).expect("another");
-    house.run(house.by(other), Command::Retrieve { event }).expect("reading is free");
+    house.run(house.by(other), deliveries::Retrieve { event }).expect("reading is free");
     assert_eq!(house.delivery(event, selected).expect("its own").retrieved_at, None);
-    house.run(house.by(selected), Command::Retrieve { event }).expect("reading is free");
+    house.run(house.by(selected), deliveries::Retrieve { event }).expect("reading is free");
     let pulled = house.now;
     assert_eq!(house.delivery(event, selected).expect("its own").retrieved_at, Some(pulled));
     house.pass(5_000);
-    house.run(house.by(selected), Command::Retrieve { event }).expect("reading is free");
+    house.run(house.by(selected), deliveries::Retrieve { event }).expect("reading is free");
     let delivery = house.delivery(event, selected).expect("its own");
     assert_eq!((delivery.retrieved_at, delivery.disposition()), (Some(pulled), None));
 }
@@ -179,15 +182,18 @@ fn pulling_a_knocks_content_is_a_receipt_of_its_own() {
 #[test]
 fn a_session_goes_on_for_its_own_member_only() {
     let mut house = House::asleep();
-    let open =
-        |uid| Command::OpenSession { uid, runtime: "test".into(), managed: false, resumable: true };
+    let open = |uid| directory::OpenSession {
+        uid,
+        runtime: "test".into(),
+        managed: false,
+        resumable: true,
+    };
     house.run(house.by(SCOUT), open(None)).expect("a new session");
     let session = house.by(SCOUT).session.expect("connected");
     let uid = Some(house.ws.directory().sessions[&session].uid);
     assert_eq!(code(house.run(house.by(REVIEWER), open(uid))), Code::NotFound);
     house.disconnect(SCOUT);
     let again = house.run(house.by(SCOUT), open(uid)).expect("its own");
-    let chorus_core::command::Outcome::Session(again) = again else { panic!("{again:?}") };
     assert_eq!(again.key, session);
 }
 
@@ -196,17 +202,17 @@ fn a_session_goes_on_for_its_own_member_only() {
 fn what_is_too_large_is_refused_under_its_own_code() {
     let mut house = House::new();
     let before = house.fingerprint();
-    let huge = "x".repeat(chorus_core::limits::TEXT_BYTES + 1);
+    let huge = "x".repeat(chorus_core::model::limits::TEXT_BYTES + 1);
     assert_eq!(code(house.post(ALICE, Say::to(house.ops, &huge))), Code::PayloadTooLarge);
     let mut say = Say::to(house.ops, "small");
-    let metadata = "x".repeat(chorus_core::limits::METADATA_BYTES + 1);
+    let metadata = "x".repeat(chorus_core::model::limits::METADATA_BYTES + 1);
     say.0.message.metadata = Some(metadata.into());
     assert_eq!(code(house.post(ALICE, say)), Code::PayloadTooLarge);
     assert_eq!(code(house.post(ALICE, Say::to(house.ops, " \n "))), Code::ValidationError);
     for id in ["x".repeat(1 << 20), "two words".into(), String::new()] {
-        let kind = chorus_core::member::MemberKind::Agent;
-        let fields = chorus_core::member::MemberFields::default();
-        let add = Command::AddMember { id, kind, fields };
+        let kind = chorus_core::model::member::MemberKind::Agent;
+        let fields = chorus_core::model::member::MemberFields::default();
+        let add = directory::AddMember { id, kind, fields };
         assert_eq!(code(house.run(By::host(), add)), Code::ValidationError);
     }
     assert_eq!(house.fingerprint(), before);
@@ -221,7 +227,7 @@ fn what_an_endpoint_has_taken_is_known_after_a_crash() {
     let event = at(&offer.entry.event);
     let by = By { session: Some(offer.session), ..house.by(SCOUT) };
     let epoch = Some(house.now);
-    house.run(by, Command::Accept { event, attempt: offer.attempt, epoch }).expect("offered");
+    house.run(by, deliveries::Accept { event, attempt: offer.attempt, epoch }).expect("offered");
     // Nothing else is written before that.
     house.restart();
     let state = house.delivery(asked, SCOUT).map(|delivery| delivery.state);

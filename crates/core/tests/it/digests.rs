@@ -1,12 +1,13 @@
 //! Digests of followed channels.
 
-use chorus_core::attention::Policy;
-use chorus_core::command::{By, Command};
-use chorus_core::conversation::Participation;
-use chorus_core::digest::Written;
-use chorus_core::error::Code;
-use chorus_core::ids::MemberKey;
-use chorus_core::limits;
+use chorus_core::commands::digests;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Participation;
+use chorus_core::model::digest::Written;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::MemberKey;
+use chorus_core::model::limits;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, WRITER, code};
 
@@ -111,7 +112,7 @@ fn only_the_host_keeps_what_was_written_of_a_digest() {
         member: SCOUT,
         text: text.into(),
     };
-    let keep = |text: &str| Command::KeepDigest { conversation: house.ops, written: written(text) };
+    let keep = |text: &str| digests::KeepDigest { conversation: house.ops, written: written(text) };
     let (small, large) = (keep("quiet"), keep(&"x".repeat(limits::DIGEST_TEXT_BYTES + 1)));
     assert_eq!(code(house.run(house.by(ALICE), small.clone())), Code::Forbidden);
     assert_eq!(code(house.run(By::host(), large)), Code::PayloadTooLarge);

@@ -1,9 +1,9 @@
 //! Sections 16 and 17: what is taken back, changed and deleted.
 
-use chorus_core::attention::{Directedness, Policy, Rule};
-use chorus_core::command::Command;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
+use chorus_core::commands::conversations;
+use chorus_core::model::attention::{Directedness, Policy, Rule};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
 
 use crate::house::{ALICE, BOB, Cancelled, House, REVIEWER, SCOUT, Say, code};
 
@@ -204,7 +204,7 @@ fn an_edit_tells_nobody_who_has_no_seat_any_more() {
     let event = house.says(ALICE, "@scout can you look at the deploy?");
     let offer = house.take(SCOUT);
     house.reply(&offer, "it is green").expect("it was asked");
-    let seat = Command::RemoveSeat { conversation: house.ops, member: SCOUT };
+    let seat = conversations::RemoveSeat { conversation: house.ops, member: SCOUT };
     house.run(house.by(ALICE), seat).expect("an operator");
     let edit = house.edit(ALICE, event, "@scout can you look at the builds?").expect("its author");
     assert_eq!(house.decision(edit, SCOUT), None);

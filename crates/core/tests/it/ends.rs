@@ -1,15 +1,17 @@
 //! Sections 9, 12 and 15: what ends an obligation, and what does not.
 
-use chorus_core::attention::Directedness;
-use chorus_core::command::{Authority, By, Command, Outcome};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::delivery::{Disposition, State};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::MessageKind;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::member::MemberKind;
-use chorus_core::reaction::Signal;
+use chorus_core::commands::{conversations, deliveries};
+use chorus_core::model::attention::Directedness;
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::delivery::{Disposition, State};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::member::MemberKind;
+use chorus_core::model::reaction::Signal;
+use chorus_core::queries;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, at, code};
 
@@ -26,23 +28,19 @@ fn is_dead(house: &House, event: Uid, member: MemberKey) -> bool {
 }
 
 fn resolve(house: &mut House, event: Uid) -> Result<Disposition, Refusal> {
-    match house.run(house.by(SCOUT), Command::Resolve { event, note: None })? {
-        Outcome::Disposed { disposition, .. } => Ok(disposition),
-        other => panic!("{other:?}"),
-    }
+    let resolve = deliveries::Resolve { event, note: None };
+    house.run(house.by(SCOUT), resolve).map(|disposed| disposed.disposition)
 }
 
 fn defer(house: &mut House, event: Uid, ms: i64) -> Result<Disposition, Refusal> {
     let until = Some(house.now.plus(ms));
     let reason = Some("after the deploy".into());
-    match house.run(house.by(SCOUT), Command::Defer { event, until, reason })? {
-        Outcome::Disposed { disposition, .. } => Ok(disposition),
-        other => panic!("{other:?}"),
-    }
+    let defer = deliveries::Defer { event, until, reason };
+    house.run(house.by(SCOUT), defer).map(|disposed| disposed.disposition)
 }
 
 /// A question of alice's in her direct conversation with scout, which nobody is left to answer.
-fn dead(house: &mut House) -> (Uid, chorus_core::command::Offer) {
+fn dead(house: &mut House) -> (Uid, chorus_core::model::offer::Offer) {
     let pair = house.pair;
     let event = house.post(ALICE, Say::to(pair, "can you look at the build?")).expect("may speak");
     let offer = house.take(SCOUT);
@@ -53,11 +51,9 @@ fn dead(house: &mut House) -> (Uid, chorus_core::command::Offer) {
 }
 
 fn overdue(house: &mut House) -> Vec<Uid> {
-    let command = Command::Overdue { member: None, limit: 100 };
-    match house.run(house.by(ALICE), command).expect("an operator") {
-        Outcome::Waiting(open) => open.iter().map(|(_, open)| open.uid).collect(),
-        other => panic!("{other:?}"),
-    }
+    let command = queries::Overdue { member: None, limit: 100 };
+    let open = house.run(house.by(ALICE), command).expect("an operator");
+    open.iter().map(|(_, open)| open.uid).collect()
 }
 
 // covers: ATT-390
@@ -150,7 +146,7 @@ fn what_was_put_off_can_be_given_up() {
         house.take(SCOUT);
         assert_eq!(defer(&mut house, event, 3_600_000), Ok(Disposition::Deferred));
         let note = Some("no access".into());
-        let command = Command::Dispose { event, disposition: how, note };
+        let command = deliveries::Dispose { event, disposition: how, note };
         house.run(house.by(SCOUT), command).expect("its own");
         assert_eq!(house.disposition(event, SCOUT), Some(how));
         let mine = house.delivery(event, SCOUT).expect("its own");
@@ -162,7 +158,7 @@ fn what_was_put_off_can_be_given_up() {
     let event = house.says(BOB, "@scout can you look at the build?");
     house.take(SCOUT);
     defer(&mut house, event, 3_600_000).expect("its own");
-    let cancel = Command::CancelDelivery { event, attempt: Some(1) };
+    let cancel = deliveries::CancelDelivery { event, attempt: Some(1) };
     house.run(house.by(SCOUT), cancel).expect("its own");
     assert_eq!(holder(&house, event), [ALICE]);
 }
@@ -194,7 +190,7 @@ fn a_cancellation_of_an_older_attempt_is_ignored() {
     house.pass(61_000);
     let second = house.take(SCOUT);
     assert!(second.fence > first.fence && second.attempt > first.attempt);
-    let cancel = |attempt| Command::CancelDelivery { event, attempt: Some(attempt) };
+    let cancel = |attempt| deliveries::CancelDelivery { event, attempt: Some(attempt) };
     house.run(house.by(SCOUT), cancel(first.attempt)).expect("ignored");
     house.run(house.by(SCOUT), cancel(second.attempt + 1)).expect("never made");
     assert_eq!(house.disposition(event, SCOUT), None);
@@ -205,7 +201,7 @@ fn a_cancellation_of_an_older_attempt_is_ignored() {
 // covers: ATT-394
 #[test]
 fn a_late_answer_ends_a_dead_letter() {
-    type How<'a> = &'a dyn Fn(&mut House, Uid, &chorus_core::command::Offer);
+    type How<'a> = &'a dyn Fn(&mut House, Uid, &chorus_core::model::offer::Offer);
     let reply: How<'_> = &|house, _, offer| {
         house.reply(offer, "it is green").expect("late");
     };
@@ -265,7 +261,7 @@ fn somebody_elses_answer_ends_a_dead_letter() {
 fn whoever_asked_sends_a_dead_letter_again() {
     let mut house = House::new();
     let (event, _) = dead(&mut house);
-    let again = Command::Redeliver { event, member: SCOUT };
+    let again = deliveries::Redeliver { event, member: SCOUT };
     let worker = |house: &House, member| By { authority: Authority::Worker, ..house.by(member) };
     let stranger = worker(&house, BOB);
     assert!(house.run(stranger, again.clone()).is_err());
@@ -348,16 +344,15 @@ fn nobody_without_a_seat_has_to_answer() {
         ..Settings::default()
     };
     let kind = ConversationKind::Channel;
-    let command = Command::CreateConversation { kind, settings, members: vec![SCOUT] };
-    let Ok(Outcome::Conversation(made)) = house.run(house.by(BOB), command) else { panic!("made") };
-    let room = made.uid;
+    let command = conversations::CreateConversation { kind, settings, members: vec![SCOUT] };
+    let room = house.run(house.by(BOB), command).expect("made").uid;
     let event = house.post(BOB, Say::to(room, "@scout can you look at it?")).expect("may speak");
     house.take(SCOUT);
     house.pass(DEADLINE + 1_000);
     assert!(house.delivery(event, ALICE).is_none(), "the lead could not answer there");
     assert!(is_dead(&house, event, SCOUT));
     let asked = house.event(event).seq;
-    let reported = |e: &&std::sync::Arc<chorus_core::event::Event>| {
+    let reported = |e: &&std::sync::Arc<chorus_core::model::event::Event>| {
         let message = e.change.message();
         message.is_some_and(|m| m.kind == MessageKind::System) && e.reply_to == Some(asked)
     };

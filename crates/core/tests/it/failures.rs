@@ -1,12 +1,12 @@
 //! Section 20: what people who ran such systems complained of, where it is for the core to prevent. The
 //! others of the list stand with the rule that prevents them.
 
-use chorus_core::attention::Policy;
-use chorus_core::command::Command;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::commands::deliveries;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::limits;
+use chorus_core::model::reaction::Signal;
 
 use crate::house::{AGENTS, ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, at, code};
 
@@ -23,7 +23,7 @@ fn status_passes_where_a_reply_is_refused() {
     for signal in Signal::ALL {
         house.react(SCOUT, event, signal).expect("a reaction is free");
     }
-    house.run(house.by(SCOUT), Command::Life { session: offer.session }).expect("so is life");
+    house.run(house.by(SCOUT), deliveries::Life { session: offer.session }).expect("so is life");
     // The same for who was never asked.
     let ambient = house.says(BOB, "lunch was nice");
     let say = Say::to(house.ops, "it was").answering(ambient);
@@ -137,7 +137,7 @@ fn presence_and_reactions_start_no_sessions() {
     for agent in AGENTS {
         let offered = house.offers(agent);
         let by_claim =
-            |o: &chorus_core::command::Offer| at(&o.entry.event) == at(house.event(event));
+            |o: &chorus_core::model::offer::Offer| at(&o.entry.event) == at(house.event(event));
         assert!(offered.iter().all(by_claim), "{offered:?}");
     }
     // A person's word on an agent's own message is a knock, and no more.

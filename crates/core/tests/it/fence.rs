@@ -2,18 +2,25 @@
 
 use std::sync::Arc;
 
-use chorus_core::asset::Media;
-use chorus_core::command::{By, Command, Offer, OpenThread, Outcome, Turn};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::Message;
-use chorus_core::ids::{Seq, Uid};
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
-use chorus_core::thread::work::WorkChange;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_core::commands::{
+    approvals, assets, conversations, deliveries, messages, stimuli, threads,
+};
+use chorus_core::model::asset::Media;
+use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{Seq, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::work::WorkChange;
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+use chorus_core::queries;
 
-use crate::house::{ALICE, House, SCOUT, Say, code};
+use crate::boxed::{Boxed, boxed};
+use crate::house::{ALICE, House, SCOUT, Say, code, refusal};
 use crate::stimuli::idea;
 
 fn message(text: &str) -> Message {
@@ -21,19 +28,19 @@ fn message(text: &str) -> Message {
 }
 
 /// Everything a run may ask for that changes something, about an event and a thread.
-fn writing(house: &House, event: Uid, own: Uid, thread: Uid) -> Vec<Command> {
+fn writing(house: &House, event: Uid, own: Uid, thread: Uid) -> Vec<Boxed> {
     let (conversation, reason): (Uid, Arc<str>) = (house.ops, "".into());
     let session = house.by(SCOUT).session.expect("connected");
     let say = Say::to(conversation, "it is green").answering(event).0;
     vec![
-        Command::Post(Box::new(say.clone())),
-        Command::CloseRun(Box::new(say)),
-        Command::EmitOutput { message: message("it is green") },
-        Command::Edit { message: own, content: message("I have found two bugs") },
-        Command::Delete { message: own },
-        Command::React { message: event, signal: Signal::Seen, detail: None, on: true },
-        Command::React { message: event, signal: Signal::Working, detail: None, on: true },
-        Command::OpenThread(Box::new(OpenThread {
+        boxed(say.clone()),
+        boxed(messages::CloseRun(say)),
+        boxed(messages::EmitOutput { message: message("it is green") }),
+        boxed(messages::Edit { message: own, content: message("I have found two bugs") }),
+        boxed(messages::Delete { message: own }),
+        boxed(messages::React { message: event, signal: Signal::Seen, detail: None, on: true }),
+        boxed(messages::React { message: event, signal: Signal::Working, detail: None, on: true }),
+        boxed(OpenThread {
             home: conversation.into(),
             root: None,
             title: "deploys".into(),
@@ -41,42 +48,42 @@ fn writing(house: &House, event: Uid, own: Uid, thread: Uid) -> Vec<Command> {
             owner: None,
             participants: Vec::new(),
             idempotency: None,
-        })),
-        Command::ChangeThread {
+        }),
+        boxed(threads::ChangeThread {
             thread,
             status: Some(ThreadStatus::Resolved),
             owner: None,
             reason,
             summary: None,
             note: None,
-        },
-        Command::ChangeWork {
+        }),
+        boxed(threads::ChangeWork {
             thread,
             change: Box::new(WorkChange {
                 topic_kind: Some(Some("ci".into())),
                 ..Default::default()
             }),
-        },
-        Command::Promote { message: event, note: None },
-        Command::Stimulate(Box::new(idea(house, "shall we look at the queue?"))),
-        Command::KeepAsset {
+        }),
+        boxed(threads::Promote { message: event, note: None }),
+        boxed(stimuli::Stimulate(idea(house, "shall we look at the queue?"))),
+        boxed(assets::KeepAsset {
             hash: [3; 32],
             name: "log.txt".into(),
             media: Media::Text,
             data: Arc::from(&b"red"[..]),
-        },
-        Command::SetCursor { conversation, read: Seq(1) },
-        Command::AckThread { thread, read: Seq(1) },
-        Command::Claim { event },
-        Command::Release { event },
-        Command::Dispose { event, disposition: Disposition::Acknowledged, note: None },
-        Command::Defer { event, until: Some(house.now.plus(60_000)), reason: None },
-        Command::CancelDelivery { event, attempt: None },
-        Command::Leave { conversation, thread: None, member: SCOUT },
-        Command::Life { session },
-        Command::Progress { event: None },
-        Command::Progress { event: Some(event) },
-        Command::MayCall { tool: "chat.react".into(), arguments: "{}".into() },
+        }),
+        boxed(conversations::SetCursor { conversation, read: Seq(1) }),
+        boxed(conversations::AckThread { thread, read: Seq(1) }),
+        boxed(deliveries::Claim { event }),
+        boxed(deliveries::Release { event }),
+        boxed(deliveries::Dispose { event, disposition: Disposition::Acknowledged, note: None }),
+        boxed(deliveries::Defer { event, until: Some(house.now.plus(60_000)), reason: None }),
+        boxed(deliveries::CancelDelivery { event, attempt: None }),
+        boxed(conversations::Leave { conversation, thread: None, member: SCOUT }),
+        boxed(deliveries::Life { session }),
+        boxed(deliveries::Progress { event: None }),
+        boxed(deliveries::Progress { event: Some(event) }),
+        boxed(approvals::MayCall { tool: "chat.react".into(), arguments: "{}".into() }),
     ]
 }
 
@@ -85,7 +92,7 @@ fn taken(house: &mut House) -> (Offer, Uid, Uid) {
     house.says(ALICE, "@scout can you look at the build?");
     let offer = house.take(SCOUT);
     let own = house.reply(&offer, "at it").expect("asked");
-    let opening = Command::OpenThread(Box::new(OpenThread {
+    let opening = OpenThread {
         home: house.ops.into(),
         root: None,
         title: "build".into(),
@@ -93,10 +100,8 @@ fn taken(house: &mut House) -> (Offer, Uid, Uid) {
         owner: Some(SCOUT),
         participants: vec![SCOUT],
         idempotency: None,
-    }));
-    let Ok(Outcome::Thread { thread, .. }) = house.run(house.by(ALICE), opening) else {
-        panic!("a thread")
     };
+    let thread = house.run(house.by(ALICE), opening).expect("a thread").thread;
     let event = house.says(ALICE, "@scout can you look at the deploy?");
     let offers = house.offers(SCOUT);
     let offer = offers.into_iter().find(|o| o.entry.event.uid == event).expect("offered");
@@ -118,22 +123,22 @@ fn nothing_is_changed_in_a_turn_whose_fence_is_not_the_newest() {
     let held = house.delivery(event, SCOUT).expect("its own").fence;
     assert!(held > offer.fence, "{held}");
     let stale = By { session: house.by(SCOUT).session, ..stale };
-    for command in writing(&house, event, own, thread) {
+    for (n, command) in writing(&house, event, own, thread).iter().enumerate() {
         let before = house.fingerprint();
-        let shown = format!("{command:?}");
-        let refused = house.run(stale, command).expect_err(&shown);
+        let shown = format!("{n}: {}", command.name);
+        let refused = refusal(command.run(&mut house, stale).expect_err(&shown));
         assert_eq!(refused.code, Code::StaleTurn, "{shown}");
         assert_eq!(house.fingerprint(), before, "{shown}");
     }
     // It may still look.
     let conversation = house.ops;
     for question in [
-        Command::Standing { event },
-        Command::Turns { conversation },
-        Command::Waiting { member: Some(SCOUT), limit: 10 },
-        Command::Retrieve { event },
+        boxed(queries::Standing { event }),
+        boxed(queries::Turns { conversation }),
+        boxed(queries::Waiting { member: Some(SCOUT), limit: 10 }),
+        boxed(deliveries::Retrieve { event }),
     ] {
-        house.run(stale, question).expect("reading is not refused");
+        question.run(&mut house, stale).expect("reading is not refused");
     }
 }
 
@@ -150,10 +155,10 @@ fn nothing_is_changed_in_a_turn_that_was_withdrawn() {
             _ => drop(house.react(ALICE, event, Signal::Done)),
         }
         assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Superseded), "{how}");
-        for command in writing(&house, event, own, thread) {
+        for (n, command) in writing(&house, event, own, thread).iter().enumerate() {
             let before = house.fingerprint();
-            let shown = format!("{how}: {command:?}");
-            let refused = house.run(stale, command).expect_err(&shown);
+            let shown = format!("{how}, {n}: {}", command.name);
+            let refused = refusal(command.run(&mut house, stale).expect_err(&shown));
             assert_eq!(refused.code, Code::StaleTurn, "{shown}");
             assert_eq!(house.fingerprint(), before, "{shown}");
         }
@@ -183,13 +188,13 @@ fn what_a_harness_cancels_moves_on_when_it_was_owed_and_is_ignored_else() {
     let mut house = House::new();
     let event = house.says(ALICE, "@scout can you look at the build?");
     house.take(SCOUT);
-    let cancel = |event| Command::CancelDelivery { event, attempt: None };
+    let cancel = |event| deliveries::CancelDelivery { event, attempt: None };
     house.run(house.by(SCOUT), cancel(event)).expect("its own");
     assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Failed));
     let moved = house.open(event).expect("listed still").deliveries.len();
     assert!(moved > 1, "somebody else is asked");
     let again = house.run(house.by(SCOUT), cancel(event)).expect("again");
-    assert!(matches!(again, Outcome::Disposed { disposition: Disposition::Failed, .. }));
+    assert_eq!(again.map(|disposed| disposed.disposition), Some(Disposition::Failed));
 
     let nod = house.says(ALICE, "@scout thanks, that was it");
     if house.delivery(nod, SCOUT).is_some_and(|d| d.attempt > 0) {
@@ -205,7 +210,7 @@ fn what_a_harness_cancels_moves_on_when_it_was_owed_and_is_ignored_else() {
 fn progress_without_an_event_is_that_of_the_run_begun_last() {
     let mut house = House::new();
     let by = house.by(SCOUT);
-    let progress = |event| Command::Progress { event };
+    let progress = |event| deliveries::Progress { event };
     assert_eq!(code(house.run(by, progress(None))), Code::Conflict, "nothing is under way");
     let first = house.says(ALICE, "@scout can you look at the build?");
     let offer = house.take(SCOUT);
@@ -214,9 +219,9 @@ fn progress_without_an_event_is_that_of_the_run_begun_last() {
     let say = Say::to(house.pair, "and can you look at the deploy?");
     let second = house.post(ALICE, say).expect("people may speak");
     house.take(SCOUT);
-    let mut at = |by, event| match house.run(by, progress(event)) {
-        Ok(Outcome::Working { event, conversation, .. }) => (event, conversation.uid),
-        other => panic!("{other:?}"),
+    let mut at = |by, event| {
+        let working = house.run(by, progress(event)).expect("its own");
+        (working.event, working.conversation.uid)
     };
     assert_eq!(at(by, None).0, second);
     assert_eq!(at(by, Some(first)).0, first);
@@ -248,14 +253,14 @@ fn nothing_is_changed_in_a_turn_whose_run_has_said_how_it_ended() {
         let event = house.says(ALICE, "@scout can you look at the build?");
         let offer = house.take(SCOUT);
         let by = house.in_turn(&offer);
-        let dispose = Command::Dispose { event, disposition: how, note: None };
+        let dispose = deliveries::Dispose { event, disposition: how, note: None };
         house.run(by, dispose.clone()).expect("its own");
         let before = house.delivery(event, SCOUT).cloned();
         assert_eq!(code(house.reply(&offer, "one more word")), Code::StaleTurn, "{how:?}");
         let (signal, detail) = (Signal::Agree, None);
-        let react = Command::React { message: event, signal, detail, on: true };
-        for command in [react, Command::Claim { event }] {
-            assert_eq!(code(house.run(by, command)), Code::StaleTurn, "{how:?}");
+        let react = messages::React { message: event, signal, detail, on: true };
+        for command in [boxed(react), boxed(deliveries::Claim { event })] {
+            assert_eq!(code(command.run(&mut house, by)), Code::StaleTurn, "{how:?}");
         }
         house.run(by, dispose).expect("said twice it is said once");
         assert_eq!(house.delivery(event, SCOUT).cloned(), before);
@@ -269,9 +274,9 @@ fn what_is_sent_again_may_be_answered_again() {
     let pair = house.pair;
     let event = house.post(ALICE, Say::to(pair, "can you look at the build?")).expect("said");
     let offer = house.take(SCOUT);
-    let dispose = Command::Dispose { event, disposition: Disposition::Failed, note: None };
+    let dispose = deliveries::Dispose { event, disposition: Disposition::Failed, note: None };
     house.run(house.in_turn(&offer), dispose).expect("its own");
-    let again = Command::Redeliver { event, member: SCOUT };
+    let again = deliveries::Redeliver { event, member: SCOUT };
     house.run(house.by(ALICE), again).expect("an operator");
     let offer = house.take(SCOUT);
     house.reply(&offer, "it is green").expect("a new run");
@@ -285,7 +290,7 @@ fn a_run_that_has_answered_says_no_more_once_it_has_said_how_it_ended() {
     let offer = house.take(SCOUT);
     house.reply(&offer, "it is green").expect("its turn");
     house.reply(&offer, "and fast").expect("its turn still");
-    let dispose = Command::Dispose { event, disposition: Disposition::Responded, note: None };
+    let dispose = deliveries::Dispose { event, disposition: Disposition::Responded, note: None };
     house.run(house.by(SCOUT), dispose.clone()).expect("its own");
     assert_eq!(code(house.reply(&offer, "one more word")), Code::StaleTurn);
     house.run(house.in_turn(&offer), dispose).expect("said twice it is said once");

@@ -1,9 +1,9 @@
 //! Messages that name nobody, and the flow of talk that says whom they are for.
 
-use chorus_core::attention::flow::{Clue, Clues, Settings};
-use chorus_core::attention::{Decision, Directedness, Mode, Policy, Rule};
-use chorus_core::ids::{MemberKey, Timestamp, Uid};
-use chorus_core::member::MemberKind;
+use chorus_core::model::attention::{Decision, Directedness, Mode, Policy, Rule};
+use chorus_core::model::flow::{Clue, Clues, Settings};
+use chorus_core::model::ids::{MemberKey, Timestamp, Uid};
+use chorus_core::model::member::MemberKind;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER};
 
@@ -245,8 +245,8 @@ fn any_text_is_decided_in_bounded_time() {
             assert!(meant.is_none_or(|m| m.confidence <= 100), "{text:.40}");
         }
     }
-    // What doors refuse for its size alone is heard in bounded time too.
+    // What transports refuse for its size alone is heard in bounded time too.
     let megabytes = "scout, you know? ".repeat(500_000);
-    let heard = chorus_core::attention::flow::heard::Heard::of(&megabytes);
+    let heard = chorus_core::language::heard::Heard::of(&megabytes);
     assert!(heard.asks && heard.second_person && heard.length < 255);
 }

@@ -4,20 +4,28 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::{Attention, Decision};
-use chorus_core::command::{
-    Authority, By, Command, Drawn, Effect, Offer, Outcome, SettingsPatch, Turn,
+use chorus_core::commands::messages::{self, Logged};
+use chorus_core::commands::{Command, NotDone, conversations, deliveries, directory};
+use chorus_core::model::attention::{Attention, Decision};
+use chorus_core::model::caller::{Authority, By, Turn};
+use chorus_core::model::conversation::{
+    ConversationKind, Participation, Replies, Settings, Visibility,
 };
-use chorus_core::conversation::{ConversationKind, Participation, Replies, Settings, Visibility};
-use chorus_core::delivery::{Delivery, Disposition, Open};
-use chorus_core::digest::Digest;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{Event, EventRef, Message};
-use chorus_core::ids::{MemberKey, RoleKey, SessionKey, Timestamp, Uid};
-use chorus_core::member::{Directory, MemberFields, MemberKind};
-use chorus_core::reaction::Signal;
-use chorus_core::room::{Parts, Room};
-use chorus_core::workspace::{Failure, Workspace};
+use chorus_core::model::delivery::{Delivery, Disposition, Open};
+use chorus_core::model::digest::Digest;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::{Event, Message};
+use chorus_core::model::ids::{EventRef, MemberKey, RoleKey, SessionKey, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::seed::CommandSeed;
+use chorus_core::queries;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::effect::Effect;
+use chorus_core::state::room::{Parts, Room};
+use chorus_core::state::workspace::Workspace;
 
 use crate::log::Log;
 pub use crate::say::Say;
@@ -56,7 +64,7 @@ impl House {
         let mut house = Self::new();
         let settings = SettingsPatch { replies: Some(Replies::Thread), ..SettingsPatch::default() };
         let conversation = house.ops;
-        let change = Command::ChangeConversation { conversation, settings };
+        let change = conversations::ChangeConversation { conversation, settings };
         house.run(house.by(ALICE), change).expect("an operator");
         house
     }
@@ -93,16 +101,12 @@ impl House {
         ] {
             house.add_member(id, kind);
         }
-        house.must(By::host(), Command::SetLead { member: Some(ALICE) });
-        let Outcome::Role(role) =
-            house.must(By::host(), Command::AddRole { name: "helpers".into() })
-        else {
-            panic!("a role")
-        };
+        house.must(By::host(), directory::SetLead { member: Some(ALICE) });
+        let role = house.must(By::host(), directory::AddRole { name: "helpers".into() });
         house.helpers = role.key;
         for member in AGENTS {
             let role = role.key;
-            house.must(By::host(), Command::SetRoleMember { role, member, on: true });
+            house.must(By::host(), directory::SetRoleMember { role, member, on: true });
         }
         let everybody = vec![ALICE, BOB, SCOUT, REVIEWER, WRITER];
         house.ops = house.conversation("ops", ConversationKind::Channel, everybody);
@@ -112,10 +116,7 @@ impl House {
 
     pub fn add_member(&mut self, id: &str, kind: MemberKind) -> MemberKey {
         let fields = MemberFields::default();
-        match self.must(By::host(), Command::AddMember { id: id.into(), kind, fields }) {
-            Outcome::Member(member) => member.key,
-            other => panic!("{other:?}"),
-        }
+        self.must(By::host(), directory::AddMember { id: id.into(), kind, fields }).key
     }
 
     /// A private conversation that alice makes.
@@ -132,16 +133,17 @@ impl House {
             visibility: Visibility::Private,
             ..Settings::default()
         };
-        let command = Command::CreateConversation { kind, settings, members };
-        match self.must(self.by(ALICE), command) {
-            Outcome::Conversation(conversation) => conversation.uid,
-            other => panic!("{other:?}"),
-        }
+        let command = conversations::CreateConversation { kind, settings, members };
+        self.must(self.by(ALICE), command).uid
     }
 
     pub fn seat(&mut self, conversation: Uid, member: MemberKey, participation: Participation) {
-        let seat =
-            Command::SetSeat { conversation, member, participation, terms: Default::default() };
+        let seat = conversations::SetSeat {
+            conversation,
+            member,
+            participation,
+            terms: Default::default(),
+        };
         self.must(self.by(ALICE), seat);
     }
 
@@ -157,8 +159,8 @@ impl House {
     pub fn connect(&mut self, member: MemberKey) -> SessionKey {
         let by = By { session: None, ..self.by(member) };
         let (managed, resumable, runtime) = (false, false, "test".into());
-        let open = Command::OpenSession { uid: None, runtime, managed, resumable };
-        let Outcome::Session(session) = self.must(by, open) else { panic!("a session") };
+        let open = directory::OpenSession { uid: None, runtime, managed, resumable };
+        let session = self.must(by, open);
         self.offer_owed(member, session.key);
         session.key
     }
@@ -168,20 +170,20 @@ impl House {
         let uid = Some(self.ws.directory().sessions[&session].uid);
         let by = By { session: None, ..self.by(member) };
         let (managed, resumable, runtime) = (false, false, "test".into());
-        self.must(by, Command::OpenSession { uid, runtime, managed, resumable });
+        self.must(by, directory::OpenSession { uid, runtime, managed, resumable });
         self.offer_owed(member, session);
     }
 
     fn offer_owed(&mut self, member: MemberKey, session: SessionKey) {
         let by = By { session: Some(session), ..self.by(member) };
-        let owed = Command::Owed { session, limit: 100 };
-        let Outcome::Owed { offers, .. } = self.must(by, owed) else { panic!("offers") };
-        self.offers.extend(offers);
+        let owed = queries::Owed { session, limit: 100 };
+        let owed = self.must(by, owed);
+        self.offers.extend(owed.offers);
     }
 
     pub fn disconnect(&mut self, member: MemberKey) {
         for session in self.ws.directory().connected(member).to_vec() {
-            self.must(By::host(), Command::CloseSession { session });
+            self.must(By::host(), directory::CloseSession { session });
         }
     }
 
@@ -196,10 +198,8 @@ impl House {
 
     /// Posts; gives the event and whether it is one that had been posted before.
     pub fn post_as(&mut self, by: By, say: Say) -> Result<(Uid, bool), Refusal> {
-        match self.run(by, Command::Post(Box::new(say.0)))? {
-            Outcome::Logged { entry, duplicate } => Ok((entry.event.uid, duplicate)),
-            other => panic!("{other:?}"),
-        }
+        let logged = self.run(by, say.0)?;
+        Ok((logged.entry.event.uid, logged.duplicate))
     }
 
     /// What was offered to the member since last asked.
@@ -222,10 +222,10 @@ impl House {
         offer
     }
 
-    pub fn accept(&mut self, offer: &Offer) -> Result<Outcome, Refusal> {
+    pub fn accept(&mut self, offer: &Offer) -> Result<(), Refusal> {
         let by = By { session: Some(offer.session), ..self.by(offer.member) };
         let (event, attempt) = (at(&offer.entry.event), offer.attempt);
-        self.run(by, Command::Accept { event, attempt, epoch: None })
+        self.run(by, deliveries::Accept { event, attempt, epoch: None })
     }
 
     /// The member answers in the turn of an offer.
@@ -247,11 +247,8 @@ impl House {
         event: Uid,
         disposition: Disposition,
     ) -> Result<Disposition, Refusal> {
-        let command = Command::Dispose { event, disposition, note: None };
-        match self.run(self.by(member), command)? {
-            Outcome::Disposed { disposition, .. } => Ok(disposition),
-            other => panic!("{other:?}"),
-        }
+        let command = deliveries::Dispose { event, disposition, note: None };
+        self.run(self.by(member), command).map(|disposed| disposed.disposition)
     }
 
     /// Reacts; gives how that ended the member's delivery, if it did.
@@ -261,31 +258,23 @@ impl House {
         message: Uid,
         signal: Signal,
     ) -> Result<Option<Disposition>, Refusal> {
-        let command = Command::React { message, signal, detail: None, on: true };
-        match self.run(self.by(member), command)? {
-            Outcome::Reacted { disposition, .. } => Ok(disposition),
-            other => panic!("{other:?}"),
-        }
+        let command = messages::React { message, signal, detail: None, on: true };
+        self.run(self.by(member), command).map(|reacted| reacted.disposition)
     }
 
     /// Claims; gives the fence held.
     pub fn claim(&mut self, member: MemberKey, event: Uid) -> Result<u32, Refusal> {
-        match self.run(self.by(member), Command::Claim { event })? {
-            Outcome::Claimed { claim, .. } => Ok(claim.fence),
-            other => panic!("{other:?}"),
-        }
+        self.run(self.by(member), deliveries::Claim { event }).map(|claimed| claimed.claim.fence)
     }
 
     pub fn edit(&mut self, member: MemberKey, message: Uid, text: &str) -> Result<Uid, Refusal> {
         let content = Message { text: text.into(), ..Message::default() };
-        match self.run(self.by(member), Command::Edit { message, content })? {
-            Outcome::Logged { entry, .. } => Ok(entry.event.uid),
-            other => panic!("{other:?}"),
-        }
+        let logged = self.run(self.by(member), messages::Edit { message, content })?;
+        Ok(logged.entry.event.uid)
     }
 
-    pub fn delete(&mut self, member: MemberKey, message: Uid) -> Result<Outcome, Refusal> {
-        self.run(self.by(member), Command::Delete { message })
+    pub fn delete(&mut self, member: MemberKey, message: Uid) -> Result<Logged, Refusal> {
+        self.run(self.by(member), messages::Delete { message })
     }
 
     /// Time passes, second by second, and does what it does.
@@ -381,19 +370,24 @@ impl House {
         self.absorb();
     }
 
-    fn must(&mut self, by: By, command: Command) -> Outcome {
+    fn must<C: Command>(&mut self, by: By, command: C) -> C::Output {
         self.run(by, command).expect("the house is built of what is allowed")
     }
 
-    pub fn run(&mut self, by: By, command: Command) -> Result<Outcome, Refusal> {
+    /// Runs a command that waits for no person.
+    pub fn run<C: Command>(&mut self, by: By, command: C) -> Result<C::Output, Refusal> {
+        self.try_run(by, command).map_err(refusal)
+    }
+
+    pub fn try_run<C: Command>(&mut self, by: By, command: C) -> Result<C::Output, NotDone> {
         self.ids += 1_000;
-        let drawn = Drawn { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
-        let result = self.ws.execute(&mut self.log, by, command, drawn, self.now);
+        let drawn = CommandSeed { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
+        let result = self.ws.execute(&mut self.log, by, &command, drawn, self.now);
         self.absorb();
-        result.map_err(|failure| match failure {
-            Failure::Refused(refusal) => refusal,
-            Failure::Unavailable(why) => panic!("memory is always there: {why:?}"),
-        })
+        match result {
+            Ok(executed) => executed.done,
+            Err(why) => panic!("memory is always there: {why:?}"),
+        }
     }
 
     fn absorb(&mut self) {
@@ -416,7 +410,16 @@ pub fn at(event: &Event) -> EventRef {
     EventRef { conversation: event.conversation, seq: event.seq }
 }
 
+/// Why it was refused.
+pub fn refusal(not_done: NotDone) -> Refusal {
+    match not_done {
+        NotDone::Refused(refusal) => refusal,
+        NotDone::Held(approval) => panic!("it waits for a person: {approval:?}"),
+    }
+}
+
 /// The code of a refusal.
-pub fn code<T: std::fmt::Debug>(result: Result<T, Refusal>) -> Code {
-    result.expect_err("this is refused").code
+pub fn code<T: std::fmt::Debug>(result: Result<T, impl Into<NotDone>>) -> Code {
+    let not_done = result.map_err(Into::into).expect_err("this is refused");
+    refusal(not_done).code
 }

@@ -2,31 +2,26 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::{Directedness, Policy, Rule};
-use chorus_core::command::{Authority, By, Command, Outcome, RemoteNews};
-use chorus_core::conversation::ConversationKind;
-use chorus_core::delivery::Disposition;
-use chorus_core::endpoint::Secret;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{Idempotency, Message};
-use chorus_core::ids::{MemberKey, Seq, Uid};
-use chorus_core::inbox::{Act, Channel, Checks, Inbox, Patch, Received};
-use chorus_core::limits;
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::commands::{conversations, directory, inboxes};
+use chorus_core::model::attention::{Directedness, Policy, Rule};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::endpoint::Secret;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::{Idempotency, Message};
+use chorus_core::model::ids::{MemberKey, Seq, Uid};
+use chorus_core::model::inbox::{Channel, Checks, Inbox, Patch, Received};
+use chorus_core::model::limits;
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::state::effect::RemoteNews;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, at, code};
 
-fn act(house: &mut House, by: By, act: Act) -> Result<Arc<Inbox>, Refusal> {
-    match house.run(by, Command::Inbox(Box::new(act)))? {
-        Outcome::Inbox(inbox) => Ok(inbox),
-        other => panic!("{other:?}"),
-    }
-}
-
 fn add(house: &mut House, agent: MemberKey, secret: u8) -> Arc<Inbox> {
     let by = house.by(ALICE);
-    let new = Act::Add { agent, name: None, secret: [secret; 32], checks: Checks::default() };
-    act(house, by, new).expect("an operator may")
+    let (secret, checks) = ([secret; 32], Checks::default());
+    house.run(by, inboxes::AddInbox { agent, name: None, secret, checks }).expect("an operator may")
 }
 
 /// A person's message `id` of channel `c1`, with a callback that is named like it.
@@ -46,10 +41,8 @@ fn from(secret: u8, id: &str, text: &str) -> Received {
 }
 
 fn receive(house: &mut House, received: Received) -> Result<(Uid, bool), Refusal> {
-    match house.run(By::host(), Command::Receive(Box::new(received)))? {
-        Outcome::Logged { entry, duplicate } => Ok((entry.event.uid, duplicate)),
-        other => panic!("{other:?}"),
-    }
+    let logged = house.run(By::host(), inboxes::Receive(received))?;
+    Ok((logged.entry.event.uid, logged.duplicate))
 }
 
 /// What is news to the service since last asked.
@@ -88,10 +81,10 @@ fn what_a_service_delivers_is_for_the_agent_and_its_answer_for_the_service() {
     let remote = house.ws.room(event.conversation).unwrap().remote.clone().unwrap();
     assert_eq!((remote.said, remote.sent, remote.owes()), (said.seq, Seq(0), true));
     let through = said.seq;
-    let sent = Command::SentBack { conversation: event.conversation, through };
+    let sent = inboxes::SentBack { conversation: event.conversation, through };
     assert_eq!(code(house.run(house.by(ALICE), sent.clone())), Code::Forbidden);
     house.run(By::host(), sent).unwrap();
-    let back = Command::SentBack { conversation: event.conversation, through: Seq(1) };
+    let back = inboxes::SentBack { conversation: event.conversation, through: Seq(1) };
     house.run(By::host(), back).unwrap();
     let remote = house.ws.room(event.conversation).unwrap().remote.clone().unwrap();
     assert_eq!((remote.sent, remote.owes()), (said.seq, false), "it never goes back");
@@ -124,7 +117,7 @@ fn of_several_hosts_one_sends_back_until_all_of_it_is_sent() {
     let (_, second) = says(&mut house, 2, "m2");
     assert_eq!((remote(&house, key).sender, remote(&house, key).said), (1, second));
     house.log.hosts = vec![1, 3];
-    let send = Command::SendBack { conversation: key };
+    let send = inboxes::SendBack { conversation: key };
     assert_eq!(code(house.run(house.by(ALICE), send.clone())), Code::Forbidden);
     let before = house.fingerprint();
     assert_eq!(code(house.run(By::host(), send.clone())), Code::Conflict);
@@ -137,7 +130,7 @@ fn of_several_hosts_one_sends_back_until_all_of_it_is_sent() {
     house.ws.set_host(3);
     assert_eq!(code(house.run(By::host(), send)), Code::Conflict);
     let sent = |house: &mut House, through| {
-        house.run(By::host(), Command::SentBack { conversation: key, through }).unwrap();
+        house.run(By::host(), inboxes::SentBack { conversation: key, through }).unwrap();
     };
     sent(&mut house, first);
     let (_, third) = says(&mut house, 3, "m3");
@@ -176,14 +169,14 @@ fn a_string_that_was_replaced_is_nobodys_at_once() {
     let inbox = add(&mut house, SCOUT, 1);
     receive(&mut house, from(1, "m1", "hello?")).unwrap();
     let by = house.by(ALICE);
-    act(&mut house, by, Act::Rotate { inbox: inbox.uid, secret: [2; 32] }).unwrap();
+    house.run(by, inboxes::RotateInbox { inbox: inbox.uid, secret: [2; 32] }).unwrap();
     let before = house.fingerprint();
     assert_eq!(code(receive(&mut house, from(1, "m2", "hello?"))), Code::Unauthorized);
     assert_eq!(code(receive(&mut house, from(9, "m2", "hello?"))), Code::Unauthorized);
     assert_eq!(house.fingerprint(), before);
     receive(&mut house, from(2, "m2", "hello?")).unwrap();
 
-    house.run(by, Command::Inbox(Box::new(Act::Remove { inbox: inbox.uid }))).unwrap();
+    house.run(by, inboxes::RemoveInbox { inbox: inbox.uid }).unwrap();
     assert_eq!(code(receive(&mut house, from(2, "m3", "hello?"))), Code::Unauthorized);
     let directory = house.ws.directory();
     assert!(directory.member(inbox.people).unwrap().removed);
@@ -238,34 +231,34 @@ fn a_sender_may_lower_an_obligation() {
 fn inboxes_are_kept_by_who_runs_the_room_and_who_owns_the_agent() {
     let mut house = House::new();
     let fields = MemberFields { owner: Some("bob".into()), ..MemberFields::default() };
-    house.run(By::host(), Command::ChangeMember { member: SCOUT, fields }).unwrap();
+    house.run(By::host(), directory::ChangeMember { member: SCOUT, fields }).unwrap();
     let bob = By { authority: Authority::Worker, ..house.by(BOB) };
     let new = |agent, secret: u8| {
         let checks = Checks::default();
-        Act::Add { agent, name: Some("bridge".into()), secret: [secret; 32], checks }
+        inboxes::AddInbox { agent, name: Some("bridge".into()), secret: [secret; 32], checks }
     };
-    let own = act(&mut house, bob, new(SCOUT, 1)).unwrap();
+    let own = house.run(bob, new(SCOUT, 1)).unwrap();
     assert_eq!((own.created_by, &*own.name), (BOB, "bridge"));
-    assert_eq!(code(act(&mut house, bob, new(REVIEWER, 2))), Code::InsufficientAuthority);
+    assert_eq!(code(house.run(bob, new(REVIEWER, 2))), Code::InsufficientAuthority);
     let scout = house.by(SCOUT);
-    assert_eq!(code(act(&mut house, scout, new(SCOUT, 2))), Code::InsufficientAuthority);
+    assert_eq!(code(house.run(scout, new(SCOUT, 2))), Code::InsufficientAuthority);
     let alice = house.by(ALICE);
-    let others = act(&mut house, alice, new(REVIEWER, 3)).unwrap();
+    let others = house.run(alice, new(REVIEWER, 3)).unwrap();
     // What one may not keep is as unknown as what is not there.
-    let rotate = |inbox| Act::Rotate { inbox, secret: [4; 32] };
-    assert_eq!(code(act(&mut house, bob, rotate(others.uid))), Code::NotFound);
-    assert_eq!(code(act(&mut house, bob, rotate(Uid(77)))), Code::NotFound);
-    assert_eq!(code(act(&mut house, alice, new(ALICE, 5))), Code::ValidationError);
-    assert_eq!(code(act(&mut house, alice, new(others.agents, 5))), Code::ValidationError);
-    let taken = Act::Rotate { inbox: own.uid, secret: [3; 32] };
-    assert_eq!(code(act(&mut house, bob, taken)), Code::Conflict);
+    let rotate = |inbox| inboxes::RotateInbox { inbox, secret: [4; 32] };
+    assert_eq!(code(house.run(bob, rotate(others.uid))), Code::NotFound);
+    assert_eq!(code(house.run(bob, rotate(Uid(77)))), Code::NotFound);
+    assert_eq!(code(house.run(alice, new(ALICE, 5))), Code::ValidationError);
+    assert_eq!(code(house.run(alice, new(others.agents, 5))), Code::ValidationError);
+    let taken = inboxes::RotateInbox { inbox: own.uid, secret: [3; 32] };
+    assert_eq!(code(house.run(bob, taken)), Code::Conflict);
     let patch = Patch { name: Some("a\nb".into()), ..Patch::default() };
-    let change = Act::Change { inbox: own.uid, patch };
-    assert_eq!(code(act(&mut house, bob, change)), Code::ValidationError);
-    let trouble = Act::Trouble { inbox: own.uid, what: "x".into() };
-    assert_eq!(code(act(&mut house, alice, trouble)), Code::Forbidden);
+    let change = inboxes::ChangeInbox { inbox: own.uid, patch };
+    assert_eq!(code(house.run(bob, change)), Code::ValidationError);
+    let trouble = inboxes::NoteTrouble { inbox: own.uid, what: "x".into() };
+    assert_eq!(code(house.run(alice, trouble)), Code::Forbidden);
     // Nobody is reached when the agent goes, and who stands in goes with its inbox alone.
-    let remove = |member| Command::RemoveMember { member };
+    let remove = |member| directory::RemoveMember { member };
     assert_eq!(code(house.run(alice, remove(own.people))), Code::Conflict);
     house.run(alice, remove(SCOUT)).unwrap();
     assert_eq!(code(receive(&mut house, from(1, "m1", "hello?"))), Code::Unauthorized);
@@ -287,7 +280,7 @@ fn people_elsewhere_are_nobody_to_fall_back_to_and_do_not_steer_the_host() {
     for member in inbox.stand_ins() {
         let conversation = house.ops;
         let (participation, terms) = Default::default();
-        let seat = Command::SetSeat { conversation, member, participation, terms };
+        let seat = conversations::SetSeat { conversation, member, participation, terms };
         house.run(house.by(ALICE), seat).unwrap();
     }
     let named =
@@ -345,7 +338,7 @@ fn what_is_refused_has_made_nothing() {
     assert_eq!(code(receive(&mut house, from(1, "m1", "  "))), Code::ValidationError);
     let long = "x".repeat(limits::TEXT_BYTES + 1);
     assert_eq!(code(receive(&mut house, from(1, "m1", &long))), Code::PayloadTooLarge);
-    let foreign = Command::Receive(Box::new(from(1, "m1", "hello?")));
+    let foreign = inboxes::Receive(from(1, "m1", "hello?"));
     assert_eq!(code(house.run(house.by(ALICE), foreign)), Code::Forbidden);
     assert_eq!(house.fingerprint(), before);
     assert_eq!(house.ws.directory().inboxes[&inbox.uid].channels, 0);

@@ -1,13 +1,14 @@
 //! Agents that are asked to leave.
 
-use chorus_core::attention::{Mode, Policy, Rule};
-use chorus_core::command::{Command, OpenThread, Outcome};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Change;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::reaction::Signal;
-use chorus_core::thread::ThreadKind;
+use chorus_core::commands::conversations;
+use chorus_core::model::attention::{Mode, Policy, Rule};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::ThreadKind;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 
@@ -21,10 +22,7 @@ fn thread(house: &mut House) -> Uid {
         participants: vec![REVIEWER],
         idempotency: None,
     };
-    match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))) {
-        Ok(Outcome::Thread { thread, .. }) => thread.uid,
-        other => panic!("{other:?}"),
-    }
+    house.run(house.by(ALICE), opening).expect("a thread").thread.uid
 }
 
 fn leave(
@@ -32,9 +30,9 @@ fn leave(
     by: MemberKey,
     thread: Option<Uid>,
     member: MemberKey,
-) -> Result<Outcome, Refusal> {
+) -> Result<(), Refusal> {
     let conversation = house.ops;
-    house.run(house.by(by), Command::Leave { conversation, thread, member })
+    house.run(house.by(by), conversations::Leave { conversation, thread, member })
 }
 
 fn in_thread(house: &mut House, thread: Uid, text: &str) -> Uid {
@@ -110,7 +108,7 @@ fn an_agent_leaves_for_itself_only_and_people_do_not_leave_so() {
     assert_eq!(code(leave(&mut house, ALICE, None, BOB)), Code::ValidationError);
     assert_eq!(code(leave(&mut house, ALICE, None, MemberKey(99))), Code::NotFound);
     assert_eq!(code(leave(&mut house, ALICE, Some(Uid(7)), SCOUT)), Code::NotFound);
-    let pair = Command::Leave { conversation: house.pair, thread: None, member: SCOUT };
+    let pair = conversations::Leave { conversation: house.pair, thread: None, member: SCOUT };
     assert_eq!(code(house.run(house.by(ALICE), pair)), Code::ValidationError);
     assert_eq!(house.fingerprint(), before, "a refusal changes nothing");
     leave(&mut house, SCOUT, None, SCOUT).expect("its own choice");

@@ -3,20 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use chorus_core::approval::Private;
-use chorus_core::command::{Effect, Facts, Mark, MessageState, Recalled, RemoteNews, Unavailable};
-use chorus_core::conversation::{Conversation, Participation};
-use chorus_core::delivery::Open;
-use chorus_core::event::{Event, EventRef, Hash};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, ThreadKey, Uid};
-use chorus_core::inbox::Remote;
-use chorus_core::room::{Base, Dirty, Room};
-use chorus_core::schedule::Schedule;
-use chorus_core::stimulus::Stimulus;
-use chorus_core::thread::Thread;
-use chorus_core::turn::Turn;
-use chorus_core::work::is_act;
-use chorus_core::workspace::{Changes, Workspace};
+use chorus_core::model::approval::Private;
+use chorus_core::model::base::Base;
+use chorus_core::model::conversation::{Conversation, Participation};
+use chorus_core::model::delivery::Open;
+use chorus_core::model::event::{Event, Hash};
+use chorus_core::model::ids::{
+    ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Uid,
+};
+use chorus_core::model::inbox::Remote;
+use chorus_core::model::schedule::Schedule;
+use chorus_core::model::stimulus::Stimulus;
+use chorus_core::model::thread::Thread;
+use chorus_core::model::turn::Turn;
+use chorus_core::model::work::is_act;
+use chorus_core::state::effect::{Effect, RemoteNews};
+use chorus_core::state::facts::{Facts, Mark, MessageState, Recalled, Unavailable};
+use chorus_core::state::room::{Dirty, Room};
+use chorus_core::state::workspace::{Changes, Workspace};
 
 #[derive(Default)]
 pub(crate) struct Log {

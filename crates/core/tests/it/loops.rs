@@ -1,14 +1,16 @@
 //! Loops of agents that take a new line of talk each time, or none: they end too (section 13).
 
-use chorus_core::attention::Policy;
-use chorus_core::command::{By, Command, Home, OpenThread, Outcome};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Message;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::thread::ThreadKind;
+use chorus_core::commands::{conversations, messages};
+use chorus_core::model::attention::Policy;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::{Home, OpenThread};
+use chorus_core::model::thread::ThreadKind;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 
@@ -40,11 +42,9 @@ fn open_house() -> House {
     let settings =
         Settings { title: "open".into(), visibility: Visibility::Public, ..Settings::default() };
     let members = vec![ALICE, BOB, SCOUT, REVIEWER, WRITER];
-    let create = Command::CreateConversation { kind: ConversationKind::Channel, settings, members };
-    match house.run(house.by(ALICE), create).expect("an operator") {
-        Outcome::Conversation(conversation) => house.ops = conversation.uid,
-        other => panic!("{other:?}"),
-    }
+    let create =
+        conversations::CreateConversation { kind: ConversationKind::Channel, settings, members };
+    house.ops = house.run(house.by(ALICE), create).expect("an operator").uid;
     house
 }
 
@@ -53,11 +53,8 @@ fn new_dm(house: &mut House, agent: MemberKey, with: MemberKey) -> Uid {
     let settings =
         Settings { title: "dm".into(), visibility: Visibility::Private, ..Settings::default() };
     let (kind, members) = (ConversationKind::Dm, vec![agent, with]);
-    let create = Command::CreateConversation { kind, settings, members };
-    match house.run(house.by(agent), create).expect("agents may") {
-        Outcome::Conversation(conversation) => conversation.uid,
-        other => panic!("{other:?}"),
-    }
+    let create = conversations::CreateConversation { kind, settings, members };
+    house.run(house.by(agent), create).expect("agents may").uid
 }
 
 fn new_thread(house: &mut House, agent: MemberKey) -> (Uid, Uid) {
@@ -70,10 +67,8 @@ fn new_thread(house: &mut House, agent: MemberKey) -> (Uid, Uid) {
         participants: vec![other(agent)],
         idempotency: None,
     };
-    match house.run(house.by(agent), Command::OpenThread(Box::new(opening))).expect("a thread") {
-        Outcome::Thread { conversation, thread, .. } => (conversation.uid, thread.uid),
-        other => panic!("{other:?}"),
-    }
+    let opened = house.run(house.by(agent), opening).expect("a thread");
+    (opened.conversation.uid, opened.thread.uid)
 }
 
 /// The agent asks the other something, without naming a turn.
@@ -98,10 +93,8 @@ fn ask(
                 if agent == SCOUT { (own[0], "reviewer") } else { (own[1], "scout") };
             let text = format!("@{name} could you look at build {n}?");
             let content = Message { text: text.as_str().into(), ..Message::default() };
-            match house.run(house.by(agent), Command::Edit { message: mine, content })? {
-                Outcome::Logged { entry, .. } => Ok(entry.event.uid),
-                other => panic!("{other:?}"),
-            }
+            let edit = messages::Edit { message: mine, content };
+            house.run(house.by(agent), edit).map(|logged| logged.entry.event.uid)
         }
     }
 }
@@ -244,7 +237,7 @@ fn an_agent_that_edits_to_wake_another_spends_the_same_budget() {
     for n in 0..=limits::AGENT_WAKES_PER_HOUR {
         let text = format!("@reviewer could you look at build {n}?");
         let content = Message { text: text.as_str().into(), ..Message::default() };
-        let edited = house.run(by, Command::Edit { message: mine, content });
+        let edited = house.run(by, messages::Edit { message: mine, content });
         refused = edited.err().map(|refusal| (n, refusal.code));
     }
     assert_eq!(refused, Some((limits::AGENT_WAKES_PER_HOUR, Code::RateLimited)));

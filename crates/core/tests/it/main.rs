@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, unreachable_pub, reason = "a test's own house")]
 
+mod boxed;
 mod house;
 mod log;
 

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use chorus_core::attention::policy::{Circumstances, MATRIX, When, decide};
-use chorus_core::attention::{Decision, Directedness, Intent, Mode, Policy, Priority, Rule};
-use chorus_core::limits;
+use chorus_core::model::attention::{Decision, Directedness, Intent, Mode, Policy, Priority, Rule};
+use chorus_core::model::limits;
 
 /// The facts that a row joins by `+`.
 fn facts(rule: Rule, text: &str) -> Circumstances {

@@ -1,11 +1,11 @@
 //! What its holder let go of: the turn passes with the obligation, and only a run's own calls show that it lives.
 
-use chorus_core::command::Command;
-use chorus_core::delivery::State;
-use chorus_core::error::Code;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::commands::deliveries;
+use chorus_core::model::delivery::State;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::reaction::Signal;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 
@@ -84,9 +84,9 @@ fn a_call_in_a_turn_is_life_of_that_run_alone() {
         let offers = house.offers(SCOUT);
         let offer = offers.into_iter().find(|o| o.entry.event.uid == other).expect("offered");
         house.accept(&offer).expect("offered");
-        house.run(house.in_turn(&offer), Command::Life { session }).expect("its own");
+        house.run(house.in_turn(&offer), deliveries::Life { session }).expect("its own");
         // Of two runs nobody knows which one a bare call is of.
-        house.run(house.by(SCOUT), Command::Life { session }).expect("its own");
+        house.run(house.by(SCOUT), deliveries::Life { session }).expect("its own");
         house.reply(&offer, "it is green").expect("asked");
         house.pass(7_000);
     }
@@ -102,7 +102,7 @@ fn a_bare_call_is_life_where_the_session_has_one_run() {
     let session = house.take(SCOUT).session;
     for _ in 0..20 {
         house.pass(30_000);
-        house.run(house.by(SCOUT), Command::Life { session }).expect("its own");
+        house.run(house.by(SCOUT), deliveries::Life { session }).expect("its own");
     }
     assert!(house.delivery(owed, ALICE).is_none(), "it is being handled");
 }
@@ -118,8 +118,8 @@ fn progress_is_life_of_the_run_that_it_names() {
     for _ in 0..20 {
         house.pass(30_000);
         house.offers(SCOUT);
-        house.run(house.by(SCOUT), Command::Progress { event: Some(named) }).expect("its own");
-        house.run(house.by(SCOUT), Command::Progress { event: None }).ok();
+        house.run(house.by(SCOUT), deliveries::Progress { event: Some(named) }).expect("its own");
+        house.run(house.by(SCOUT), deliveries::Progress { event: None }).ok();
     }
     assert!(house.delivery(named, ALICE).is_none());
     assert!(house.delivery(silent, ALICE).is_some());

@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::{Mode, Policy, Rule};
-use chorus_core::command::{By, Command, Offer, Outcome, Turn};
-use chorus_core::delivery::{Delivery, Disposition, State};
-use chorus_core::error::Code;
-use chorus_core::event::Reason;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::commands::{deliveries, messages};
+use chorus_core::model::attention::{Mode, Policy, Rule};
+use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::delivery::{Delivery, Disposition, State};
+use chorus_core::model::error::Code;
+use chorus_core::model::event::Reason;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, at, code};
 
@@ -30,16 +32,13 @@ fn note(house: &House, event: Uid) -> Option<String> {
 }
 
 fn say(house: &mut House, event: Uid, how: Disposition, note: &str) -> Disposition {
-    let command = Command::Dispose { event, disposition: how, note: Some(note.into()) };
-    match house.run(house.by(SCOUT), command).expect("its own") {
-        Outcome::Disposed { disposition, .. } => disposition,
-        other => panic!("{other:?}"),
-    }
+    let command = deliveries::Dispose { event, disposition: how, note: Some(note.into()) };
+    house.run(house.by(SCOUT), command).expect("its own").disposition
 }
 
 fn signal(house: &mut House, event: Uid, signal: Signal, detail: &str) {
     let detail: Option<Arc<str>> = Some(detail.into());
-    let react = Command::React { message: event, signal, detail, on: true };
+    let react = messages::React { message: event, signal, detail, on: true };
     house.run(house.by(SCOUT), react).expect("its own");
 }
 
@@ -84,7 +83,7 @@ fn a_claim_on_ones_own_event_is_given_back_without_the_event() {
     let event = house.says(BOB, "@scout can you look at the build?");
     let offer = house.take(SCOUT);
     house.claim(SCOUT, event).expect("its own");
-    house.run(house.by(SCOUT), Command::Release { event }).expect("its own");
+    house.run(house.by(SCOUT), deliveries::Release { event }).expect("its own");
     assert!(house.open(event).expect("open").claim.is_none());
     assert_eq!(holder(&house, event), [SCOUT]);
     house.reply(&offer, "it is fixed").expect("its own");
@@ -129,11 +128,8 @@ fn what_is_put_off_without_a_time_comes_back() {
     let by_word = |house: &mut House, event| say(house, event, Disposition::Deferred, "later");
     let by_tool = |house: &mut House, event| {
         let reason = Some("later".into());
-        let defer = Command::Defer { event, until: None, reason };
-        match house.run(house.by(SCOUT), defer).expect("its own") {
-            Outcome::Disposed { disposition, .. } => disposition,
-            other => panic!("{other:?}"),
-        }
+        let defer = deliveries::Defer { event, until: None, reason };
+        house.run(house.by(SCOUT), defer).expect("its own").disposition
     };
     type How<'a> = &'a dyn Fn(&mut House, Uid) -> Disposition;
     let (queued, blocked) = (by_signal(Signal::Queued), by_signal(Signal::Blocked));
@@ -162,7 +158,7 @@ fn what_is_put_off_without_a_time_comes_back() {
         }
         // Not for ever; then its deadline counts, and another is asked.
         let before = house.fingerprint();
-        let fourth = Command::Dispose { event, disposition: Disposition::Deferred, note: None };
+        let fourth = deliveries::Dispose { event, disposition: Disposition::Deferred, note: None };
         assert_eq!(code(house.run(house.by(SCOUT), fourth)), Code::Conflict, "{n}");
         assert_eq!(code(house.react(SCOUT, event, Signal::Queued)), Code::Conflict, "{n}");
         assert_eq!(house.fingerprint(), before);
@@ -226,7 +222,7 @@ fn an_obligation_that_is_declined_or_set_aside_moves_on() {
     assert_eq!(holder(&house, event), [ALICE]);
     // Nobody is left but who asked: it is listed.
     let (two, guest) =
-        (house.pair, house.add_member("guest", chorus_core::member::MemberKind::Human));
+        (house.pair, house.add_member("guest", chorus_core::model::member::MemberKind::Human));
     assert_ne!(guest, ALICE);
     let event = house.post(ALICE, Say::to(two, "can you look at the build?")).expect("may speak");
     house.take(SCOUT);
@@ -352,7 +348,7 @@ fn what_is_said_of_a_delivery_is_kept_and_goes_with_the_message() {
     signal(&mut house, event, Signal::Working, "after lunch");
     assert_eq!(note(&house, event).as_deref(), Some("after lunch"));
     let reason = Some("no key yet".into());
-    let defer = Command::Defer { event, until: None, reason };
+    let defer = deliveries::Defer { event, until: None, reason };
     house.run(house.by(SCOUT), defer).expect("its own");
     house.restart();
     assert_eq!(note(&house, event).as_deref(), Some("no key yet"), "over a restart");
@@ -361,7 +357,7 @@ fn what_is_said_of_a_delivery_is_kept_and_goes_with_the_message() {
     house.take(SCOUT);
     say(&mut house, event, Disposition::Responded, "was green all along");
     assert_eq!(note(&house, event).as_deref(), Some("was green all along"));
-    let erase = Command::Erase { message: event, reason: Reason::Legal };
+    let erase = messages::Erase { message: event, reason: Reason::Legal };
     house.run(house.by(ALICE), erase).expect("an operator");
     assert_eq!(note(&house, event), None);
 }
@@ -375,7 +371,7 @@ fn a_run_by_callback_that_owes_an_answer_and_says_nothing_has_failed() {
     let here = at(house.event(event));
     let turn =
         Turn { conversation: here.conversation, seq: here.seq, fence: offer.fence, attempt: 1 };
-    let idle = Command::Dispose { event, disposition: Disposition::Acknowledged, note: None };
+    let idle = deliveries::Dispose { event, disposition: Disposition::Acknowledged, note: None };
     house.run(By { turn: Some(turn), ..house.by(SCOUT) }, idle).expect("its own");
     assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Failed));
     assert_eq!(holder(&house, event), [ALICE]);

@@ -1,36 +1,41 @@
 //! Section 15, the rest of it: the channel's lead, what is put off and comes back, whom it concerns, and clocks
 //! that stand still.
 
-use chorus_core::attention::{Policy, Rule};
-use chorus_core::command::{Command, Outcome, SettingsPatch};
-use chorus_core::conversation::{ConversationKind, Participation};
-use chorus_core::delivery::{Disposition, State};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::member::MemberKind;
-use chorus_core::reaction::Signal;
+use std::sync::Arc;
+
+use chorus_core::commands::conversations;
+use chorus_core::commands::deliveries::{self, Disposed};
+use chorus_core::model::attention::{Policy, Rule};
+use chorus_core::model::conversation::{Conversation, ConversationKind, Participation};
+use chorus_core::model::delivery::{Disposition, State};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::member::MemberKind;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::queries;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 
 const DEADLINE: i64 = limits::DEADLINE_MS as i64;
 const HOUR: i64 = 3_600_000;
 
-fn set_lead(house: &mut House, lead: Option<MemberKey>) -> Result<Outcome, Refusal> {
+fn set_lead(house: &mut House, lead: Option<MemberKey>) -> Result<Arc<Conversation>, Refusal> {
     let settings = SettingsPatch { lead: Some(lead), ..SettingsPatch::default() };
-    let change = Command::ChangeConversation { conversation: house.ops, settings };
+    let change = conversations::ChangeConversation { conversation: house.ops, settings };
     house.run(house.by(ALICE), change)
 }
 
 fn archive(house: &mut House, archived: bool) {
     let settings = SettingsPatch { archived: Some(archived), ..SettingsPatch::default() };
-    let change = Command::ChangeConversation { conversation: house.ops, settings };
+    let change = conversations::ChangeConversation { conversation: house.ops, settings };
     house.run(house.by(ALICE), change).expect("an operator");
 }
 
-fn defer(house: &mut House, member: MemberKey, event: Uid, ms: i64) -> Result<Outcome, Refusal> {
+fn defer(house: &mut House, member: MemberKey, event: Uid, ms: i64) -> Result<Disposed, Refusal> {
     let until = house.now.plus(ms);
-    house.run(house.by(member), Command::Defer { event, until: Some(until), reason: None })
+    house.run(house.by(member), deliveries::Defer { event, until: Some(until), reason: None })
 }
 
 fn overdue(
@@ -38,10 +43,8 @@ fn overdue(
     by: MemberKey,
     member: Option<MemberKey>,
 ) -> Result<Vec<Uid>, Refusal> {
-    match house.run(house.by(by), Command::Overdue { member, limit: 100 })? {
-        Outcome::Waiting(found) => Ok(found.into_iter().map(|(_, open)| open.uid).collect()),
-        other => panic!("{other:?}"),
-    }
+    let found = house.run(house.by(by), queries::Overdue { member, limit: 100 })?;
+    Ok(found.into_iter().map(|(_, open)| open.uid).collect())
 }
 
 fn holder(house: &House, event: Uid) -> Vec<MemberKey> {
@@ -89,7 +92,7 @@ fn it_moves_only_to_somebody_with_a_seat() {
     let mut house = House::new();
     let two = house.conversation("two", ConversationKind::Dm, vec![BOB, SCOUT]);
     house
-        .run(house.by(ALICE), Command::RemoveSeat { conversation: two, member: ALICE })
+        .run(house.by(ALICE), conversations::RemoveSeat { conversation: two, member: ALICE })
         .expect("her own seat");
     let event = house.post(BOB, Say::to(two, "can you look at the build?")).expect("may speak");
     house.take(SCOUT);
@@ -154,8 +157,8 @@ fn what_is_put_off_comes_back_with_its_obligation() {
     let offer = house.take(SCOUT);
     let by = house.in_turn(&offer);
     let until = house.now.plus(HOUR);
-    let deferred = house.run(by, Command::Defer { event, until: Some(until), reason: None });
-    assert!(matches!(deferred, Ok(Outcome::Disposed { disposition: Disposition::Deferred, .. })));
+    let deferred = house.run(by, deliveries::Defer { event, until: Some(until), reason: None });
+    assert!(matches!(deferred, Ok(Disposed { disposition: Disposition::Deferred, .. })));
     // A harness asks how it stands when the run ends without a word; that it was put off stands.
     let ended = house.dispose(SCOUT, event, Disposition::Claimed);
     assert_eq!(ended, Ok(Disposition::Deferred));

@@ -1,16 +1,19 @@
 //! Section 13, the no-human budget: agents that talk without a person pause, and go on by a person's word.
 
-use chorus_core::attention::{Directedness, Rule};
-use chorus_core::command::{By, Command, Offer, OpenThread, Outcome, SettingsPatch};
-use chorus_core::conversation::ConversationKind;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::member::{MemberFields, MemberKind};
-use chorus_core::reaction::Signal;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
-use chorus_core::turn::RulesPatch;
+use chorus_core::commands::{conversations, directory, threads, turns};
+use chorus_core::model::attention::{Directedness, Rule};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::{OpenThread, SettingsPatch};
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+use chorus_core::model::turn::RulesPatch;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 
@@ -33,17 +36,16 @@ impl Line {
 
 /// A direct conversation of scout and reviewer that no person is in.
 fn dm(house: &mut House) -> Line {
-    let settings = chorus_core::conversation::Settings {
+    let settings = chorus_core::model::conversation::Settings {
         title: "two agents".into(),
-        visibility: chorus_core::conversation::Visibility::Private,
-        ..chorus_core::conversation::Settings::default()
+        visibility: chorus_core::model::conversation::Visibility::Private,
+        ..chorus_core::model::conversation::Settings::default()
     };
     let members = vec![REVIEWER];
-    let command = Command::CreateConversation { kind: ConversationKind::Dm, settings, members };
-    match house.run(house.by(SCOUT), command) {
-        Ok(Outcome::Conversation(made)) => Line { conversation: made.uid, thread: None },
-        other => panic!("{other:?}"),
-    }
+    let command =
+        conversations::CreateConversation { kind: ConversationKind::Dm, settings, members };
+    let made = house.run(house.by(SCOUT), command).expect("agents may");
+    Line { conversation: made.uid, thread: None }
 }
 
 fn thread(house: &mut House, kind: ThreadKind) -> Line {
@@ -56,23 +58,19 @@ fn thread(house: &mut House, kind: ThreadKind) -> Line {
         participants: vec![SCOUT, REVIEWER],
         idempotency: None,
     };
-    match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))) {
-        Ok(Outcome::Thread { thread, .. }) => {
-            // Turns would end what they say sooner.
-            let turns = RulesPatch {
-                speakers: Some(limits::TURN_SPEAKERS),
-                replies: Some(limits::TURN_REPLIES),
-                cooldown_ms: Some(0),
-                acceptance_ms: None,
-            };
-            let settings = SettingsPatch { turns, ..SettingsPatch::default() };
-            let conversation = house.ops;
-            let change = Command::ChangeConversation { conversation, settings };
-            house.run(house.by(ALICE), change).expect("an operator");
-            Line { conversation: house.ops, thread: Some(thread.uid) }
-        }
-        other => panic!("{other:?}"),
-    }
+    let thread = house.run(house.by(ALICE), opening).expect("a thread").thread;
+    // Turns would end what they say sooner.
+    let turns = RulesPatch {
+        speakers: Some(limits::TURN_SPEAKERS),
+        replies: Some(limits::TURN_REPLIES),
+        cooldown_ms: Some(0),
+        acceptance_ms: None,
+    };
+    let settings = SettingsPatch { turns, ..SettingsPatch::default() };
+    let conversation = house.ops;
+    let change = conversations::ChangeConversation { conversation, settings };
+    house.run(house.by(ALICE), change).expect("an operator");
+    Line { conversation: house.ops, thread: Some(thread.uid) }
 }
 
 /// Two eager agents: each answers whatever it is offered, and opens a new subject when it is offered nothing.
@@ -112,11 +110,8 @@ fn let_them_talk(house: &mut House, line: Line) -> (u32, Option<Uid>) {
 }
 
 fn go_on(house: &mut House, member: MemberKey, line: Line) -> Result<bool, Refusal> {
-    let command = Command::Continue { conversation: line.conversation, thread: line.thread };
-    match house.run(house.by(member), command)? {
-        Outcome::Continued { was_paused, .. } => Ok(was_paused),
-        other => panic!("{other:?}"),
-    }
+    let command = turns::Continue { conversation: line.conversation, thread: line.thread };
+    house.run(house.by(member), command).map(|continued| continued.was_paused)
 }
 
 fn paused(house: &House, line: Line) -> bool {
@@ -260,7 +255,7 @@ fn a_person_a_status_and_a_setting_let_a_line_go_on_and_an_agent_does_not() {
         ("a status", |h, l| {
             let (status, reason) = (Some(ThreadStatus::Blocked), "waits".into());
             let thread = l.thread.expect("a thread");
-            let change = Command::ChangeThread {
+            let change = threads::ChangeThread {
                 thread,
                 status,
                 owner: None,
@@ -270,7 +265,7 @@ fn a_person_a_status_and_a_setting_let_a_line_go_on_and_an_agent_does_not() {
             };
             h.run(h.by(SCOUT), change).expect("agents set a status");
             let (status, reason) = (Some(ThreadStatus::Active), "".into());
-            let change = Command::ChangeThread {
+            let change = threads::ChangeThread {
                 thread,
                 status,
                 owner: None,
@@ -284,7 +279,8 @@ fn a_person_a_status_and_a_setting_let_a_line_go_on_and_an_agent_does_not() {
         ("a larger budget", |h, l| {
             let settings =
                 SettingsPatch { agent_budget: Some(Some(100)), ..SettingsPatch::default() };
-            let change = Command::ChangeConversation { conversation: l.conversation, settings };
+            let change =
+                conversations::ChangeConversation { conversation: l.conversation, settings };
             h.run(h.by(ALICE), change).expect("an operator");
         }),
     ];
@@ -317,12 +313,12 @@ fn a_channel_counts_nothing_unless_it_says_so() {
         [(Some(0), Code::ValidationError), (Some(10_001), Code::ValidationError)]
     {
         let settings = SettingsPatch { agent_budget: Some(budget), ..SettingsPatch::default() };
-        let change = Command::ChangeConversation { conversation: house.ops, settings };
+        let change = conversations::ChangeConversation { conversation: house.ops, settings };
         assert_eq!(code(house.run(house.by(ALICE), change)), code_is);
     }
     assert!(!paused(&house, ops));
     let settings = SettingsPatch { agent_budget: Some(Some(2)), ..SettingsPatch::default() };
-    let change = Command::ChangeConversation { conversation: house.ops, settings };
+    let change = conversations::ChangeConversation { conversation: house.ops, settings };
     house.run(house.by(ALICE), change).expect("an operator");
     house.says(SCOUT, "one");
     house.says(WRITER, "two");
@@ -338,10 +334,10 @@ fn the_hosts_own_name_is_kept_and_other_words_to_it_are_explained() {
     for (id, handle) in [("chorus", None), ("choir", Some("Chorus".to_owned()))] {
         let fields = MemberFields { handle, ..MemberFields::default() };
         let (id, kind) = (id.into(), MemberKind::Agent);
-        let added = house.run(By::host(), Command::AddMember { id, kind, fields });
+        let added = house.run(By::host(), directory::AddMember { id, kind, fields });
         assert_eq!(code(added), Code::Conflict);
     }
-    let role = house.run(By::host(), Command::AddRole { name: "CHORUS".into() });
+    let role = house.run(By::host(), directory::AddRole { name: "CHORUS".into() });
     assert_eq!(code(role), Code::Conflict);
     let before = house.fingerprint();
     let other = house.post(ALICE, Say::to(house.ops, "@chorus dance"));

@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use chorus_core::command::{Command, OpenThread, Outcome, SettingsPatch};
-use chorus_core::conversation::{ConversationKind, Participation};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Prefix, Uid};
-use chorus_core::packed;
-use chorus_core::project::{Asked, Linking, Project, Task, TaskFields, TaskState};
-use chorus_core::stimulus::{Stimulus, StimulusKind};
-use chorus_core::thread::ThreadKind;
+use chorus_core::codec;
+use chorus_core::commands::projects::{self, ProjectState};
+use chorus_core::commands::{conversations, directory};
+use chorus_core::model::conversation::{ConversationKind, Participation};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Prefix, Uid};
+use chorus_core::model::project::{Asked, Linking, Project, Task, TaskFields, TaskState};
+use chorus_core::model::requests::{OpenThread, SettingsPatch};
+use chorus_core::model::stimulus::{Stimulus, StimulusKind};
+use chorus_core::model::thread::ThreadKind;
 use proptest::prelude::*;
 
+use crate::boxed::boxed;
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, WRITER, code};
 
 fn ask(
@@ -20,10 +23,8 @@ fn ask(
     by: MemberKey,
     asked: Asked,
 ) -> Result<(Arc<Project>, Option<Uid>), Refusal> {
-    match house.run(house.by(by), Command::Project(Box::new(asked)))? {
-        Outcome::Project { project, task } => Ok((project, task)),
-        other => panic!("{other:?}"),
-    }
+    let ProjectState { project, task } = house.run(house.by(by), projects::Project(asked))?;
+    Ok((project, task))
 }
 
 pub(crate) fn linking(conversation: Uid, mirror: bool) -> Linking {
@@ -98,10 +99,7 @@ pub(crate) fn open_thread(house: &mut House, conversation: Uid, owner: MemberKey
         participants: vec![],
         idempotency: None,
     };
-    match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))).unwrap() {
-        Outcome::Thread { thread, .. } => thread.uid,
-        other => panic!("{other:?}"),
-    }
+    house.run(house.by(ALICE), opening).unwrap().thread.uid
 }
 
 // covers: CHN-183
@@ -197,7 +195,7 @@ fn a_mirrored_seat_in_a_private_channel_is_not_made_its_own_by_asking() {
     let hidden = house.conversation("hidden", ConversationKind::Channel, vec![ALICE]);
     let project = create(&mut house, &[SCOUT], vec![linking(hidden, true)]).uid;
     let participation = Participation::AlwaysListen;
-    let seat = Command::SetSeat {
+    let seat = conversations::SetSeat {
         conversation: hidden,
         member: SCOUT,
         participation,
@@ -236,7 +234,7 @@ proptest! {
     ) {
         let mut house = House::new();
         let late: Vec<_> = ["late", "later"].into_iter().map(|id| {
-            house.add_member(id, chorus_core::member::MemberKind::Agent)
+            house.add_member(id, chorus_core::model::member::MemberKind::Agent)
         }).collect();
         let members = [ALICE, BOB, SCOUT, REVIEWER, WRITER, late[0], late[1]];
         let ids = ["alice", "bob", "scout", "reviewer", "writer", "late", "later"];
@@ -265,52 +263,53 @@ proptest! {
             let participation = Participation::default();
             let by = house.by(ALICE);
             let command = match what {
-                0..=2 => Command::Project(Box::new(Asked::SetMember {
+                0..=2 => boxed(projects::Project(Asked::SetMember {
                     project, id: ids[m].into(), member: Some(member), title: None, lead: Some(on),
                 })),
-                3 => Command::Project(Box::new(Asked::RemoveMember { project, id: ids[m].into() })),
-                4 | 5 => Command::Project(Box::new(Asked::Link {
+                3 => boxed(projects::Project(Asked::RemoveMember { project, id: ids[m].into() })),
+                4 | 5 => boxed(projects::Project(Asked::Link {
                     project,
                     link: Linking { conversation: room, default: on.then_some(true), mirror: Some(n % 4 != 0) },
                     kickoff: None,
                 })),
-                6 => Command::Project(Box::new(Asked::Unlink { project, conversation: room })),
-                7 => Command::SetSeat { conversation: room, member, participation, terms: Default::default() },
-                8 => Command::RemoveSeat { conversation: room, member },
-                9 if member != ALICE && on => Command::RemoveMember { member },
-                9 => Command::Project(Box::new(Asked::Delete { project })),
-                10 => Command::Project(Box::new(Asked::AddTask { project, fields: TaskFields {
+                6 => boxed(projects::Project(Asked::Unlink { project, conversation: room })),
+                7 => boxed(conversations::SetSeat { conversation: room, member, participation, terms: Default::default() }),
+                8 => boxed(conversations::RemoveSeat { conversation: room, member }),
+                9 if member != ALICE && on => boxed(directory::RemoveMember { member }),
+                9 => boxed(projects::Project(Asked::Delete { project })),
+                10 => boxed(projects::Project(Asked::AddTask { project, fields: TaskFields {
                     title: Some("t".into()),
                     assignee: Some(on.then(|| ids[m].into())),
                     depends_on: Some(before.0.iter().find(|p| p.uid == project).unwrap()
                         .tasks.keys().take(n % 3).copied().collect()),
                     ..TaskFields::default()
                 } })),
-                11 => Command::Project(Box::new(Asked::ChangeTask { project, task: of(n), fields: TaskFields {
+                11 => boxed(projects::Project(Asked::ChangeTask { project, task: of(n), fields: TaskFields {
                     depends_on: Some(vec![of(m)]), ..TaskFields::default()
                 } })),
-                12 => Command::Project(Box::new(Asked::ChangeTask { project, task: of(n), fields: TaskFields {
+                12 => boxed(projects::Project(Asked::ChangeTask { project, task: of(n), fields: TaskFields {
                     state: Some(TaskState::ALL[m % 5]), ..TaskFields::default()
                 } })),
                 _ => {
                     let settings = SettingsPatch { archived: Some(on), ..SettingsPatch::default() };
-                    Command::ChangeConversation { conversation: room, settings }
+                    boxed(conversations::ChangeConversation { conversation: room, settings })
                 }
             };
-            match house.run(by, command.clone()) {
-                Err(_) => prop_assert_eq!(all(&house), before, "{:?}", command),
-                Ok(_) => match command {
-                    Command::SetSeat { .. } => { own.get_mut(&room).unwrap().insert(member); }
-                    Command::RemoveSeat { .. } => { own.get_mut(&room).unwrap().remove(&member); }
+            let shown = format!("{}, {:?}", command.name, (what, a, m, n, on));
+            match command.run(&mut house, by) {
+                Err(_) => prop_assert_eq!(all(&house), before, "{}", shown),
+                Ok(()) => match what {
+                    7 => { own.get_mut(&room).unwrap().insert(member); }
+                    8 => { own.get_mut(&room).unwrap().remove(&member); }
                     _ => {}
                 },
             }
             let (projects, _) = all(&house);
             for project in &projects {
                 prop_assert_eq!(project.flaws(house.ws.directory()), Vec::<String>::new());
-                let mut read = packed::read_project(&packed::project(project)).unwrap();
+                let mut read = codec::read_project(&codec::project(project)).unwrap();
                 for task in project.tasks.values() {
-                    let task = packed::read_task(&packed::task(task)).unwrap();
+                    let task = codec::read_task(&codec::task(task)).unwrap();
                     read.tasks.insert(task.uid, Arc::new(task));
                 }
                 prop_assert_eq!(&read, &**project);
@@ -322,7 +321,7 @@ proptest! {
                         expect.extend(project.members.iter().map(|m| m.member));
                     }
                 }
-                prop_assert_eq!(roster(&house, room), expect, "{:?}", command);
+                prop_assert_eq!(roster(&house, room), expect, "{}", shown);
             }
         }
     }

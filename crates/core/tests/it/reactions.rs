@@ -1,8 +1,8 @@
 //! Section 10: reaction signals.
 
-use chorus_core::attention::{Mode, Policy, Rule};
-use chorus_core::delivery::Disposition;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::{Mode, Policy, Rule};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::reaction::Signal;
 
 use crate::house::{AGENTS, ALICE, BOB, House, SCOUT};
 

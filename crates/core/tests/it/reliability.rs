@@ -1,8 +1,8 @@
 //! Section 14: idempotency, restarts, and offers that are made again.
 
-use chorus_core::error::Code;
-use chorus_core::event::Idempotency;
-use chorus_core::limits;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::Idempotency;
+use chorus_core::model::limits;
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, code};
 

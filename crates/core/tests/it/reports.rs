@@ -1,17 +1,17 @@
 //! Runs that fail, and who reads it (attention spec, "Dispositions").
 
-use chorus_core::command::Command;
-use chorus_core::delivery::Disposition;
-use chorus_core::event::MessageKind;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
+use chorus_core::commands::deliveries;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
 
 use crate::house::{AGENTS, ALICE, House, SCOUT, Say};
 
 fn fail(house: &mut House, member: MemberKey, event: Uid, note: Option<&str>) -> Disposition {
     house.take(member);
     let note = note.map(Into::into);
-    let command = Command::Dispose { event, disposition: Disposition::Failed, note };
+    let command = deliveries::Dispose { event, disposition: Disposition::Failed, note };
     house.run(house.by(member), command).expect("it was offered");
     house.disposition(event, member).unwrap_or(Disposition::Claimed)
 }
@@ -98,7 +98,7 @@ fn what_is_set_aside_is_reported_where_nobody_is_left() {
     let event = house.post(ALICE, Say::to(pair, "can you look at the deploy?")).expect("said");
     house.take(SCOUT);
     let note = Some("busy elsewhere".into());
-    let command = Command::Dispose { event, disposition: Disposition::Ignored, note };
+    let command = deliveries::Dispose { event, disposition: Disposition::Ignored, note };
     house.run(house.by(SCOUT), command).expect("it was offered");
     let said = "This was set aside, and nobody else can answer: busy elsewhere".to_owned();
     assert_eq!(reports(&house, event), [(SCOUT, said)]);

@@ -1,9 +1,9 @@
 //! Messages that tests post.
 
-use chorus_core::attention::Directedness;
-use chorus_core::command::Post;
-use chorus_core::event::{Idempotency, Message};
-use chorus_core::ids::Uid;
+use chorus_core::model::attention::Directedness;
+use chorus_core::model::event::{Idempotency, Message};
+use chorus_core::model::ids::Uid;
+use chorus_core::model::requests::Post;
 
 /// A message to be posted: `Say::to(house.ops, "…").answering(event)`.
 #[derive(Clone)]

@@ -1,10 +1,11 @@
 //! Schedules: each firing knows what came of it, also where the next has come before it is over.
 
-use chorus_core::command::{Command, Outcome, SettingsPatch};
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Uid;
-use chorus_core::schedule::{Act, Fired, NewSchedule, Schedule, When};
-use chorus_core::stimulus::{RulesPatch, StimulusKind, StimulusState};
+use chorus_core::commands::{conversations, schedules};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::schedule::{Fired, NewSchedule, Schedule, When};
+use chorus_core::model::stimulus::{RulesPatch, StimulusKind, StimulusState};
 
 use crate::house::{ALICE, BOB, House, REVIEWER, WRITER};
 use crate::projects::open_thread;
@@ -23,7 +24,9 @@ fn house(quiet_ms: i64, in_thread: bool) -> (House, Uid) {
     };
     let settings = SettingsPatch { stimuli, ..SettingsPatch::default() };
     let conversation = house.ops;
-    house.run(house.by(ALICE), Command::ChangeConversation { conversation, settings }).unwrap();
+    house
+        .run(house.by(ALICE), conversations::ChangeConversation { conversation, settings })
+        .unwrap();
     let new = NewSchedule {
         when: When::Every(MINUTE),
         source: Some(ALICE),
@@ -34,10 +37,8 @@ fn house(quiet_ms: i64, in_thread: bool) -> (House, Uid) {
         progress_key: None,
         initiative_key: None,
     };
-    let act = Box::new(Act::Add(new));
-    let made = house.run(house.by(BOB), Command::ChangeSchedules { conversation, act }).unwrap();
-    let Outcome::Schedule { schedule, .. } = made else { panic!("{made:?}") };
-    (house, schedule.uid)
+    let made = house.run(house.by(BOB), schedules::AddSchedule { conversation, new }).unwrap();
+    (house, made.schedule.uid)
 }
 
 fn schedule(house: &House, uid: Uid) -> Schedule {

@@ -1,10 +1,13 @@
 //! Seats of agents: what they are called in a channel, and which of their sessions is asked there.
 
-use chorus_core::command::{By, Command, Outcome};
-use chorus_core::conversation::{Participation, Terms, TermsPatch};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, SessionKey, Uid};
+use std::sync::Arc;
+
+use chorus_core::commands::{conversations, directory};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{Conversation, Participation, Terms, TermsPatch};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, SessionKey, Uid};
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, code};
 
@@ -13,9 +16,9 @@ fn set(
     by: MemberKey,
     member: MemberKey,
     terms: TermsPatch,
-) -> Result<Outcome, Refusal> {
+) -> Result<Arc<Conversation>, Refusal> {
     let (conversation, participation) = (house.ops, Participation::default());
-    let seat = Command::SetSeat { conversation, member, participation, terms };
+    let seat = conversations::SetSeat { conversation, member, participation, terms };
     house.run(house.by(by), seat)
 }
 
@@ -50,7 +53,7 @@ fn a_pinned_seat_is_asked_by_its_session_and_no_other() {
     assert_eq!(house.take(SCOUT).session, first);
 
     // It is away: what comes waits for it, though the other is there.
-    house.run(By::host(), Command::CloseSession { session: first }).unwrap();
+    house.run(By::host(), directory::CloseSession { session: first }).unwrap();
     let waits = house.says(ALICE, "@scout and the weather?");
     house.pass(30_000);
     assert!(house.offers(SCOUT).is_empty(), "the other is not asked");
@@ -134,7 +137,7 @@ fn what_is_set_about_a_seat_is_checked_stays_and_goes_with_it() {
     set(&mut house, ALICE, SCOUT, follows).unwrap();
     assert_eq!(terms(&house, SCOUT).and_then(|t| t.name), None);
     let (conversation, member) = (house.ops, SCOUT);
-    house.run(house.by(ALICE), Command::RemoveSeat { conversation, member }).unwrap();
+    house.run(house.by(ALICE), conversations::RemoveSeat { conversation, member }).unwrap();
     assert_eq!(terms(&house, SCOUT), None);
 }
 
@@ -143,7 +146,9 @@ fn what_is_set_about_a_seat_is_checked_stays_and_goes_with_it() {
 fn only_so_many_seats_of_a_channel_are_special() {
     let mut house = House::new();
     let agents: Vec<_> = (0..65)
-        .map(|n| house.add_member(&format!("agent{n}"), chorus_core::member::MemberKind::Agent))
+        .map(|n| {
+            house.add_member(&format!("agent{n}"), chorus_core::model::member::MemberKind::Agent)
+        })
         .collect();
     for (n, agent) in agents[..64].iter().enumerate() {
         set(&mut house, ALICE, *agent, called(&format!("one of many, {n}"))).unwrap();

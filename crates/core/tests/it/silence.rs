@@ -1,22 +1,25 @@
 //! Threads that fall silent are asked, once, what became of them.
 
-use chorus_core::command::{Command, OpenThread, Outcome, SettingsPatch};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Event;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::stimulus::{RulesPatch, Stimulus, StimulusKind, StimulusState};
-use chorus_core::thread::work::{WorkChange, WorkStatus};
-use chorus_core::thread::{ThreadKind, ThreadStatus};
 use std::sync::Arc;
+
+use chorus_core::commands::{conversations, directory, stimuli, threads};
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Event;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::requests::{OpenThread, SettingsPatch};
+use chorus_core::model::stimulus::{RulesPatch, Stimulus, StimulusKind, StimulusState};
+use chorus_core::model::thread::work::{WorkChange, WorkStatus};
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 use crate::stimuli::{said, stimuli};
 
 const IDLE: i64 = 3_600_000;
 
-fn wait_for(house: &mut House, idle: Option<i64>) -> Result<Outcome, Refusal> {
+fn wait_for(house: &mut House, idle: Option<i64>) -> Result<Arc<Conversation>, Refusal> {
     let settings = SettingsPatch { idle_followup: Some(idle), ..SettingsPatch::default() };
-    let change = Command::ChangeConversation { conversation: house.ops, settings };
+    let change = conversations::ChangeConversation { conversation: house.ops, settings };
     house.run(house.by(ALICE), change)
 }
 
@@ -31,10 +34,7 @@ fn thread(house: &mut House, kind: ThreadKind, owner: Option<MemberKey>) -> Uid 
         participants: Vec::new(),
         idempotency: None,
     };
-    match house.run(house.by(BOB), Command::OpenThread(Box::new(opening))).unwrap() {
-        Outcome::Thread { thread, .. } => thread.uid,
-        other => panic!("{other:?}"),
-    }
+    house.run(house.by(BOB), opening).unwrap().thread.uid
 }
 
 /// What was said of that kind.
@@ -50,7 +50,7 @@ fn waiting(house: &House) -> Vec<Arc<Stimulus>> {
 fn set_status(house: &mut House, thread: Uid, status: ThreadStatus) {
     let (status, reason) = (Some(status), "".into());
     let change =
-        Command::ChangeThread { thread, status, owner: None, reason, summary: None, note: None };
+        threads::ChangeThread { thread, status, owner: None, reason, summary: None, note: None };
     house.run(house.by(ALICE), change).unwrap();
 }
 
@@ -96,7 +96,7 @@ fn only_active_conversations_whose_work_goes_on_are_asked() {
     let done = thread(&mut house, ThreadKind::Conversation, None);
     let status = Some(WorkStatus::Completed);
     let change = Box::new(WorkChange { status, ..WorkChange::default() });
-    house.run(house.by(BOB), Command::ChangeWork { thread: done, change }).unwrap();
+    house.run(house.by(BOB), threads::ChangeWork { thread: done, change }).unwrap();
     let back = thread(&mut house, ThreadKind::Conversation, None);
     set_status(&mut house, back, ThreadStatus::Resolved);
     house.pass(2 * IDLE);
@@ -118,7 +118,7 @@ fn what_was_called_off_is_asked_when_more_was_said() {
     let made = waiting(&house).remove(0);
     assert!(made.state.is_open());
     let (conversation, stimulus) = (house.ops, made.uid);
-    let cancel = Command::SteerStimulus { conversation, stimulus, again: false };
+    let cancel = stimuli::SteerStimulus { conversation, stimulus, again: false };
     house.run(house.by(BOB), cancel).unwrap();
     house.pass(IDLE);
     house.restart();
@@ -143,17 +143,19 @@ fn it_is_the_leads_word_else_that_of_who_began_the_thread() {
     };
     let leave = |house: &mut House, member| {
         let conversation = house.ops;
-        house.run(house.by(ALICE), Command::RemoveSeat { conversation, member }).unwrap();
+        house.run(house.by(ALICE), conversations::RemoveSeat { conversation, member }).unwrap();
     };
     assert_eq!(ask(|_| {}), Some(ALICE), "the workspace's lead");
     let lead = |house: &mut House| {
         let settings = SettingsPatch { lead: Some(Some(BOB)), ..SettingsPatch::default() };
-        let change = Command::ChangeConversation { conversation: house.ops, settings };
+        let change = conversations::ChangeConversation { conversation: house.ops, settings };
         house.run(house.by(ALICE), change).unwrap();
     };
     assert_eq!(ask(lead), Some(BOB), "the channel's lead");
     let nobody = |house: &mut House| {
-        house.run(chorus_core::command::By::host(), Command::SetLead { member: None }).unwrap();
+        house
+            .run(chorus_core::model::caller::By::host(), directory::SetLead { member: None })
+            .unwrap();
     };
     assert_eq!(ask(nobody), Some(BOB), "who began the thread");
 
@@ -166,7 +168,8 @@ fn it_is_the_leads_word_else_that_of_who_began_the_thread() {
     assert!(asked(&house).is_empty() && waiting(&house).is_empty(), "nobody could say it");
     let (conversation, member) = (house.ops, BOB);
     let participation = Default::default();
-    let seat = Command::SetSeat { conversation, member, participation, terms: Default::default() };
+    let seat =
+        conversations::SetSeat { conversation, member, participation, terms: Default::default() };
     house.run(house.by(ALICE), seat).unwrap();
     house.pass(70_000);
     assert_eq!(asked(&house).len(), 1, "somebody can again");
@@ -181,7 +184,7 @@ fn many_silent_threads_are_asked_a_few_at_a_time_within_the_queue() {
     }
     let stimuli = RulesPatch { pending: Some(2), ..RulesPatch::default() };
     let settings = SettingsPatch { stimuli, ..SettingsPatch::default() };
-    let few = Command::ChangeConversation { conversation: house.ops, settings };
+    let few = conversations::ChangeConversation { conversation: house.ops, settings };
     house.run(house.by(ALICE), few).unwrap();
     house.pass(2 * IDLE);
     assert!(waiting(&house).is_empty(), "none is waited for unless the channel says so");
@@ -211,7 +214,7 @@ fn where_agents_pause_nobody_is_asked() {
     let mut house = House::new();
     let budget = Some(Some(1));
     let settings = SettingsPatch { agent_budget: budget, ..SettingsPatch::default() };
-    let change = Command::ChangeConversation { conversation: house.ops, settings };
+    let change = conversations::ChangeConversation { conversation: house.ops, settings };
     house.run(house.by(ALICE), change).unwrap();
     wait_for(&mut house, Some(IDLE)).unwrap();
     let about = thread(&mut house, ThreadKind::Conversation, None);

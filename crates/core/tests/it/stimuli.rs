@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::{By, Command, NewStimulus, OpenThread, Outcome};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{Change, Event, Message, MessageKind};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::stimulus::{Stimulus, StimulusKind, StimulusState, queue};
-use chorus_core::thread::work::{WorkChange, WorkStatus};
-use chorus_core::thread::{Thread, ThreadKind, ThreadStatus};
+use chorus_core::commands::{stimuli, threads};
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::{Change, Event, Message, MessageKind};
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::{NewStimulus, OpenThread};
+use chorus_core::model::stimulus::{Stimulus, StimulusKind, StimulusState, queue};
+use chorus_core::model::thread::work::{WorkChange, WorkStatus};
+use chorus_core::model::thread::{Thread, ThreadKind, ThreadStatus};
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, code};
 
@@ -40,10 +42,7 @@ pub(crate) fn ask(
     new: NewStimulus,
     house: &mut House,
 ) -> Result<Arc<Stimulus>, Refusal> {
-    match house.run(house.by(by), Command::Stimulate(Box::new(new)))? {
-        Outcome::Stimulus { stimulus, .. } => Ok(stimulus),
-        other => panic!("{other:?}"),
-    }
+    house.run(house.by(by), stimuli::Stimulate(new)).map(|queued| queued.stimulus)
 }
 
 pub(crate) fn steer(
@@ -53,10 +52,8 @@ pub(crate) fn steer(
     again: bool,
 ) -> Result<Arc<Stimulus>, Refusal> {
     let conversation = house.ops;
-    match house.run(house.by(by), Command::SteerStimulus { conversation, stimulus: uid, again })? {
-        Outcome::Stimulus { stimulus, .. } => Ok(stimulus),
-        other => panic!("{other:?}"),
-    }
+    let steer = stimuli::SteerStimulus { conversation, stimulus: uid, again };
+    house.run(house.by(by), steer).map(|queued| queued.stimulus)
 }
 
 pub(crate) fn stimuli(house: &House) -> queue::Queue {
@@ -84,7 +81,7 @@ pub(crate) fn said(house: &House) -> Vec<Arc<Event>> {
 pub(crate) fn end(house: &mut House, thread: Uid) {
     let (status, reason) = (Some(ThreadStatus::Resolved), "done".into());
     let change =
-        Command::ChangeThread { thread, status, owner: None, reason, summary: None, note: None };
+        threads::ChangeThread { thread, status, owner: None, reason, summary: None, note: None };
     house.run(house.by(ALICE), change).unwrap();
 }
 
@@ -274,10 +271,7 @@ fn thread(house: &mut House, owner: MemberKey) -> Uid {
         participants: vec![SCOUT],
         idempotency: None,
     };
-    match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))).unwrap() {
-        Outcome::Thread { thread, .. } => thread.uid,
-        other => panic!("{other:?}"),
-    }
+    house.run(house.by(ALICE), opening).unwrap().thread.uid
 }
 
 // covers: CHN-93, CHN-94, CHN-95
@@ -310,7 +304,7 @@ fn what_happens_in_threads_makes_its_stimuli() {
     assert_eq!(house.offers(REVIEWER).len(), 1, "the thread's owner is told");
 
     let over = WorkChange { status: Some(WorkStatus::Superseded), ..WorkChange::default() };
-    let change = Command::ChangeWork { thread: review, change: Box::new(over) };
+    let change = threads::ChangeWork { thread: review, change: Box::new(over) };
     house.run(house.by(ALICE), change).unwrap();
     house.pass(2_000);
     assert_eq!(
@@ -320,7 +314,7 @@ fn what_happens_in_threads_makes_its_stimuli() {
     let (status, reason) = (Some(ThreadStatus::Resolved), "".into());
     let summary = Some("all is well".into());
     let done =
-        Command::ChangeThread { thread: review, status, owner: None, reason, summary, note: None };
+        threads::ChangeThread { thread: review, status, owner: None, reason, summary, note: None };
     house.run(house.by(ALICE), done).unwrap();
     assert_eq!(kinds(&house, StimulusState::Dispatched).last(), Some(&StimulusKind::ResultSummary));
     for agent in [SCOUT, REVIEWER] {
@@ -335,7 +329,7 @@ fn bad_stimuli_change_nothing() {
     let pair = house.pair;
     let closed = thread(&mut house, REVIEWER);
     let (status, reason) = (Some(ThreadStatus::Closed), "".into());
-    let close = Command::ChangeThread {
+    let close = threads::ChangeThread {
         thread: closed,
         status,
         owner: None,
@@ -344,7 +338,7 @@ fn bad_stimuli_change_nothing() {
         note: None,
     };
     house.run(house.by(ALICE), close).unwrap();
-    let stranger = house.add_member("stranger", chorus_core::member::MemberKind::Agent);
+    let stranger = house.add_member("stranger", chorus_core::model::member::MemberKind::Agent);
     let base = idea(&house, "hello");
     let before = house.fingerprint();
     for (by, bad, expect) in [
@@ -389,7 +383,7 @@ fn bad_stimuli_change_nothing() {
     ] {
         assert_eq!(code(ask(by, bad.clone(), &mut house)), expect, "{bad:?}");
     }
-    assert_eq!(code(house.run(By::host(), Command::Stimulate(Box::new(base)))), Code::NotFound);
+    assert_eq!(code(house.run(By::host(), stimuli::Stimulate(base))), Code::NotFound);
     assert_eq!(house.fingerprint(), before);
     assert!(stimuli(&house).is_empty());
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::NewStimulus;
-use chorus_core::ids::Uid;
-use chorus_core::packed;
-use chorus_core::stimulus::{StimulusState, queue};
+use chorus_core::codec;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::requests::NewStimulus;
+use chorus_core::model::stimulus::{StimulusState, queue};
 use proptest::prelude::*;
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT};
@@ -41,8 +41,8 @@ proptest! {
             prop_assert!(queue::waiting(&now) <= PENDING);
             prop_assert!(now.values().filter(|s| s.state == StimulusState::Claimed).count() <= 1);
             for s in now.values() {
-                let bytes = packed::stimulus(s);
-                prop_assert_eq!(packed::read_stimulus(&bytes), Ok((**s).clone()));
+                let bytes = codec::stimulus(s);
+                prop_assert_eq!(codec::read_stimulus(&bytes), Ok((**s).clone()));
                 if matches!(s.state, StimulusState::Superseded | StimulusState::Coalesced) {
                     replaced.push(s.uid);
                 }

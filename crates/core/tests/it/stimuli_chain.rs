@@ -1,19 +1,20 @@
 //! Stimuli of agents, judged as their messages are.
 
-use chorus_core::attention::Policy;
-use chorus_core::command::{Command, NewStimulus, Outcome};
-use chorus_core::error::Code;
-use chorus_core::limits;
-use chorus_core::packed;
-use chorus_core::schedule::{Act, NewSchedule, Schedule, SchedulePatch, When};
-use chorus_core::stimulus::{Chain, StimulusState};
-use chorus_core::thread::ThreadKind;
+use chorus_core::codec;
+use chorus_core::commands::{schedules, stimuli};
+use chorus_core::model::attention::Policy;
+use chorus_core::model::error::Code;
+use chorus_core::model::limits;
+use chorus_core::model::requests::NewStimulus;
+use chorus_core::model::schedule::{NewSchedule, Schedule, SchedulePatch, When};
+use chorus_core::model::stimulus::{Chain, StimulusState};
+use chorus_core::model::thread::ThreadKind;
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, WRITER, code};
 use crate::stimuli::{ask, idea, said, stimuli};
 
-fn thread(house: &mut House, kind: ThreadKind) -> chorus_core::ids::Uid {
-    let opening = chorus_core::command::OpenThread {
+fn thread(house: &mut House, kind: ThreadKind) -> chorus_core::model::ids::Uid {
+    let opening = chorus_core::model::requests::OpenThread {
         home: house.ops.into(),
         root: None,
         title: "talk".into(),
@@ -22,10 +23,7 @@ fn thread(house: &mut House, kind: ThreadKind) -> chorus_core::ids::Uid {
         participants: vec![SCOUT, REVIEWER],
         idempotency: None,
     };
-    match house.run(house.by(ALICE), Command::OpenThread(Box::new(opening))).expect("a person") {
-        Outcome::Thread { thread, .. } => thread.uid,
-        other => panic!("{other:?}"),
-    }
+    house.run(house.by(ALICE), opening).expect("a person").thread.uid
 }
 
 // covers: CHN-420
@@ -46,7 +44,7 @@ fn a_stimulus_is_one_hop_further_than_the_turn_that_it_was_asked_for_in() {
         let mut offers = house.offers(pair[n % 2]);
         let Some(offer) = offers.pop() else { break };
         house.accept(&offer).expect("offered");
-        let command = Command::Stimulate(Box::new(new(&house, n)));
+        let command = stimuli::Stimulate(new(&house, n));
         house.run(house.in_turn(&offer), command).expect("in its turn");
     }
     let all = said(&house);
@@ -109,15 +107,15 @@ fn a_schedule_keeps_the_hop_of_its_turn_in_its_row_and_in_its_firings() {
         initiative_key: None,
     };
     let conversation = house.ops;
-    let add = |new| Command::ChangeSchedules { conversation, act: Box::new(Act::Add(new)) };
+    let add = |new| schedules::AddSchedule { conversation, new };
     let made = house.run(house.in_turn(&offer), add(new(None))).expect("in its turn");
-    let Outcome::Schedule { schedule, .. } = made else { panic!("{made:?}") };
+    let schedule = made.schedule;
     let cause = Some(crate::house::at(&offer.entry.event));
     assert_eq!(schedule.chain, Some(Chain { cause, hop: 1 }));
     let made = house.run(house.by(ALICE), add(new(Some(SCOUT)))).expect("a person");
-    let Outcome::Schedule { schedule: hers, .. } = made else { panic!("{made:?}") };
+    let hers = made.schedule;
     assert_eq!(hers.chain, None, "a person has asked");
-    let read = |schedule: &Schedule| packed::read_schedule(&packed::schedule(schedule));
+    let read = |schedule: &Schedule| codec::read_schedule(&codec::schedule(schedule));
     for schedule in [&*schedule, &*hers] {
         assert_eq!(read(schedule), Ok(schedule.clone()));
     }
@@ -130,10 +128,9 @@ fn a_schedule_keeps_the_hop_of_its_turn_in_its_row_and_in_its_firings() {
     assert!(!fires.is_empty() && fires.iter().all(|s| s.chain == schedule.chain), "{fires:?}");
     // A person who changes it has asked for it.
     let patch = SchedulePatch { text: Some("and now?".into()), ..SchedulePatch::default() };
-    let act = Box::new(Act::Change(schedule.uid, patch));
-    let changed = house.run(house.by(ALICE), Command::ChangeSchedules { conversation, act });
-    let Ok(Outcome::Schedule { schedule, .. }) = changed else { panic!("{changed:?}") };
-    assert_eq!(schedule.chain, None);
+    let change = schedules::ChangeSchedule { conversation, schedule: schedule.uid, patch };
+    let changed = house.run(house.by(ALICE), change).expect("a person");
+    assert_eq!(changed.schedule.chain, None);
 }
 
 // covers: CHN-420, ATT-96

@@ -1,12 +1,13 @@
 //! What the host makes while a channel's queue is full: it is held, and said when there is room.
 
-use chorus_core::command::{Command, SettingsPatch};
-use chorus_core::error::Code;
-use chorus_core::ids::Uid;
-use chorus_core::limits;
-use chorus_core::project::TaskState;
-use chorus_core::stimulus::{RulesPatch, StimulusKind, StimulusState, queue};
-use chorus_core::thread::work::{WorkChange, WorkStatus};
+use chorus_core::commands::{conversations, stimuli, threads};
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::limits;
+use chorus_core::model::project::TaskState;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::stimulus::{RulesPatch, StimulusKind, StimulusState, queue};
+use chorus_core::model::thread::work::{WorkChange, WorkStatus};
 
 use crate::house::{ALICE, House, SCOUT, WRITER, code};
 use crate::projects::{create, linking, open_thread, set, task};
@@ -17,7 +18,7 @@ fn full(pending: u16) -> House {
     let mut house = House::new();
     let stimuli = RulesPatch { pending: Some(pending), ..RulesPatch::default() };
     let settings = SettingsPatch { stimuli, ..SettingsPatch::default() };
-    let change = Command::ChangeConversation { conversation: house.ops, settings };
+    let change = conversations::ChangeConversation { conversation: house.ops, settings };
     house.run(house.by(ALICE), change).unwrap();
     for n in 0..pending {
         ask(SCOUT, idea(&house, &format!("idea {n}")), &mut house).unwrap();
@@ -45,7 +46,7 @@ fn what_is_made_while_the_queue_is_full_is_said_when_there_is_room() {
     }
     let thread = open_thread(&mut house, ops, WRITER);
     let over = WorkChange { status: Some(WorkStatus::Superseded), ..WorkChange::default() };
-    let change = Command::ChangeWork { thread, change: Box::new(over) };
+    let change = threads::ChangeWork { thread, change: Box::new(over) };
     house.run(house.by(ALICE), change).unwrap();
     assert_eq!((held(&house), queue::waiting(&stimuli(&house))), (3, 2), "within the cap");
     let more = ask(SCOUT, idea(&house, "one more"), &mut house);
@@ -61,7 +62,7 @@ fn what_is_made_while_the_queue_is_full_is_said_when_there_is_room() {
     assert_eq!(states, [StimulusState::Pending, StimulusState::Held], "the oldest first");
     // One that is held may be called off like one that waits.
     let notice = of(&house, StimulusKind::SupersessionNotice)[0].0;
-    let call_off = |uid| Command::SteerStimulus { conversation: ops, stimulus: uid, again: false };
+    let call_off = |uid| stimuli::SteerStimulus { conversation: ops, stimulus: uid, again: false };
     house.run(house.by(ALICE), call_off(notice)).unwrap();
     assert_eq!(of(&house, StimulusKind::SupersessionNotice)[0].1, StimulusState::Cancelled);
     // And room comes of one that is called off, too.
@@ -101,7 +102,7 @@ fn a_task_is_not_done_where_it_could_never_be_said() {
     let begun = set(&mut house, SCOUT, project, last, TaskState::InProgress).unwrap();
     assert_eq!(begun.state, TaskState::InProgress, "anything else may become of it");
     let first = queue::held(&stimuli(&house)).next().unwrap().uid;
-    let call_off = Command::SteerStimulus { conversation: ops, stimulus: first, again: false };
+    let call_off = stimuli::SteerStimulus { conversation: ops, stimulus: first, again: false };
     house.run(house.by(ALICE), call_off).unwrap();
     set(&mut house, SCOUT, project, last, TaskState::Done).unwrap();
     assert_eq!(held(&house), limits::STIMULI_HELD);

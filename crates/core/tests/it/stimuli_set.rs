@@ -1,17 +1,20 @@
 //! What a channel sets about its stimuli, and what follows from it.
 
-use chorus_core::command::NewStimulus;
-use chorus_core::command::{Command, Outcome, SettingsPatch};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Timestamp, Uid};
-use chorus_core::stimulus::{RulesPatch, Stimulus, StimulusKind, StimulusState, keys};
+use std::sync::Arc;
+
+use chorus_core::commands::conversations;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Timestamp, Uid};
+use chorus_core::model::requests::{NewStimulus, SettingsPatch};
+use chorus_core::model::stimulus::{RulesPatch, Stimulus, StimulusKind, StimulusState, keys};
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, code};
 use crate::stimuli::{ask, idea, said};
 
-fn set(house: &mut House, stimuli: RulesPatch) -> Result<Outcome, Refusal> {
+fn set(house: &mut House, stimuli: RulesPatch) -> Result<Arc<Conversation>, Refusal> {
     let settings = SettingsPatch { stimuli, ..SettingsPatch::default() };
-    let change = Command::ChangeConversation { conversation: house.ops, settings };
+    let change = conversations::ChangeConversation { conversation: house.ops, settings };
     house.run(house.by(ALICE), change)
 }
 

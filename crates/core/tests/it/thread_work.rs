@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use chorus_core::command::{By, Command, OpenThread, Outcome};
-use chorus_core::conversation::Conversation;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{Change, EventRef, Reason};
-use chorus_core::ids::Uid;
-use chorus_core::limits;
-use chorus_core::packed;
-use chorus_core::room::Room;
-use chorus_core::thread::work::{Binding, BindingKind, Report, WorkChange, WorkStatus};
-use chorus_core::thread::{Thread, ThreadKind, ThreadStatus};
+use chorus_core::codec;
+use chorus_core::commands::messages;
+use chorus_core::commands::threads::{self, ThreadState};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::{Change, Reason};
+use chorus_core::model::ids::{EventRef, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::work::{Binding, BindingKind, Report, WorkChange, WorkStatus};
+use chorus_core::model::thread::{Thread, ThreadKind, ThreadStatus};
+use chorus_core::state::room::Room;
 use proptest::prelude::*;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
@@ -26,18 +29,20 @@ fn thread(house: &mut House, root: Option<Uid>) -> Uid {
         participants: vec![SCOUT],
         idempotency: None,
     };
-    given(house.run(house.by(ALICE), Command::OpenThread(Box::new(opening)))).uid
+    given(house.run(house.by(ALICE), opening)).uid
 }
 
-fn given(outcome: Result<Outcome, Refusal>) -> Arc<Thread> {
-    match outcome.expect("it is allowed") {
-        Outcome::Thread { thread, .. } => thread,
-        other => panic!("{other:?}"),
-    }
+fn given(done: Result<ThreadState, Refusal>) -> Arc<Thread> {
+    done.expect("it is allowed").thread
 }
 
-fn work(house: &mut House, by: By, thread: Uid, change: WorkChange) -> Result<Outcome, Refusal> {
-    house.run(by, Command::ChangeWork { thread, change: Box::new(change) })
+fn work(
+    house: &mut House,
+    by: By,
+    thread: Uid,
+    change: WorkChange,
+) -> Result<ThreadState, Refusal> {
+    house.run(by, threads::ChangeWork { thread, change: Box::new(change) })
 }
 
 fn status(status: WorkStatus) -> WorkChange {
@@ -53,11 +58,11 @@ fn initiative(key: &str) -> WorkChange {
     WorkChange { initiative_key: Some(Some(key.into())), ..WorkChange::default() }
 }
 
-fn close(house: &mut House, thread: Uid, to: ThreadStatus) -> Result<Outcome, Refusal> {
+fn close(house: &mut House, thread: Uid, to: ThreadStatus) -> Result<ThreadState, Refusal> {
     let (status, reason) = (Some(to), "so".into());
     house.run(
         house.by(ALICE),
-        Command::ChangeThread { thread, status, owner: None, reason, summary: None, note: None },
+        threads::ChangeThread { thread, status, owner: None, reason, summary: None, note: None },
     )
 }
 
@@ -136,7 +141,7 @@ fn work_is_bounded_and_a_closed_threads_stays_as_it_is() {
     }
     close(&mut house, deploy, ThreadStatus::Closed).unwrap();
     assert_eq!(code(work(&mut house, alice, deploy, report("0", "more"))), Code::Conflict);
-    let stranger = house.add_member("stranger", chorus_core::member::MemberKind::Agent);
+    let stranger = house.add_member("stranger", chorus_core::model::member::MemberKind::Agent);
     let by = house.by(stranger);
     assert_eq!(code(work(&mut house, by, deploy, report("0", "mine"))), Code::NotFound);
     assert!(house.fingerprint() > before, "but for the closing");
@@ -167,7 +172,7 @@ fn a_message_is_promoted_once_and_its_erasure_takes_the_note_along() {
     let deploy = thread(&mut house, Some(root));
     let said = house.post(BOB, Say::to(house.ops, "it is out").in_thread(deploy)).unwrap();
     let promote =
-        |message: Uid, note: Option<&str>| Command::Promote { message, note: note.map(Into::into) };
+        |message: Uid, note: Option<&str>| threads::Promote { message, note: note.map(Into::into) };
     let bob = house.by(BOB);
     let shown = given(house.run(bob, promote(said, Some("my words"))));
     assert_eq!(shown.work.promoted.len(), 1);
@@ -175,7 +180,7 @@ fn a_message_is_promoted_once_and_its_erasure_takes_the_note_along() {
     given(house.run(bob, promote(said, Some("again"))));
     assert_eq!(code(house.run(bob, promote(root, None))), Code::ValidationError);
     assert_eq!(house.fingerprint(), before);
-    let erase = Command::Erase { message: said, reason: Reason::Request };
+    let erase = messages::Erase { message: said, reason: Reason::Request };
     house.run(house.by(ALICE), erase).unwrap();
     let noted = house.log.events.values().filter(|e| matches!(e.change, Change::Promoted(_)));
     assert!(noted.clone().count() == 1 && noted.clone().all(|e| e.is_erased()), "the note is gone");
@@ -189,7 +194,7 @@ fn a_message_is_promoted_once_and_its_erasure_takes_the_note_along() {
 fn what_came_of_a_thread_is_said_when_something_has() {
     let mut house = House::new();
     let deploy = thread(&mut house, None);
-    let sum = |status, text: &str| Command::ChangeThread {
+    let sum = |status, text: &str| threads::ChangeThread {
         thread: deploy,
         status,
         owner: None,
@@ -221,8 +226,8 @@ fn replayed(house: &House, conversation: &Conversation) -> Room {
     let from = EventRef { conversation: conversation.key, seq: Default::default() };
     let events = house.log.events.range(from..);
     for (_, event) in events.take_while(|(at, _)| at.conversation == conversation.key) {
-        let body = packed::body(&event.change);
-        assert_eq!(packed::read_body(event.change.code(), &body).as_ref(), Ok(&event.change));
+        let body = codec::body(&event.change);
+        assert_eq!(codec::read_body(event.change.code(), &body).as_ref(), Ok(&event.change));
         room.apply(event);
     }
     room
@@ -258,8 +263,8 @@ proptest! {
         let again = replayed(&house, &room.conversation);
         prop_assert_eq!(&again.threads, &room.threads);
         for thread in room.threads.values() {
-            let bytes = packed::work(&thread.work);
-            prop_assert_eq!(packed::read_work(&bytes), Ok((*thread.work).clone()));
+            let bytes = codec::work(&thread.work);
+            prop_assert_eq!(codec::read_work(&bytes), Ok((*thread.work).clone()));
         }
     }
 }

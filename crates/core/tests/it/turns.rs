@@ -1,15 +1,16 @@
 //! `spec/channels.md`, "Turns": one speaks at a time about a subject, what a person's message pays for is not
 //! overspent, and nothing of it is lost.
 
-use chorus_core::attention::{Directedness, Rule};
-use chorus_core::command::{Command, SettingsPatch};
-use chorus_core::conversation::Replies;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::Change;
-use chorus_core::ids::{MemberKey, Seq, Timestamp, Uid};
-use chorus_core::limits;
-use chorus_core::turn::{Candidate, Lease, Rules, RulesPatch, Turn};
+use chorus_core::commands::{conversations, turns};
+use chorus_core::model::attention::{Directedness, Rule};
+use chorus_core::model::conversation::Replies;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::{MemberKey, Seq, Timestamp, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::turn::{Candidate, Lease, Rules, RulesPatch, Turn};
 
 use crate::house::{ALICE, House, REVIEWER, SCOUT, Say, WRITER, code};
 
@@ -24,7 +25,7 @@ fn set(house: &mut House, turns: RulesPatch) {
     let settings =
         SettingsPatch { replies: Some(Replies::Thread), turns, ..SettingsPatch::default() };
     let conversation = house.ops;
-    let change = Command::ChangeConversation { conversation, settings };
+    let change = conversations::ChangeConversation { conversation, settings };
     house.run(house.by(ALICE), change).expect("an operator");
 }
 
@@ -211,7 +212,7 @@ fn a_persons_newer_message_begins_the_run_anew_but_not_for_ever() {
         let offers = house.offers(SCOUT);
         let mut offered: Vec<Uid> = offers.iter().map(|o| o.entry.event.uid).collect();
         offered.sort_by_key(|uid| house.event(*uid).seq);
-        offers.iter().for_each(|offer| drop(house.accept(offer).expect("it is offered")));
+        offers.iter().for_each(|offer| house.accept(offer).expect("it is offered"));
         let replaced = n < u32::from(limits::TURN_SUPERSEDED);
         let cause = leases(&house, root)[0].cause;
         if replaced {
@@ -243,7 +244,7 @@ fn who_alone_is_asked_is_offered_all_of_it_and_each_question_is_paid_for() {
     }
     let offers = house.offers(SCOUT);
     assert_eq!(offers.len(), usize::from(2 * budget), "all at once");
-    offers.iter().for_each(|offer| drop(house.accept(offer).expect("it is offered")));
+    offers.iter().for_each(|offer| house.accept(offer).expect("it is offered"));
     // Another is asked: from then on there is one run at a time again.
     let say = Say::to(house.ops, "@writer what do you think?").answering(root);
     house.post(ALICE, say).expect("a person");
@@ -275,7 +276,7 @@ fn an_operator_takes_a_turn_away_and_nobody_else_does() {
     let root = house.says(ALICE, "@scout @reviewer can you look at the deploy?");
     let offer = house.take(SCOUT);
     let conversation = house.ops;
-    let command = |member| Command::BreakTurn { conversation, subject: root, member };
+    let command = |member| turns::BreakTurn { conversation, subject: root, member };
     let refused = house.run(house.by(SCOUT), command(SCOUT));
     assert_eq!(code(refused), Code::InsufficientAuthority);
     assert_eq!(code(house.run(house.by(ALICE), command(WRITER))), Code::Conflict);

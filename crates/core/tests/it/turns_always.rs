@@ -3,14 +3,19 @@
 
 use std::collections::VecDeque;
 
-use chorus_core::command::{By, Command, Offer, Outcome, SettingsPatch, Subject};
-use chorus_core::conversation::{Participation, Replies, TermsPatch};
-use chorus_core::delivery::{Disposition, Open};
-use chorus_core::event::Message;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::reaction::Signal;
-use chorus_core::room::turns::takes_turns;
-use chorus_core::turn::RulesPatch;
+use chorus_core::commands::turns::{self, Subject};
+use chorus_core::commands::{Command, conversations, deliveries, messages};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{Participation, Replies, TermsPatch};
+use chorus_core::model::delivery::{Disposition, Open};
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::turn::RulesPatch;
+use chorus_core::queries;
+use chorus_core::state::room::turns::takes_turns;
 use proptest::prelude::*;
 
 use crate::house::{AGENTS, ALICE, BOB, House, Say};
@@ -101,7 +106,7 @@ impl Play {
 
     fn set(&mut self, settings: SettingsPatch) {
         let conversation = self.house.ops;
-        let change = Command::ChangeConversation { conversation, settings };
+        let change = conversations::ChangeConversation { conversation, settings };
         self.house.run(self.house.by(ALICE), change).expect("an operator");
     }
 
@@ -116,10 +121,9 @@ impl Play {
     }
 
     /// What is refused has changed nothing, and is no matter here.
-    fn tries(&mut self, by: By, command: Command) {
-        if let Ok(Outcome::Logged { entry, .. }) = self.house.run(by, command) {
-            self.said.push(entry.event.uid);
-        }
+    fn tries<C: Command>(&mut self, by: By, command: C) {
+        let done = self.house.try_run(by, command);
+        self.said.extend(done.iter().filter_map(C::logged).map(|entry| entry.event.uid));
     }
 
     fn play(&mut self, act: Act) {
@@ -129,7 +133,7 @@ impl Play {
                 let say = Say::to(conversation, TEXTS[text]);
                 let about = about.and_then(|n| self.message(n));
                 let say = about.map_or(say.clone(), |event| say.answering(event));
-                self.tries(self.house.by(WHO[who]), Command::Post(Box::new(say.0)));
+                self.tries(self.house.by(WHO[who]), say.0);
             }
             Act::Accept(n) => {
                 let Some(at) = n.checked_rem(self.offered.len()) else { return };
@@ -141,24 +145,24 @@ impl Play {
             Act::Reply { run, text } => {
                 let Some(offer) = self.run(run) else { return };
                 let say = Say::to(conversation, TEXTS[text]).answering(offer.entry.event.uid);
-                self.tries(self.house.in_turn(&offer), Command::Post(Box::new(say.0)));
+                self.tries(self.house.in_turn(&offer), say.0);
             }
             Act::Dispose { run, how } => {
                 let Some(offer) = self.run(run) else { return };
                 let (event, disposition) = (offer.entry.event.uid, Disposition::ALL[how]);
-                let dispose = Command::Dispose { event, disposition, note: None };
+                let dispose = deliveries::Dispose { event, disposition, note: None };
                 self.tries(self.house.in_turn(&offer), dispose);
             }
             Act::Emit(n) => {
                 let Some(at) = n.checked_rem(self.running.len()) else { return };
                 let message = Message { text: "all is well".into(), ..Message::default() };
                 let by = self.house.in_turn(&self.running[at]);
-                self.tries(by, Command::EmitOutput { message });
+                self.tries(by, messages::EmitOutput { message });
             }
             Act::React { who, message, signal } => {
                 let Some(message) = self.message(message) else { return };
                 let (signal, detail) = (Signal::ALL[signal], None);
-                let react = Command::React { message, signal, detail, on: true };
+                let react = messages::React { message, signal, detail, on: true };
                 self.tries(self.house.by(WHO[who]), react);
             }
             Act::Defer(run) => {
@@ -166,46 +170,48 @@ impl Play {
                 let (event, until) = (offer.entry.event.uid, self.house.now.plus(90_000));
                 self.tries(
                     self.house.in_turn(&offer),
-                    Command::Defer { event, until: Some(until), reason: None },
+                    deliveries::Defer { event, until: Some(until), reason: None },
                 );
             }
             Act::Claim { who, message } => {
                 let Some(event) = self.message(message) else { return };
-                self.tries(self.house.by(WHO[who]), Command::Claim { event });
+                self.tries(self.house.by(WHO[who]), deliveries::Claim { event });
             }
             Act::Release { who, message } => {
                 let Some(event) = self.message(message) else { return };
-                self.tries(self.house.by(WHO[who]), Command::Release { event });
+                self.tries(self.house.by(WHO[who]), deliveries::Release { event });
             }
             Act::Edit { message, text } => {
                 let Some(message) = self.message(message) else { return };
                 let content = Message { text: TEXTS[text].into(), ..Message::default() };
                 let by = self.house.by(ALICE);
-                let _ = self.house.run(by, Command::Edit { message, content });
+                let _ = self.house.run(by, messages::Edit { message, content });
             }
             Act::Delete(n) => {
                 let Some(message) = self.message(n) else { return };
                 let by = self.house.by(ALICE);
-                let _ = self.house.run(by, Command::Delete { message });
+                let _ = self.house.run(by, messages::Delete { message });
             }
             Act::Break => {
                 let held = self.subjects().into_iter().find(|s| !s.turn.is_idle());
                 let Some(held) = held else { return };
                 let (subject, member) = (held.root, held.turn.leases[0].member);
-                let command = Command::BreakTurn { conversation, subject, member };
+                let command = turns::BreakTurn { conversation, subject, member };
                 self.tries(self.house.by(ALICE), command);
             }
             Act::Seat { who, on } => {
                 let member = AGENTS[who];
                 let (participation, terms) = (Participation::default(), TermsPatch::default());
-                let command = match on {
-                    true => Command::SetSeat { conversation, member, participation, terms },
-                    false => Command::RemoveSeat { conversation, member },
-                };
-                self.tries(self.house.by(ALICE), command);
+                let by = self.house.by(ALICE);
+                let seat = conversations::SetSeat { conversation, member, participation, terms };
+                match on {
+                    true => self.tries(by, seat),
+                    false => self.tries(by, conversations::RemoveSeat { conversation, member }),
+                }
             }
             Act::Leave(who) => {
-                let leave = Command::Leave { conversation, thread: None, member: AGENTS[who] };
+                let leave =
+                    conversations::Leave { conversation, thread: None, member: AGENTS[who] };
                 self.tries(self.house.by(ALICE), leave);
             }
             Act::Archive(on) => {
@@ -221,7 +227,7 @@ impl Play {
                     let room = self.house.ws.room(event.conversation)?;
                     Some(room.threads.get(&event.thread?)?.uid)
                 });
-                self.tries(self.house.by(ALICE), Command::Continue { conversation, thread });
+                self.tries(self.house.by(ALICE), turns::Continue { conversation, thread });
             }
             Act::Settings { speakers, replies, threads } => {
                 let turns = RulesPatch {
@@ -253,10 +259,7 @@ impl Play {
     fn subjects(&mut self) -> Vec<Subject> {
         let conversation = self.house.ops;
         let by = self.house.by(ALICE);
-        match self.house.run(by, Command::Turns { conversation }) {
-            Ok(Outcome::Turns(subjects)) => subjects,
-            other => panic!("{other:?}"),
-        }
+        self.house.run(by, queries::Turns { conversation }).expect("an operator")
     }
 
     /// What is promised after every command.

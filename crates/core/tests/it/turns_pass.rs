@@ -1,15 +1,17 @@
 //! `spec/channels.md`, "Turns always pass": whatever ends a run lets the next speak in the same command, people never
 //! hold a turn, and what is known of turns outlives the host.
 
-use chorus_core::attention::Policy;
-use chorus_core::command::{Command, Offer, SettingsPatch};
-use chorus_core::conversation::{Participation, Replies, TermsPatch};
-use chorus_core::delivery::{Disposition, State};
-use chorus_core::error::Code;
-use chorus_core::event::MessageKind;
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::limits;
-use chorus_core::reaction::Signal;
+use chorus_core::commands::{conversations, deliveries, directory};
+use chorus_core::model::attention::Policy;
+use chorus_core::model::conversation::{Participation, Replies, TermsPatch};
+use chorus_core::model::delivery::{Disposition, State};
+use chorus_core::model::error::Code;
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::SettingsPatch;
 
 use crate::house::{AGENTS, ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 
@@ -25,7 +27,7 @@ fn house() -> House {
 
 fn change(house: &mut House, settings: SettingsPatch) {
     let conversation = house.ops;
-    let change = Command::ChangeConversation { conversation, settings };
+    let change = conversations::ChangeConversation { conversation, settings };
     house.run(house.by(ALICE), change).expect("an operator");
 }
 
@@ -44,7 +46,7 @@ fn thread_of(house: &House, event: Uid) -> Uid {
 
 fn end(house: &mut House, offer: &Offer, how: Disposition) {
     let event = offer.entry.event.uid;
-    let dispose = Command::Dispose { event, disposition: how, note: None };
+    let dispose = deliveries::Dispose { event, disposition: how, note: None };
     house.run(house.in_turn(offer), dispose).expect("it is its own");
 }
 
@@ -69,7 +71,7 @@ fn whatever_ends_a_run_lets_the_next_speak_in_the_same_command() {
         }),
         ("put off", |h, o| {
             let (event, until) = (o.entry.event.uid, h.now.plus(3_600_000));
-            h.run(h.in_turn(o), Command::Defer { event, until: Some(until), reason: None })
+            h.run(h.in_turn(o), deliveries::Defer { event, until: Some(until), reason: None })
                 .expect("its own");
         }),
         ("an answer", |h, o| {
@@ -77,16 +79,17 @@ fn whatever_ends_a_run_lets_the_next_speak_in_the_same_command() {
         }),
         ("it has no seat any more", |h, o| {
             let (conversation, member) = (h.ops, o.member);
-            h.run(h.by(ALICE), Command::RemoveSeat { conversation, member }).expect("an operator");
+            h.run(h.by(ALICE), conversations::RemoveSeat { conversation, member })
+                .expect("an operator");
         }),
         ("it is asked to leave", |h, o| {
             let (conversation, member) = (h.ops, o.member);
-            let leave = Command::Leave { conversation, thread: None, member };
+            let leave = conversations::Leave { conversation, thread: None, member };
             h.run(h.by(ALICE), leave).expect("an operator");
         }),
         ("it is removed", |h, o| {
             let member = o.member;
-            h.run(h.by(ALICE), Command::RemoveMember { member }).expect("an operator");
+            h.run(h.by(ALICE), directory::RemoveMember { member }).expect("an operator");
         }),
     ];
     for (why, ending) in endings {
@@ -155,11 +158,13 @@ fn the_run_of_who_has_no_seat_any_more_is_cancelled() {
     let root = house.says(ALICE, ALL);
     let first = house.take(SCOUT);
     let (conversation, member) = (house.ops, SCOUT);
-    house.run(house.by(ALICE), Command::RemoveSeat { conversation, member }).expect("an operator");
+    house
+        .run(house.by(ALICE), conversations::RemoveSeat { conversation, member })
+        .expect("an operator");
     let told = house.cancelled.iter().any(|c| c.event == root && c.member == SCOUT);
     assert!(told, "{:?}", house.cancelled);
     let (participation, terms) = (Participation::default(), TermsPatch::default());
-    let seat = Command::SetSeat { conversation, member, participation, terms };
+    let seat = conversations::SetSeat { conversation, member, participation, terms };
     house.run(house.by(ALICE), seat).expect("an operator");
     assert_eq!(code(house.reply(&first, "still here")), Code::StaleTurn);
 }
@@ -245,19 +250,16 @@ fn an_event_that_obliges_somebody_counts_like_chat() {
 #[test]
 fn agents_do_not_talk_for_ever_in_events() {
     let mut house = House::new();
-    let opening = chorus_core::command::OpenThread {
+    let opening = chorus_core::model::requests::OpenThread {
         home: house.ops.into(),
         root: None,
         title: "incident".into(),
-        kind: chorus_core::thread::ThreadKind::Incident,
+        kind: chorus_core::model::thread::ThreadKind::Incident,
         owner: None,
         participants: vec![SCOUT, REVIEWER],
         idempotency: None,
     };
-    let opened = house.run(house.by(ALICE), Command::OpenThread(Box::new(opening)));
-    let Ok(chorus_core::command::Outcome::Thread { thread, .. }) = opened else {
-        panic!("{opened:?}")
-    };
+    let thread = house.run(house.by(ALICE), opening).expect("an operator").thread;
     let mut obliged = 0;
     for n in 0..120 {
         let (author, other) = if n % 2 == 0 { (SCOUT, "@reviewer") } else { (REVIEWER, "@scout") };

@@ -6,9 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
-use chorus_core::ids::{MemberKey, Seq, Timestamp};
-use chorus_core::limits;
-use chorus_core::turn::{Bar, Candidate, Rules, RulesPatch, Turn};
+use chorus_core::model::ids::{MemberKey, Seq, Timestamp};
+use chorus_core::model::limits;
+use chorus_core::model::turn::{Bar, Candidate, Rules, RulesPatch, Turn};
 
 /// Numbers that follow from a seed (xorshift64*).
 struct Dice(u64);

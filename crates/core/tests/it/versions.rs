@@ -1,10 +1,12 @@
 //! A message is one subject in all its versions, and a thread that is closed leaves nothing owed in it.
 
-use chorus_core::command::{Command, OpenThread, Outcome};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::ids::Uid;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_core::commands::threads;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+use chorus_core::queries;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 
@@ -22,10 +24,10 @@ fn thread_of(house: &House, uid: Uid) -> Uid {
     room.threads[&event.thread.expect("in a thread")].uid
 }
 
-fn close(house: &mut House, by: chorus_core::command::By, thread: Uid) {
+fn close(house: &mut House, by: chorus_core::model::caller::By, thread: Uid) {
     let (status, reason) = (Some(ThreadStatus::Closed), "done".into());
     let close =
-        Command::ChangeThread { thread, status, owner: None, reason, summary: None, note: None };
+        threads::ChangeThread { thread, status, owner: None, reason, summary: None, note: None };
     house.run(by, close).expect("it may be closed");
 }
 
@@ -45,11 +47,8 @@ fn an_answer_to_any_version_goes_into_the_messages_thread() {
         }
         let first = house.take(SCOUT);
         assert!(house.offers(REVIEWER).is_empty(), "its turn comes");
-        let Ok(Outcome::Turns(turns)) =
-            house.run(house.by(ALICE), Command::Turns { conversation: house.ops })
-        else {
-            panic!("turns")
-        };
+        let turns = queries::Turns { conversation: house.ops };
+        let turns = house.run(house.by(ALICE), turns).expect("turns");
         assert_eq!(turns.iter().map(|t| t.root).collect::<Vec<_>>(), [event], "one subject");
         let said = house.reply(&first, "it is so").expect("asked");
         assert_eq!(root_of(&house, said), Some(event));
@@ -113,11 +112,7 @@ fn who_closes_the_thread_it_was_asked_in_has_done_it() {
         participants: vec![SCOUT],
         idempotency: None,
     };
-    let Ok(Outcome::Thread { thread, .. }) =
-        house.run(house.by(ALICE), Command::OpenThread(Box::new(opening)))
-    else {
-        panic!("a thread")
-    };
+    let thread = house.run(house.by(ALICE), opening).expect("a thread").thread;
     let say = Say::to(house.ops, "@scout please close this").in_thread(thread.uid);
     let event = house.post(BOB, say).expect("a person");
     let offer = house.take(SCOUT);

@@ -1,7 +1,7 @@
 //! What the host says: deliveries, withdrawals, typing, and the state of the connection itself.
 
 use chorus_client::c2a::{Connection, Incoming};
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::jsonrpc::{ErrorObject, Id};
 use tokio::time::Instant;

@@ -2,7 +2,7 @@
 
 use chorus_client::backoff;
 use chorus_client::c2a::Connection;
-use chorus_core::error::Code;
+use chorus_core::model::error::Code;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::tools::{Claim, Claimed};
 use tokio::sync::mpsc;

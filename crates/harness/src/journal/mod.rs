@@ -13,8 +13,8 @@ use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 pub use outbox::Outgoing;

@@ -1,8 +1,8 @@
 //! What the host has still to be told: replies journaled but not sent, and dispositions.
 
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
-use chorus_core::reaction::Signal;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::reaction::Signal;
 use rusqlite::{Transaction, params};
 
 use super::{Error, Journal};

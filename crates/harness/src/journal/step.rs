@@ -1,8 +1,8 @@
 //! What a turn does to the journal. The steps of one decision are recorded together or not at all.
 
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
-use chorus_core::reaction::Signal;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::reaction::Signal;
 use rusqlite::{Transaction, params};
 
 use super::{Error, Journal};

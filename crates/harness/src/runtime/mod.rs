@@ -11,7 +11,7 @@ mod pipes;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chorus_core::limits::{TEXT_BYTES, TURN_CAP_MS};
+use chorus_core::model::limits::{TEXT_BYTES, TURN_CAP_MS};
 
 /// Which runtime an agent has.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! Deliveries as they come in: zero-turn answers, claims, held knocks, and the way into a lane.
 
-use chorus_core::attention::{Intent, Policy, Rule};
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::{Intent, Policy, Rule};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
 
 use super::lane::{Waiting, names_other};

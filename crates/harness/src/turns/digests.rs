@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use chorus_core::conversation::Visibility;
+use chorus_core::model::conversation::Visibility;
 use chorus_wire::attention::notifications::Digest;
 
 /// Digests kept; the oldest gives way, and the host still has it.
@@ -35,8 +35,8 @@ impl HeldDigests {
 
 #[cfg(test)]
 mod tests {
-    use chorus_core::attention::Policy;
-    use chorus_core::ids::Timestamp;
+    use chorus_core::model::attention::Policy;
+    use chorus_core::model::ids::Timestamp;
     use chorus_wire::attention::notifications::DigestAttention;
 
     use super::*;

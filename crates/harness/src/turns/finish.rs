@@ -1,9 +1,9 @@
 //! How a run's end becomes the end of every event that was in it.
 
-use chorus_core::attention::Policy;
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::reaction::Signal;
 
 use super::arrive::{react, settle, settle_quietly};
 use super::lane::{Run, Waiting};

@@ -1,8 +1,8 @@
 //! A lane: the events of one place, waiting or in a turn, and when the next turn of it begins.
 
-use chorus_core::attention::{Intent, Mode, Priority};
-use chorus_core::ids::Timestamp;
-use chorus_core::limits::RUN_JOINS;
+use chorus_core::model::attention::{Intent, Mode, Priority};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::limits::RUN_JOINS;
 use chorus_wire::attention::deliver::Deliver;
 
 #[derive(Default)]

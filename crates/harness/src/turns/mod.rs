@@ -20,8 +20,8 @@ mod withdraw;
 use std::collections::{BTreeMap, HashMap};
 
 use chorus_core::attention::compose::Settings;
-use chorus_core::attention::{Mode, Policy};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::attention::{Mode, Policy};
+use chorus_core::model::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::notifications::Digest;
 

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
 
 use super::arrive::settle;
 use super::lane::{Lane, Run, Waiting};
-use super::window;
-use super::{Effect, Place, Turn, Turns, pressure};
+use super::{Effect, Place, Turn, Turns, pressure, window};
 use crate::journal::Step;
 
 impl Turns {

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use chorus_core::attention::Mode;
 use chorus_core::attention::compose::{self, Habit, Piece, Settings, Typing};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::attention::Mode;
+use chorus_core::model::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
 
 use super::lane::Waiting;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
-use chorus_core::turn::REPLACED;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::turn::REPLACED;
 
 use super::arrive::{settle, settle_quietly};
 use super::lane::Waiting;

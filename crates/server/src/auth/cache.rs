@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::token::Claims;

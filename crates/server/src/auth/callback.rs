@@ -5,11 +5,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use chorus_core::command::{Authority, By};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::EventRef;
-use chorus_core::ids::{Timestamp, Uid};
-use chorus_core::member::Directory;
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{EventRef, Timestamp, Uid};
+use chorus_core::state::directory::Directory;
 use chorus_wire::webhook::TOKEN_PREFIX;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -163,7 +162,7 @@ impl Callback {
         let member = member.cloned().ok_or_else(|| refused("the agent is no member any more"))?;
         let of_delivery = matches!(self.purpose, Purpose::Delivery | Purpose::Tools);
         let session = directory.sessions.get(&turn.session);
-        let fenced = chorus_core::command::Turn { attempt: self.attempt, ..turn.fenced() };
+        let fenced = chorus_core::model::caller::Turn { attempt: self.attempt, ..turn.fenced() };
         let by = By {
             member: member.key,
             session: session.map(|s| s.key),

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use chorus_core::command::Authority;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Timestamp;
-use chorus_core::token::OPERATOR;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::token::OPERATOR;
 use jsonwebtoken::{Algorithm, Validation};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -20,9 +20,9 @@ use sha2::{Digest, Sha256};
 use super::jwks::Published;
 use super::token::{self, Claims};
 use super::{SKEW_MS, unauthorized};
-use crate::app::tokens::LONGEST_TTL_S;
 use crate::config::issuers::{self, AccessTokens, Issuer};
 use crate::config::kind::Kind;
+use crate::services::tokens::LONGEST_TTL_S;
 
 /// The issuers of the settings, with the keys they publish.
 #[derive(Default)]

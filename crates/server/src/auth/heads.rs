@@ -1,9 +1,9 @@
 //! Signing the ends of the chains with the key that signs tokens. The audience is another, so that none is
 //! ever taken for the other.
 
-use chorus_core::error::{Code, Refusal};
 use std::borrow::Cow;
 
+use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::rest::audit::{Heads, SignedHeads};
 use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};

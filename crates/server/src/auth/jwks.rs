@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Timestamp;
 use jsonwebtoken::jwk::{AlgorithmParameters, Jwk, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;

@@ -7,15 +7,13 @@
 //! has ended; the old key itself is gone. The old turn key verifies nothing any more. What others' secrets are sealed
 //! under stays: the first turn key of the folder, which the first exchange keeps as a file of its own.
 
-use std::fmt;
-use std::fs;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, fs};
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey};

@@ -20,14 +20,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-
-use chorus_core::command::{Authority, By};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
-use chorus_core::member::{Directory, Member};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Prefix, Timestamp, Uid};
+pub(crate) use chorus_core::model::limits::TOKEN_SKEW_MS as SKEW_MS;
+use chorus_core::model::member::Member;
+use chorus_core::state::directory::Directory;
 
 use crate::config::issuers::Issuer;
-
 use cache::Cache;
 use foreign::Foreign;
 pub(crate) use heads::check_heads_signature;
@@ -35,11 +35,8 @@ pub(crate) use keys::{Keys, KeysError, Retired, Rotation, TurnKeyId, Unkept, wri
 pub(crate) use signin::SignIn;
 pub(crate) use stated::{Workspace, disagreement, without_identity};
 pub(crate) use token::Issued;
-
 pub(crate) use turn::{Stem, Turn};
 pub(crate) use vault::Vault;
-
-pub(crate) use chorus_core::limits::TOKEN_SKEW_MS as SKEW_MS;
 
 /// Longest token that is looked at, in bytes. Ours are about 500.
 const TOKEN_BYTES: usize = 4096;

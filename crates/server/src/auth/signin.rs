@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use sha2::{Digest, Sha256};
 
 const LIFE_MS: i64 = 10 * 60_000;

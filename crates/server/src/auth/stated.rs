@@ -1,7 +1,7 @@
 //! Identity that a payload states, though it comes from the token alone: it is compared, never believed.
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Prefix;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Prefix;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 

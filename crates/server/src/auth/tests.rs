@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, SessionKey};
+use chorus_core::model::member::{MemberFields, MemberKind};
 
 use super::*;
 

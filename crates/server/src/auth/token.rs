@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use chorus_core::command::Authority;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Hash;
-use chorus_core::ids::{Prefix, Timestamp, Uid};
-use chorus_core::token;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Hash;
+use chorus_core::model::ids::{Prefix, Timestamp, Uid};
+use chorus_core::model::token;
 use jsonwebtoken::{Algorithm, Header, Validation};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

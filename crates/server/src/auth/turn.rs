@@ -3,10 +3,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use chorus_core::command;
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
-use chorus_core::limits;
-use chorus_core::member::Directory;
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
+use chorus_core::model::{caller, limits};
+use chorus_core::state::directory::Directory;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -109,8 +108,8 @@ impl Turn {
         now.plus(limits::TURN_CAP_MS + SLACK_MS).min(stem_ends)
     }
 
-    pub(super) fn fenced(&self) -> command::Turn {
-        command::Turn { conversation: self.key, seq: self.seq, fence: self.fence, attempt: 0 }
+    pub(super) fn fenced(&self) -> caller::Turn {
+        caller::Turn { conversation: self.key, seq: self.seq, fence: self.fence, attempt: 0 }
     }
 
     pub(super) fn bytes(&self) -> [u8; PAYLOAD] {

@@ -7,14 +7,14 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
-use chorus_core::endpoint::Secret;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Uid;
+use chorus_core::model::endpoint::Secret;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Uid;
 use sha2::{Digest, Sha256};
 
 use super::keys::Keys;
 
-/// Drawn at random for each: so long that none comes twice.
+/// CommandSeed at random for each: so long that none comes twice.
 const NONCE: usize = 24;
 /// What a sealed text begins with.
 const PREFIX: &str = "sealed1:";

@@ -11,11 +11,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chorus_core::conversation::Conversation;
-use chorus_core::event::Event;
-use chorus_core::ids::{MemberKey, Prefix};
-use chorus_core::member::Directory;
-use chorus_core::room::Base;
+use chorus_core::model::base::Base;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::event::Event;
+use chorus_core::model::ids::{MemberKey, Prefix};
+use chorus_core::state::directory::Directory;
 
 use super::export::{base_line, conversation_line, event_line, member_line};
 use super::line::{self, Bytes, Line};

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use chorus_core::conversation::{Conversation, Keep};
-use chorus_core::event::Event;
-use chorus_core::ids::{ConversationKey, Prefix, Timestamp};
-use chorus_core::member::Member;
-use chorus_core::packed::{self, Coded};
-use chorus_core::room::Base;
+use chorus_core::codec::{self, Coded};
+use chorus_core::model::base::Base;
+use chorus_core::model::conversation::{Conversation, Keep};
+use chorus_core::model::event::Event;
+use chorus_core::model::ids::{ConversationKey, Prefix, Timestamp};
+use chorus_core::model::member::Member;
 use chorus_store::Place;
 use chorus_store::backup::BackupError;
 use chorus_store::history::{Erased, Part, Reading, Snapshot};
@@ -77,8 +77,8 @@ pub fn export(
         conversation(&mut lines, &reading, part)?;
     }
     for project in snapshot.directory.projects.values() {
-        let tasks = project.tasks.values().map(|t| Bytes(packed::task(t))).collect();
-        let project = Bytes(packed::project(project));
+        let tasks = project.tasks.values().map(|t| Bytes(codec::task(t))).collect();
+        let project = Bytes(codec::project(project));
         lines.put(&Line::Project(line::Project { project, tasks }))?;
     }
     let Lines { out, digest, counts, .. } = lines;
@@ -207,7 +207,7 @@ fn conversation(lines: &mut Lines<'_>, reading: &Reading, part: &Part) -> Result
             participants: t.participants.iter().map(|m| m.0).collect(),
             created_at: t.created_at.0,
             updated_at: t.updated_at.0,
-            work: (!t.work.is_plain()).then(|| Bytes(packed::work(&t.work))),
+            work: (!t.work.is_plain()).then(|| Bytes(codec::work(&t.work))),
         }))?;
     }
     if let Some(base) = &part.base {
@@ -231,7 +231,7 @@ fn conversation(lines: &mut Lines<'_>, reading: &Reading, part: &Part) -> Result
             conversation: key.0,
             id: s.uid.show(Prefix::Schedule).into(),
             title: (&*s.title).into(),
-            state: Bytes(packed::schedule(s)),
+            state: Bytes(codec::schedule(s)),
         }))?;
     }
     let (seq, hash) = (part.head.seq.0, Bytes::of(&part.head.hash));
@@ -266,7 +266,7 @@ pub(super) fn conversation_line(conversation: &Conversation) -> line::Conversati
         lead: settings.lead.map(|l| l.0),
         agent_budget: settings.agent_budget,
         keep: settings.keep.map(Keep::stored),
-        settings: Some(packed::later_settings(settings)).filter(|s| !s.is_empty()).map(Bytes),
+        settings: Some(codec::later_settings(settings)).filter(|s| !s.is_empty()).map(Bytes),
         archived: settings.archived,
         created_at: created_at.0,
         roster: Vec::new(),
@@ -281,7 +281,7 @@ pub(super) fn base_line(conversation: ConversationKey, base: &Base) -> line::Bas
         seq: base.seq.0,
         hash: Bytes::of(&base.hash),
         at: base.at.0,
-        state: Bytes(packed::base(base)),
+        state: Bytes(codec::base(base)),
     }
 }
 
@@ -307,11 +307,11 @@ pub(super) fn event_line(e: &Event) -> line::Event<'_> {
         cause: e.cause.map(|c| (c.conversation.0, c.seq.0)),
         hop: e.hop,
         idempotency: e.idempotency.map(|i| (Bytes::of(&i.key), Bytes::of(&i.payload))),
-        told: e.attention.as_deref().map(|a| Bytes(packed::attention(a))),
+        told: e.attention.as_deref().map(|a| Bytes(codec::attention(a))),
         content_hash: Bytes::of(&e.content_hash),
         hash: Bytes::of(&e.hash),
         salt: e.salt.as_ref().map(|salt| Bytes::of(salt)),
-        body: Bytes(packed::body(&e.change)),
+        body: Bytes(codec::body(&e.change)),
         message,
     }
 }

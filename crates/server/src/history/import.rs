@@ -5,14 +5,14 @@ use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
-use chorus_core::command::Mark;
-use chorus_core::conversation::{Conversation, Keep, Settings};
-use chorus_core::ids::{
+use chorus_core::codec;
+use chorus_core::model::conversation::{Conversation, Keep, Settings};
+use chorus_core::model::ids::{
     ConversationKey, MemberKey, Prefix, RoleKey, Seq, SessionKey, StreamKey, ThreadKey, Timestamp,
 };
-use chorus_core::member::{Member, Role, Session, Stream};
-use chorus_core::packed::{self};
-use chorus_core::room::Head;
+use chorus_core::model::member::{Member, Role, Session, Stream};
+use chorus_core::state::facts::Mark;
+use chorus_core::state::room::Head;
 use chorus_store::backup::BackupError;
 use chorus_store::history::{Part, Refused, Writing};
 use chorus_store::{Place, Tenant};
@@ -270,7 +270,7 @@ impl State {
             Line::Base(b) => {
                 self.part(b.conversation)?;
                 let (seq, hash, at) = (Seq(b.seq), b.hash.array()?, Timestamp(b.at));
-                let base = packed::read_base(seq, hash, at, &b.state.0);
+                let base = codec::read_base(seq, hash, at, &b.state.0);
                 Ok(writing.base(&base.map_err(|_| "its state cannot be read")?)?)
             }
             Line::Event(e) => {
@@ -279,7 +279,7 @@ impl State {
             }
             Line::Schedule(s) => {
                 let part = self.part(s.conversation)?;
-                let schedule = packed::read_schedule(&s.state.0);
+                let schedule = codec::read_schedule(&s.state.0);
                 let schedule = schedule.map_err(|_| "a schedule cannot be read")?;
                 if schedule.uid != id(Prefix::Schedule, &s.id)? {
                     return Err("its id is another than that of its state".into());
@@ -323,7 +323,7 @@ impl State {
             ..Settings::default()
         };
         if let Some(later) = &c.settings {
-            packed::read_later_settings(&later.0, &mut settings).map_err(|e| e.to_string())?;
+            codec::read_later_settings(&later.0, &mut settings).map_err(|e| e.to_string())?;
         }
         let conversation = Conversation {
             key: ConversationKey(c.key),

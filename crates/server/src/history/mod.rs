@@ -11,18 +11,17 @@ mod read;
 
 use std::path::Path;
 
-use chorus_core::conversation::Settings;
-use chorus_core::ids::{Seq, Timestamp};
-use chorus_core::packed;
+use chorus_core::codec;
+use chorus_core::model::conversation::Settings;
+use chorus_core::model::ids::{Seq, Timestamp};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest, Sha256};
 
+use crate::auth::{Keys, KeysError};
 pub(crate) use archive::{Stretch, Unwritten, archive};
 pub use export::{Exported, export};
 pub use import::{Imported, Wrong, import};
 pub use line::Counts;
-
-use crate::auth::{Keys, KeysError};
 use line::Line;
 
 /// The form of the lines. A program refuses a newer one than it knows; the second came with bases, the
@@ -38,16 +37,16 @@ pub(crate) fn read_again(line: &[u8]) -> Result<Vec<u8>, String> {
             let mut settings = Settings::default();
             let later = c.settings.as_ref();
             later
-                .map_or(Ok(()), |l| packed::read_later_settings(&l.0, &mut settings))
+                .map_or(Ok(()), |l| codec::read_later_settings(&l.0, &mut settings))
                 .map_err(unfit)?;
         }
         Line::Base(b) => {
             let (seq, hash, at) = (Seq(b.seq), b.hash.array()?, Timestamp(b.at));
-            packed::read_base(seq, hash, at, &b.state.0).map_err(unfit)?;
+            codec::read_base(seq, hash, at, &b.state.0).map_err(unfit)?;
         }
         Line::Event(e) => drop(read::event(e)?),
         Line::Thread(t) => drop(read::thread(t)?),
-        Line::Schedule(s) => drop(packed::read_schedule(&s.state.0).map_err(unfit)?),
+        Line::Schedule(s) => drop(codec::read_schedule(&s.state.0).map_err(unfit)?),
         Line::Project(p) => drop(read::project(p)?),
         _ => {}
     }

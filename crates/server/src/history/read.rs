@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use chorus_core::asset::{Asset, Kept};
-use chorus_core::event::{Event, EventRef, Idempotency};
-use chorus_core::ids::{
-    ConversationKey, MemberKey, Prefix, Seq, SessionKey, ThreadKey, Timestamp, Uid,
+use chorus_core::codec::{self, Coded};
+use chorus_core::model::asset::{Asset, Kept};
+use chorus_core::model::event::{Event, Idempotency};
+use chorus_core::model::ids::{
+    ConversationKey, EventRef, MemberKey, Prefix, Seq, SessionKey, ThreadKey, Timestamp, Uid,
 };
-use chorus_core::packed::{self, Coded};
-use chorus_core::project::Project;
-use chorus_core::thread::Thread;
+use chorus_core::model::project::Project;
+use chorus_core::model::thread::Thread;
 
 use super::line::{self, Bytes};
 
@@ -29,15 +29,15 @@ pub(super) fn thread(t: &line::Thread<'_>) -> Result<Thread, String> {
         // The replay counts it.
         unattended: 0,
         work: match &t.work {
-            Some(work) => packed::read_work(&work.0).map_err(|_| "its work cannot be read")?.into(),
+            Some(work) => codec::read_work(&work.0).map_err(|_| "its work cannot be read")?.into(),
             None => Arc::default(),
         },
     })
 }
 
 pub(super) fn project(p: &line::Project) -> Result<Project, String> {
-    let project = packed::read_project(&p.project.0).map_err(|_| "the project cannot be read")?;
-    let tasks = p.tasks.iter().map(|task| packed::read_task(&task.0));
+    let project = codec::read_project(&p.project.0).map_err(|_| "the project cannot be read")?;
+    let tasks = p.tasks.iter().map(|task| codec::read_task(&task.0));
     let tasks = tasks.map(|task| task.map(|task| (task.uid, Arc::new(task))));
     let tasks = tasks.collect::<Result<_, _>>().map_err(|_| "a task cannot be read")?;
     Ok(Project { tasks, ..project })
@@ -45,7 +45,7 @@ pub(super) fn project(p: &line::Project) -> Result<Project, String> {
 
 pub(super) fn event(e: &line::Event<'_>) -> Result<Event, String> {
     let damaged = |what: &str| format!("{what} cannot be read");
-    let told = e.told.as_ref().map(|told| packed::read_attention(&told.0)).transpose();
+    let told = e.told.as_ref().map(|told| codec::read_attention(&told.0)).transpose();
     let idempotency = e.idempotency.as_ref();
     let idempotency = idempotency.map(|(key, payload)| {
         Ok::<_, String>(Idempotency { key: key.array()?, payload: payload.array()? })
@@ -64,7 +64,7 @@ pub(super) fn event(e: &line::Event<'_>) -> Result<Event, String> {
         hop: e.hop,
         idempotency: idempotency.transpose()?,
         attention: told.map_err(|_| damaged("who was told"))?.map(Arc::new),
-        change: packed::read_body(e.code, &e.body.0).map_err(|_| damaged("its body"))?,
+        change: codec::read_body(e.code, &e.body.0).map_err(|_| damaged("its body"))?,
         salt: e.salt.as_ref().map(Bytes::array).transpose()?,
         content_hash: e.content_hash.array()?,
         hash: e.hash.array()?,

@@ -1,24 +1,24 @@
 //! What the first start makes: an operator, who is the lead, and the token with which commands on this machine
 //! act for it (design section 4, "First start").
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
-use chorus_core::audit::Act;
-use chorus_core::command::{Authority, By, Command, Outcome};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::member::{Member, MemberFields, MemberKind};
-use chorus_core::token::OPERATOR;
+use chorus_core::commands::directory;
+use chorus_core::model::audit::Act;
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::member::{Member, MemberFields, MemberKind};
+use chorus_core::model::token::OPERATOR;
 use chorus_store::{Options, Store};
 use tokio::sync::watch;
 
 use super::{OPERATOR_FILE, StartError};
-use crate::app::App;
-use crate::app::tokens::USUAL_TTL_S;
 use crate::auth::{Keys, Unkept, write_private};
+use crate::services::App;
+use crate::services::tokens::USUAL_TTL_S;
 
 /// A token that ends sooner is replaced, at the start and while the host runs.
 const RENEW_BEFORE_MS: i64 = 15 * 24 * 3_600_000;
@@ -146,13 +146,11 @@ impl App {
         let fields =
             MemberFields { display_name: Some("Operator".to_owned()), ..MemberFields::default() };
         let id = OPERATOR.to_owned();
-        let command = Command::AddMember { id, kind: MemberKind::Human, fields };
-        let Outcome::Member(member) = self.change(By::host(), command).await? else {
-            return Err(Refusal::new(Code::Internal, "no operator was made"));
-        };
+        let command = directory::AddMember { id, kind: MemberKind::Human, fields };
+        let member = self.change(By::host(), command).await?;
         if self.directory().lead.is_none() {
             let member = Some(member.key);
-            self.change(By::host(), Command::SetLead { member }).await?;
+            self.change(By::host(), directory::SetLead { member }).await?;
         }
         Ok(Some(member))
     }

@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Hash;
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Hash;
+use chorus_core::model::ids::{Prefix, Uid};
 use chorus_store::doctor::{Problem, Recorded, Report, Sealed, check_heads, doctor, sealed};
 use chorus_store::{OpenError, Place};
 use chorus_wire::rest::audit::{Head, SignedHeads};
 use tokio::sync::watch;
 
 use super::{StartError, first};
-use crate::app::App;
 use crate::auth::{Keys, Vault, check_heads_signature, write_private};
+use crate::services::App;
 
 const FOLDER: &str = "heads";
 /// How often it is looked whether a new day has begun.

@@ -16,9 +16,9 @@ use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::HeaderMap;
-use chorus_core::command::{Command, Offer, Outcome};
-use chorus_core::error::Refusal;
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::offer::{Entry, Offer};
 use chorus_store::Commit;
 use chorus_wire::code;
 
@@ -99,28 +99,29 @@ impl Traces {
     }
 
     /// A command begins, under what is at work here.
-    pub(crate) fn command(&self, command: &Command) -> Option<Span> {
+    pub(crate) fn command(&self, name: &'static str) -> Option<Span> {
         let exporter = self.exporter.as_ref()?;
         let mut span = exporter.begin("command", CURRENT.try_with(|place| *place).ok());
-        span.word("chorus.command", command.kind());
+        span.word("chorus.command", name);
         Some(span)
     }
 
-    /// A command was answered, after the commit that it waited for. What it posted is remembered for its offers.
+    /// A command was answered, after the commit that it waited for: what it logged, if anything, or why it was refused.
+    /// What it posted is remembered for its offers.
     pub(crate) fn answered(
         &self,
         mut span: Span,
-        answer: &Result<Outcome, Refusal>,
+        answer: Result<Option<&Entry>, Code>,
         commit: Option<Commit>,
     ) {
         let (Some(exporter), place) = (&self.exporter, span.place()) else { return };
         match answer {
-            Err(refusal) => span.word("chorus.refused", code::name(refusal.code)),
-            Ok(outcome) => {
+            Err(code) => span.word("chorus.refused", code::name(code)),
+            Ok(logged) => {
                 if let Some(commit) = commit {
                     exporter.commit(place, commit);
                 }
-                if let Outcome::Logged { entry, duplicate: false } = outcome {
+                if let Some(entry) = logged {
                     span.name("chorus.event", entry.event.uid.show(Prefix::Event));
                     let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
                     origins.put(entry.event.uid, place);
@@ -217,12 +218,6 @@ mod tests {
             check(&wrong, None);
         }
         assert_eq!(Place::of(&HeaderMap::new()), None);
-    }
-
-    #[test]
-    fn a_command_is_named_and_not_quoted() {
-        let command = Command::Standing { event: Uid(7) };
-        assert_eq!(command.kind(), "Standing");
     }
 
     #[test]

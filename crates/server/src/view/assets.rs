@@ -1,8 +1,8 @@
 //! Files.
 
-use chorus_core::asset;
-use chorus_core::ids::Prefix;
-use chorus_core::member::Directory;
+use chorus_core::model::asset;
+use chorus_core::model::ids::Prefix;
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::assets::Asset;
 
 use super::id;

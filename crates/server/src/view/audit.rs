@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, MemberKey, Prefix, SessionKey, Uid};
-use chorus_core::member::Directory;
+use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, SessionKey, Uid};
+use chorus_core::state::directory::Directory;
 use chorus_wire::code;
 use chorus_wire::rest::audit::AuditEntry;
 
 use super::id;
-use crate::app::audit::Found;
+use crate::services::audit::Found;
 
 pub(crate) fn entry(
     directory: &Directory,

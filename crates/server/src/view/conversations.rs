@@ -1,14 +1,13 @@
 //! Channels and threads.
 
-use chorus_core::budget::Budgets;
-use chorus_core::command;
-use chorus_core::conversation::{Conversation, Participation};
-use chorus_core::ids::{MemberKey, Prefix, Uid};
-use chorus_core::member::Directory;
-use chorus_core::room::Head;
-use chorus_core::stimulus;
-use chorus_core::thread;
-use chorus_core::turn::Rules;
+use chorus_core::commands::retention;
+use chorus_core::model::budget::Budgets;
+use chorus_core::model::conversation::{Conversation, Participation};
+use chorus_core::model::ids::{MemberKey, Prefix, Uid};
+use chorus_core::model::turn::Rules;
+use chorus_core::model::{stimulus, thread};
+use chorus_core::state::directory::Directory;
+use chorus_core::state::room::Head;
 use chorus_store::Unread;
 use chorus_wire::rest::channels::{Channel, Display, Held, Seat, SeatKind, StimuliRules, Turns};
 use chorus_wire::rest::index::Indexed;
@@ -97,7 +96,7 @@ pub(crate) fn base_seq(head: Head) -> Option<u64> {
     (head.base.0 > 0).then_some(head.base.0)
 }
 
-pub(crate) fn held(held: command::Held) -> Held {
+pub(crate) fn held(held: retention::Held) -> Held {
     Held { seq: held.seq.0, by: held.by.name().to_owned() }
 }
 

@@ -1,11 +1,11 @@
 //! Deliveries, their receipts, and why a member was told.
 
-use chorus_core::attention::Rule;
-use chorus_core::attention::flow::{self, Clues};
-use chorus_core::delivery::{self, Open, State};
-use chorus_core::event::Event;
-use chorus_core::ids::{Prefix, Timestamp, Uid};
-use chorus_core::member::Directory;
+use chorus_core::model::attention::Rule;
+use chorus_core::model::delivery::{self, Open, State};
+use chorus_core::model::event::Event;
+use chorus_core::model::flow::{self, Clues};
+use chorus_core::model::ids::{Prefix, Timestamp, Uid};
+use chorus_core::state::directory::Directory;
 use chorus_wire::attention::entry::Told;
 use chorus_wire::rest::attention::{Bounds, Flow, Nobody, Receipt, ToldReceipt, Why};
 use chorus_wire::rest::claims::Claim;
@@ -69,7 +69,7 @@ pub(crate) fn claim(
     directory: &Directory,
     event: Uid,
     conversation: Uid,
-    claim: &chorus_core::claim::Claim,
+    claim: &chorus_core::model::claim::Claim,
 ) -> Claim {
     Claim {
         event_id: event.show(Prefix::Event),

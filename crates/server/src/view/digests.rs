@@ -1,14 +1,14 @@
 //! Digests as they are shown: the stored counts, and the words of the log as they stand now.
 
-use chorus_core::conversation::Conversation;
-use chorus_core::digest::{self, Part};
-use chorus_core::ids::Prefix;
-use chorus_core::member::Directory;
-use chorus_core::thread::Thread;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::digest::{self, Part};
+use chorus_core::model::ids::Prefix;
+use chorus_core::model::thread::Thread;
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::digests::{Count, Digest, Item};
 
 use super::{id, messages};
-use crate::app::digests::{self as app, Named};
+use crate::services::digests::{self as app, Named};
 
 /// Longest beginning of a message, in characters.
 const BEGINNING: usize = 200;

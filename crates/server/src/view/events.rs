@@ -1,9 +1,9 @@
 //! Entries of a conversation's log.
 
-use chorus_core::conversation::Conversation;
-use chorus_core::event::{Change, Event, Promotion};
-use chorus_core::ids::{Prefix, Uid};
-use chorus_core::member::Directory;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::event::{Change, Event, Promotion};
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::events;
 
 use super::messages::{self, Shown};

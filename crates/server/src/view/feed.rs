@@ -1,9 +1,9 @@
 //! A channel's feed.
 
-use chorus_core::budget::Budgets;
-use chorus_core::event::{Change, Promotion};
-use chorus_core::ids::Prefix;
-use chorus_core::member::Directory;
+use chorus_core::model::budget::Budgets;
+use chorus_core::model::event::{Change, Promotion};
+use chorus_core::model::ids::Prefix;
+use chorus_core::state::directory::Directory;
 use chorus_store::FeedEntry;
 use chorus_wire::rest::feed::{Entry, EntryKind};
 

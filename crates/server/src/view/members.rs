@@ -1,9 +1,10 @@
 //! Members, roles, streams, sessions.
 
-use chorus_core::attention::Told as CoreTold;
-use chorus_core::conversation::Conversation;
-use chorus_core::ids::{MemberKey, Prefix};
-use chorus_core::member::{self, Directory, MemberKind};
+use chorus_core::model::attention::Told as CoreTold;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::ids::{MemberKey, Prefix};
+use chorus_core::model::member::{self, MemberKind};
+use chorus_core::state::directory::Directory;
 use chorus_wire::attention::content::Author;
 use chorus_wire::attention::entry::Told;
 use chorus_wire::rest::members::{Identity, Member};

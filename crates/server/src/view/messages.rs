@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use chorus_core::attention::Decision;
-use chorus_core::command::MessageState;
-use chorus_core::conversation::Conversation;
-use chorus_core::event::{Change, Event, Message};
-use chorus_core::ids::{MemberKey, Prefix, Uid};
-use chorus_core::member::Directory;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::Decision;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::event::{Change, Event, Message};
+use chorus_core::model::ids::{MemberKey, Prefix, Uid};
+use chorus_core::model::reaction::Signal;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::facts::MessageState;
 use chorus_wire::attention::content::Author;
 use chorus_wire::attention::entry::{Entry, EntryAttention, Reaction};
 use chorus_wire::attention::initialize::Glyphs;

@@ -15,8 +15,8 @@ pub(crate) mod search;
 pub(crate) mod thread_work;
 pub(crate) mod threads;
 
-use chorus_core::ids::MemberKey;
-use chorus_core::member::Directory;
+use chorus_core::model::ids::MemberKey;
+use chorus_core::state::directory::Directory;
 
 /// A member's public id. Keys come from the same directory, so that there always is one.
 pub(crate) fn id(directory: &Directory, key: MemberKey) -> String {

@@ -1,16 +1,18 @@
 //! What a search found.
 
-use chorus_core::ids::Prefix;
-use chorus_core::member::Directory;
+use chorus_core::model::ids::Prefix;
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::search::{Hit, Piece};
 
 use super::messages::{self, message_id};
-use crate::app::search;
+use crate::services::search;
 
 pub(crate) fn hit(directory: &Directory, hit: &search::Hit) -> Hit {
     let event = &hit.shown.event;
-    let piece =
-        |piece: &chorus_core::search::Piece| Piece { text: piece.text.clone(), found: piece.found };
+    let piece = |piece: &chorus_core::language::search::Piece| Piece {
+        text: piece.text.clone(),
+        found: piece.found,
+    };
     Hit {
         event_id: event.uid.show(Prefix::Event),
         message_id: message_id(event.uid),

@@ -1,8 +1,8 @@
 //! How the work of a thread stands, in the wire's words.
 
-use chorus_core::ids::{Prefix, SessionKey};
-use chorus_core::member::Directory;
-use chorus_core::thread::work::{self, ThreadWork, WorkChange};
+use chorus_core::model::ids::{Prefix, SessionKey};
+use chorus_core::model::thread::work::{self, ThreadWork, WorkChange};
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::thread_work::{Binding, Progress, Report, Spur, Summary, Work, WorkPatch};
 
 use super::id;

@@ -1,9 +1,9 @@
 //! Messages as the threads protocol has them.
 
-use chorus_core::event::MessageKind;
-use chorus_core::ids::{Prefix, Uid};
-use chorus_core::member::Directory;
-use chorus_core::work::{is_registered, text_field};
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::work::{is_registered, text_field};
+use chorus_core::state::directory::Directory;
 use chorus_wire::threads::{Message, SCHEMA_VERSION};
 
 use super::id;

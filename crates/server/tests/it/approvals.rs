@@ -1,6 +1,6 @@
-//! What waits for a person, through the doors.
+//! What waits for a person, over the transports.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 

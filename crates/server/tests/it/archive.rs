@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use chorus_core::conversation::Keep;
+use chorus_core::model::conversation::Keep;
 use chorus_server::history::{Signing, export, import};
 use reqwest::Method;
 use serde_json::{Value, json};

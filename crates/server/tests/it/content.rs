@@ -219,7 +219,7 @@ async fn what_nothing_points_at_is_dropped_after_a_day() {
     let House { running, folder, .. } = house;
     running.stop().await;
     assert_eq!(doctor(folder.path()).problems, []);
-    let house = House::open_in(folder, chorus_core::ids::Timestamp(START.0 + 2 * DAY)).await;
+    let house = House::open_in(folder, chorus_core::model::ids::Timestamp(START.0 + 2 * DAY)).await;
     let bot = house.token("bot").await;
     assert_eq!(status(&house, &bot, &stays).await, 200);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_server::config::webhook::Network;
 use chorus_server::{Address, Config, Host, Place, Report, Running};
 use chorus_store::{Clock, ManualClock};

@@ -1,6 +1,6 @@
 //! What came of a channel's rules, in numbers: each of them made to happen, counted once, and the same after a restart.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 

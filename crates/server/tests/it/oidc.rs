@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_server::config::issuers::Issuer;
 use serde_json::{Value, json};
 

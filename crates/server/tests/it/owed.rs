@@ -1,4 +1,4 @@
-//! What is owed and not done, through the doors: leads, lists for everybody concerned, and what comes back.
+//! What is owed and not done, over the transports: leads, lists for everybody concerned, and what comes back.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ async fn an_overdue_obligation_is_listed_for_all_whom_it_concerns() {
     // It ends at a person, and stays listed there over a restart.
     house.pass(300_000).await;
     assert_eq!(overdue(&house, &op, "").await[0]["member"], "operator");
-    let now = chorus_core::ids::Timestamp(crate::house::START.0 + 7_200_000);
+    let now = chorus_core::model::ids::Timestamp(crate::house::START.0 + 7_200_000);
     let House { running, folder, .. } = house;
     running.stop().await;
     let house = House::open_in(folder, now).await;
@@ -90,7 +90,7 @@ async fn what_was_put_off_comes_back_and_its_asker_sees_until_when() {
 
     house.pass(3_599_000).await;
     assert!(bot.is_quiet().await);
-    let now = chorus_core::ids::Timestamp(crate::house::START.0 + 3_599_500);
+    let now = chorus_core::model::ids::Timestamp(crate::house::START.0 + 3_599_500);
     let House { running, folder, .. } = house;
     running.stop().await;
     let house = House::open_in(folder, now).await;

@@ -1,4 +1,4 @@
-//! A host on PostgreSQL through its doors: it says when the database is away, histories move between the engines
+//! A host on PostgreSQL over its transports: it says when the database is away, histories move between the engines
 //! with their ids, and backups are the business of whoever runs the database.
 
 use std::io::Cursor;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chorus_cluster::{Cluster, Durability};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_server::history::{Signing, export, import};
 use chorus_server::{Address, Config, Host, Place};
 use serde_json::json;

@@ -1,8 +1,8 @@
-//! Projects through the doors: members on the rosters of channels, tasks that wait for each other, over a restart.
+//! Projects over the transports: members on the rosters of channels, tasks that wait for each other, over a restart.
 
 use std::fs;
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_server::history::{Signing, export, import};
 use reqwest::Method;
 use serde_json::{Value, json};

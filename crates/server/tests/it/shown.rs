@@ -1,6 +1,6 @@
 //! What an agent was told in private, and shows elsewhere in other words than messages.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 

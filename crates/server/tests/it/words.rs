@@ -73,19 +73,13 @@ async fn a_command_that_fails_is_logged_by_its_kind_and_not_by_its_words() {
 
 // covers: OPS-442
 #[tokio::test]
-async fn what_is_printed_of_a_command_an_event_and_a_message_has_no_words() {
-    use chorus_core::command::Command;
-    use chorus_core::event::{Change, Message};
-    use chorus_core::ids::Uid;
+async fn debug_output_of_events_and_messages_has_no_words() {
+    use chorus_core::model::event::{Change, Message};
     use chorus_wire::rest::messages::NewMessage;
     let message = Message { text: MARK.into(), metadata: Some(MARK.into()), ..Message::default() };
     let new = NewMessage { text: Some(MARK.into()), ..NewMessage::default() };
-    let edit = Command::Edit { message: Uid(7), content: message.clone() };
     let change = Change::Posted(message);
-    for shown in
-        [format!("{edit:?}"), format!("{change:?}"), format!("{change:#?}"), format!("{new:?}")]
-    {
+    for shown in [format!("{change:?}"), format!("{change:#?}"), format!("{new:?}")] {
         assert!(!shown.contains("salary"), "{shown}");
     }
-    assert_eq!(format!("{edit:?}"), "Edit");
 }

@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use chorus_core::ids::{Prefix, Timestamp, Uid};
+use chorus_core::model::ids::{Prefix, Timestamp, Uid};
 
 use crate::db::{Db, Error, Value};
 use crate::doctor::{self, Report};
@@ -22,7 +22,6 @@ use crate::schema::{self, Mismatch};
 use crate::sqlite::{Folder, Sqlite, header};
 use crate::store::OpenError;
 use crate::{Place, Sync, directory, newest};
-
 pub(crate) use restore::{beside, must_be_empty, settle};
 pub use restore::{put_back, restore};
 

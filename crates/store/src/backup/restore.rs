@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chorus_core::ids::Prefix;
+use chorus_core::model::ids::Prefix;
 
 use super::{BackupError, Manifest, Result, check, io_at, keys, sync};
 use crate::db::Db;

@@ -1,10 +1,10 @@
 //! What waits for a person, and what was decided: that it is of somebody, comes from where it says, and keeps no
 //! words once it was decided.
 
-use chorus_core::approval::{Approval, Asked};
-use chorus_core::ids::{ConversationKey, Prefix, Uid};
-use chorus_core::member::Directory;
-use chorus_core::packed;
+use chorus_core::codec;
+use chorus_core::model::approval::{Approval, Asked};
+use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::state::directory::Directory;
 
 use super::{Problem, Report};
 use crate::db::{Db, Error, Result};
@@ -34,7 +34,7 @@ pub(super) fn look(
             found("it ended before it was asked for");
         }
         if decided.is_some()
-            && packed::asked(&approval.emptied().asked) != packed::asked(&approval.asked)
+            && codec::asked(&approval.emptied().asked) != codec::asked(&approval.asked)
         {
             found("it is decided and keeps what was to be said");
         }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::conversation::Settings;
-use chorus_core::event::{Change, Event};
-use chorus_core::ids::{Prefix, Seq, Uid};
+use chorus_core::model::conversation::Settings;
+use chorus_core::model::event::{Change, Event};
+use chorus_core::model::ids::{Prefix, Seq, Uid};
 use sha2::{Digest, Sha256};
 
 use super::{Look, Problem, Report};

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chorus_core::audit::Act;
-use chorus_core::event::EventRef;
-use chorus_core::ids::MemberKey;
-use chorus_core::member::Directory;
+use chorus_core::model::audit::Act;
+use chorus_core::model::ids::{EventRef, MemberKey};
+use chorus_core::state::directory::Directory;
 
 use super::{Problem, Report};
 use crate::db::{Db, Error, Result};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use chorus_core::digest::Digest;
-use chorus_core::ids::Seq;
-use chorus_core::room::Room;
+use chorus_core::model::digest::Digest;
+use chorus_core::model::ids::Seq;
+use chorus_core::state::room::Room;
 
 use super::Look;
 use crate::db::Result;

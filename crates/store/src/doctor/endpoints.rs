@@ -1,7 +1,7 @@
 //! Endpoints: that each can be read, and is of an agent that is here. Whether strings can be opened is the host's to say,
 //! which has the key.
 
-use chorus_core::member::Directory;
+use chorus_core::state::directory::Directory;
 
 use super::{Problem, Report};
 use crate::db::{Db, Result};

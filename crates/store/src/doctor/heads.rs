@@ -1,7 +1,7 @@
 //! Ends of chains that were written down elsewhere: what stood there then must stand there now.
 
-use chorus_core::event::{EventRef, Hash};
-use chorus_core::ids::{Seq, Uid};
+use chorus_core::model::event::Hash;
+use chorus_core::model::ids::{EventRef, Seq, Uid};
 
 use super::Problem;
 use crate::db::{Db, Result};

@@ -1,6 +1,6 @@
 //! Inboxes: that each is what it should be by itself, and that the channels that deliver to them are conversations.
 
-use chorus_core::ids::{Prefix, Timestamp};
+use chorus_core::model::ids::{Prefix, Timestamp};
 
 use super::{Problem, Report};
 use crate::db::{Db, Error, Result};

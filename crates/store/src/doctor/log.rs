@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use chorus_core::conversation::Conversation;
-use chorus_core::delivery::Open;
-use chorus_core::event::{Change, Event, Hash};
-use chorus_core::ids::{Seq, Timestamp, Uid};
-use chorus_core::room::Room;
-use chorus_core::{limits, packed};
+use chorus_core::codec;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::delivery::Open;
+use chorus_core::model::event::{Change, Event, Hash};
+use chorus_core::model::ids::{Seq, Timestamp, Uid};
+use chorus_core::model::limits;
+use chorus_core::state::room::Room;
 
 use super::{Look, assets};
 use crate::db::{Error, Result};
@@ -127,7 +128,7 @@ impl Look<'_> {
     fn check_content(&mut self, walk: &mut Walk, event: &Event) {
         match &event.salt {
             Some(salt) => {
-                let content = Event::content_hash(salt, &packed::body(&event.change));
+                let content = Event::content_hash(salt, &codec::body(&event.change));
                 if content != event.content_hash {
                     self.found(Some(event.seq), "its content is not what was hashed");
                 }

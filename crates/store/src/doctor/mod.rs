@@ -23,16 +23,14 @@ mod turns;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use chorus_core::endpoint::Secret;
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
-use chorus_core::member::Directory;
+use chorus_core::model::endpoint::Secret;
+use chorus_core::model::ids::{ConversationKey, EventRef, Prefix, Seq, Timestamp, Uid};
+use chorus_core::state::directory::Directory;
 
 use crate::db::{Db, Error, Result};
 use crate::schema::{self, Schema};
 use crate::store::OpenError;
 use crate::{Place, Tenant, conversation, directory, event, inbox, newest, row};
-
 pub use heads::{Recorded, check_heads};
 
 /// What was looked at, and what is wrong with it.

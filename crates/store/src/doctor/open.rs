@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chorus_core::delivery::Open;
-use chorus_core::event::EventRef;
-use chorus_core::ids::{Seq, Uid};
-use chorus_core::room::Head;
+use chorus_core::model::delivery::Open;
+use chorus_core::model::ids::{EventRef, Seq, Uid};
+use chorus_core::state::room::Head;
 
 use super::Look;
 use crate::db::{Error, Result};

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use chorus_core::conversation::{Conversation, Participation};
-use chorus_core::ids::{MemberKey, Seq};
-use chorus_core::room::{Head, Room};
+use chorus_core::model::conversation::{Conversation, Participation};
+use chorus_core::model::ids::{MemberKey, Seq};
+use chorus_core::state::room::{Head, Room};
 
 use super::Look;
 use crate::db::Result;

@@ -1,6 +1,6 @@
 //! Projects: that each is what it should be by itself, and that the rosters of channels have whom it mirrors.
 
-use chorus_core::ids::{Prefix, Timestamp};
+use chorus_core::model::ids::{Prefix, Timestamp};
 
 use super::{Problem, Report};
 use crate::db::{Db, Error, Result};

@@ -1,6 +1,6 @@
 //! Schedules: within their number, and with a next time unless they are paused.
 
-use chorus_core::limits;
+use chorus_core::model::limits;
 
 use super::Look;
 use crate::db::{Error, Result};

@@ -1,7 +1,7 @@
 //! The queue of stimuli: within its cap, one claimed at most, and what was said is in the log.
 
-use chorus_core::limits;
-use chorus_core::stimulus::{StimulusState, queue};
+use chorus_core::model::limits;
+use chorus_core::model::stimulus::{StimulusState, queue};
 
 use super::Look;
 use crate::db::{Error, Result};

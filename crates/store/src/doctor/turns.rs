@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 
 use super::Look;
 use crate::db::Result;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use chorus_core::asset::{Asset, Kept, Media, file_name};
-use chorus_core::event::Hash;
-use chorus_core::limits::ASSET_BYTES;
+use chorus_core::model::asset::{Asset, Kept, Media, file_name};
+use chorus_core::model::event::Hash;
+use chorus_core::model::limits::ASSET_BYTES;
 use sha2::{Digest, Sha256};
 
 use super::{Reading, Refused, Writing, unfit};

@@ -1,6 +1,6 @@
 //! Projects of a history.
 
-use chorus_core::project::Project;
+use chorus_core::model::project::Project;
 
 use super::{Refused, Writing, unfit};
 use crate::{conversation, project, thread};

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use chorus_core::command::{Entry, MessageState, Recalled};
-use chorus_core::conversation::Conversation;
-use chorus_core::event::{Change, Event, EventRef, Message, MessageKind};
-use chorus_core::ids::{ConversationKey, Seq, ThreadKey, Uid};
-use chorus_core::packed::Coded;
-use chorus_core::thread::Thread;
+use chorus_core::codec::Coded;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::event::{Change, Event, Message, MessageKind};
+use chorus_core::model::ids::{ConversationKey, EventRef, Seq, ThreadKey, Uid};
+use chorus_core::model::offer::Entry;
+use chorus_core::model::thread::Thread;
+use chorus_core::state::facts::{MessageState, Recalled};
 
 use crate::db::{Db, Result, Row, Value};
 use crate::row::maybe_uid;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use chorus_core::event::{Change, EventRef};
-use chorus_core::ids::{ConversationKey, Seq, Uid};
-use chorus_core::thread::Thread;
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Uid};
+use chorus_core::model::thread::Thread;
 
 use super::entries::{self, Line, Page, Start, StoredEntry};
 use crate::db::{Db, Result};

@@ -2,7 +2,7 @@
 //!
 //! Every call sees one moment and takes a bounded time; it blocks for the disk, so async callers keep it
 //! off their threads where that matters. Deliveries are seen here only once they have a row, a second
-//! after their event; the writer's memory knows of the younger ones (`Command::Waiting`).
+//! after their event; the writer's memory knows of the younger ones (`queries::Waiting`).
 
 pub(crate) mod entries;
 mod feed;
@@ -12,30 +12,31 @@ mod trail;
 
 use std::sync::Arc;
 
-use chorus_core::asset::Asset;
-use chorus_core::audit::Record;
-use chorus_core::command::Mark;
-use chorus_core::conversation::{Conversation, ConversationKind, Participation, Visibility};
-use chorus_core::delivery::Open;
-use chorus_core::digest::Digest;
-use chorus_core::event::{Event, EventRef, Hash};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
-use chorus_core::inbox::Remote;
-use chorus_core::room::{Base, Head};
-use chorus_core::schedule::Schedule;
-use chorus_core::stimulus::Stimulus;
-use chorus_core::thread::Thread;
+use chorus_core::model::asset::Asset;
+use chorus_core::model::audit::Record;
+use chorus_core::model::base::Base;
+use chorus_core::model::conversation::{Conversation, ConversationKind, Participation, Visibility};
+use chorus_core::model::delivery::Open;
+use chorus_core::model::digest::Digest;
+use chorus_core::model::event::{Event, Hash};
+use chorus_core::model::ids::{
+    ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Timestamp, Uid,
+};
+use chorus_core::model::inbox::Remote;
+use chorus_core::model::schedule::Schedule;
+use chorus_core::model::stimulus::Stimulus;
+use chorus_core::model::thread::Thread;
+use chorus_core::state::facts::Mark;
+use chorus_core::state::room::Head;
 
-use crate::audit::{AuditHead, AuditPlace};
+use crate::audit::{self, AuditHead, AuditPlace};
 use crate::damage::Damage;
 use crate::db::{Db, Result};
 use crate::stamps::Stamps;
-use crate::unread::Unread;
+use crate::unread::{self, Unread};
 use crate::{
-    Place, asset, audit, base, conversation, digest, event, inbox, mark, open, schedule, stimulus,
-    thread, unread,
+    Place, asset, base, conversation, digest, event, inbox, mark, open, schedule, stimulus, thread,
 };
-
 pub use entries::{Line, Page, Start, StoredEntry};
 pub use feed::FeedEntry;
 pub use moderation::Moderation;

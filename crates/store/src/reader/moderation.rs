@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::audit::{Act, Record};
-use chorus_core::conversation::Conversation;
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::{Prefix, Timestamp};
+use chorus_core::model::audit::{Act, Record};
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::{Prefix, Timestamp};
 
 use crate::db::{Db, Result};
 use crate::{audit, conversation, event};

@@ -1,8 +1,10 @@
 //! What was done in conversations, read off their logs for the audit: who, when and what kind, never what was
 //! said.
 
-use chorus_core::event::{Change, EventRef};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, SessionKey, Timestamp, Uid};
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::{
+    ConversationKey, EventRef, MemberKey, Seq, SessionKey, Timestamp, Uid,
+};
 
 use crate::db::{Db, Result};
 use crate::row::uid;

@@ -4,22 +4,25 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chorus_core::command::{Authority, By, Command, Drawn, OpenThread, Outcome, Post};
-use chorus_core::conversation::{ConversationKind, Participation, Settings, Visibility};
-use chorus_core::event::{Idempotency, Message};
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
-use chorus_core::member::{Directory, MemberFields, MemberKind};
-use chorus_core::reaction::Signal;
-use chorus_core::room::Room;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
-use chorus_core::workspace::Workspace;
+use chorus_core::commands::{Command, conversations, directory as members, messages, threads};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Participation, Settings, Visibility};
+use chorus_core::model::event::{Idempotency, Message};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::{OpenThread, Post};
+use chorus_core::model::seed::CommandSeed;
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+use chorus_core::state::directory::Directory;
+use chorus_core::state::room::Room;
+use chorus_core::state::workspace::Workspace;
 
 use crate::db::Db;
 use crate::facts::Stored;
 use crate::record::record;
-use crate::schema;
 use crate::sqlite::Sqlite;
-use crate::{Tenant, directory};
+use crate::{Tenant, directory, schema};
 
 struct Ground {
     _folder: tempfile::TempDir,
@@ -54,11 +57,11 @@ impl Ground {
         }
     }
 
-    fn run(&mut self, by: u32, command: Command) -> Outcome {
+    fn run<C: Command>(&mut self, by: u32, command: C) -> C::Output {
         self.drawn += 1;
         let authority = Authority::Operator;
         let by = By { member: MemberKey(by), session: None, authority, turn: None };
-        let drawn = Drawn {
+        let drawn = CommandSeed {
             uid: Uid(self.drawn << 40),
             second: Uid((self.drawn << 40) + 99),
             salt: [3; 16],
@@ -73,13 +76,13 @@ impl Ground {
             earlier: None,
             damage: None,
         };
-        let outcome = self.workspace.execute(&mut facts, by, command, drawn, self.now).unwrap();
+        let executed = self.workspace.execute(&mut facts, by, &command, drawn, self.now).unwrap();
         let changes = self.workspace.take_changes();
         self.db.begin().unwrap();
         record(&*self.db, 1, &self.workspace, &changes).unwrap();
         self.db.commit().unwrap();
         self.now = self.now.plus(10);
-        outcome
+        executed.done.unwrap()
     }
 
     fn post(&mut self, room: Uid, thread: Option<Uid>, text: &str) -> Uid {
@@ -95,10 +98,7 @@ impl Ground {
             directedness: None,
             audience: Default::default(),
         };
-        match self.run(1, Command::Post(Box::new(post))) {
-            Outcome::Logged { entry, .. } => entry.event.uid,
-            other => panic!("{other:?}"),
-        }
+        self.run(1, post).entry.event.uid
     }
 
     /// A conversation with everything in it that a room remembers.
@@ -108,7 +108,7 @@ impl Ground {
         {
             self.run(
                 0,
-                Command::AddMember { id: id.into(), kind, fields: MemberFields::default() },
+                members::AddMember { id: id.into(), kind, fields: MemberFields::default() },
             );
         }
         let settings = Settings {
@@ -119,14 +119,11 @@ impl Ground {
             ..Settings::default()
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2), MemberKey(3)]);
-        let room = match self.run(1, Command::CreateConversation { kind, settings, members }) {
-            Outcome::Conversation(made) => made,
-            other => panic!("{other:?}"),
-        };
+        let room = self.run(1, conversations::CreateConversation { kind, settings, members });
         let (member, participation) = (MemberKey(3), Participation::AlwaysListen);
         self.run(
             1,
-            Command::SetSeat {
+            conversations::SetSeat {
                 conversation: room.uid,
                 member,
                 participation,
@@ -143,15 +140,12 @@ impl Ground {
             participants: vec![MemberKey(3)],
             idempotency: None,
         };
-        let thread = match self.run(1, Command::OpenThread(Box::new(opening))) {
-            Outcome::Thread { thread, .. } => thread,
-            other => panic!("{other:?}"),
-        };
+        let thread = self.run(1, opening).thread;
         self.post(room.uid, Some(thread.uid), "in the thread");
         let (status, reason) = (Some(ThreadStatus::Blocked), "waiting".into());
         self.run(
             1,
-            Command::ChangeThread {
+            threads::ChangeThread {
                 thread: thread.uid,
                 status,
                 owner: None,
@@ -161,13 +155,13 @@ impl Ground {
             },
         );
         let content = Message { text: "@ada what is the hour?".into(), ..Message::default() };
-        self.run(1, Command::Edit { message: said, content });
+        self.run(1, messages::Edit { message: said, content });
         let (message, signal) = (said, Signal::Agree);
-        self.run(3, Command::React { message, signal, detail: None, on: true });
+        self.run(3, messages::React { message, signal, detail: None, on: true });
         for n in 0..100 {
             self.post(room.uid, None, &format!("number {n}"));
         }
-        self.run(1, Command::SetCursor { conversation: room.uid, read: Seq(7) });
+        self.run(1, conversations::SetCursor { conversation: room.uid, read: Seq(7) });
         room.key
     }
 }
@@ -215,7 +209,7 @@ fn a_room_is_the_replay_of_its_log() {
 }
 
 /// What is open, without what a restart changes on purpose.
-fn open(room: &Room) -> Vec<(Seq, Uid, Arc<chorus_core::attention::Attention>, Vec<u16>)> {
+fn open(room: &Room) -> Vec<(Seq, Uid, Arc<chorus_core::model::attention::Attention>, Vec<u16>)> {
     let open = room.open.values();
     open.map(|o| {
         (o.seq, o.uid, o.attention.clone(), o.deliveries.iter().map(|d| d.attempt).collect())

@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use chorus_core::audit::Record;
-use chorus_core::delivery::{Disposition, Open};
-use chorus_core::ids::{MemberKey, Seq, Timestamp, Uid};
-use chorus_core::room::Head;
+use chorus_core::model::audit::Record;
+use chorus_core::model::delivery::{Disposition, Open};
+use chorus_core::model::ids::{MemberKey, Seq, Timestamp, Uid};
+use chorus_core::state::room::Head;
 
 use super::{Mend, Part};
 use crate::db::{Error, Result};
@@ -128,7 +128,7 @@ impl Mend<'_> {
         }
         let everybody = &self.of.everybody;
         let mut back = row.clone();
-        let nobodys = |d: &&mut chorus_core::delivery::Delivery| {
+        let nobodys = |d: &&mut chorus_core::model::delivery::Delivery| {
             d.session().is_some_and(|session| !everybody.sessions.contains_key(&session))
         };
         let mut taken = 0;

@@ -1,8 +1,8 @@
 //! Digests and cursors, which are in no log: what accounts for nothing goes.
 
-use chorus_core::digest::Digest;
-use chorus_core::ids::Seq;
-use chorus_core::room::Head;
+use chorus_core::model::digest::Digest;
+use chorus_core::model::ids::Seq;
+use chorus_core::state::room::Head;
 
 use super::{Mend, Part};
 use crate::db::Result;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::audit::Record;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::audit::Record;
+use chorus_core::model::ids::Timestamp;
 
 use super::{Part, Repair};
 use crate::db::{Db, Error, Result};

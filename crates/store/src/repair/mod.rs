@@ -23,10 +23,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use chorus_core::audit::{Act, Record};
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, Seq, Timestamp};
-use chorus_core::member::Directory;
+use chorus_core::model::audit::{Act, Record};
+use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
+use chorus_core::state::directory::Directory;
 
 use crate::clock::{Clock, SystemClock};
 use crate::db::{Db, Error, Result};

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use chorus_core::ids::MemberKey;
-use chorus_core::member::Member;
-use chorus_core::token::OPERATOR;
+use chorus_core::model::ids::MemberKey;
+use chorus_core::model::member::Member;
+use chorus_core::model::token::OPERATOR;
 
 use super::{Part, Record, Repair, Repairs, audit, directory};
 use crate::db::Result;

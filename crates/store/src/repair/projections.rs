@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chorus_core::command::MessageState;
-use chorus_core::conversation::Conversation;
-use chorus_core::event::EventRef;
-use chorus_core::ids::{MemberKey, Seq, ThreadKey, Uid};
-use chorus_core::room::{Head, Room};
-use chorus_core::thread::Thread;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::ids::{EventRef, MemberKey, Seq, ThreadKey, Uid};
+use chorus_core::model::thread::Thread;
+use chorus_core::state::facts::MessageState;
+use chorus_core::state::room::{Head, Room};
 
 use super::{Mend, Part};
 use crate::db::{Error, Result, Table};

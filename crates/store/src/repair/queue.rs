@@ -1,9 +1,9 @@
 //! The queue of stimuli: what was about to be said waits again, and what was said counts as said.
 
-use chorus_core::event::Event;
-use chorus_core::ids::Uid;
-use chorus_core::room::Head;
-use chorus_core::stimulus::{Found, Recovered, Stimulus, StimulusState};
+use chorus_core::model::event::Event;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::stimulus::{Found, Recovered, Stimulus, StimulusState};
+use chorus_core::state::room::Head;
 
 use super::{Mend, Part};
 use crate::db::{Error, Result};

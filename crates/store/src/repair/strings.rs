@@ -5,10 +5,9 @@
 
 use std::sync::Arc;
 
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, MemberKey, Prefix, Seq};
-use chorus_core::inbox::{Inbox, Remote};
-use chorus_core::member::{Member, MemberKind};
+use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Seq};
+use chorus_core::model::inbox::{Inbox, Remote};
+use chorus_core::model::member::{Member, MemberKind};
 
 use super::{Part, Record, Repair, Repairs, audit, conversation};
 use crate::db::Result;

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use chorus_core::ids::{Seq, ThreadKey};
-use chorus_core::room::{Head, Room};
-use chorus_core::thread::Thread;
+use chorus_core::model::ids::{Seq, ThreadKey};
+use chorus_core::model::thread::Thread;
+use chorus_core::state::room::{Head, Room};
 
 use super::Mend;
 use crate::db::{Error, Result};

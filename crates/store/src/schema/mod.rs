@@ -9,10 +9,10 @@ mod tests;
 
 use std::fmt;
 
+use chorus_core::model::ids::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::db::{Db, Error};
-use chorus_core::ids::Timestamp;
 
 /// One step of the schema, for one engine.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 
 use super::{Migration, Mismatch, POSTGRES, SQLITE, Schema, migrate};
 use crate::db::{Db, Row, Table};

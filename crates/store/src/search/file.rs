@@ -5,7 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chorus_core::ids::Uid;
+use chorus_core::model::ids::Uid;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::failed;

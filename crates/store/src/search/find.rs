@@ -7,9 +7,8 @@
 
 use std::collections::HashSet;
 
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, MemberKey, Seq, Timestamp};
-use chorus_core::search::{Query, score};
+use chorus_core::language::search::{Query, score};
+use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Timestamp};
 use rusqlite::{Connection, params};
 
 use super::failed;

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use chorus_core::event::{Change, EventRef, Hash};
-use chorus_core::ids::{ConversationKey, Seq, Timestamp, Uid};
-use chorus_core::search;
+use chorus_core::language::search;
+use chorus_core::model::event::{Change, Hash};
+use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp, Uid};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Search, failed, file};

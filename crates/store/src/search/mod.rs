@@ -19,11 +19,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chorus_core::ids::Uid;
+use chorus_core::model::ids::Uid;
 use rusqlite::Connection;
 
 use crate::db::{Error, Result};
-
 pub use find::{Ask, Window};
 pub use index::{Index, Step};
 

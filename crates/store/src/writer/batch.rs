@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use chorus_core::audit::{self, Record, Weight};
-use chorus_core::command::{By, Command, Drawn, Effect, Unavailable};
-use chorus_core::event::EventRef;
-use chorus_core::ids::{ConversationKey, Timestamp, Uid};
-use chorus_core::member::Directory;
-use chorus_core::workspace::{Failure, Workspace};
+use chorus_core::model::audit::{Record, Weight};
+use chorus_core::model::ids::{ConversationKey, EventRef, Timestamp, Uid};
+use chorus_core::state::directory::Directory;
+use chorus_core::state::effect::Effect;
+use chorus_core::state::facts::Unavailable;
+use chorus_core::state::workspace::Workspace;
 
-use super::queue::Answer;
+use super::job::Job;
 use crate::audit::AuditHead;
 use crate::damage::Damage;
 use crate::db::{Db, Error};
@@ -127,38 +127,18 @@ impl Ledger {
     }
 }
 
-/// A command to run, with its values.
-pub(super) struct Todo<'a> {
-    pub(super) by: By,
-    pub(super) command: &'a Command,
-    pub(super) drawn: Drawn,
-}
-
 impl Batch<'_> {
-    /// Runs the commands and writes what they changed. Nothing is committed yet.
-    pub(super) fn run<'t>(
-        &mut self,
-        todo: impl Iterator<Item = Todo<'t>>,
-    ) -> Result<Vec<Answer>, Error> {
-        let mut answers = Vec::with_capacity(todo.size_hint().0);
-        for todo in todo {
-            if !answers.is_empty() && answers.len() % STRIDE == 0 {
+    /// Executes the commands and writes what they changed. Nothing is committed yet.
+    pub(super) fn run(&mut self, jobs: &mut [Job]) -> Result<(), Error> {
+        let now = self.now;
+        for (n, job) in jobs.iter_mut().enumerate() {
+            if n > 0 && n % STRIDE == 0 {
                 self.write()?;
             }
-            let (by, command) = (todo.by, todo.command.clone());
-            let (drawn, now) = (todo.drawn, self.now);
-            let answer = self
-                .with_facts(|workspace, facts| workspace.execute(facts, by, command, drawn, now));
-            let answer = match answer {
-                Ok(outcome) => Ok(outcome),
-                Err(Failure::Refused(refusal)) => Err(refusal),
-                Err(Failure::Unavailable(why)) => return Err(engine(why)),
-            };
-            self.trace.note(audit::record(&by, todo.command, &answer, now));
-            answers.push(answer);
+            let executed = self.with_facts(|workspace, facts| job.execute(workspace, facts, now));
+            self.trace.note(executed.map_err(engine)?);
         }
-        self.write()?;
-        Ok(answers)
+        self.write()
     }
 
     /// Lets time do what is due, at most `limit` events' worth, and writes what that changed. Says whether

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use chorus_core::ids::ConversationKey;
-use chorus_core::workspace::Workspace;
+use chorus_core::model::ids::ConversationKey;
+use chorus_core::state::workspace::Workspace;
 
 /// Rooms kept in memory: each has its newest 64 events, about 40 KiB.
 const ROOMS: usize = 1_024;

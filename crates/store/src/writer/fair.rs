@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use chorus_core::ids::MemberKey;
+use chorus_core::model::ids::MemberKey;
 
-use super::queue::Job;
+use super::job::Job;
 
 /// Empty lines that are kept for the next member, so that a command by itself allocates none.
 const SPARE: usize = 256;

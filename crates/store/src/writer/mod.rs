@@ -7,6 +7,7 @@
 mod batch;
 mod cache;
 mod fair;
+mod job;
 mod queue;
 mod run;
 #[cfg(test)]
@@ -14,15 +15,18 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use chorus_core::command::{By, Command, Drawn, Effect, Outcome};
-use chorus_core::error::Refusal;
-use chorus_core::ids::ConversationKey;
-use chorus_core::workspace::Workspace;
+use chorus_core::commands::{Command, NotDone};
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::ConversationKey;
+use chorus_core::model::seed::CommandSeed;
+use chorus_core::state::effect::Effect;
+use chorus_core::state::workspace::Workspace;
 
 use crate::audit::AuditHead;
 use crate::clock::Clock;
@@ -31,12 +35,13 @@ use crate::db::{Db, Error};
 use crate::newest::Newest;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
-use queue::{Job, Queue};
+use job::Job;
+use queue::Queue;
 use run::{Run, copy, keys};
 
 /// Takes the answer of one command, on the writer's thread; it must not block.
-pub trait Reply: FnOnce(Result<Outcome, Refusal>) + Send + 'static {}
-impl<F: FnOnce(Result<Outcome, Refusal>) + Send + 'static> Reply for F {}
+pub trait Reply<T>: FnOnce(Result<T, NotDone>) + Send + 'static {}
+impl<T, F: FnOnce(Result<T, NotDone>) + Send + 'static> Reply<T> for F {}
 
 /// Takes the effects of one batch, on the writer's thread; it must not block.
 pub trait Sink: FnMut(Vec<Effect>) + Send + 'static {}
@@ -165,11 +170,33 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
 
 impl Writer {
     /// Hands a command in. `reply` is called once: on the writer's thread, or at once when it takes no work.
-    pub fn submit(&self, by: By, command: Command, drawn: Drawn, reply: impl Reply) {
+    pub fn submit<C: Command>(
+        &self,
+        by: By,
+        command: C,
+        drawn: CommandSeed,
+        reply: impl Reply<C::Output>,
+    ) {
         let job = Job::new(by, command, drawn, reply);
         if let Err((job, refusal)) = self.shared.queue.push(job) {
-            job.answer(Err(refusal));
+            job.refuse(refusal);
         }
+    }
+
+    /// Hands a command in, and blocks until it is answered.
+    pub fn execute<C: Command>(
+        &self,
+        by: By,
+        command: C,
+        drawn: CommandSeed,
+    ) -> Result<C::Output, NotDone> {
+        let (answer, answered) = mpsc::channel();
+        self.submit(by, command, drawn, move |done| {
+            // The other end waits below.
+            let _ = answer.send(done);
+        });
+        let lost = |_| Refusal::new(Code::Unavailable, "the writer has stopped").into();
+        answered.recv().map_err(lost).flatten()
     }
 
     /// Copies the database into a new file while work goes on; all that was answered before is in the copy.

@@ -3,12 +3,10 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chorus_core::command::{By, Command, Drawn, Outcome};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Message;
+use chorus_core::model::error::{Code, Refusal};
 
-use super::Reply;
 use super::fair::Lines;
+use super::job::Job;
 use super::run::copy::Order;
 use super::run::keys::Rekey;
 
@@ -20,38 +18,6 @@ const WAITING_EACH: usize = 16_384;
 const BATCH: usize = 256;
 /// Bytes of one batch's messages, for the same reason.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
-
-/// How a command ended.
-pub(crate) type Answer = Result<Outcome, Refusal>;
-
-/// One command with whoever waits for its answer.
-pub(crate) struct Job {
-    pub(crate) by: By,
-    pub(crate) command: Command,
-    pub(crate) drawn: Drawn,
-    reply: Option<Box<dyn FnOnce(Answer) + Send>>,
-}
-
-impl Job {
-    pub(crate) fn new(by: By, command: Command, drawn: Drawn, reply: impl Reply) -> Self {
-        Self { by, command, drawn, reply: Some(Box::new(reply)) }
-    }
-
-    pub(crate) fn answer(mut self, answer: Answer) {
-        if let Some(reply) = self.reply.take() {
-            reply(answer);
-        }
-    }
-}
-
-/// Nobody waits for ever: a job that is lost on the way is answered too.
-impl Drop for Job {
-    fn drop(&mut self) {
-        if let Some(reply) = self.reply.take() {
-            reply(Err(Refusal::new(Code::Unavailable, "the writer ended by a bug")));
-        }
-    }
-}
 
 /// What the writer does next.
 pub(crate) enum Next {
@@ -228,27 +194,11 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn fill(taken: &mut Vec<Job>, from: &mut Lines, most: usize) {
-    let mut bytes: usize = taken.iter().map(|job| size(&job.command)).sum();
+    let mut bytes: usize = taken.iter().map(|job| job.bytes()).sum();
     while taken.len() < most && bytes < BATCH_BYTES {
         let Some(job) = from.pop() else { break };
-        bytes += size(&job.command);
+        bytes += job.bytes();
         taken.push(job);
-    }
-}
-
-/// About how much of a batch's limit a command takes.
-fn size(command: &Command) -> usize {
-    let message = |m: &Message| {
-        let texts = [m.parts.as_ref(), m.metadata.as_ref(), m.source.as_ref()];
-        m.text.len() + texts.into_iter().flatten().map(|t| t.len()).sum::<usize>()
-    };
-    match command {
-        Command::Post(post) | Command::CloseRun(post) | Command::PostUnasked(post) => {
-            message(&post.message)
-        }
-        Command::EmitOutput { message: output } => message(output),
-        Command::Edit { content, .. } => message(content),
-        _ => 0,
     }
 }
 
@@ -257,12 +207,17 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
     use std::sync::mpsc;
 
-    use chorus_core::command::Authority;
-    use chorus_core::ids::{MemberKey, Seq, Uid};
+    use chorus_core::model::caller::{Authority, By};
+    use chorus_core::model::ids::MemberKey;
+    use chorus_core::model::seed::CommandSeed;
+    use chorus_core::queries::Barrier;
 
     use super::*;
 
-    fn job(member: u32, n: u64, answers: &mpsc::Sender<Code>) -> Job {
+    /// What a job was answered with, and which it was.
+    type Answered = (u32, u64, Code);
+
+    fn job(member: u32, n: u64, answers: &mpsc::Sender<Answered>) -> Job {
         let by = By {
             member: MemberKey(member),
             session: None,
@@ -270,26 +225,23 @@ mod tests {
             turn: None,
         };
         let answers = answers.clone();
-        let command = Command::SetCursor { conversation: Uid(0), read: Seq(n) };
-        Job::new(by, command, Drawn::default(), move |answer| {
-            let _ = answers.send(answer.unwrap_err().code);
+        Job::new(by, Barrier, CommandSeed::default(), move |done| {
+            let _ = answers.send((member, n, Refusal::from(done.unwrap_err()).code));
         })
     }
 
-    fn taken(queue: &Queue) -> Vec<(u32, u64)> {
+    /// The next batch, every job of which is refused.
+    fn taken(queue: &Queue, answered: &mpsc::Receiver<Answered>) -> Vec<(u32, u64)> {
         let Next::Work(jobs) = queue.take(Some(Duration::ZERO), true) else { panic!("it stopped") };
-        let seen = |job: &Job| match job.command {
-            Command::SetCursor { read, .. } => (job.by.member.0, read.0),
-            _ => panic!("another command"),
-        };
-        jobs.iter().map(seen).collect()
+        jobs.into_iter().for_each(|job| job.refuse(Refusal::new(Code::Unavailable, "a test")));
+        answered.try_iter().map(|(member, n, _)| (member, n)).collect()
     }
 
     // covers: OPS-100
     #[test]
     fn fifty_small_talkers_are_in_the_first_batch_beside_a_flood() {
         let queue = Queue::default();
-        let (answers, _kept) = mpsc::channel();
+        let (answers, answered) = mpsc::channel();
         for n in 0..10_000 {
             assert!(queue.push(job(1, n, &answers)).is_ok());
         }
@@ -297,7 +249,7 @@ mod tests {
             assert!(queue.push(job(talker, 0, &answers)).is_ok());
             assert!(queue.push(job(talker, 1, &answers)).is_ok());
         }
-        let first = taken(&queue);
+        let first = taken(&queue, &answered);
         // Two rounds: everybody's first, then everybody's second, one of the flood's with each.
         let last = first.iter().rposition(|(member, _)| *member != 1).unwrap();
         assert_eq!((first.len(), last), (BATCH, 101));
@@ -308,7 +260,7 @@ mod tests {
         }
         let mut loud: Vec<u64> = first.iter().filter(|(m, _)| *m == 1).map(|(_, n)| *n).collect();
         while queue.len() > 0 {
-            loud.extend(taken(&queue).iter().map(|(_, n)| *n));
+            loud.extend(taken(&queue, &answered).iter().map(|(_, n)| *n));
         }
         assert_eq!(
             loud,
@@ -329,11 +281,11 @@ mod tests {
             panic!("it was taken")
         };
         assert_eq!(refusal.code, Code::RateLimited);
-        refused.answer(Err(refusal));
-        assert_eq!(answered.recv().unwrap(), Code::RateLimited);
+        refused.refuse(refusal);
+        assert_eq!(answered.recv().unwrap(), (1, 0, Code::RateLimited));
         assert!(queue.push(job(2, 0, &answers)).is_ok());
         // When some of them are through there is room again.
-        assert_eq!(taken(&queue).len(), BATCH);
+        assert_eq!(taken(&queue, &answered).len(), BATCH);
         assert!(queue.push(job(1, 0, &answers)).is_ok());
         // What waits when the writer ends is given back, to the last.
         let waits = queue.len();

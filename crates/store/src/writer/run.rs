@@ -11,8 +11,6 @@ pub(super) mod keys;
 mod recover;
 mod space;
 
-pub(super) use space::no_space;
-
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,15 +19,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{ConversationKey, Timestamp};
-use chorus_core::limits;
-use chorus_core::member::Directory;
-use chorus_core::workspace::Workspace;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{ConversationKey, Timestamp};
+use chorus_core::model::limits;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::workspace::Workspace;
 
-use super::batch::{Batch, Ledger, TIMERS, Todo, Trace};
+use super::batch::{Batch, Ledger, TIMERS, Trace};
 use super::cache::Ages;
-use super::queue::{Answer, Job, Next};
+use super::job::Job;
+use super::queue::Next;
 use super::{Setup, Shared, Sink};
 use crate::clock::Clock;
 use crate::damage::Damage;
@@ -38,6 +37,7 @@ use crate::facts::Earlier;
 use crate::newest::Newest;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
+pub(super) use space::no_space;
 
 /// Timers do not wake the writer more often than this: what is due goes along with the next batch, and a
 /// commit for timers alone would stand in the way of a post that comes meanwhile.
@@ -165,7 +165,7 @@ impl Run {
         };
         self.give_up();
         for job in shared.queue.close(why.clone()) {
-            job.answer(Err(Refusal::new(Code::Unavailable, why.clone())));
+            job.refuse(Refusal::new(Code::Unavailable, why.clone()));
         }
     }
 
@@ -289,7 +289,7 @@ impl Run {
         }
         let mut jobs = jobs;
         match self.decide(&mut jobs, TIMERS, now) {
-            Ok(answers) => self.finish(jobs, answers)?,
+            Ok(()) => self.finish(jobs)?,
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, jobs, &why)?,
             Err(broken) => self.one_by_one(jobs, &broken, now)?,
         }
@@ -313,12 +313,7 @@ impl Run {
 
     /// Lets at most `timers` fire, decides the commands and writes; commits nothing. What comes while it waits for
     /// its turn goes along.
-    fn decide(
-        &mut self,
-        jobs: &mut Vec<Job>,
-        timers: usize,
-        now: Timestamp,
-    ) -> Result<Vec<Answer>, Broken> {
+    fn decide(&mut self, jobs: &mut Vec<Job>, timers: usize, now: Timestamp) -> Result<(), Broken> {
         self.trace = Trace { now, ..Trace::default() };
         let now = match self.take_turn(now) {
             Ok(now) => now,
@@ -353,16 +348,14 @@ impl Run {
             if timers > 0 {
                 *more_due = batch.fire(timers)?;
             }
-            let todo =
-                jobs.iter().map(|job| Todo { by: job.by, command: &job.command, drawn: job.drawn });
-            let answers = batch.run(todo)?;
+            batch.run(jobs)?;
             batch.audit(ledger)?;
             batch.tell()?;
             batch.flush()?;
-            Ok(answers)
+            Ok(())
         }));
         match decided {
-            Ok(Ok(answers)) => Ok(answers),
+            Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
                 let pause = match error {
                     Error::Full(_) => Some(Hindrance::Full),
@@ -379,35 +372,44 @@ impl Run {
     }
 
     /// Commits what was written, answers, and hands the effects out: in this order.
-    fn finish(&mut self, jobs: Vec<Job>, answers: Vec<Answer>) -> Result<(), Error> {
+    fn finish(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let counters = &self.shared.counters;
         counters.batches.fetch_add(1, Ordering::Relaxed);
         counters.commands.fetch_add(jobs.len() as u64, Ordering::Relaxed);
         if self.answer_first {
-            answer(jobs, answers);
+            answer(jobs);
             self.commit(0)?;
         } else {
-            match self.commit(answers.len()) {
+            match self.commit(jobs.len()) {
                 Err(error @ Error::Full(_)) => {
                     return self.stand_still(Hindrance::Full, jobs, &error.to_string());
                 }
                 Err(error @ Error::Lost(_)) => {
-                    self.park(jobs, answers, &error.to_string());
+                    self.park(jobs, &error.to_string());
                     return Ok(());
                 }
                 Err(error) => return refuse_all(jobs, error),
                 Ok(()) => {}
             }
-            answer(jobs, answers);
+            answer(jobs);
         }
         self.hand_out();
         Ok(())
     }
 }
 
-fn answer(jobs: Vec<Job>, answers: Vec<Answer>) {
-    for (job, answer) in jobs.into_iter().zip(answers) {
-        if catch_unwind(AssertUnwindSafe(|| job.answer(answer))).is_err() {
+fn answer(jobs: Vec<Job>) {
+    for job in jobs {
+        if catch_unwind(AssertUnwindSafe(|| job.answer())).is_err() {
+            tracing::error!("taking an answer failed by a bug");
+        }
+    }
+}
+
+/// None of these was done.
+fn refuse(jobs: Vec<Job>, code: Code, why: &str) {
+    for job in jobs {
+        if catch_unwind(AssertUnwindSafe(|| job.refuse(Refusal::new(code, why)))).is_err() {
             tracing::error!("taking an answer failed by a bug");
         }
     }
@@ -417,7 +419,7 @@ fn answer(jobs: Vec<Job>, answers: Vec<Answer>) {
 fn refuse_all(jobs: Vec<Job>, error: Error) -> Result<(), Error> {
     for job in jobs {
         let why = format!("it is unknown whether this was written: {error}");
-        job.answer(Err(Refusal::new(Code::Unavailable, why)));
+        job.refuse(Refusal::new(Code::Unavailable, why));
     }
     Err(error)
 }

@@ -4,12 +4,17 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
-use chorus_core::command::{Authority, By, Command, Drawn, Outcome, Post};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::Message;
-use chorus_core::ids::{MemberKey, Seq, Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::commands::messages::Logged;
+use chorus_core::commands::{Command, conversations, directory};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{MemberKey, Seq, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::requests::Post;
+use chorus_core::model::seed::CommandSeed;
+use chorus_core::queries;
 
 use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
 use crate::postgres::Address;
@@ -163,7 +168,7 @@ impl Ground {
         };
         for (id, kind) in [("person", MemberKind::Human), ("ada", MemberKind::Agent)] {
             let fields = MemberFields::default();
-            let command = Command::AddMember { id: id.into(), kind, fields };
+            let command = directory::AddMember { id: id.into(), kind, fields };
             ground.submit(By::host(), command, 0).recv().unwrap().unwrap();
         }
         ground.room = ground.make_room(1);
@@ -179,11 +184,8 @@ impl Ground {
             ..Settings::default()
         };
         let (kind, members) = (ConversationKind::Channel, vec![MemberKey(2)]);
-        let command = Command::CreateConversation { kind, settings, members };
-        match self.submit(person(), command, n).recv().unwrap().unwrap() {
-            Outcome::Conversation(made) => made.uid,
-            other => panic!("{other:?}"),
-        }
+        let command = conversations::CreateConversation { kind, settings, members };
+        self.submit(person(), command, n).recv().unwrap().unwrap().uid
     }
 
     /// Time passes, and what it makes happen has happened.
@@ -192,7 +194,7 @@ impl Ground {
         self.writer.tick();
         // A batch that is split answers its commands before its timers fire; the next one is behind both.
         for _ in 0..2 {
-            let idle = Command::Waiting { member: Some(MemberKey(1)), limit: 0 };
+            let idle = queries::Waiting { member: Some(MemberKey(1)), limit: 0 };
             self.submit(person(), idle, 0).recv().unwrap().unwrap();
         }
     }
@@ -202,19 +204,22 @@ impl Ground {
         self.readers.pending().unwrap().iter().map(|(key, _)| key.0).collect()
     }
 
-    fn submit(&self, by: By, command: Command, n: u64) -> mpsc::Receiver<Result<Outcome, Refusal>> {
+    fn submit<C: Command>(&self, by: By, command: C, n: u64) -> Answer<C::Output> {
         let (answer, answered) = mpsc::channel();
-        let drawn = Drawn { uid: Uid(u128::from(n + 1) << 32), second: Uid(0), salt: [1; 16] };
-        self.writer.submit(by, command, drawn, move |outcome| answer.send(outcome).unwrap());
+        let drawn =
+            CommandSeed { uid: Uid(u128::from(n + 1) << 32), second: Uid(0), salt: [1; 16] };
+        self.writer.submit(by, command, drawn, move |done| {
+            answer.send(done.map_err(Refusal::from)).unwrap();
+        });
         answered
     }
 
     /// Posts all texts as one batch: the writer is kept busy by the first answer until all wait.
-    fn post_together(&self, texts: &[&str]) -> Vec<Result<Outcome, Refusal>> {
+    fn post_together(&self, texts: &[&str]) -> Vec<std::result::Result<Logged, Refusal>> {
         let (go, wait) = mpsc::channel::<()>();
         let (begin, begun) = mpsc::channel::<()>();
-        let blocker = Command::Waiting { member: Some(MemberKey(1)), limit: 0 };
-        self.writer.submit(person(), blocker, Drawn::default(), move |_| {
+        let blocker = queries::Waiting { member: Some(MemberKey(1)), limit: 0 };
+        self.writer.submit(person(), blocker, CommandSeed::default(), move |_| {
             begin.send(()).unwrap();
             wait.recv().unwrap();
         });
@@ -238,12 +243,15 @@ impl Ground {
     }
 }
 
+/// Where a command's answer comes.
+type Answer<T> = mpsc::Receiver<std::result::Result<T, Refusal>>;
+
 fn person() -> By {
     By { member: MemberKey(1), session: None, authority: Authority::Operator, turn: None }
 }
 
-fn post(room: Uid, text: &str) -> Command {
-    Command::Post(Box::new(Post {
+fn post(room: Uid, text: &str) -> Post {
+    Post {
         conversation: room,
         thread: None,
         message: Message { text: text.into(), ..Message::default() },
@@ -253,7 +261,7 @@ fn post(room: Uid, text: &str) -> Command {
         mentions: Vec::new(),
         directedness: None,
         audience: Default::default(),
-    }))
+    }
 }
 
 #[test]
@@ -289,9 +297,9 @@ fn a_command_that_breaks_takes_no_other_with_it() {
 fn a_command_that_records_nothing_forces_no_commit() {
     let ground = Ground::new();
     let before = ground.writer.stats().commits;
-    let Command::Post(preview) = post(ground.room, "what?") else { unreachable!() };
-    let answer = ground.submit(person(), Command::Preview(preview), 7).recv().unwrap();
-    assert!(matches!(answer, Ok(Outcome::Preview(_))));
+    let preview = post(ground.room, "what?");
+    let answer = ground.submit(person(), queries::Preview(preview), 7).recv().unwrap();
+    assert!(answer.is_ok());
     let refused = ground.submit(person(), post(Uid(999), "where?"), 8).recv().unwrap();
     assert_eq!(refused.unwrap_err().code, Code::NotFound);
     assert_eq!(ground.writer.stats().commits, before);

@@ -1,11 +1,11 @@
 //! What is done beside the conversations' logs is in the audit log, once, chained, and nothing that was said.
 
-use chorus_core::audit::{Act, Record};
-use chorus_core::command::{Command, Effect};
-use chorus_core::error::Code;
-use chorus_core::event::EventRef;
-use chorus_core::ids::{Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::commands::{deliveries, directory};
+use chorus_core::model::audit::{Act, Record};
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::{EventRef, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::state::effect::Effect;
 use chorus_store::AuditPlace;
 
 use crate::ground::{ADA, BOB, Ground, PERSON, by, damage, doctor, person};
@@ -30,11 +30,11 @@ fn settle_one(ground: &Ground, room: Uid) -> EventRef {
         _ => None,
     });
     let event = EventRef { conversation: entry.event.conversation, seq: entry.event.seq };
-    let ada = chorus_core::command::By { session, ..by(ADA) };
-    ground.ask(ada, Command::Accept { event, attempt: attempt.unwrap(), epoch: None }).unwrap();
-    let disposition = chorus_core::delivery::Disposition::Ignored;
+    let ada = chorus_core::model::caller::By { session, ..by(ADA) };
+    ground.ask(ada, deliveries::Accept { event, attempt: attempt.unwrap(), epoch: None }).unwrap();
+    let disposition = chorus_core::model::delivery::Disposition::Ignored;
     let event_id = entry.event.uid;
-    ground.ask(ada, Command::Dispose { event: event_id, disposition, note: None }).unwrap();
+    ground.ask(ada, deliveries::Dispose { event: event_id, disposition, note: None }).unwrap();
     event
 }
 
@@ -47,8 +47,8 @@ fn what_is_done_is_kept_and_what_is_said_is_not() {
     ground.say(room.uid, "hunter2");
     let event = settle_one(&ground, room.uid);
     let ending = ground.say(room.uid, "@bob and you?").event.uid;
-    ground.ask(by(BOB), Command::Claim { event: ending }).unwrap();
-    let add = Command::AddMember {
+    ground.ask(by(BOB), deliveries::Claim { event: ending }).unwrap();
+    let add = directory::AddMember {
         id: "x".into(),
         kind: MemberKind::Agent,
         fields: MemberFields::default(),
@@ -79,7 +79,7 @@ fn what_is_done_is_kept_and_what_is_said_is_not() {
     let before = records.len();
     let ground = Ground::at(folder.path(), Timestamp(2_000_000));
     assert!(acts(&ground).len() >= before);
-    ground.ask(person(), Command::SetLead { member: Some(PERSON) }).unwrap();
+    ground.ask(person(), directory::SetLead { member: Some(PERSON) }).unwrap();
     assert_eq!(acts(&ground).iter().filter(|act| **act == Act::SetLead).count(), 1);
     ground.writer.stop();
     assert_eq!(doctor(folder.path()).problems, []);

@@ -1,21 +1,21 @@
 //! The doctor looks at what is not in the log and is neither owed: digests, and what waits for a person.
 
-use std::sync::Arc;
+use chorus_core::commands::{NotDone, approvals, conversations, digests, messages};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{ConversationKind, Participation, Settings, Visibility};
+use chorus_core::model::digest::Written;
+use chorus_core::model::ids::{Seq, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::requests::Post;
 
-use chorus_core::command::{By, Command, Outcome, Post};
-use chorus_core::conversation::{ConversationKind, Participation, Settings, Visibility};
-use chorus_core::digest::Written;
-use chorus_core::ids::{Seq, Uid};
-use chorus_core::limits;
-
-use crate::ground::{ADA, BOB, Ground, damage, doctor, logged, person, post};
+use crate::ground::{ADA, BOB, Ground, damage, doctor, drawn, logged, person, post};
 
 /// A folder with two digests, a text written of the second, and two approvals, one of them denied.
 fn followed_and_asked() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let ground = Ground::open(folder.path());
     let room = ground.settle();
-    let seat = Command::SetSeat {
+    let seat = conversations::SetSeat {
         conversation: room.uid,
         member: ADA,
         participation: Participation::AlwaysListen,
@@ -25,7 +25,7 @@ fn followed_and_asked() -> tempfile::TempDir {
     let first = ground.say(room.uid, "the build is green");
     ground.pass(limits::DIGEST_MS);
     let gone = ground.say(room.uid, "this is to be forgotten");
-    ground.ask(person(), Command::Delete { message: gone.event.uid }).unwrap();
+    ground.ask(person(), messages::Delete { message: gone.event.uid }).unwrap();
     let last = ground.say(room.uid, "who looks at the deploy?");
     ground.pass(limits::DIGEST_MS);
     let written = Written {
@@ -35,21 +35,21 @@ fn followed_and_asked() -> tempfile::TempDir {
         text: "a build".into(),
     };
     // Of the second there is nothing: a message of it was deleted.
-    let kept = Command::KeepDigest { conversation: room.uid, written: written.clone() };
+    let kept = digests::KeepDigest { conversation: room.uid, written: written.clone() };
     ground.ask(By::host(), kept).unwrap();
     let before = Written { after: Seq(first.event.seq.0 - 1), through: first.event.seq, ..written };
-    let kept = Command::KeepDigest { conversation: room.uid, written: before };
+    let kept = digests::KeepDigest { conversation: room.uid, written: before };
     ground.ask(By::host(), kept).unwrap();
     let pair = pair(&ground);
     let asked = logged(ground.ask(person(), post(pair, "tell the others", None)).unwrap());
     for key in [1, 2] {
-        let Command::Post(said) = post(room.uid, "the merger is off", Some(key)) else { panic!() };
-        let said = Post { in_reply_to: Some(asked.event.uid), ..*said };
-        let held = ground.ask(crate::ground::by(BOB), Command::Post(Box::new(said))).unwrap();
-        let Outcome::Held(approval) = held else { panic!("{held:?}") };
+        let said = post(room.uid, "the merger is off", Some(key));
+        let said = Post { in_reply_to: Some(asked.event.uid), ..said };
+        let held = ground.writer.execute(crate::ground::by(BOB), said, drawn());
+        let Err(NotDone::Held(approval)) = held else { panic!("{held:?}") };
         if key == 2 {
             let (approval, approved, reason) = (approval.uid, false, None);
-            ground.ask(person(), Command::DecideApproval { approval, approved, reason }).unwrap();
+            ground.ask(person(), approvals::DecideApproval { approval, approved, reason }).unwrap();
         }
     }
     ground.writer.stop();
@@ -66,11 +66,8 @@ fn pair(ground: &Ground) -> Uid {
         ..Settings::default()
     };
     let (kind, members) = (ConversationKind::Dm, vec![BOB]);
-    let made = ground.ask(person(), Command::CreateConversation { kind, settings, members });
-    match made.unwrap() {
-        Outcome::Conversation(made) => Arc::unwrap_or_clone(made).uid,
-        other => panic!("{other:?}"),
-    }
+    let made = ground.ask(person(), conversations::CreateConversation { kind, settings, members });
+    made.unwrap().uid
 }
 
 #[test]

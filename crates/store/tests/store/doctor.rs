@@ -1,9 +1,10 @@
 //! The doctor finds each kind of damage and names where it is; and nothing where there is none.
 
-use chorus_core::command::{Command, OpenThread, Outcome};
-use chorus_core::ids::{ConversationKey, Seq, Timestamp};
-use chorus_core::reaction::Signal;
-use chorus_core::thread::ThreadKind;
+use chorus_core::commands::{conversations, deliveries, messages};
+use chorus_core::model::ids::{ConversationKey, Seq, Timestamp};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::ThreadKind;
 
 use crate::ground::{ADA, BOB, Ground, by, damage, doctor, person};
 
@@ -24,21 +25,22 @@ fn lived_in() -> (tempfile::TempDir, ConversationKey) {
         participants: vec![ADA],
         idempotency: None,
     };
-    let opened = ground.ask(person(), Command::OpenThread(Box::new(opening))).unwrap();
-    assert!(matches!(opened, Outcome::Thread { .. }));
+    assert!(ground.ask(person(), opening).unwrap().opened);
     let react =
-        |on| Command::React { message: second.event.uid, signal: Signal::Agree, detail: None, on };
+        |on| messages::React { message: second.event.uid, signal: Signal::Agree, detail: None, on };
     ground.ask(by(ADA), react(true)).unwrap();
     ground.pass(2_000);
-    let dismissed = Command::Dispose {
+    let dismissed = deliveries::Dispose {
         event: first.event.uid,
-        disposition: chorus_core::delivery::Disposition::Ignored,
+        disposition: chorus_core::model::delivery::Disposition::Ignored,
         note: None,
     };
     ground.ask(by(ADA), dismissed).unwrap();
     ground.say(room.uid, "@bob and you?");
     ground.pass(2_000);
-    ground.ask(person(), Command::SetCursor { conversation: room.uid, read: Seq(3) }).unwrap();
+    ground
+        .ask(person(), conversations::SetCursor { conversation: room.uid, read: Seq(3) })
+        .unwrap();
     ground.writer.stop();
     (folder, room.key)
 }

@@ -1,17 +1,18 @@
 //! What was erased is nowhere: not in memory, not in what is read, not in the files; and the log still holds.
 
-use chorus_core::command::{Command, Effect, Outcome};
-use chorus_core::error::Code;
-use chorus_core::event::{Message, Reason};
-use chorus_core::ids::Uid;
-use chorus_core::reaction::Signal;
+use chorus_core::commands::{deliveries, messages};
+use chorus_core::model::error::Code;
+use chorus_core::model::event::{Message, Reason};
+use chorus_core::model::ids::Uid;
+use chorus_core::model::reaction::Signal;
+use chorus_core::state::effect::Effect;
 
 use crate::ground::{ADA, Ground, damage, doctor, logged, person, post};
 
 pub(crate) const SECRET: &str = "sk-live-hunter2";
 
-pub(crate) fn erase(message: Uid) -> Command {
-    Command::Erase { message, reason: Reason::Secret }
+pub(crate) fn erase(message: Uid) -> messages::Erase {
+    messages::Erase { message, reason: Reason::Secret }
 }
 
 /// A message with the secret in each of its versions, one of them larger than a page, and in a reaction.
@@ -20,10 +21,10 @@ pub(crate) fn tell(ground: &Ground, room: Uid) -> Uid {
     let long = format!("{SECRET} {}", "and so on ".repeat(2_000));
     for text in [long, format!("@ada again: {SECRET}")] {
         let content = Message { text: text.into(), ..Message::default() };
-        ground.ask(person(), Command::Edit { message, content }).unwrap();
+        ground.ask(person(), messages::Edit { message, content }).unwrap();
     }
     let detail = Some(format!("I saw {SECRET}").into());
-    let seen = Command::React { message, signal: Signal::Seen, detail, on: true };
+    let seen = messages::React { message, signal: Signal::Seen, detail, on: true };
     ground.ask(person(), seen).unwrap();
     message
 }
@@ -59,13 +60,14 @@ fn what_was_erased_is_nowhere_in_memory() {
     // The key is still known, so that a retry does not bring it back.
     let refused = ground.ask(person(), post(room.uid, SECRET, Some(9))).unwrap_err();
     assert_eq!(refused.code, Code::IdempotencyConflict);
-    for command in [
-        Command::Claim { event: message },
-        Command::Redeliver { event: message, member: ADA },
-        Command::React { message, signal: Signal::Agree, detail: None, on: true },
-    ] {
-        assert_eq!(ground.ask(person(), command).unwrap_err().code, Code::Conflict);
-    }
+    let react = messages::React { message, signal: Signal::Agree, detail: None, on: true };
+    let refused = [
+        ground.ask(person(), deliveries::Claim { event: message }).err(),
+        ground.ask(person(), deliveries::Redeliver { event: message, member: ADA }).err(),
+        ground.ask(person(), react).err(),
+    ];
+    assert!(refused.iter().flatten().all(|r| r.code == Code::Conflict), "{refused:?}");
+    assert_eq!(refused.iter().flatten().count(), refused.len(), "{refused:?}");
     ground.writer.stop();
     assert_eq!(doctor(folder.path()).problems, []);
 }
@@ -129,15 +131,12 @@ pub(crate) fn erase_in_steps(ground: &Ground, room: Uid) -> Uid {
     let message = ground.say(room, SECRET).event.uid;
     for n in 0..1_100 {
         let content = Message { text: format!("{SECRET} {n}").into(), ..Message::default() };
-        ground.ask(person(), Command::Edit { message, content }).unwrap();
+        ground.ask(person(), messages::Edit { message, content }).unwrap();
     }
     let mut commands = 0;
     loop {
         commands += 1;
-        let Outcome::Erased { more, .. } = ground.ask(person(), erase(message)).unwrap() else {
-            panic!("it is erased")
-        };
-        if !more {
+        if !ground.ask(person(), erase(message)).unwrap().more {
             break;
         }
     }

@@ -2,14 +2,21 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex};
 
-use chorus_core::command::{Authority, By, Command, Drawn, Effect, Entry, Outcome, Post};
-use chorus_core::conversation::{Conversation, ConversationKind, Settings, Visibility};
-use chorus_core::error::Refusal;
-use chorus_core::event::{Idempotency, Message};
-use chorus_core::ids::{MemberKey, SessionKey, Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::commands::messages::Logged;
+use chorus_core::commands::{Command, conversations, directory};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{Conversation, ConversationKind, Settings, Visibility};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::event::{Idempotency, Message};
+use chorus_core::model::ids::{MemberKey, SessionKey, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::offer::Entry;
+use chorus_core::model::requests::Post;
+use chorus_core::model::seed::CommandSeed;
+use chorus_core::queries;
+use chorus_core::state::effect::Effect;
 use chorus_store::doctor::Report;
 use chorus_store::postgres::Address;
 use chorus_store::{ManualClock, Options, Place, Readers, Writer, open};
@@ -134,19 +141,17 @@ impl Ground {
         Self { writer, readers, clock, effects }
     }
 
-    pub(crate) fn ask(&self, by: By, command: Command) -> Result<Outcome, Refusal> {
+    pub(crate) fn ask<C: Command>(&self, by: By, command: C) -> Result<C::Output, Refusal> {
         self.ask_drawn(by, command, drawn())
     }
 
-    pub(crate) fn ask_drawn(
+    pub(crate) fn ask_drawn<C: Command>(
         &self,
         by: By,
-        command: Command,
-        drawn: Drawn,
-    ) -> Result<Outcome, Refusal> {
-        let (answer, answered) = mpsc::channel();
-        self.writer.submit(by, command, drawn, move |outcome| answer.send(outcome).unwrap());
-        answered.recv().unwrap()
+        command: C,
+        drawn: CommandSeed,
+    ) -> Result<C::Output, Refusal> {
+        Ok(self.writer.execute(by, command, drawn)?)
     }
 
     /// The person and the agents, and a public channel of all three.
@@ -155,7 +160,7 @@ impl Ground {
             [("person", MemberKind::Human), ("ada", MemberKind::Agent), ("bob", MemberKind::Agent)]
         {
             let fields = MemberFields::default();
-            self.ask(By::host(), Command::AddMember { id: id.into(), kind, fields }).unwrap();
+            self.ask(By::host(), directory::AddMember { id: id.into(), kind, fields }).unwrap();
         }
         self.channel("room")
     }
@@ -169,48 +174,39 @@ impl Ground {
             ..Settings::default()
         };
         let (kind, members) = (ConversationKind::Channel, vec![ADA, BOB]);
-        match self.ask(person(), Command::CreateConversation { kind, settings, members }).unwrap() {
-            Outcome::Conversation(conversation) => conversation,
-            other => panic!("{other:?}"),
-        }
+        self.ask(person(), conversations::CreateConversation { kind, settings, members }).unwrap()
     }
 
     pub(crate) fn say(&self, room: Uid, text: &str) -> Entry {
-        logged(self.ask(person(), post(room, text, None)).unwrap())
+        self.ask(person(), post(room, text, None)).unwrap().entry
     }
 
     pub(crate) fn connect(&self, agent: MemberKey) -> SessionKey {
-        let command = Command::OpenSession {
+        let command = directory::OpenSession {
             uid: None,
             runtime: "test".into(),
             managed: false,
             resumable: false,
         };
-        match self.ask(by(agent), command).unwrap() {
-            Outcome::Session(session) => session.key,
-            other => panic!("{other:?}"),
-        }
+        self.ask(by(agent), command).unwrap().key
     }
 
     /// Time passes, and everything that it makes happen has happened.
     pub(crate) fn pass(&self, ms: i64) {
         self.clock.advance(ms);
         self.writer.tick();
-        let idle = Command::Waiting { member: Some(PERSON), limit: 0 };
+        let idle = queries::Waiting { member: Some(PERSON), limit: 0 };
         self.ask(person(), idle).unwrap();
     }
 }
 
-pub(crate) fn logged(outcome: Outcome) -> Entry {
-    match outcome {
-        Outcome::Logged { entry, .. } => entry,
-        other => panic!("{other:?}"),
-    }
+pub(crate) fn logged(logged: Logged) -> Entry {
+    logged.entry
 }
 
-pub(crate) fn post(room: Uid, text: &str, key: Option<u8>) -> Command {
+pub(crate) fn post(room: Uid, text: &str, key: Option<u8>) -> Post {
     let payload = text.bytes().fold(0u128, |hash, b| hash.wrapping_mul(31).wrapping_add(b.into()));
-    Command::Post(Box::new(Post {
+    Post {
         conversation: room,
         thread: None,
         message: Message { text: text.into(), ..Message::default() },
@@ -220,7 +216,7 @@ pub(crate) fn post(room: Uid, text: &str, key: Option<u8>) -> Command {
         mentions: Vec::new(),
         directedness: None,
         audience: Default::default(),
-    }))
+    }
 }
 
 pub(crate) fn person() -> By {
@@ -231,7 +227,7 @@ pub(crate) fn by(agent: MemberKey) -> By {
     By { member: agent, session: None, authority: Authority::Worker, turn: None }
 }
 
-pub(crate) fn drawn() -> Drawn {
+pub(crate) fn drawn() -> CommandSeed {
     let n = u128::from(NEXT.fetch_add(1, Ordering::Relaxed));
-    Drawn { uid: Uid(n << 40), second: Uid((n << 40) + (1 << 39)), salt: [n as u8; 16] }
+    CommandSeed { uid: Uid(n << 40), second: Uid((n << 40) + (1 << 39)), salt: [n as u8; 16] }
 }

@@ -1,14 +1,19 @@
 //! Whatever people and agents do, and whenever the host stops, what is kept is in order.
 
-use chorus_core::attention::Directedness;
-use chorus_core::command::{By, Command, Effect, OpenThread, Outcome, Post, SettingsPatch};
-use chorus_core::conversation::{Conversation, Participation};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::{EventRef, Message, Reason};
-use chorus_core::ids::{MemberKey, Seq, SessionKey, Timestamp, Uid};
-use chorus_core::reaction::Signal;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_core::commands::messages::{self, Logged};
+use chorus_core::commands::threads::{self, ThreadState};
+use chorus_core::commands::{Command, conversations, deliveries, directory};
+use chorus_core::model::attention::Directedness;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{Conversation, Participation};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::{Message, Reason};
+use chorus_core::model::ids::{EventRef, MemberKey, Seq, SessionKey, Timestamp, Uid};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::{OpenThread, Post, SettingsPatch};
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+use chorus_core::state::effect::Effect;
 
 use crate::ground::{ADA, BOB, Ground, PERSON, as_crashed, by, doctor, person};
 
@@ -42,16 +47,44 @@ struct Story {
     offers: Vec<(MemberKey, SessionKey, EventRef, Uid, u16)>,
 }
 
+/// One thing that is tried.
+type Step = Box<dyn FnOnce(&mut Story)>;
+
+fn gives<C: Command>(by: By, command: C) -> Step {
+    Box::new(move |story| drop(story.give(by, command)))
+}
+
+fn logs<C: Command<Output = Logged>>(by: By, command: C) -> Step {
+    Box::new(move |story| {
+        let logged = story.give(by, command);
+        story.events.extend(logged.map(|logged| logged.entry.event.uid));
+    })
+}
+
+fn opens<C: Command<Output = ThreadState>>(by: By, command: C) -> Step {
+    Box::new(move |story| {
+        let state = story.give(by, command);
+        story.threads.extend(state.map(|state| state.thread.uid));
+    })
+}
+
+fn connects(by: By, command: directory::OpenSession) -> Step {
+    Box::new(move |story| {
+        let session = story.give(by, command);
+        story.sessions.extend(session.map(|session| (session.member, session.key)));
+    })
+}
+
 impl Story {
     fn begin(seed: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ground = Ground::open(folder.path());
         let rooms = vec![ground.settle(), ground.channel("other")];
         let name = "crew".to_owned();
-        ground.ask(person(), Command::AddRole { name }).unwrap();
+        ground.ask(person(), directory::AddRole { name }).unwrap();
         for member in [ADA, BOB] {
-            let role = chorus_core::ids::RoleKey(1);
-            ground.ask(person(), Command::SetRoleMember { role, member, on: true }).unwrap();
+            let role = chorus_core::model::ids::RoleKey(1);
+            ground.ask(person(), directory::SetRoleMember { role, member, on: true }).unwrap();
         }
         let (events, threads, sessions, offers) = Default::default();
         Self {
@@ -101,16 +134,19 @@ impl Story {
     fn step(&mut self) {
         self.collect();
         let agent = if self.toss(2) == 0 { ADA } else { BOB };
-        let Some((by, command)) = self.draw(agent) else { return };
-        let shown = format!("{command:?}");
+        if let Some(step) = self.draw(agent) {
+            step(self);
+        }
+    }
+
+    fn give<C: Command>(&mut self, by: By, command: C) -> Option<C::Output> {
+        let name = command.name();
         match self.ground.ask(by, command) {
-            Ok(Outcome::Logged { entry, .. }) => self.events.push(entry.event.uid),
-            Ok(Outcome::Thread { thread, .. }) => self.threads.push(thread.uid),
-            Ok(Outcome::Session(session)) => self.sessions.push((session.member, session.key)),
-            Ok(_) => {}
+            Ok(output) => Some(output),
             Err(refusal) => {
                 let broken = matches!(refusal.code, Code::Internal | Code::Unavailable);
-                assert!(!broken, "{shown}: {refusal}");
+                assert!(!broken, "{name}: {refusal}");
+                None
             }
         }
     }
@@ -126,35 +162,37 @@ impl Story {
         }
     }
 
-    fn draw(&mut self, agent: MemberKey) -> Option<(By, Command)> {
+    fn draw(&mut self, agent: MemberKey) -> Option<Step> {
         let session = self.sessions.iter().rev().find(|(m, _)| *m == agent).map(|(_, s)| *s);
         let worker = By { session, ..by(agent) };
         let rooms = self.rooms.clone();
         let room = self.pick(&rooms)?.uid;
         Some(match self.toss(24) {
-            0..=6 => (person(), self.post(room)?),
-            7..=9 => (worker, self.post(room)?),
-            10 => (person(), Command::Edit { message: self.event()?, content: self.message() }),
+            0..=6 => logs(person(), self.post(room)),
+            7..=9 => logs(worker, self.post(room)),
+            10 => {
+                logs(person(), messages::Edit { message: self.event()?, content: self.message() })
+            }
             11 if self.toss(3) == 0 => {
                 let reason = self.pick(&Reason::ALL)?;
-                (person(), Command::Erase { message: self.event()?, reason })
+                gives(person(), messages::Erase { message: self.event()?, reason })
             }
-            11 => (person(), Command::Delete { message: self.event()? }),
+            11 => logs(person(), messages::Delete { message: self.event()? }),
             12 | 13 => {
                 let signal = self.pick(&Signal::ALL)?;
                 let on = self.toss(3) > 0;
                 let detail = (self.toss(2) == 0).then(|| "in words".into());
-                (worker, Command::React { message: self.event()?, signal, detail, on })
+                gives(worker, messages::React { message: self.event()?, signal, detail, on })
             }
-            14 => (person(), self.open_thread(room)),
+            14 => opens(person(), self.open_thread(room)),
             15 => {
                 let threads = self.threads.clone();
                 let status = self.pick(&ThreadStatus::ALL);
                 let owner = (self.toss(2) == 0).then_some(Some(agent));
                 let thread = self.pick(&threads)?;
-                (
+                opens(
                     person(),
-                    Command::ChangeThread {
+                    threads::ChangeThread {
                         thread,
                         status,
                         owner,
@@ -164,46 +202,51 @@ impl Story {
                     },
                 )
             }
-            16 => (worker, Command::Claim { event: self.event()? }),
-            17 => (worker, Command::Release { event: self.event()? }),
+            16 => gives(worker, deliveries::Claim { event: self.event()? }),
+            17 => gives(worker, deliveries::Release { event: self.event()? }),
             18 => self.answer_offer()?,
             19 => {
                 let disposition = self.pick(&Disposition::ALL)?;
-                (worker, Command::Dispose { event: self.event()?, disposition, note: None })
+                gives(worker, deliveries::Dispose { event: self.event()?, disposition, note: None })
             }
             20 => match session.filter(|_| self.toss(3) == 0) {
                 Some(session) => {
                     self.sessions.retain(|(_, s)| *s != session);
-                    (worker, Command::CloseSession { session })
+                    gives(worker, directory::CloseSession { session })
                 }
                 None => {
                     let runtime = "test".to_owned();
-                    let open = Command::OpenSession {
+                    let open = directory::OpenSession {
                         uid: None,
                         runtime,
                         managed: false,
                         resumable: true,
                     };
-                    (by(agent), open)
+                    connects(by(agent), open)
                 }
             },
             21 => {
                 let ms = [50, 900, 5_000, 70_000, 400_000][self.toss(5)];
                 self.ground.pass(ms);
-                (person(), Command::Redeliver { event: self.event()?, member: agent })
+                gives(person(), deliveries::Redeliver { event: self.event()?, member: agent })
             }
             22 => match self.toss(3) {
-                0 => (person(), Command::RemoveSeat { conversation: room, member: agent }),
+                0 => {
+                    gives(person(), conversations::RemoveSeat { conversation: room, member: agent })
+                }
                 1 => {
                     let settings =
                         SettingsPatch { purpose: Some("new".into()), ..Default::default() };
-                    (person(), Command::ChangeConversation { conversation: room, settings })
+                    gives(
+                        person(),
+                        conversations::ChangeConversation { conversation: room, settings },
+                    )
                 }
                 _ => {
                     let participation = self.pick(&Participation::ALL)?;
-                    (
+                    gives(
                         person(),
-                        Command::SetSeat {
+                        conversations::SetSeat {
                             conversation: room,
                             member: agent,
                             participation,
@@ -214,19 +257,19 @@ impl Story {
             },
             _ => {
                 let read = Seq(self.toss(40) as u64);
-                (worker, Command::SetCursor { conversation: room, read })
+                gives(worker, conversations::SetCursor { conversation: room, read })
             }
         })
     }
 
-    fn answer_offer(&mut self) -> Option<(By, Command)> {
+    fn answer_offer(&mut self) -> Option<Step> {
         let offers = std::mem::take(&mut self.offers);
         let (member, session, event, uid, attempt) = self.pick(&offers)?;
         let by = By { session: Some(session), ..by(member) };
         Some(match self.toss(4) {
-            0 => (by, Command::Reject { event, attempt }),
-            1 => (by, Command::Retrieve { event: uid }),
-            _ => (by, Command::Accept { event, attempt, epoch: None }),
+            0 => gives(by, deliveries::Reject { event, attempt }),
+            1 => gives(by, deliveries::Retrieve { event: uid }),
+            _ => gives(by, deliveries::Accept { event, attempt, epoch: None }),
         })
     }
 
@@ -238,12 +281,12 @@ impl Story {
         Message { text: text.into(), ..Message::default() }
     }
 
-    fn post(&mut self, conversation: Uid) -> Option<Command> {
+    fn post(&mut self, conversation: Uid) -> Post {
         let threads = self.threads.clone();
         let thread = if self.toss(4) == 0 { self.pick(&threads) } else { None };
         let in_reply_to = if self.toss(3) == 0 { self.event() } else { None };
         let directedness = (self.toss(8) == 0).then_some(Directedness::Ambient);
-        Some(Command::Post(Box::new(Post {
+        Post {
             conversation,
             thread,
             message: self.message(),
@@ -253,13 +296,13 @@ impl Story {
             mentions: Vec::new(),
             directedness,
             audience: Default::default(),
-        })))
+        }
     }
 
-    fn open_thread(&mut self, conversation: Uid) -> Command {
+    fn open_thread(&mut self, conversation: Uid) -> OpenThread {
         let root = if self.toss(2) == 0 { self.event() } else { None };
         let kinds = ThreadKind::ALL;
-        Command::OpenThread(Box::new(OpenThread {
+        OpenThread {
             home: conversation.into(),
             root,
             title: "work".into(),
@@ -267,6 +310,6 @@ impl Story {
             owner: Some(ADA),
             participants: vec![PERSON, BOB],
             idempotency: None,
-        }))
+        }
     }
 }

@@ -3,18 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use chorus_core::command::{Command, Outcome};
-use chorus_core::ids::Uid;
-use chorus_core::packed;
-use chorus_core::project::{Asked, Linking, Project, Task, TaskFields, TaskState};
+use chorus_core::codec;
+use chorus_core::commands::projects;
+use chorus_core::model::ids::Uid;
+use chorus_core::model::project::{Asked, Linking, Project, Task, TaskFields, TaskState};
 
 use crate::ground::{ADA, BOB, Ground, as_crashed, damage, doctor, person};
 
 fn ask(ground: &Ground, asked: Asked) -> (Arc<Project>, Option<Uid>) {
-    match ground.ask(person(), Command::Project(Box::new(asked))).unwrap() {
-        Outcome::Project { project, task } => (project, task),
-        other => panic!("{other:?}"),
-    }
+    let now = ground.ask(person(), projects::Project(asked)).unwrap();
+    (now.project, now.task)
 }
 
 fn task(ground: &Ground, project: Uid, on: &[Uid]) -> Uid {
@@ -50,12 +48,12 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn put(folder: &Path, project: &Project) {
-    let (uid, bytes) = (hex(&project.uid.0.to_be_bytes()), hex(&packed::project(project)));
+    let (uid, bytes) = (hex(&project.uid.0.to_be_bytes()), hex(&codec::project(project)));
     damage(folder, &format!("UPDATE project SET packed = x'{bytes}' WHERE uid = x'{uid}'"));
 }
 
 fn put_task(folder: &Path, task: &Task) {
-    let (uid, bytes) = (hex(&task.uid.0.to_be_bytes()), hex(&packed::task(task)));
+    let (uid, bytes) = (hex(&task.uid.0.to_be_bytes()), hex(&codec::task(task)));
     damage(folder, &format!("UPDATE project_task SET packed = x'{bytes}' WHERE uid = x'{uid}'"));
 }
 

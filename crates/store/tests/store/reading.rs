@@ -1,10 +1,12 @@
 //! What readers are shown follows edits, deletions and reactions, and pages go both ways.
 
-use chorus_core::command::{Command, MessageState, OpenThread, Outcome};
-use chorus_core::event::{Message, MessageKind};
-use chorus_core::ids::{Seq, Uid};
-use chorus_core::reaction::Signal;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_core::commands::{messages, threads};
+use chorus_core::model::event::{Message, MessageKind};
+use chorus_core::model::ids::{Seq, Uid};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::OpenThread;
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+use chorus_core::state::facts::MessageState;
 use chorus_store::{Line, Page, Start};
 
 use crate::ground::{BOB, Ground, by, logged, person, post};
@@ -17,10 +19,10 @@ fn a_message_is_read_as_it_stands_now() {
     let (kept, gone) = (ground.say(room.uid, "before"), ground.say(room.uid, "a secret"));
     let content = Message { text: "after".into(), ..Message::default() };
     let message = kept.event.uid;
-    ground.ask(person(), Command::Edit { message, content: content.clone() }).unwrap();
-    let react = Command::React { message, signal: Signal::Agree, detail: None, on: true };
+    ground.ask(person(), messages::Edit { message, content: content.clone() }).unwrap();
+    let react = messages::React { message, signal: Signal::Agree, detail: None, on: true };
     ground.ask(by(BOB), react).unwrap();
-    ground.ask(person(), Command::Delete { message: gone.event.uid }).unwrap();
+    ground.ask(person(), messages::Delete { message: gone.event.uid }).unwrap();
 
     let shown = ground.readers.entry(kept.event.uid).unwrap().unwrap();
     assert_eq!(shown.content, Some(content));
@@ -66,17 +68,14 @@ fn what_was_done_in_a_thread_is_read_without_its_talk_or_anybody_elses() {
             participants: Vec::new(),
             idempotency: None,
         };
-        match ground.ask(person(), Command::OpenThread(Box::new(opening))).unwrap() {
-            Outcome::Thread { thread, .. } => thread,
-            other => panic!("{other:?}"),
-        }
+        ground.ask(person(), opening).unwrap().thread
     };
     let (thread, other) = (open(), open());
     let say = |thread: Uid, kind: MessageKind, text: &str| {
-        let Command::Post(mut said) = post(room.uid, text, None) else { panic!() };
+        let mut said = post(room.uid, text, None);
         said.thread = Some(thread);
         said.message.kind = kind;
-        logged(ground.ask(person(), Command::Post(said)).unwrap()).event
+        logged(ground.ask(person(), said).unwrap()).event
     };
     // Talk whose text begins with what an event's body begins with is talk.
     say(thread.uid, MessageKind::Chat, "\u{2}\u{3}");
@@ -85,11 +84,11 @@ fn what_was_done_in_a_thread_is_read_without_its_talk_or_anybody_elses() {
     say(thread.uid, MessageKind::Chat, "talk");
     let changed = say(thread.uid, MessageKind::Event, "before");
     say(thread.uid, MessageKind::System, "said by the host");
-    ground.ask(person(), Command::Delete { message: gone.uid }).unwrap();
+    ground.ask(person(), messages::Delete { message: gone.uid }).unwrap();
     let content = Message { text: "after".into(), ..Message::default() };
-    ground.ask(person(), Command::Edit { message: changed.uid, content }).unwrap();
+    ground.ask(person(), messages::Edit { message: changed.uid, content }).unwrap();
     let (status, reason) = (Some(ThreadStatus::Blocked), "".into());
-    let block = Command::ChangeThread {
+    let block = threads::ChangeThread {
         thread: thread.uid,
         status,
         owner: None,

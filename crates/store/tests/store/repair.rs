@@ -3,17 +3,19 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use chorus_core::asset::Media;
-use chorus_core::command::{Command, NewStimulus, OpenThread, Outcome};
-use chorus_core::conversation::{ConversationKind, Participation, Replies, Settings};
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
-use chorus_core::limits;
-use chorus_core::packed::{self, Coded};
-use chorus_core::reaction::Signal;
-use chorus_core::stimulus::{Stimulus, StimulusKind, StimulusState};
-use chorus_core::thread::ThreadKind;
-use chorus_core::thread::work::{Binding, BindingKind, Report, WorkChange, WorkStatus};
+use chorus_core::codec::{self, Coded};
+use chorus_core::commands::{assets, conversations, deliveries, messages, stimuli, threads};
+use chorus_core::model::asset::Media;
+use chorus_core::model::conversation::{ConversationKind, Participation, Replies, Settings};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
+use chorus_core::model::limits;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::{NewStimulus, OpenThread};
+use chorus_core::model::stimulus::{Stimulus, StimulusKind, StimulusState};
+use chorus_core::model::thread::ThreadKind;
+use chorus_core::model::thread::work::{Binding, BindingKind, Report, WorkChange, WorkStatus};
+use chorus_core::queries;
 use chorus_store::open;
 use chorus_store::repair::{Part, Repair};
 use sha2::{Digest, Sha256};
@@ -28,7 +30,7 @@ fn start(folder: &Path) -> Vec<Repair> {
 /// The stimulus as it is to be found.
 fn put_stimulus(folder: &Path, stimulus: &Stimulus) {
     let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
-    let (uid, packed) = (hex(&stimulus.uid.0.to_be_bytes()), hex(&packed::stimulus(stimulus)));
+    let (uid, packed) = (hex(&stimulus.uid.0.to_be_bytes()), hex(&codec::stimulus(stimulus)));
     let state = stimulus.state.code();
     damage(
         folder,
@@ -54,11 +56,11 @@ fn work(ground: &Ground, thread: Uid, key: &str, text: &str) {
         progress: Some(Report { key: key.into(), text: text.into(), percent: Some(40) }),
         ..WorkChange::default()
     };
-    ground.ask(person(), Command::ChangeWork { thread, change: Box::new(change) }).unwrap();
+    ground.ask(person(), threads::ChangeWork { thread, change: Box::new(change) }).unwrap();
 }
 
-fn idea(room: Uid, text: &str) -> Command {
-    Command::Stimulate(Box::new(NewStimulus {
+fn idea(room: Uid, text: &str) -> stimuli::Stimulate {
+    stimuli::Stimulate(NewStimulus {
         conversation: room,
         kind: StimulusKind::AgentIdea,
         source: None,
@@ -71,7 +73,7 @@ fn idea(room: Uid, text: &str) -> Command {
         dedupe_key: None,
         initiative_key: None,
         expires_at: None,
-    }))
+    })
 }
 
 /// A room in which turns are taken, at work and stopped: its threads have work, one agent has the turn of a question and
@@ -83,26 +85,26 @@ fn at_work() -> (tempfile::TempDir, ConversationKey) {
     let settings =
         Settings { title: "work".into(), replies: Replies::Thread, ..Settings::default() };
     let (kind, members) = (ConversationKind::Channel, vec![ADA, BOB]);
-    let made = ground.ask(person(), Command::CreateConversation { kind, settings, members });
-    let Outcome::Conversation(room) = made.unwrap() else { panic!() };
-    let seat = Command::SetSeat {
+    let made = ground.ask(person(), conversations::CreateConversation { kind, settings, members });
+    let room = made.unwrap();
+    let seat = conversations::SetSeat {
         conversation: room.uid,
         member: BOB,
         participation: Participation::AlwaysListen,
         terms: Default::default(),
     };
     ground.ask(person(), seat).unwrap();
-    let kept = Command::KeepAsset {
+    let kept = assets::KeepAsset {
         hash: Sha256::digest(b"log").into(),
         name: "log.txt".into(),
         media: Media::Text,
         data: b"log".as_slice().into(),
     };
-    let Outcome::Asset(asset) = ground.ask(person(), kept).unwrap() else { panic!() };
-    let Command::Post(mut post) = crate::ground::post(room.uid, "the log", None) else { panic!() };
+    let asset = ground.ask(person(), kept).unwrap();
+    let mut post = crate::ground::post(room.uid, "the log", None);
     let part = format!(r#"[{{"asset_id":"{}","type":"asset"}}]"#, asset.uid.show(Prefix::Asset));
     post.message.parts = Some(part.into());
-    ground.ask(person(), Command::Post(post)).unwrap();
+    ground.ask(person(), post).unwrap();
     for (title, key) in [("the build", "build"), ("the deploy", "deploy")] {
         let root = ground.say(room.uid, &format!("what of {title}?"));
         let opening = OpenThread {
@@ -114,18 +116,17 @@ fn at_work() -> (tempfile::TempDir, ConversationKey) {
             participants: vec![ADA],
             idempotency: None,
         };
-        let opened = ground.ask(person(), Command::OpenThread(Box::new(opening))).unwrap();
-        let Outcome::Thread { thread, .. } = opened else { panic!() };
+        let thread = ground.ask(person(), opening).unwrap().thread;
         work(&ground, thread.uid, key, "half of it");
     }
     ground.connect(ADA);
     let asked = ground.say(room.uid, "@ada what is the time?");
     let react =
-        Command::React { message: asked.event.uid, signal: Signal::Agree, detail: None, on: true };
+        messages::React { message: asked.event.uid, signal: Signal::Agree, detail: None, on: true };
     ground.ask(by(BOB), react).unwrap();
     ground.pass(2_000);
     let event = asked.event.uid;
-    let ignored = Command::Dispose { event, disposition: Disposition::Ignored, note: None };
+    let ignored = deliveries::Dispose { event, disposition: Disposition::Ignored, note: None };
     ground.ask(by(ADA), ignored).unwrap();
     ground.pass(limits::DIGEST_MS);
     ground.ask(by(ADA), idea(room.uid, "Shall we look at the cache?")).unwrap();
@@ -134,7 +135,9 @@ fn at_work() -> (tempfile::TempDir, ConversationKey) {
     ground.ask(by(ADA), idea(room.uid, "And at the index?")).unwrap();
     ground.say(room.uid, "@ada @bob who is on call?");
     ground.pass(2_000);
-    ground.ask(person(), Command::SetCursor { conversation: room.uid, read: Seq(3) }).unwrap();
+    ground
+        .ask(person(), conversations::SetCursor { conversation: room.uid, read: Seq(3) })
+        .unwrap();
     ground.writer.stop();
     (folder, room.key)
 }
@@ -360,8 +363,8 @@ fn what_runs_had_in_hand_is_settled_before_turns_are_given() {
         let ground = Ground::at(folder.path(), LATER);
         ground.pass(2_000);
         let room = ground.readers.conversation_by_key(key).unwrap().unwrap();
-        let turns = ground.ask(person(), Command::Turns { conversation: room.uid }).unwrap();
-        let Outcome::Turns(subjects) = turns else { panic!("{turns:?}") };
+        let turns = queries::Turns { conversation: room.uid };
+        let subjects = ground.ask(person(), turns).unwrap();
         let holders: Vec<_> = subjects.iter().map(|s| s.turn.leases.len()).collect();
         assert!(holders.iter().all(|n| *n <= 1) && holders.contains(&1), "{sql}: {subjects:#?}");
         ground.writer.stop();
@@ -394,19 +397,14 @@ fn what_a_session_had_in_hand_that_is_not_there_waits_again() {
         all.iter().flat_map(|(_, open)| &open.deliveries).filter(|d| d.session().is_some()).count()
     };
     let room = ground.readers.conversation_by_key(key).unwrap().unwrap();
-    let Outcome::Turns(subjects) =
-        ground.ask(person(), Command::Turns { conversation: room.uid }).unwrap()
-    else {
-        panic!()
-    };
+    let subjects = ground.ask(person(), queries::Turns { conversation: room.uid }).unwrap();
     let (holder, cause) = (subjects[0].turn.leases[0].member, subjects[0].turn.leases[0].cause);
-    let event = chorus_core::event::EventRef { conversation: key, seq: cause };
+    let event = chorus_core::model::ids::EventRef { conversation: key, seq: cause };
     let session = ground.connect(holder);
-    let me = chorus_core::command::By { session: Some(session), ..by(holder) };
-    let owed = ground.ask(me, Command::Owed { session, limit: 10 }).unwrap();
-    let Outcome::Owed { offers, .. } = owed else { panic!("{owed:?}") };
+    let me = chorus_core::model::caller::By { session: Some(session), ..by(holder) };
+    let offers = ground.ask(me, queries::Owed { session, limit: 10 }).unwrap().offers;
     let attempt = offers.iter().find(|o| o.entry.event.seq == cause).unwrap().attempt;
-    ground.ask(me, Command::Accept { event, attempt, epoch: None }).unwrap();
+    ground.ask(me, deliveries::Accept { event, attempt, epoch: None }).unwrap();
     ground.say(room.uid, "so that all of it is written");
     ground.pass(2_000);
     ground.writer.stop();

@@ -1,8 +1,9 @@
 //! What was answered is there after the host stopped, and says the same.
 
-use chorus_core::command::{Command, Effect, Outcome};
-use chorus_core::error::Code;
-use chorus_core::ids::{Seq, Timestamp};
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::{Seq, Timestamp};
+use chorus_core::queries;
+use chorus_core::state::effect::Effect;
 use chorus_store::{Line, Page, Start};
 
 use crate::ground::{ADA, Ground, as_crashed, logged, person, post};
@@ -45,13 +46,9 @@ fn a_key_is_remembered_over_a_restart() {
     ground.writer.stop();
 
     let ground = Ground::at(folder.path(), Timestamp(1_100_000));
-    match ground.ask(person(), post(room.uid, "once", Some(7))).unwrap() {
-        Outcome::Logged { entry, duplicate } => {
-            assert!(duplicate);
-            assert_eq!(entry.event, first.event);
-        }
-        other => panic!("{other:?}"),
-    }
+    let again = ground.ask(person(), post(room.uid, "once", Some(7))).unwrap();
+    assert!(again.duplicate);
+    assert_eq!(again.entry.event, first.event);
     let refused = ground.ask(person(), post(room.uid, "other", Some(7))).unwrap_err();
     assert_eq!(refused.code, Code::IdempotencyConflict);
     ground.writer.stop();
@@ -69,14 +66,10 @@ fn what_is_owed_is_owed_after_a_crash() {
 
     let ground = Ground::at(copy.path(), Timestamp(1_010_000));
     let session = ground.connect(ADA);
-    let owed = Command::Owed { session, limit: 10 };
-    match ground.ask(crate::ground::by(ADA), owed).unwrap() {
-        Outcome::Owed { offers, .. } => {
-            let attempts: Vec<_> = offers.iter().map(|o| o.attempt).collect();
-            assert!(attempts.iter().all(|a| *a >= 2), "{attempts:?}");
-        }
-        other => panic!("{other:?}"),
-    }
+    let owed = queries::Owed { session, limit: 10 };
+    let offers = ground.ask(crate::ground::by(ADA), owed).unwrap().offers;
+    let attempts: Vec<_> = offers.iter().map(|o| o.attempt).collect();
+    assert!(attempts.iter().all(|a| *a >= 2), "{attempts:?}");
     let pending = ground.readers.pending().unwrap();
     assert_eq!(pending.len(), 1, "it got its row at once");
     ground.writer.stop();

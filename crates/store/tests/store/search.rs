@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use chorus_core::command::{By, Command, Outcome};
-use chorus_core::conversation::Keep;
-use chorus_core::event::{EventRef, Message, Reason};
-use chorus_core::ids::{ConversationKey, Timestamp, Uid};
-use chorus_core::search::Query;
+use chorus_core::commands::{messages, retention};
+use chorus_core::language::search::Query;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Keep;
+use chorus_core::model::event::{Message, Reason};
+use chorus_core::model::ids::{ConversationKey, EventRef, Timestamp, Uid};
+use chorus_core::queries;
 use chorus_store::search::{Ask, Index, Search};
 use chorus_store::{Options, Readers};
 
@@ -141,9 +143,9 @@ fn what_was_edited_deleted_or_erased_leaves_the_index() {
     assert!(holds(folder.path(), "xyzzyplugh"));
 
     let content = Message { text: "second version".into(), ..Message::default() };
-    ground.ask(person(), Command::Edit { message: edited, content }).unwrap();
-    ground.ask(person(), Command::Delete { message: deleted }).unwrap();
-    ground.ask(person(), Command::Erase { message: erased, reason: Reason::Secret }).unwrap();
+    ground.ask(person(), messages::Edit { message: edited, content }).unwrap();
+    ground.ask(person(), messages::Delete { message: deleted }).unwrap();
+    ground.ask(person(), messages::Erase { message: erased, reason: Reason::Secret }).unwrap();
     catch_up(&mut index, readers);
     assert_eq!(find(&search, readers, "draft"), [0; 0]);
     assert_eq!(find(&search, readers, "\"second version\""), [at]);
@@ -156,9 +158,9 @@ fn what_was_edited_deleted_or_erased_leaves_the_index() {
     let (hasty, seq) = said(&ground, room, "swordfishes");
     catch_up(&mut index, readers);
     assert!(holds(folder.path(), "swordfishes"));
-    ground.ask(person(), Command::Erase { message: hasty, reason: Reason::Secret }).unwrap();
+    ground.ask(person(), messages::Erase { message: hasty, reason: Reason::Secret }).unwrap();
     let conversation = readers.conversations(None).unwrap()[0].key;
-    index.forget(EventRef { conversation, seq: chorus_core::ids::Seq(seq) }).unwrap();
+    index.forget(EventRef { conversation, seq: chorus_core::model::ids::Seq(seq) }).unwrap();
     assert!(!holds(folder.path(), "swordfishes"));
     catch_up(&mut index, readers);
     assert_eq!(find(&search, readers, "number199").len(), 1);
@@ -166,11 +168,9 @@ fn what_was_edited_deleted_or_erased_leaves_the_index() {
 
 /// Drops all that is old.
 fn trim(ground: &Ground, conversation: Uid) {
-    let host = |command| ground.ask(By::host(), command).unwrap();
-    let Outcome::Droppable(may) = host(Command::Droppable { conversation }) else {
-        panic!("it says what may go")
-    };
-    host(Command::Trim { conversation, through: may.through, erased: None });
+    let may = ground.ask(By::host(), queries::Droppable { conversation }).unwrap();
+    let trim = retention::Trim { conversation, through: may.through, erased: None };
+    ground.ask(By::host(), trim).unwrap();
 }
 
 // covers: OPS-445

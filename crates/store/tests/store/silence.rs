@@ -1,9 +1,10 @@
 //! A room in which threads are waited for to fall silent is looked at from the start, with nobody asking for it.
 
-use chorus_core::command::{Command, OpenThread, SettingsPatch};
-use chorus_core::ids::Timestamp;
-use chorus_core::stimulus::StimulusKind;
-use chorus_core::thread::ThreadKind;
+use chorus_core::commands::conversations;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::requests::{OpenThread, SettingsPatch};
+use chorus_core::model::stimulus::StimulusKind;
+use chorus_core::model::thread::ThreadKind;
 
 use crate::ground::{ADA, Ground, as_crashed, doctor, person};
 
@@ -18,7 +19,9 @@ fn what_fell_silent_over_a_crash_is_asked_when_the_host_is_back() {
     let other = ground.channel("other");
     let idle_followup = Some(Some(HOUR));
     let settings = SettingsPatch { idle_followup, ..SettingsPatch::default() };
-    ground.ask(person(), Command::ChangeConversation { conversation: room.uid, settings }).unwrap();
+    ground
+        .ask(person(), conversations::ChangeConversation { conversation: room.uid, settings })
+        .unwrap();
     for conversation in [room.uid, other.uid] {
         let opening = OpenThread {
             home: conversation.into(),
@@ -29,7 +32,7 @@ fn what_fell_silent_over_a_crash_is_asked_when_the_host_is_back() {
             participants: Vec::new(),
             idempotency: None,
         };
-        ground.ask(person(), Command::OpenThread(Box::new(opening))).unwrap();
+        ground.ask(person(), opening).unwrap();
     }
     ground.pass(2_000);
     let copy = as_crashed(folder.path());

@@ -1,8 +1,8 @@
-//! What several messages of the door have in common: who, where, when, and the grant to speak.
+//! What several messages of the transport have in common: who, where, when, and the grant to speak.
 
-use chorus_core::conversation::ConversationKind;
-use chorus_core::ids::Timestamp;
-use chorus_core::member::MemberKind;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::member::MemberKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

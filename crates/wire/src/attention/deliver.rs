@@ -3,7 +3,7 @@
 //! [`Deliver`] is the whole of it, as a harness reads it. The host writes it with [`super::shared`], which
 //! encodes what all receivers share once.
 
-use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
+use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

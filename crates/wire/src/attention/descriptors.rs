@@ -4,16 +4,15 @@
 //! A model finds a tool by its description, so each says when to use it and when not, in the words of the
 //! response rules. Some model APIs refuse dots in names; [`Names::Underscore`] writes `chat_send_message`.
 
-use chorus_core::attention::{Directedness, Mode, Policy};
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::{Directedness, Mode, Policy};
+use chorus_core::model::reaction::Signal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::channels;
-use crate::threads::descriptors::Method;
-
 use super::files;
 use super::schema::{count, disposition, limit, list, object, object_open, text, words};
+use crate::channels;
+use crate::threads::descriptors::Method;
 
 /// Largest `limit` of the reading tools.
 pub const MAX_LIMIT: u32 = 200;

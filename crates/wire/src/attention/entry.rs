@@ -1,8 +1,8 @@
 //! One message or event, as `chat.list_events` and `chat.read_thread` show it.
 
-use chorus_core::attention::{Directedness, Mode, Policy, Priority};
-use chorus_core::ids::Timestamp;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::{Directedness, Mode, Policy, Priority};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::reaction::Signal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +76,7 @@ pub struct EntryAttention {
     pub mode: Mode,
 }
 
-/// One member that is told of a message, and why; the same on every door.
+/// One member that is told of a message, and why; the same on every transport.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Told {
     /// The member's id.

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use chorus_core::attention::Mode;
-use chorus_core::member::MemberKind;
+use chorus_core::model::attention::Mode;
+use chorus_core::model::member::MemberKind;
 use serde::{Deserialize, Serialize};
 
 use super::PROTOCOL_VERSION;

@@ -1,8 +1,8 @@
 //! Notifications, which nobody answers (C2A "Cancellation and progress").
 
-use chorus_core::attention::Policy;
-use chorus_core::conversation::Visibility;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::conversation::Visibility;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};

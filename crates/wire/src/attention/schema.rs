@@ -1,6 +1,6 @@
 //! JSON Schema, as far as the tools' descriptors need it.
 
-use chorus_core::delivery::Disposition;
+use chorus_core::model::delivery::Disposition;
 use serde_json::{Map, Value, json};
 
 use super::descriptors::MAX_LIMIT;

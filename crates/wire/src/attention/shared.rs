@@ -4,8 +4,8 @@
 //!
 //! What is written reads back as [`super::deliver::Deliver`]; the test below holds both to it.
 
-use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::ids::{Prefix, Uid};
+use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
+use chorus_core::model::ids::{Prefix, Uid};
 use serde::Serialize;
 
 use super::channel::ChannelDelivery;

@@ -3,11 +3,11 @@
 //! A tool's answer is MCP-shaped. A refusal is a tool error with the envelope as structured content, so that
 //! the model reads the same code everywhere.
 
-use chorus_core::attention::{Directedness, Policy};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::ids::Timestamp;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::{Directedness, Policy};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::reaction::Signal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -264,7 +264,7 @@ pub struct Resolved {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    pub status: Option<chorus_core::thread::ThreadStatus>,
+    pub status: Option<chorus_core::model::thread::ThreadStatus>,
 }
 
 /// Arguments of `chat.list_events`.

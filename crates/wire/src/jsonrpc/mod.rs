@@ -6,14 +6,12 @@
 mod id;
 mod parse;
 
+use chorus_core::model::error::{Code, Refusal};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use chorus_core::error::{Code, Refusal};
-
 use crate::code;
 use crate::error::ErrorBody;
-
 pub use id::Id;
 pub use parse::{Incoming, ParseError, params};
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use chorus_core::approval::Standing;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::approval::Standing;
+use chorus_core::model::ids::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! `/v1/assets`: files that messages refer to. `GET /v1/assets/{id}` gives the bytes, `GET /v1/assets/{id}/thumbnail` a
 //! small picture.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

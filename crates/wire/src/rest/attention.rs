@@ -1,8 +1,8 @@
 //! `GET /v1/events/{id}/attention` (why) and `POST /v1/attention/preview` (who would be told).
 
-use chorus_core::attention::{Directedness, Intent};
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::attention::{Directedness, Intent};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use chorus_core::command::Authority;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

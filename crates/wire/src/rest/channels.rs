@@ -1,8 +1,8 @@
 //! `/v1/channels`: conversations of every kind and their rosters. `DELETE
 //! /v1/channels/{id}/members/{member}` has no body.
 
-use chorus_core::conversation::{ConversationKind, Participation, Replies, Visibility};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::conversation::{ConversationKind, Participation, Replies, Visibility};
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

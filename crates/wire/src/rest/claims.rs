@@ -1,6 +1,6 @@
 //! `/v1/claims`: who holds the right to decide about an event. `DELETE /v1/claims/{event}` gives it back.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! `/v1/deliveries`: what is on its way to whom, and dead letters, which can be sent again.
 
-use chorus_core::attention::{Directedness, Mode, Policy};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::attention::{Directedness, Mode, Policy};
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

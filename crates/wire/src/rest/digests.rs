@@ -1,7 +1,7 @@
 //! `GET /v1/digests`: what happened in followed channels, a stretch of the log at a time.
 
-use chorus_core::attention::Policy;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::attention::Policy;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

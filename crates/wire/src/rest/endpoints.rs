@@ -1,6 +1,6 @@
 //! `/v1/endpoints`: agents that are reached by a connection string (webhook spec section 1).
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
 //! `/v1/events`: a conversation's log, as JSON or, with `Accept: text/event-stream`, followed live. Each
 //! server-sent event has the seq as its id, the type as its name and an [`Event`] as its data.
 
-use chorus_core::conversation::Participation;
-use chorus_core::ids::Timestamp;
-use chorus_core::reaction::Signal;
-use chorus_core::thread::ThreadStatus;
+use chorus_core::model::conversation::Participation;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::thread::ThreadStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub struct Event {
     pub event_id: String,
     pub conversation: String,
     pub seq: u64,
-    /// `message_posted`, `message_edited`, `reaction_set`, …: the names of `chorus_core::event::Change`.
+    /// `message_posted`, `message_edited`, `reaction_set`, …: the names of `chorus_core::model::event::Change`.
     #[serde(rename = "type")]
     pub kind: String,
     pub actor: MessageAuthor,

@@ -1,7 +1,7 @@
 //! `/v1/channels/{id}/feed`: what a channel is about. Subjects, what came of them, and what of their threads all should
 //! see; replies and progress stay in the threads.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

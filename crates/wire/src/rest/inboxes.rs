@@ -1,6 +1,6 @@
 //! `/v1/inboxes`: connection strings by which services elsewhere deliver to an agent here. A string is shown once.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

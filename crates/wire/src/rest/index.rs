@@ -1,7 +1,7 @@
 //! `/v1/index`: the conversations that a member has a seat in, compact, with what waits there unread.
 
-use chorus_core::conversation::ConversationKind;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! `/v1/members`, `/v1/agents` and `/v1/whoami`: who there is.
 
-use chorus_core::command::Authority;
-use chorus_core::ids::Timestamp;
-use chorus_core::member::MemberKind;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::member::MemberKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
 //! `/v1/messages`: posting, reading, editing, deleting, reacting. A message is named by `msg_…` or by the
 //! `evt_…` of its post; both are one id with two prefixes.
 
-use chorus_core::attention::Directedness;
-use chorus_core::event::{MessageKind, Reason};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::attention::Directedness;
+use chorus_core::model::event::{MessageKind, Reason};
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -178,8 +178,8 @@ pub struct Message {
 pub struct MessageAuthor {
     pub id: String,
     #[serde(with = "words::one")]
-    #[schemars(with = "words::As<chorus_core::member::MemberKind>")]
-    pub kind: chorus_core::member::MemberKind,
+    #[schemars(with = "words::As<chorus_core::model::member::MemberKind>")]
+    pub kind: chorus_core::model::member::MemberKind,
     #[redact(fixed = 3)]
     pub display_name: String,
 }
@@ -232,6 +232,6 @@ pub struct ReactionAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<chorus_core::delivery::Disposition>>")]
-    pub disposition: Option<chorus_core::delivery::Disposition>,
+    #[schemars(with = "Option<words::As<chorus_core::model::delivery::Disposition>>")]
+    pub disposition: Option<chorus_core::model::delivery::Disposition>,
 }

@@ -37,7 +37,7 @@ pub mod sessions;
 pub mod tokens;
 pub mod turns;
 
-use chorus_core::error::Refusal;
+use chorus_core::model::error::Refusal;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 

@@ -1,6 +1,6 @@
 //! `/v1/channels/{id}/moderation`: what came of a channel's rules lately, in numbers.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! `/v1/projects`: who works together on what, in which channels. `DELETE` has no body anywhere here.
 
-use chorus_core::ids::Timestamp;
-use chorus_core::project::TaskState;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::project::TaskState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! `/v1/channels/{id}/schedules`: what a channel is asked again and again.
 
-use chorus_core::ids::Timestamp;
-use chorus_core::schedule::Fired;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::schedule::Fired;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! `/v1/search`: what was said, by words, by author, by place and by time.
 
-use chorus_core::conversation::ConversationKind;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

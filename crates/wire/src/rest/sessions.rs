@@ -1,6 +1,6 @@
 //! `GET /v1/sessions`: the live runs of agents and connections of people.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

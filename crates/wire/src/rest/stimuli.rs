@@ -1,7 +1,7 @@
 //! `/v1/channels/{id}/stimuli`: requests to open or continue a public thread without a person asking.
 
-use chorus_core::ids::Timestamp;
-use chorus_core::stimulus::{StimulusKind, StimulusState};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::stimulus::{StimulusKind, StimulusState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

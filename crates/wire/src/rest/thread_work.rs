@@ -1,8 +1,8 @@
 //! How the work of a thread stands.
 
-use chorus_core::ids::Timestamp;
-use chorus_core::stimulus::StimulusKind;
-use chorus_core::thread::work::{BindingKind, WorkStatus};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::stimulus::StimulusKind;
+use chorus_core::model::thread::work::{BindingKind, WorkStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! `/v1/threads`: the units of work inside conversations.
 
-use chorus_core::ids::Timestamp;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! `/v1/tokens`: `POST` issues one, `GET` lists them, `DELETE /v1/tokens/{jti}` ends one, `DELETE
 //! /v1/members/{id}/tokens` all of a member, and `POST /v1/tokens/rotate` exchanges the key that signs them.
 
-use chorus_core::command::Authority;
-use chorus_core::ids::Timestamp;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

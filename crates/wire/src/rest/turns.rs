@@ -1,7 +1,7 @@
 //! `/v1/channels/{id}/turns`: who speaks about the subjects of a channel, and who waits. `DELETE
 //! /v1/channels/{id}/turns/{subject}/{member}` takes a turn away, without a body.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

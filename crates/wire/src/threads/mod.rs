@@ -6,9 +6,9 @@
 pub mod descriptors;
 mod schema;
 
-use chorus_core::event::MessageKind;
-use chorus_core::ids::Timestamp;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

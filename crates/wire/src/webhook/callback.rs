@@ -1,6 +1,6 @@
 //! What an agent POSTs to a callback (webhook spec section 3).
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::ids::Timestamp;
-use chorus_core::member::MemberKind;
+use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::member::MemberKind;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -244,9 +244,9 @@ pub struct Knock {
 /// Words and numbers of others, read so that an unknown word means what is meant where nothing is said, and a number that is
 /// too large is the largest there is.
 mod known {
-    use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
-    use chorus_core::ids::Timestamp;
-    use chorus_core::member::MemberKind;
+    use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
+    use chorus_core::model::ids::Timestamp;
+    use chorus_core::model::member::MemberKind;
     use serde::{Deserialize, Deserializer};
     use serde_json::Value;
 

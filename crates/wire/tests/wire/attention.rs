@@ -1,12 +1,12 @@
-//! The messages of the attention door, as they are written; each reads back as what it was.
+//! The messages of the attention transport, as they are written; each reads back as what it was.
 
 use std::fmt::Debug;
 
-use chorus_core::attention::{Directedness, Mode, Policy, Priority};
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
-use chorus_core::member::MemberKind;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::{Directedness, Mode, Policy, Priority};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::member::MemberKind;
+use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::content::Author;
 use chorus_wire::attention::deliver::Accepted;
 use chorus_wire::attention::disposition::{DispositionParams, DispositionResult};

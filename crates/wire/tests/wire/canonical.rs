@@ -1,7 +1,7 @@
 //! Canonical JSON: one text for one meaning, bounded.
 
-use chorus_core::error::Code;
-use chorus_core::limits;
+use chorus_core::model::error::Code;
+use chorus_core::model::limits;
 use chorus_wire::canonical::{DEPTH, canonical_json, metadata};
 use proptest::prelude::*;
 use serde_json::Value;

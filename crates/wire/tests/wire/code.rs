@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::error::{Code, Refusal};
+use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::code::{self, TABLE};
 use chorus_wire::error::{Envelope, ErrorBody};
 use chorus_wire::jsonrpc::ErrorObject;

@@ -1,8 +1,8 @@
 //! The messages that the C2A draft gives as examples are read as what they mean.
 
-use chorus_core::attention::{Directedness, Mode, Policy, Priority};
-use chorus_core::conversation::ConversationKind;
-use chorus_core::reaction::Signal;
+use chorus_core::model::attention::{Directedness, Mode, Policy, Priority};
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::{Deliver, Injection, Knock};
 use chorus_wire::attention::initialize::{Capabilities, InitializeParams};
 use chorus_wire::attention::notifications::{Cancelled, Progress};

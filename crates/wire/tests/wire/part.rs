@@ -1,7 +1,7 @@
 //! Content: what a message may say, and in which of two forms.
 
-use chorus_core::error::Code;
-use chorus_core::limits;
+use chorus_core::model::error::Code;
+use chorus_core::model::limits;
 use chorus_wire::part::{Content, PARTS, Part};
 
 fn read(json: &str) -> Result<Part, String> {

@@ -1,11 +1,11 @@
 //! REST bodies: what is written, and that requests refuse what they do not know.
 
-use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::MessageKind;
-use chorus_core::ids::Timestamp;
-use chorus_core::member::MemberKind;
+use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::member::MemberKind;
 use chorus_wire::rest::attention::{Bounds, Flow, Receipt, Told, ToldReceipt, Why};
 use chorus_wire::rest::body;
 use chorus_wire::rest::channels::{ChannelPatch, NewChannel, SeatPut};
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 const AT: Timestamp = Timestamp(1_780_427_400_000);
 
-/// Reads a request as a door does, and again with a field too much.
+/// Reads a request as a transport does, and again with a field too much.
 fn check<T: DeserializeOwned>(request: Value) {
     let read = |value: &Value| serde_json::from_str::<T>(&value.to_string()).map(|_| ());
     read(&request).unwrap_or_else(|e| panic!("{request}: {e}"));

@@ -1,9 +1,9 @@
 //! The frames that the host writes by putting texts side by side are what a harness reads.
 
-use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::conversation::ConversationKind;
-use chorus_core::ids::{Timestamp, Uid};
-use chorus_core::member::MemberKind;
+use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::ids::{Timestamp, Uid};
+use chorus_core::model::member::MemberKind;
 use chorus_wire::attention::content::{Author, ConversationRef, Source, Timing, TurnGrant};
 use chorus_wire::attention::deliver::{Deliver, Knock};
 use chorus_wire::attention::shared::{

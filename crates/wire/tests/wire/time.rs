@@ -1,6 +1,6 @@
 //! Times are written in one form and read in no other.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_wire::time::{format, parse};
 use proptest::prelude::*;
 

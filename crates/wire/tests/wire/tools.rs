@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Timestamp;
 use chorus_wire::attention::content::TurnGrant;
 use chorus_wire::attention::descriptors::{Names, Tool, list_tools};
 use chorus_wire::attention::files::ReadAsset;

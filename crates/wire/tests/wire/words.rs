@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::command::Authority;
-use chorus_core::conversation::{ConversationKind, Participation, Visibility};
-use chorus_core::delivery::Disposition;
-use chorus_core::event::MessageKind;
-use chorus_core::member::MemberKind;
-use chorus_core::reaction::Signal;
-use chorus_core::thread::{ThreadKind, ThreadStatus};
+use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
+use chorus_core::model::caller::Authority;
+use chorus_core::model::conversation::{ConversationKind, Participation, Visibility};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::member::MemberKind;
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 use chorus_wire::words::{As, Word};
 
 fn check<W: Word + Debug + PartialEq>(expected: &str) {

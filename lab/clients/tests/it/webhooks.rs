@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chorus_clients::kit::{Kit, run};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_server::signature::{Secret, sign};
 use serde_json::{Map, Value, json};
 use tokio::process::Command;

@@ -1,16 +1,18 @@
 //! A folder with years of talk in it: many channels and people, and words as often as words are said (Zipf).
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
-use chorus_core::command::{Authority, By, Command, Drawn, Outcome, Post};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::error::Refusal;
-use chorus_core::event::Message;
-use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::commands::{Command, conversations, directory};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::requests::Post;
+use chorus_core::model::seed::CommandSeed;
 use chorus_store::{Clock, Options, Sync, SystemClock, Writer};
 
 pub(super) const ROOMS: u64 = 200;
@@ -83,7 +85,7 @@ pub(super) fn fill(data: &Path, messages: u64) -> Result<Vec<String>, String> {
         // Whatever a command derives from its own id stays clear of the next.
         drawn += 4_096;
         let uid = |n| Uid(((clock.now().0 as u128) << 80) | (7 << 76) | (2 << 62) | n);
-        Drawn { uid: uid(drawn), second: uid(drawn + 2_048), salt: [7; 16] }
+        CommandSeed { uid: uid(drawn), second: uid(drawn + 2_048), salt: [7; 16] }
     };
     let options = Options {
         sync: Sync::DangerousNormal,
@@ -94,7 +96,7 @@ pub(super) fn fill(data: &Path, messages: u64) -> Result<Vec<String>, String> {
     let (writer, _) = store.start(Box::new(drop)).map_err(|e| e.to_string())?;
     for n in 1..=PEOPLE {
         let (id, kind) = (format!("person{n}"), MemberKind::Human);
-        let add = Command::AddMember { id, kind, fields: MemberFields::default() };
+        let add = directory::AddMember { id, kind, fields: MemberFields::default() };
         ask(&writer, By::host(), add, draw(&clock))?;
     }
     let mut rooms = Vec::new();
@@ -105,11 +107,12 @@ pub(super) fn fill(data: &Path, messages: u64) -> Result<Vec<String>, String> {
             ..Settings::default()
         };
         let members = (1..=PEOPLE as u32).map(MemberKey).collect();
-        let make =
-            Command::CreateConversation { kind: ConversationKind::Channel, settings, members };
-        if let Outcome::Conversation(made) = ask(&writer, by(1), make, draw(&clock))? {
-            rooms.push(made.uid);
-        }
+        let make = conversations::CreateConversation {
+            kind: ConversationKind::Channel,
+            settings,
+            members,
+        };
+        rooms.push(ask(&writer, by(1), make, draw(&clock))?.uid);
     }
     let (answer, answered) = mpsc::channel::<Option<Refusal>>();
     let mut under_way = 0;
@@ -131,10 +134,9 @@ pub(super) fn fill(data: &Path, messages: u64) -> Result<Vec<String>, String> {
             audience: Default::default(),
         };
         let answer = answer.clone();
-        let command = Command::Post(Box::new(post));
-        writer.submit(by(1 + number % PEOPLE), command, draw(&clock), move |outcome| {
+        writer.submit(by(1 + number % PEOPLE), post, draw(&clock), move |done| {
             // Nobody listens any more after the first refusal.
-            let _ = answer.send(outcome.err());
+            let _ = answer.send(done.err().map(Refusal::from));
         });
         under_way += 1;
     }
@@ -161,9 +163,11 @@ fn by(member: u64) -> By {
     }
 }
 
-fn ask(writer: &Writer, by: By, command: Command, drawn: Drawn) -> Result<Outcome, String> {
-    let (answer, answered) = mpsc::channel();
-    writer.submit(by, command, drawn, move |outcome| drop(answer.send(outcome)));
-    let outcome = answered.recv().map_err(|_| "the writer ended")?;
-    outcome.map_err(|refusal| refusal.message)
+fn ask<C: Command>(
+    writer: &Writer,
+    by: By,
+    command: C,
+    drawn: CommandSeed,
+) -> Result<C::Output, String> {
+    writer.execute(by, command, drawn).map_err(|why| Refusal::from(why).message)
 }

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use chorus_core::ids::{MemberKey, Seq, Timestamp};
-use chorus_core::turn::{Candidate, Rules, Turn};
+use chorus_core::model::ids::{MemberKey, Seq, Timestamp};
+use chorus_core::model::turn::{Candidate, Rules, Turn};
 use serde_json::Value;
 
 use crate::bench::Plan;

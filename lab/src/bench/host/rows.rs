@@ -9,12 +9,15 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use chorus_core::command::{Authority, By, Command, Drawn, Outcome, Post};
-use chorus_core::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::error::Refusal;
-use chorus_core::event::{Idempotency, Message};
-use chorus_core::ids::{MemberKey, Prefix, Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
+use chorus_core::commands::{Command, conversations, directory};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::event::{Idempotency, Message};
+use chorus_core::model::ids::{MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::requests::Post;
+use chorus_core::model::seed::CommandSeed;
 use chorus_store::postgres::Address;
 use chorus_store::{Clock, Options, Sync, SystemClock, Writer};
 
@@ -164,7 +167,7 @@ fn write(ground: &Ground, rows: u64) -> Result<Vec<String>, String> {
     let store = chorus_store::open(options).map_err(|e| e.to_string())?;
     let (writer, _readers) = store.start(Box::new(drop)).map_err(|e| e.to_string())?;
     let fields = MemberFields::default();
-    let person = Command::AddMember { id: "writer".into(), kind: MemberKind::Human, fields };
+    let person = directory::AddMember { id: "writer".into(), kind: MemberKind::Human, fields };
     ask(&writer, By::host(), person, ids.drawn())?;
     let mut rooms = Vec::new();
     for number in 0..ROOMS {
@@ -177,10 +180,8 @@ fn write(ground: &Ground, rows: u64) -> Result<Vec<String>, String> {
         };
         let members = vec![MemberKey(1)];
         let kind = ConversationKind::Channel;
-        let make = Command::CreateConversation { kind, settings, members };
-        if let Outcome::Conversation(made) = ask(&writer, by(), make, ids.drawn())? {
-            rooms.push(made.uid);
-        }
+        let make = conversations::CreateConversation { kind, settings, members };
+        rooms.push(ask(&writer, by(), make, ids.drawn())?.uid);
     }
     let (done, finished) = mpsc::channel();
     let fill = Arc::new(Fill {
@@ -247,12 +248,11 @@ impl Fill {
             audience: Default::default(),
         };
         let this = self.clone();
-        let command = Command::Post(Box::new(post));
-        self.writer.submit(by(), command, self.ids.drawn(), move |answer| {
+        self.writer.submit(by(), post, self.ids.drawn(), move |answer| {
             let written = this.written.fetch_add(1, Ordering::Relaxed) + 1;
             // Nobody waits any more after the first word.
-            if let Err(refusal) = answer {
-                let _ = this.done.send(Some(refusal));
+            if let Err(why) = answer {
+                let _ = this.done.send(Some(why.into()));
             } else if written == this.rows {
                 let _ = this.done.send(None);
             } else {
@@ -277,8 +277,8 @@ impl Ids {
         Uid(((at as u128) << 80) | (7 << 76) | (2 << 62) | n)
     }
 
-    fn drawn(&self) -> Drawn {
-        Drawn { uid: self.uid(), second: self.uid(), salt: [7; 16] }
+    fn drawn(&self) -> CommandSeed {
+        CommandSeed { uid: self.uid(), second: self.uid(), salt: [7; 16] }
     }
 }
 
@@ -286,12 +286,11 @@ fn by() -> By {
     By { member: MemberKey(1), session: None, authority: Authority::Operator, turn: None }
 }
 
-fn ask(writer: &Writer, by: By, command: Command, drawn: Drawn) -> Result<Outcome, String> {
-    let (answer, answered) = mpsc::channel();
-    writer.submit(by, command, drawn, move |outcome| {
-        // The other end waits below.
-        let _ = answer.send(outcome);
-    });
-    let outcome = answered.recv().map_err(|_| "the writer ended")?;
-    outcome.map_err(|refusal| refusal.message.to_string())
+fn ask<C: Command>(
+    writer: &Writer,
+    by: By,
+    command: C,
+    drawn: CommandSeed,
+) -> Result<C::Output, String> {
+    writer.execute(by, command, drawn).map_err(|why| Refusal::from(why).message)
 }

@@ -1,10 +1,12 @@
-//! The host in this process, restarted on its folder, and calls of its REST door.
+//! The host in this process, restarted on its folder, and calls of its REST transport.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use chorus_core::command::{By, Command, Drawn};
-use chorus_core::ids::{Timestamp, Uid};
+use chorus_core::model::caller::By;
+use chorus_core::model::ids::{Timestamp, Uid};
+use chorus_core::model::seed::CommandSeed;
+use chorus_core::queries;
 use chorus_server::{Config, Host, Running};
 use chorus_store::ManualClock;
 use serde_json::{Value, json};
@@ -86,8 +88,8 @@ impl House {
     /// The answer to a command, any command, comes after the timers of its batch.
     async fn timers_have_fired(&self) {
         let (answer, answered) = tokio::sync::oneshot::channel();
-        let command = Command::Standing { event: Uid::default() };
-        self.running.writer.submit(By::host(), command, Drawn::default(), move |_| {
+        let command = queries::Standing { event: Uid::default() };
+        self.running.writer.submit(By::host(), command, CommandSeed::default(), move |_| {
             // Whoever waits is below.
             let _ = answer.send(());
         });

@@ -1,6 +1,6 @@
 //! Channels as they are printed.
 
-use chorus_core::conversation::Participation;
+use chorus_core::model::conversation::Participation;
 use chorus_wire::rest::channels::{Channel, Display, Seat};
 use chorus_wire::rest::index::{Index, Indexed};
 use chorus_wire::words::Word;

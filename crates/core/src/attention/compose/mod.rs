@@ -11,12 +11,11 @@
 mod look;
 mod wait;
 
-pub use wait::{Habit, Piece, Settings, Typing, closes};
-
 use std::collections::VecDeque;
 use std::fmt;
 
-use crate::ids::{Timestamp, Uid};
+use crate::model::ids::{Timestamp, Uid};
+pub use wait::{Habit, Piece, Settings, Typing, closes};
 
 /// Authors whose habit and typing are remembered; the one longest silent gives way.
 const AUTHORS: usize = 64;

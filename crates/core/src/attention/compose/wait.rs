@@ -5,8 +5,8 @@
 //! open longer. A fragment that comes later than that costs nobody a wait: it joins the run that has begun.
 
 use super::look::{Look, look};
-use crate::ids::Timestamp;
-use crate::limits;
+use crate::model::ids::Timestamp;
+use crate::model::limits;
 
 /// The window's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

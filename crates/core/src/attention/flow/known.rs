@@ -2,13 +2,15 @@
 //!
 //! Lines are counted back from the message, which is 0.
 
-use super::Utterance;
-use super::heard::{Heard, Passing, WORDS};
-use super::weigh::CANDIDATES;
-use super::weights::{SIGNS, Sign};
-use crate::ids::{MemberKey, Timestamp};
+use crate::language::heard::{Heard, Passing, WORDS};
+use crate::model::flow::weights::{SIGNS, Sign};
+use crate::model::ids::{MemberKey, Timestamp};
+use crate::state::talk::Utterance;
 
 type Line<'a> = (usize, &'a Utterance);
+
+/// So many people are weighed at most, those who spoke or were addressed last; nobody is one more.
+pub const CANDIDATES: usize = 16;
 
 /// What the talk says of one candidate.
 #[derive(Clone, Copy, Default)]

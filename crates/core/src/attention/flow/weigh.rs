@@ -1,14 +1,12 @@
 //! Weighing: what is known of each who may be meant, as signs.
 
-use super::heard::{Heard, Spoken};
-use super::known::{Known, Mine, of_nobody};
-use super::signs::{Clue, Clues};
-use super::weights::{SIGNS, Sign};
-use super::{Saying, Talk};
-use crate::ids::MemberKey;
-
-/// So many people are weighed at most, those who spoke or were addressed last; nobody is one more.
-pub const CANDIDATES: usize = 16;
+use super::Saying;
+use super::known::{CANDIDATES, Known, Mine, of_nobody};
+use crate::language::heard::{Heard, Spoken};
+use crate::model::flow::weights::{SIGNS, Sign};
+use crate::model::flow::{Clue, Clues};
+use crate::model::ids::MemberKey;
+use crate::state::talk::Talk;
 
 /// Signs of nobody, at 0, and of each candidate.
 #[derive(Clone, Debug)]
@@ -18,7 +16,7 @@ pub struct Weighed {
     count: usize,
 }
 
-/// Everybody who took part in the line, weighed as the one who is meant. Time is bounded by [`super::Talk`]; nothing
+/// Everybody who took part in the line, weighed as the one who is meant. Time is bounded by [`crate::state::talk::Talk`]; nothing
 /// is allocated.
 pub fn weigh<'a>(
     talk: &Talk,

@@ -12,11 +12,9 @@
 mod escape;
 mod turn;
 
-pub use turn::{Digest, Event, Knock, PublicTurn, Said, Turn, frame_turn};
-
+use crate::model::attention::{Directedness, Policy, Priority};
 use escape::{body_into, nonce_of, value_into};
-
-use super::{Directedness, Policy, Priority};
+pub use turn::{Digest, Event, Knock, PublicTurn, Said, Turn, frame_turn};
 
 /// What the host says about an event. Strings may come from anybody: they are escaped here.
 #[derive(Clone, Copy, veil::Redact)]
@@ -44,7 +42,7 @@ pub struct EventHeader<'a> {
     pub directedness: Directedness,
     pub policy: Policy,
     pub priority: Priority,
-    /// The name of the rule that decided ([`super::Rule::name`]).
+    /// The name of the rule that decided ([`crate::model::attention::Rule::name`]).
     #[redact(fixed = 3)]
     pub reason: &'a str,
     /// Where an answer goes: `thread:<id>`, `channel:<id>` or `dm:<id>`.

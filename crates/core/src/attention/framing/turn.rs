@@ -1,10 +1,10 @@
 //! A whole turn as one prompt: the rules, what was said before, what else came, and the event to answer.
 
-use super::super::Policy;
 use super::escape::{body_into, nonce_of, value_into};
 use super::{
     EventHeader, RESPONSE_RULES, block_into, fence_into, knock_into, line_into, list_into,
 };
+use crate::model::attention::Policy;
 
 /// An event of a turn. Without a body only its header is shown.
 #[derive(Clone, Copy, veil::Redact)]

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::command::{Outcome, SettingsPatch};
 use crate::commands::run::{Result, Run};
-use crate::conversation::{Conversation, ConversationKind, Participation, Settings, Visibility};
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef};
-use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
-use crate::limits;
-use crate::name::check_title;
-use crate::room::Room;
-use crate::room::apply::Draft;
-use crate::stimulus;
-use crate::turn::RulesPatch;
+use crate::language::names::rules::check_title;
+use crate::model::conversation::{
+    Conversation, ConversationKind, Participation, Settings, Visibility,
+};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Event};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Uid};
+use crate::model::requests::SettingsPatch;
+use crate::model::turn::RulesPatch;
+use crate::model::{limits, stimulus};
+use crate::state::room::Room;
+use crate::state::room::apply::Draft;
 
 impl Run<'_> {
     pub(crate) fn create_conversation(
@@ -21,7 +22,7 @@ impl Run<'_> {
         kind: ConversationKind,
         settings: Settings,
         members: &[MemberKey],
-    ) -> Result<Outcome> {
+    ) -> Result<Arc<Conversation>> {
         let me = self.me()?;
         if kind == ConversationKind::Channel {
             self.must_govern()?;
@@ -29,7 +30,7 @@ impl Run<'_> {
         check_visibility(kind, settings.visibility)?;
         check_settings(&settings)?;
         let key = self.establish(me.key, kind, settings, members)?;
-        Ok(Outcome::Conversation(self.room(key).conversation.clone()))
+        Ok(self.room(key).conversation.clone())
     }
 
     /// A new conversation, with a seat for whoever makes it and for these members.
@@ -71,7 +72,7 @@ impl Run<'_> {
         &mut self,
         uid: Uid,
         patch: SettingsPatch,
-    ) -> Result<Outcome> {
+    ) -> Result<Arc<Conversation>> {
         let key = self.room_by_uid(uid)?;
         self.must_govern()?;
         let mut settings = self.room(key).conversation.settings.clone();
@@ -120,7 +121,7 @@ impl Run<'_> {
             self.review_pauses(key)?;
             self.arrange_stimuli(key);
         }
-        Ok(Outcome::Conversation(self.room(key).conversation.clone()))
+        Ok(self.room(key).conversation.clone())
     }
 
     /// Nothing is said there any more: what runs ends, and waits to be asked anew when that changes.
@@ -153,13 +154,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    pub(crate) fn set_cursor(&mut self, uid: Uid, read: Seq) -> Result<Outcome> {
+    pub(crate) fn set_cursor(&mut self, uid: Uid, read: Seq) -> Result<()> {
         let key = self.room_by_uid(uid)?;
         let head = self.room(key).head.seq;
         self.move_cursor(key, None, read, head)
     }
 
-    pub(crate) fn ack_thread(&mut self, uid: Uid, read: Seq) -> Result<Outcome> {
+    pub(crate) fn ack_thread(&mut self, uid: Uid, read: Seq) -> Result<()> {
         let (key, thread) = self.thread_by_uid(uid)?;
         let last = self.thread(key, Some(thread)).map_or(Seq(0), |t| Seq(t.last_seq));
         self.move_cursor(key, Some(thread), read, last)
@@ -172,7 +173,7 @@ impl Run<'_> {
         thread: Option<ThreadKey>,
         read: Seq,
         last: Seq,
-    ) -> Result<Outcome> {
+    ) -> Result<()> {
         let me = self.me()?.key;
         let old = match self.room(key).marks.get(&(me, thread)) {
             Some(mark) => *mark,
@@ -187,8 +188,8 @@ impl Run<'_> {
                 Refusal::invalid(format!("the cursor is at {read} and does not go back")).into()
             );
         }
-        self.room_mut(key).set_mark(me, thread, crate::command::Mark { read });
-        Ok(Outcome::Done)
+        self.room_mut(key).set_mark(me, thread, crate::state::facts::Mark { read });
+        Ok(())
     }
 
     /// Logs an event that tells nobody and answers nothing.

@@ -2,16 +2,15 @@
 //! there until it is named again.
 //!
 //! It is part of the log, so that a reader sees who asked whom, and part of the room, so that a decision knows
-//! it ([`crate::room::Room::has_left`]).
+//! it ([`crate::state::room::Room::has_left`]).
 
-use crate::attention::Rule;
-use crate::command::Outcome;
 use crate::commands::conversations::conversation::derived;
 use crate::commands::run::{Result, Run};
-use crate::conversation::ConversationKind;
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef};
-use crate::ids::{ConversationKey, MemberKey, ThreadKey, Uid};
+use crate::model::attention::Rule;
+use crate::model::conversation::ConversationKind;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Event};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, ThreadKey, Uid};
 
 impl Run<'_> {
     /// By command: an agent leaves by itself, or a person with a seat shows it out.
@@ -20,7 +19,7 @@ impl Run<'_> {
         conversation: Uid,
         thread: Option<Uid>,
         member: MemberKey,
-    ) -> Result<Outcome> {
+    ) -> Result<()> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
         let thread = match thread {
@@ -47,7 +46,7 @@ impl Run<'_> {
             return Err(Refusal::not_found("member in this conversation").into());
         }
         self.withdraw(key, thread, member, self.drawn.uid)?;
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// By words: whoever a person has asked to leave leaves the line of talk where it was said. It is told of

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::attention::names::looks::look_alike;
-use crate::command::Outcome;
 use crate::commands::conversations::conversation::derived;
 use crate::commands::run::{Result, Run};
-use crate::conversation::{Participation, Settings, Terms, TermsPatch};
-use crate::delivery::{Disposition, State};
-use crate::error::{Code, Refusal};
-use crate::event::{Change, EventRef};
-use crate::ids::{ConversationKey, MemberKey, SessionKey, Uid};
-use crate::limits;
-use crate::name::check_title;
+use crate::language::names::looks::look_alike;
+use crate::language::names::rules::check_title;
+use crate::model::conversation::{Conversation, Participation, Settings, Terms, TermsPatch};
+use crate::model::delivery::{Disposition, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Change;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey, Uid};
+use crate::model::limits;
 
 impl Run<'_> {
     /// Gives a member a seat, or changes it. Whoever may see a public channel may seat itself; seating others is for
@@ -23,7 +22,7 @@ impl Run<'_> {
         member: MemberKey,
         participation: Participation,
         terms: TermsPatch,
-    ) -> Result<Outcome> {
+    ) -> Result<Arc<Conversation>> {
         let key = self.seat_to_change(uid, member)?;
         let settings = self.with_terms(key, member, terms)?;
         self.sit_by_right(key, member);
@@ -39,17 +38,17 @@ impl Run<'_> {
                 self.offer_anew(key, member)?;
             }
         }
-        Ok(Outcome::Conversation(self.room(key).conversation.clone()))
+        Ok(self.room(key).conversation.clone())
     }
 
-    pub(crate) fn remove_seat(&mut self, uid: Uid, member: MemberKey) -> Result<Outcome> {
+    pub(crate) fn remove_seat(&mut self, uid: Uid, member: MemberKey) -> Result<Arc<Conversation>> {
         let key = self.seat_to_change(uid, member)?;
         self.must_not_be_mirrored(key, member)?;
         if self.room(key).roster.contains_key(&member) {
             self.log_plain(key, self.drawn.uid, Change::Left { member })?;
             self.drop_deliveries(key, member)?;
         }
-        Ok(Outcome::Conversation(self.room(key).conversation.clone()))
+        Ok(self.room(key).conversation.clone())
     }
 
     fn seat_to_change(&mut self, uid: Uid, member: MemberKey) -> Result<ConversationKey> {

@@ -1,14 +1,14 @@
 //! What a session says of what it was offered: that it has it, cannot take it, or is at work (design section 5, "One
 //! holder, one fence").
 
-use crate::command::{Outcome, RemoteNews, RemoteRun};
 use crate::commands::deliveries::deliver::never_offered;
 use crate::commands::deliveries::failure::Unanswered;
+use crate::commands::deliveries::{Disposed, Working};
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, State};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{SessionKey, Timestamp, Uid};
+use crate::model::delivery::{Delivery, Disposition, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, SessionKey, Timestamp, Uid};
+use crate::state::effect::{RemoteNews, RemoteRun};
 
 impl Run<'_> {
     /// The harness has it, whichever attempt of the present fence it acknowledges and however late. Accepting what was
@@ -18,14 +18,14 @@ impl Run<'_> {
         at: EventRef,
         attempt: u16,
         epoch: Option<Timestamp>,
-    ) -> Result<Outcome> {
+    ) -> Result<()> {
         let session = self.offered(at)?;
         let now = self.now;
         let member = self.by.member;
         let is_asked = self.may_ask(at.conversation, member, session);
         let ws = &mut *self.ws;
-        let Some(room) = ws.rooms.get_mut(&at.conversation) else { return Ok(Outcome::Done) };
-        let Some(open) = room.open_run(at.seq) else { return Ok(Outcome::Done) };
+        let Some(room) = ws.rooms.get_mut(&at.conversation) else { return Ok(()) };
+        let Some(open) = room.open_run(at.seq) else { return Ok(()) };
         let mine = open.delivery_mut(member);
         // Offered as often as it is to one connection, it waits; that connection may take it all the same.
         let waits = |d: &Delivery| {
@@ -36,7 +36,7 @@ impl Run<'_> {
             return Err(never_offered().into());
         };
         if !delivery.is_of_fence(attempt) || delivery.state.is_running() {
-            return Ok(Outcome::Done);
+            return Ok(());
         }
         let waited = delivery.session().is_none();
         ws.touched.insert(at.conversation);
@@ -62,15 +62,15 @@ impl Run<'_> {
         if waited {
             self.ws.track(at);
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// It could not be taken: offered again later.
-    pub(crate) fn reject(&mut self, at: EventRef, attempt: u16) -> Result<Outcome> {
+    pub(crate) fn reject(&mut self, at: EventRef, attempt: u16) -> Result<()> {
         let session = self.offered(at)?;
         let member = self.by.member;
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open_mut(at.seq) else { return Ok(Outcome::Done) };
+        let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
         if let Some(delivery) = open.delivery_mut(member)
             && delivery.session() == Some(session)
             && delivery.attempt == attempt
@@ -80,7 +80,7 @@ impl Run<'_> {
             // rejects everything is not asked in a circle.
             room.must_store(at.seq);
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// The session that acknowledges, if the event was ever offered to its member.
@@ -97,7 +97,7 @@ impl Run<'_> {
 
     /// Which run says how far it got: that of the named event, of the turn, or the one the session began last. It is
     /// shown where it works, and shows that it lives.
-    pub(crate) fn progress(&mut self, event: Option<Uid>) -> Result<Outcome> {
+    pub(crate) fn progress(&mut self, event: Option<Uid>) -> Result<Working> {
         let (me, turn) = (self.by.member, self.by.turn);
         let is_named = event.is_some() || turn.is_some();
         let at = match (event, turn) {
@@ -128,7 +128,7 @@ impl Run<'_> {
                 false => self.life(session).map(drop)?,
             }
         }
-        Ok(Outcome::Working {
+        Ok(Working {
             conversation: self.room(at.conversation).conversation.clone(),
             event,
             only,
@@ -139,7 +139,7 @@ impl Run<'_> {
     /// What nobody has asked for is done by members that have a seat, where the conversation lets its agents do so. What
     /// they show beside messages waits for nobody's approval, so that it is refused where it may carry what they were told
     /// in private.
-    pub(crate) fn may_act_unasked(&mut self, conversation: Uid, shows: bool) -> Result<Outcome> {
+    pub(crate) fn may_act_unasked(&mut self, conversation: Uid, shows: bool) -> Result<()> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
         if !self.room(key).conversation.settings.proactive {
@@ -151,7 +151,7 @@ impl Run<'_> {
                        not shown here meanwhile; say it as a message, which a person is asked about";
             return Err(Refusal::new(Code::Forbidden, why).into());
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// The run that the caller's session has begun last of those under way.
@@ -170,17 +170,21 @@ impl Run<'_> {
 
     /// The harness has cancelled what it was given: an obligation has failed there and moves on at once, and anything
     /// else is ignored. What its run put out is not said.
-    pub(crate) fn cancel_delivery(&mut self, uid: Uid, attempt: Option<u16>) -> Result<Outcome> {
+    pub(crate) fn cancel_delivery(
+        &mut self,
+        uid: Uid,
+        attempt: Option<u16>,
+    ) -> Result<Option<Disposed>> {
         let (at, delivery) = self.own_delivery(uid)?;
         let me = delivery.member;
         // What an older fence had is its caller's no more, and a dead letter has ended there already.
         let stale = attempt.is_some_and(|attempt| !delivery.is_of_fence(attempt));
         if stale || delivery.is_dead() {
-            return Ok(Outcome::Done);
+            return Ok(None);
         }
         let given_up = delivery.is_deferred() && !self.waits_for_person(at, me);
         if let Some(ended) = delivery.disposition().filter(|_| !given_up) {
-            return Ok(Outcome::Disposed { event: uid, disposition: ended });
+            return Ok(Some(Disposed { event: uid, disposition: ended }));
         }
         let disposition = match delivery.is_obligation() {
             true => Disposition::Failed,
@@ -193,12 +197,12 @@ impl Run<'_> {
             self.report_unanswered(at, &delivery, Unanswered::Failed, Some(reason))?;
         }
         self.run_is_over(at, me, disposition)?;
-        Ok(Outcome::Disposed { event: uid, disposition })
+        Ok(Some(Disposed { event: uid, disposition }))
     }
 
     /// Proof of life of the run whose turn it comes with. Without a turn it is that of the only run that the session has
     /// under way: of several nobody knows which one is meant.
-    pub(crate) fn life(&mut self, session: SessionKey) -> Result<Outcome> {
+    pub(crate) fn life(&mut self, session: SessionKey) -> Result<()> {
         let mine =
             self.directory().sessions.get(&session).map(|s| s.member) == Some(self.by.member);
         if !mine {
@@ -208,7 +212,7 @@ impl Run<'_> {
         if let Some(at) = only.or_else(|| self.only_run(session)) {
             self.lives(at, session);
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// The run that a session has under way, where it has exactly one.

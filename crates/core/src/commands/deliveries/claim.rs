@@ -1,18 +1,18 @@
 //! Claims: taken, given back, renewed, and passed to the next candidate (C2A "Claims").
 
-use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
-use crate::claim::Claim;
-use crate::command::{Offer, Outcome};
+use crate::commands::deliveries::Claimed;
 use crate::commands::messages::guard::claimed_by_other;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Open, State};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{MemberKey, Uid};
+use crate::model::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
+use crate::model::claim::Claim;
+use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, MemberKey, Uid};
+use crate::model::offer::Offer;
 
 impl Run<'_> {
     /// Takes the right to decide about an event; its content comes with it.
-    pub(crate) fn claim(&mut self, uid: Uid) -> Result<Outcome> {
+    pub(crate) fn claim(&mut self, uid: Uid) -> Result<Claimed> {
         let at = self.event_by_uid(uid, "event")?;
         self.must_sit(at.conversation)?;
         let me = self.me()?;
@@ -83,7 +83,7 @@ impl Run<'_> {
             channel: self.channel_delivery(at, me.key).map(Box::new),
             came_with: self.came_with(at, me.key),
         };
-        Ok(Outcome::Claimed { entry, claim, delivery: offer })
+        Ok(Claimed { entry, claim, delivery: offer })
     }
 
     /// Whether a member may claim an event.
@@ -118,7 +118,7 @@ impl Run<'_> {
     }
 
     /// Gives the claim back: the next candidate is asked. What is addressed to its holder stays with it.
-    pub(crate) fn release(&mut self, uid: Uid) -> Result<Outcome> {
+    pub(crate) fn release(&mut self, uid: Uid) -> Result<()> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
         let at = self.newest_of(at, me)?;
@@ -135,7 +135,7 @@ impl Run<'_> {
         } else {
             self.settle(at, claim.holder, Disposition::Ignored)?;
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// The holder let go: the next candidate of the role is selected, or nobody is left.

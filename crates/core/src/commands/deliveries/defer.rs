@@ -6,15 +6,15 @@
 
 use std::sync::Arc;
 
-use crate::attention::{Directedness, Intent};
-use crate::command::Outcome;
+use crate::commands::deliveries::Disposed;
 use crate::commands::deliveries::deliver::never_offered;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition};
-use crate::error::{Code, Refusal};
-use crate::event::{Event, EventRef};
-use crate::ids::{Timestamp, Uid};
-use crate::limits;
+use crate::model::attention::{Directedness, Intent};
+use crate::model::delivery::{Delivery, Disposition};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Event;
+use crate::model::ids::{EventRef, Timestamp, Uid};
+use crate::model::limits;
 
 impl Run<'_> {
     pub(crate) fn defer(
@@ -22,7 +22,7 @@ impl Run<'_> {
         uid: Uid,
         until: Option<Timestamp>,
         reason: Option<Arc<str>>,
-    ) -> Result<Outcome> {
+    ) -> Result<Disposed> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
         let at = self.newest_of(at, me)?;
@@ -40,20 +40,20 @@ impl Run<'_> {
         if !delivery.is_open() {
             // It has ended, and how it did stands.
             let disposition = delivery.disposition().unwrap_or(Disposition::Failed);
-            return Ok(Outcome::Disposed { event: uid, disposition });
+            return Ok(Disposed { event: uid, disposition });
         }
         let same = delivery.is_deferred() && (!said || delivery.clock.until == Some(until));
         if self.waits_for_person(at, me) {
-            return Ok(Outcome::Disposed { event: uid, disposition: Disposition::Deferred });
+            return Ok(Disposed { event: uid, disposition: Disposition::Deferred });
         }
         if same {
             self.remark(at, me, reason);
-            return Ok(Outcome::Disposed { event: uid, disposition: Disposition::Deferred });
+            return Ok(Disposed { event: uid, disposition: Disposition::Deferred });
         }
         check_deferrals(&delivery)?;
         self.remark(at, me, reason);
         self.put_off(at, until, Delivery::defer);
-        Ok(Outcome::Disposed { event: uid, disposition: Disposition::Deferred })
+        Ok(Disposed { event: uid, disposition: Disposition::Deferred })
     }
 
     /// The caller's open delivery of the event sleeps, by its own choice or the host's: `how` says which.

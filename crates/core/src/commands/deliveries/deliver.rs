@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
-use crate::attention::Policy;
-use crate::command::{Effect, Offer, Outcome, RemoteNews};
+use crate::commands::deliveries::Offers;
 use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Fired, State};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{MemberKey, SessionKey, Uid};
-use crate::limits;
-use crate::workspace::Failure;
+use crate::model::attention::Policy;
+use crate::model::delivery::{Delivery, Disposition, Fired, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, MemberKey, SessionKey, Uid};
+use crate::model::limits;
+use crate::model::offer::Offer;
+use crate::state::effect::{Effect, RemoteNews};
+use crate::state::workspace::Failure;
 
 impl Run<'_> {
     /// Offers a delivery to the best session of its member; it waits when none is connected.
@@ -44,7 +45,7 @@ impl Run<'_> {
     }
 
     /// Offers again what is in hand, to whom it is in hand.
-    pub(crate) fn offer_again(&mut self) -> Result<Outcome> {
+    pub(crate) fn offer_again(&mut self) -> Result<()> {
         self.must_be_the_host()?;
         let owed = self.ws.owed.iter();
         let mut owed: Vec<(EventRef, MemberKey)> =
@@ -62,7 +63,7 @@ impl Run<'_> {
                 self.ws.track(at);
             }
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     fn offer_to(&mut self, at: EventRef, member: MemberKey, session: SessionKey) -> Result<()> {
@@ -133,7 +134,7 @@ impl Run<'_> {
         }))
     }
 
-    pub(crate) fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::event::Event>> {
+    pub(crate) fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::model::event::Event>> {
         let tail = &self.room(at.conversation).tail;
         if let Some(event) = tail.iter().rev().find(|e| e.seq == at.seq) {
             return Ok(event.clone());
@@ -143,7 +144,7 @@ impl Run<'_> {
 
     /// What this session is still to be offered, oldest first: all that waits for its member, and what it
     /// had accepted and not ended.
-    pub(crate) fn owed(&mut self, session: SessionKey, limit: usize) -> Result<Outcome> {
+    pub(crate) fn owed(&mut self, session: SessionKey, limit: usize) -> Result<Offers> {
         let found = self.directory().sessions.get(&session).map(|s| s.member);
         let member =
             found.filter(|m| *m == self.by.member).ok_or_else(|| Refusal::not_found("session"))?;
@@ -177,7 +178,7 @@ impl Run<'_> {
             offers.extend(self.make_offer(at, member, session)?);
             self.ws.track(at);
         }
-        Ok(Outcome::Owed { offers, more })
+        Ok(Offers { offers, more })
     }
 
     /// Closes an event that nobody owes anything for, and brings the indexes in step.
@@ -219,7 +220,7 @@ impl Run<'_> {
     }
 
     /// A dead letter is sent again, from its first attempt on: by whoever asked, or who runs the room.
-    pub(crate) fn redeliver(&mut self, uid: Uid, member: MemberKey) -> Result<Outcome> {
+    pub(crate) fn redeliver(&mut self, uid: Uid, member: MemberKey) -> Result<()> {
         let at = self.event_by_uid(uid, "event")?;
         let recalled = self.recall(at)?;
         if recalled.event.actor != self.by.member {
@@ -247,7 +248,7 @@ impl Run<'_> {
         room.must_store(at.seq);
         self.offer(at, member)?;
         self.ws.track(at);
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// Time has come for an event: its row, its claim, its deliveries.

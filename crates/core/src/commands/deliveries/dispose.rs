@@ -5,19 +5,18 @@
 
 use std::sync::Arc;
 
-use crate::approval::Standing;
-use crate::attention::Policy;
-use crate::command::Outcome;
+use crate::commands::deliveries::Disposed;
 use crate::commands::deliveries::deliver::never_offered;
 use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::messages::output::Published;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, State};
-use crate::event::EventRef;
-use crate::ids::{MemberKey, Seq, Uid};
-use crate::limits;
-use crate::reaction::Signal;
-use crate::room::turns::is_owed;
+use crate::model::approval::Standing;
+use crate::model::attention::Policy;
+use crate::model::delivery::{Delivery, Disposition, State};
+use crate::model::ids::{EventRef, MemberKey, Seq, Uid};
+use crate::model::limits;
+use crate::model::reaction::Signal;
+use crate::state::room::turns::is_owed;
 
 /// What becomes of an obligation whose delivery ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +36,13 @@ impl Run<'_> {
         uid: Uid,
         disposition: Disposition,
         note: Option<Arc<str>>,
-    ) -> Result<Outcome> {
+    ) -> Result<Disposed> {
         let at = self.event_by_uid(uid, "event")?;
         self.dispose_of(at, uid, disposition, note)
     }
 
     /// What is owed for a message was done without words, whichever version of it is named.
-    pub(crate) fn resolve(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<Outcome> {
+    pub(crate) fn resolve(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<Disposed> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
         let at = self.newest_of(at, me)?;
@@ -56,7 +55,7 @@ impl Run<'_> {
         uid: Uid,
         disposition: Disposition,
         note: Option<Arc<str>>,
-    ) -> Result<Outcome> {
+    ) -> Result<Disposed> {
         let delivery = self.own_delivery_at(at)?;
         let me = delivery.member;
         self.note_read(at)?;
@@ -70,7 +69,7 @@ impl Run<'_> {
             }
             // The same word again, after a lost answer; the first one stands.
             self.run_is_over(at, me, disposition)?;
-            return Ok(Outcome::Disposed { event: uid, disposition: ended });
+            return Ok(Disposed { event: uid, disposition: ended });
         }
         if disposition == Disposition::Deferred {
             return self.defer(uid, None, note);
@@ -82,7 +81,7 @@ impl Run<'_> {
             Published::Nothing => (self.ended_without_words(at, me, disposition), note),
             Published::As(disposition) => {
                 self.run_is_over(at, me, disposition)?;
-                return Ok(Outcome::Disposed { event: uid, disposition });
+                return Ok(Disposed { event: uid, disposition });
             }
             // Nobody can read it: whatever the run says, it has not answered.
             Published::Refused(refusal) => (Disposition::Failed, Some(refusal.message.into())),
@@ -119,7 +118,7 @@ impl Run<'_> {
             self.report_unanswered(at, &delivery, why, note.as_deref())?;
         }
         self.run_is_over(at, me, ended)?;
-        Ok(Outcome::Disposed { event: uid, disposition: ended })
+        Ok(Disposed { event: uid, disposition: ended })
     }
 
     /// The caller's delivery of an event as it stands. One that was never offered is refused.
@@ -143,16 +142,16 @@ impl Run<'_> {
         uid: Uid,
         disposition: Disposition,
         note: Option<Arc<str>>,
-    ) -> Result<Outcome> {
+    ) -> Result<Disposed> {
         if disposition != Disposition::Responded {
-            return Ok(Outcome::Disposed { event: uid, disposition: Disposition::Failed });
+            return Ok(Disposed { event: uid, disposition: Disposition::Failed });
         }
         let me = self.by.member;
         self.reopen_dead(at)?;
         self.remark(at, me, note);
         self.answered_without_words(at, me)?;
         self.run_is_over(at, me, disposition)?;
-        Ok(Outcome::Disposed { event: uid, disposition })
+        Ok(Disposed { event: uid, disposition })
     }
 
     /// Whether what was put off ends by this before its time. It does not while a person is to decide about its answer.

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
-use crate::command::{Authority, Outcome};
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, State};
-use crate::event::EventRef;
-use crate::ids::MemberKey;
-use crate::limits;
+use crate::model::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
+use crate::model::caller::Authority;
+use crate::model::conversation::Conversation;
+use crate::model::delivery::{Delivery, Open, State};
+use crate::model::ids::{EventRef, MemberKey};
+use crate::model::limits;
 
 impl Run<'_> {
     /// An obligation that was not met moves on: to the thread's owner, the channel's lead, the workspace's,
@@ -83,7 +83,11 @@ impl Run<'_> {
 
     /// What is overdue, oldest first in each conversation, as far as it concerns a member: the one who holds
     /// it, those it was taken from, its author, and the leads. Without a member, all.
-    pub(crate) fn overdue(&mut self, member: Option<MemberKey>, limit: usize) -> Result<Outcome> {
+    pub(crate) fn overdue(
+        &mut self,
+        member: Option<MemberKey>,
+        limit: usize,
+    ) -> Result<Vec<(Arc<Conversation>, Open)>> {
         if member != Some(self.by.member) && self.by.authority != Authority::Auditor {
             self.must_govern()?;
         }
@@ -99,6 +103,6 @@ impl Run<'_> {
         });
         let found =
             concerns.take(limit).map(|(room, open)| (Arc::clone(&room.conversation), open.clone()));
-        Ok(Outcome::Waiting(found.collect()))
+        Ok(found.collect())
     }
 }

@@ -7,15 +7,15 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::attention::names::looks::is_unseen;
-use crate::attention::{Attention, Directedness, Intent, Rule};
 use crate::commands::conversations::conversation::derived;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Open};
-use crate::event::{Change, EventRef, Idempotency, Message, MessageKind};
-use crate::ids::MemberKey;
-use crate::limits;
-use crate::thread::ThreadStatus;
+use crate::model::attention::{Attention, Directedness, Intent, Rule};
+use crate::model::delivery::{Delivery, Disposition, Open};
+use crate::model::event::{Change, Idempotency, Message, MessageKind};
+use crate::model::ids::{EventRef, MemberKey};
+use crate::model::limits;
+use crate::model::text::is_unseen;
+use crate::model::thread::ThreadStatus;
 
 /// Why no answer comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

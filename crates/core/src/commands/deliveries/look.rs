@@ -5,31 +5,35 @@
 
 use std::sync::Arc;
 
-use crate::command::{Authority, Outcome};
 use crate::commands::run::{Result, Run};
-use crate::conversation::Conversation;
-use crate::delivery::Open;
-use crate::error::Refusal;
-use crate::ids::{ConversationKey, MemberKey, Uid};
-use crate::room::Room;
+use crate::model::caller::Authority;
+use crate::model::conversation::Conversation;
+use crate::model::delivery::Open;
+use crate::model::error::Refusal;
+use crate::model::ids::{ConversationKey, MemberKey, Uid};
+use crate::state::room::Room;
 
 impl Run<'_> {
     /// One event's deliveries and claim, when they are open or closed only lately.
-    pub(crate) fn standing(&mut self, uid: Uid) -> Result<Outcome> {
-        let Some(at) = self.find_recent(uid) else { return Ok(Outcome::Standing(None)) };
+    pub(crate) fn standing(&mut self, uid: Uid) -> Result<Option<Box<Open>>> {
+        let Some(at) = self.find_recent(uid) else { return Ok(None) };
         let Some(room) = self.ws.rooms.get(&at.conversation).filter(|r| self.may_look(r)) else {
-            return Err(Refusal::not_found("event").into());
+            return Err(Refusal::unknown_event("event", uid).into());
         };
         let open = room.open.get(&at.seq);
         let open = open.or_else(|| room.closed.iter().rev().find(|o| o.seq == at.seq));
         if open.is_some_and(|open| !self.may_look_at(open)) {
-            return Err(Refusal::not_found("event").into());
+            return Err(Refusal::unknown_event("event", uid).into());
         }
-        Ok(Outcome::Standing(open.cloned().map(Box::new)))
+        Ok(open.cloned().map(Box::new))
     }
 
     /// Everything that is open: for one member, or for all, oldest first in each conversation.
-    pub(crate) fn waiting(&mut self, member: Option<MemberKey>, limit: usize) -> Result<Outcome> {
+    pub(crate) fn waiting(
+        &mut self,
+        member: Option<MemberKey>,
+        limit: usize,
+    ) -> Result<Vec<(Arc<Conversation>, Open)>> {
         if member != Some(self.by.member) && self.by.authority != Authority::Auditor {
             self.must_govern()?;
         }
@@ -56,24 +60,24 @@ impl Run<'_> {
                 }
             }
         }
-        Ok(Outcome::Waiting(found))
+        Ok(found)
     }
 
     /// The content of a knock was pulled: its receipt says when, once.
-    pub(crate) fn retrieve(&mut self, uid: Uid) -> Result<Outcome> {
-        let Some(at) = self.find_recent(uid) else { return Ok(Outcome::Done) };
+    pub(crate) fn retrieve(&mut self, uid: Uid) -> Result<()> {
+        let Some(at) = self.find_recent(uid) else { return Ok(()) };
         let (me, now) = (self.by.member, self.now);
         let open = self.ws.rooms.get(&at.conversation).and_then(|r| r.open.get(&at.seq));
         let delivery = open.and_then(|o| o.delivery(me));
         if delivery.is_none_or(|d| d.retrieved_at.is_some()) {
-            return Ok(Outcome::Done);
+            return Ok(());
         }
         let room = self.room_mut(at.conversation);
         if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(me)) {
             delivery.retrieved_at = Some(now);
         }
         room.must_store(at.seq);
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// Others' ephemeral messages are an auditor's to see, and nobody else's.

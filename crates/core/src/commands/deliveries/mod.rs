@@ -1,4 +1,4 @@
-//! Deliveries and claims: accepted, disposed of, deferred, and moved on.
+//! Deliveries: offered, accepted, claimed, deferred, ended.
 
 pub(crate) mod accept;
 pub(crate) mod claim;
@@ -8,3 +8,369 @@ pub(crate) mod dispose;
 pub(crate) mod escalate;
 pub(crate) mod failure;
 pub(crate) mod look;
+
+use std::sync::Arc;
+
+use crate::commands::command::{Command, Done, InTurn, no_text};
+use crate::commands::gate::words::Shown;
+use crate::commands::redact::Redact;
+use crate::commands::run::{Result, Run};
+use crate::model::audit::{Act, Audit};
+use crate::model::claim::Claim as HeldClaim;
+use crate::model::conversation::Conversation;
+use crate::model::delivery::Disposition;
+use crate::model::ids::{EventRef, MemberKey, SessionKey, Timestamp, Uid};
+use crate::model::offer::{Entry, Offer};
+use crate::state::effect::RemoteRun;
+
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    pub entry: Entry,
+    pub claim: HeldClaim,
+    pub delivery: Offer,
+}
+
+/// What is still to be offered to a session.
+#[derive(Clone, Debug)]
+pub struct Offers {
+    pub offers: Vec<Offer>,
+    pub more: bool,
+}
+
+/// How a delivery ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disposed {
+    pub event: Uid,
+    pub disposition: Disposition,
+}
+
+/// Which run it is that got so far, and where.
+#[derive(Clone, Debug)]
+pub struct Working {
+    pub conversation: Arc<Conversation>,
+    pub event: Uid,
+    /// Who alone is shown the event; none is everybody in the conversation.
+    pub only: Option<Arc<[MemberKey]>>,
+    /// The run as the service knows it that has delivered the event to this agent, where one has.
+    pub remote: Option<RemoteRun>,
+}
+
+/// Offers again whatever somebody has in hand: the tokens that came with it hold no more. The host's.
+#[derive(Clone)]
+pub struct OfferAgain;
+
+impl Command for OfferAgain {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        // A part of the exchange of keys, which is kept itself.
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.offer_again()
+    }
+}
+
+#[derive(Clone)]
+pub struct Claim {
+    pub event: Uid,
+}
+
+impl Command for Claim {
+    type Output = Claimed;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::Claim).subject(self.event)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Claimed> {
+        run.claim(self.event)
+    }
+}
+
+#[derive(Clone)]
+pub struct Release {
+    pub event: Uid,
+}
+
+impl Command for Release {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::Release).subject(self.event)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.release(self.event)
+    }
+}
+
+/// The harness has taken the offered event.
+#[derive(Clone)]
+pub struct Accept {
+    pub event: EventRef,
+    /// The attempt that it acknowledges.
+    pub attempt: u16,
+    /// That of the connection string which took it, where one did.
+    pub epoch: Option<Timestamp>,
+}
+
+impl Command for Accept {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::soft(Act::Accept).event(self.event)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.accept(self.event, self.attempt, self.epoch)
+    }
+}
+
+/// The harness or the connection could not take it.
+#[derive(Clone)]
+pub struct Reject {
+    pub event: EventRef,
+    pub attempt: u16,
+}
+
+impl Command for Reject {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::soft(Act::Reject).event(self.event)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.reject(self.event, self.attempt)
+    }
+}
+
+#[derive(Clone)]
+pub struct Dispose {
+    pub event: Uid,
+    pub disposition: Disposition,
+    pub note: Option<Arc<str>>,
+}
+
+impl Command for Dispose {
+    type Output = Disposed;
+
+    // How it ended is answered as it was the first time.
+    const IN_TURN: InTurn = InTurn::AfterEnd;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::Dispose).subject(self.event).name(self.disposition.name())
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.maybe(&mut self.note)
+    }
+
+    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+        run.remark_on(self.event, "events.dispose", self.note.as_ref())
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Disposed> {
+        run.dispose(self.event, self.disposition, self.note)
+    }
+}
+
+/// What is owed for an event, whichever version of its message is named, was done without a message.
+#[derive(Clone)]
+pub struct Resolve {
+    pub event: Uid,
+    pub note: Option<Arc<str>>,
+}
+
+impl Command for Resolve {
+    type Output = Disposed;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::Dispose).subject(self.event).name(Disposition::Responded.name())
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.maybe(&mut self.note)
+    }
+
+    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+        run.remark_on(self.event, "chat.resolve", self.note.as_ref())
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Disposed> {
+        run.resolve(self.event, self.note)
+    }
+}
+
+/// Puts off what the caller owes: it is offered again at `until`, or after the usual time.
+#[derive(Clone)]
+pub struct Defer {
+    pub event: Uid,
+    pub until: Option<Timestamp>,
+    pub reason: Option<Arc<str>>,
+}
+
+impl Command for Defer {
+    type Output = Disposed;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::Defer).subject(self.event)
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.maybe(&mut self.reason)
+    }
+
+    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+        run.remark_on(self.event, "chat.defer", self.reason.as_ref())
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Disposed> {
+        run.defer(self.event, self.until, self.reason)
+    }
+}
+
+/// The caller was shown the content of a knock that it had been told of.
+#[derive(Clone)]
+pub struct Retrieve {
+    pub event: Uid,
+}
+
+impl Command for Retrieve {
+    type Output = ();
+
+    // That the content of a knock was pulled is part of reading it.
+    const IN_TURN: InTurn = InTurn::Reads;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::soft(Act::Retrieve).subject(self.event)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.retrieve(self.event)
+    }
+}
+
+/// Proof of life of the runs a session has accepted.
+#[derive(Clone)]
+pub struct Life {
+    pub session: SessionKey,
+}
+
+impl Command for Life {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.life(self.session)
+    }
+}
+
+/// A run says how far it got: where that is shown. None: the turn it comes with, else the run that the session began
+/// last; records nothing.
+#[derive(Clone)]
+pub struct Progress {
+    pub event: Option<Uid>,
+}
+
+impl Command for Progress {
+    type Output = Working;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Working> {
+        run.progress(self.event)
+    }
+}
+
+/// Whether the caller may do something in a conversation that nobody asked for there, and whether it may show all of
+/// that what it does; records nothing.
+#[derive(Clone)]
+pub struct MayActUnasked {
+    pub conversation: Uid,
+    pub shows: bool,
+}
+
+impl Command for MayActUnasked {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.may_act_unasked(self.conversation, self.shows)
+    }
+}
+
+/// The harness works on what it was given no more.
+#[derive(Clone)]
+pub struct CancelDelivery {
+    pub event: Uid,
+    /// Which attempt it means, where it says so.
+    pub attempt: Option<u16>,
+}
+
+impl Command for CancelDelivery {
+    /// None: nothing was left to cancel.
+    type Output = Option<Disposed>;
+
+    // How it ended is answered as it was the first time.
+    const IN_TURN: InTurn = InTurn::AfterEnd;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::Dispose)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Option<Disposed>> {
+        run.cancel_delivery(self.event, self.attempt)
+    }
+}
+
+/// Send a dead letter again.
+#[derive(Clone)]
+pub struct Redeliver {
+    pub event: Uid,
+    pub member: MemberKey,
+}
+
+impl Command for Redeliver {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::Redeliver).subject(self.event).member(self.member)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.redeliver(self.event, self.member)
+    }
+}

@@ -1,4 +1,11 @@
-//! Members, roles, sessions and tokens.
+//! Who there is: members, roles, streams, sessions, and the tokens they were given.
 
 pub(crate) mod members;
+pub(crate) mod roles;
+pub(crate) mod sessions;
 pub(crate) mod token;
+
+pub use members::{AddMember, ChangeMember, RemoveMember, SetLead};
+pub use roles::{AddRole, AddStream, RemoveRole, SetRoleMember};
+pub use sessions::{CloseSession, KnowSession, OpenSession};
+pub use token::{IssueToken, RevokeToken, RevokeTokens, SweepExpired};

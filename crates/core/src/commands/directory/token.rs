@@ -2,17 +2,98 @@
 
 use std::sync::Arc;
 
-use crate::command::{Authority, Outcome};
+use crate::commands::command::{Command, Done, no_text};
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::ids::{MemberKey, Timestamp};
-use crate::limits;
-use crate::member::MemberKind;
-use crate::token::{Asked, Issued, may_issue, may_revoke};
+use crate::model::audit::{Act, Audit};
+use crate::model::caller::Authority;
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{MemberKey, Timestamp};
+use crate::model::limits;
+use crate::model::member::MemberKind;
+use crate::model::token::{Asked, Issued, may_issue, may_revoke};
+
+/// A token is handed out.
+#[derive(Clone)]
+pub struct IssueToken(pub Asked);
+
+impl Command for IssueToken {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        let Self(asked) = self;
+        let name = format!("{}:{}", asked.authority.name(), asked.jti);
+        Audit::firm(Act::IssueToken).member(asked.member).name(&*name)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.issue_token(self.0)
+    }
+}
+
+/// A token that must not be honoured again; kept until it would have expired.
+#[derive(Clone)]
+pub struct RevokeToken {
+    pub jti: String,
+    pub expires: Timestamp,
+}
+
+impl Command for RevokeToken {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::RevokeToken).name(&*self.jti)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.revoke_token(self.jti, self.expires)
+    }
+}
+
+/// All tokens of a member end.
+#[derive(Clone)]
+pub struct RevokeTokens {
+    pub member: MemberKey,
+}
+
+impl Command for RevokeTokens {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::RevokeToken).member(self.member)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.revoke_tokens(self.member)
+    }
+}
+
+/// Forgets tokens that are over, and what was told in no session and counts no more. The host's.
+#[derive(Clone)]
+pub struct SweepExpired;
+
+impl Command for SweepExpired {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.sweep_expired()
+    }
+}
 
 impl Run<'_> {
     /// A token is handed out when this is answered.
-    pub(crate) fn issue_token(&mut self, asked: Asked) -> Result<Outcome> {
+    pub(crate) fn issue_token(&mut self, asked: Asked) -> Result<()> {
         let kind = self.kind_of(asked.member)?;
         may_issue(&self.by, kind, asked.authority)?;
         let (member, now) = (asked.member, self.now);
@@ -42,11 +123,11 @@ impl Run<'_> {
             revoked: false,
             proof: Some(asked.proof),
         });
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// One token ends. Who it is of is known where it is in the list.
-    pub(crate) fn revoke_token(&mut self, jti: String, expires: Timestamp) -> Result<Outcome> {
+    pub(crate) fn revoke_token(&mut self, jti: String, expires: Timestamp) -> Result<()> {
         self.must_govern()?;
         let jti: Arc<str> = jti.into();
         match self.directory().issued_by_id(&jti).cloned() {
@@ -61,17 +142,17 @@ impl Run<'_> {
             }
             None => self.revoke(jti, expires),
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// All tokens of a member end; its own, or those of whom the caller may give some to.
-    pub(crate) fn revoke_tokens(&mut self, member: MemberKey) -> Result<Outcome> {
+    pub(crate) fn revoke_tokens(&mut self, member: MemberKey) -> Result<()> {
         let kind = self.kind_of(member)?;
         if member != self.by.member {
             may_revoke(&self.by, kind)?;
         }
         self.end_tokens(member);
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     pub(crate) fn end_tokens(&mut self, member: MemberKey) {
@@ -85,7 +166,7 @@ impl Run<'_> {
 
     /// What has expired is forgotten: tokens, whether they were handed out or ended, and what agents were told in none of
     /// their sessions. The rows go when the batch is written.
-    pub(crate) fn sweep_expired(&mut self) -> Result<Outcome> {
+    pub(crate) fn sweep_expired(&mut self) -> Result<()> {
         self.must_be_the_host()?;
         let now = self.now;
         let directory = self.directory();
@@ -104,7 +185,7 @@ impl Run<'_> {
         }
         self.ws.told.drop_expired(now);
         self.ws.changes.sweep_expired = Some(now);
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     fn end_token(&mut self, token: &Arc<Issued>) {

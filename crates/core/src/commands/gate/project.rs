@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::words::{Readers, Shown, plain};
 use crate::commands::run::{Result, Run};
-use crate::ids::Prefix;
-use crate::project::{Asked, Linking, TaskState};
+use crate::model::ids::Prefix;
+use crate::model::project::{Asked, Linking, TaskState};
 
 impl Run<'_> {
     pub(crate) fn words_of_project(&mut self, asked: &Asked) -> Result<Option<Shown>> {

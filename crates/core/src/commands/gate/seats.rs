@@ -4,28 +4,25 @@ use std::sync::Arc;
 
 use super::show::{Origin, quote};
 use super::words::Readers;
-use crate::command::{Authority, Command, Outcome};
+use crate::commands::command::{Command, Seats};
 use crate::commands::run::{Result, Run};
-use crate::conversation::Visibility;
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Prefix};
-use crate::project::{Asked, Linking, Project};
-use crate::workspace::Failure;
-
-/// Who is to have a seat where.
-type Seats = Vec<(ConversationKey, Vec<MemberKey>)>;
+use crate::model::caller::Authority;
+use crate::model::conversation::Visibility;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix};
+use crate::model::project::{Asked, Linking, Project};
+use crate::state::workspace::Failure;
 
 impl Run<'_> {
     /// Holds what would seat somebody where messages are that they cannot read yet, one conversation at a time, until a
     /// person agrees.
-    pub(crate) fn may_seat(&mut self, command: &Command) -> Result<Option<Outcome>> {
+    pub(crate) fn may_seat(&mut self, command: &impl Command) -> Result<()> {
         if self.by.authority < Authority::Orchestrator || self.by.turn.is_some() {
-            return Ok(None);
+            return Ok(());
         }
-        let seats = match self.seats_of(command) {
+        let seats = match command.seats(self) {
             Ok(seats) => seats,
             // What it is about is unknown: the command says so itself.
-            Err(Failure::Refused(_)) => return Ok(None),
+            Err(Failure::Refused(_)) => return Ok(()),
             Err(unavailable) => return Err(unavailable),
         };
         for (key, mut members) in seats {
@@ -47,12 +44,9 @@ impl Run<'_> {
             quote(&self.named_readers(&readers), &mut arguments);
             arguments.push('}');
             let source = Some(Origin { at: newest, only: None });
-            match self.ask_once("set_seat".into(), arguments.into(), source)? {
-                Outcome::Done => {}
-                held => return Ok(Some(held)),
-            }
+            self.ask_once("set_seat".into(), arguments.into(), source)?;
         }
-        Ok(None)
+        Ok(())
     }
 
     /// What is not in memory any more may have been one.
@@ -62,18 +56,8 @@ impl Run<'_> {
         !all_known || room.tail.iter().any(|event| event.change.message().is_some())
     }
 
-    fn seats_of(&mut self, command: &Command) -> Result<Seats> {
-        match command {
-            Command::SetSeat { conversation, member, .. } => {
-                Ok(vec![(self.room_by_uid(*conversation)?, vec![*member])])
-            }
-            Command::Project(asked) => self.mirrored_by(asked),
-            _ => Ok(Vec::new()),
-        }
-    }
-
     /// Whom a project's mirrors would seat when this is done.
-    fn mirrored_by(&mut self, asked: &Asked) -> Result<Seats> {
+    pub(crate) fn mirrored_by(&mut self, asked: &Asked) -> Result<Seats> {
         let project = asked.project().and_then(|uid| self.directory().projects.get(&uid)).cloned();
         let seen =
             |p: &Arc<Project>| p.has(self.by.member) || self.by.authority == Authority::Operator;

@@ -2,23 +2,23 @@
 //!
 //! Invariant: words of an agent reach nobody whom their private cause does not reach, unless a person has agreed: as a
 //! message, which is kept whole ([`crate::commands::approvals`]), or as anything else that has words, which comes through here
-//! before it is done, from whatever door. What was told in private is remembered for as long as the session runs that
+//! before it is done, from whatever transport. What was told in private is remembered for as long as the session runs that
 //! was told it ([`told`]). An act that names a turn is judged by that turn's cause alone, and any other by all that
 //! its agent was told.
 
 use std::sync::Arc;
 
 use super::words::{Readers, Shown};
-use crate::asset::PINNED;
-use crate::command::{Command, Outcome};
+use crate::commands::command::Command;
 use crate::commands::run::{Result, Run};
-use crate::conversation::Visibility;
-use crate::delivery::{Disposition, State};
-use crate::error::{Code, Refusal};
-use crate::event::{EventRef, Message};
-use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
-use crate::limits;
-use crate::workspace::Failure;
+use crate::model::asset::PINNED;
+use crate::model::conversation::Visibility;
+use crate::model::delivery::{Disposition, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Message;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Uid};
+use crate::model::limits;
+use crate::state::workspace::Failure;
 
 /// Where words come from.
 #[derive(Clone, Debug)]
@@ -29,19 +29,17 @@ pub(crate) struct Origin {
 }
 
 impl Run<'_> {
-    /// Holds what the command would show until a person agrees, if it carries private words further. None: it may go on.
-    pub(crate) fn may_show(&mut self, command: &Command) -> Result<Option<Outcome>> {
+    /// Holds what the command would show until a person agrees, if it carries private words further.
+    pub(crate) fn may_show(&mut self, command: &impl Command) -> Result<()> {
         let me = self.by.member;
         if !self.directory().is_agent(me) || self.directory().is_stand_in(me) {
-            return Ok(None);
+            return Ok(());
         }
-        if let Some(held) = self.may_seat(command)? {
-            return Ok(Some(held));
-        }
-        let shown = match self.words_of(command) {
+        self.may_seat(command)?;
+        let shown = match command.shown(self) {
             Ok(Some(shown)) => shown,
             // What it is about is unknown: the command says so itself.
-            Ok(None) | Err(Failure::Refused(_)) => return Ok(None),
+            Ok(None) | Err(Failure::Refused(_)) => return Ok(()),
             Err(unavailable) => return Err(unavailable),
         };
         let sources = match shown.judged_by {
@@ -65,13 +63,10 @@ impl Run<'_> {
                     None => None,
                 }
             }
-            None => return Ok(None),
+            None => return Ok(()),
         };
         let arguments = self.arguments(&shown);
-        match self.ask_once(shown.tool.into(), arguments, source)? {
-            Outcome::Done => Ok(None),
-            held => Ok(Some(held)),
-        }
+        self.ask_once(shown.tool.into(), arguments, source)
     }
 
     /// What private words the caller's act may carry: its turn's, if it names one, by the turn's token or as `about`;

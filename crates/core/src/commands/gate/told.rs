@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::show::Origin;
-use crate::approval::Private;
 use crate::commands::run::{Result, Run};
-use crate::conversation::{ConversationKind, Visibility};
-use crate::delivery::Open;
-use crate::event::{Event, EventRef};
-use crate::ids::{ConversationKey, MemberKey, SessionKey};
-use crate::limits;
-use crate::workspace::Whose;
+use crate::model::approval::Private;
+use crate::model::conversation::{ConversationKind, Visibility};
+use crate::model::delivery::Open;
+use crate::model::event::Event;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey};
+use crate::model::limits;
+use crate::state::workspace::Whose;
 
 impl Run<'_> {
     /// The caller has taken the event up, or answers it.

@@ -2,38 +2,32 @@
 //! forget it (design section 5, "One holder, one fence").
 //!
 //! A turn names the fence it holds. Once the right to answer has moved on, or the turn was withdrawn, nothing is
-//! changed in it any more, whichever door the call comes through. Reading is never refused.
+//! changed in it any more, whichever transport the call comes through. Reading is never refused.
 
-use crate::claim::Claim;
-use crate::command::{Command, Outcome, Post, Turn};
+use crate::commands::command::{Command, InTurn};
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Open};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::MemberKey;
+use crate::model::caller::Turn;
+use crate::model::claim::Claim;
+use crate::model::delivery::{Delivery, Disposition, Open};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{EventRef, MemberKey};
 
 impl Run<'_> {
-    /// Refuses what is asked in a turn that is its caller's no more. A message that was taken before under the same key
-    /// is given instead: the sender may not have heard of it.
-    pub(crate) fn pass_gate(&mut self, command: &Command) -> Result<Option<Outcome>> {
+    /// Refuses what is asked in a turn that is its caller's no more. What the same command gave before is given instead:
+    /// the sender may not have heard of it.
+    pub(crate) fn pass_gate<C: Command>(&mut self, command: &C) -> Result<Option<C::Output>> {
         let Some(turn) = self.by.turn else { return Ok(None) };
-        // That the content of a knock was pulled is part of reading it.
-        if !command.changes_something() || matches!(command, Command::Retrieve { .. }) {
+        if C::IN_TURN == InTurn::Reads {
             return Ok(None);
         }
         let Some(why) = self.stale(turn)? else { return Ok(None) };
-        // How it ended is answered as it was the first time.
-        if why == ENDED
-            && matches!(command, Command::Dispose { .. } | Command::CancelDelivery { .. })
-        {
+        if why == ENDED && C::IN_TURN == InTurn::AfterEnd {
             return Ok(None);
         }
-        if let Command::Post(post) | Command::CloseRun(post) | Command::PostUnasked(post) = command
-            && let Some(sent) = self.taken_before(post)?
-        {
-            return Ok(Some(sent));
+        match command.given_before(self)? {
+            Some(given) => Ok(Some(given)),
+            None => Err(Refusal::new(Code::StaleTurn, why).into()),
         }
-        Err(Refusal::new(Code::StaleTurn, why).into())
     }
 
     /// Why the turn is its caller's no more, if it is not.
@@ -61,15 +55,6 @@ impl Run<'_> {
         }
         let ended = matches!(mine.disposition(), Some(Disposition::Failed | Disposition::Ignored));
         Ok((mine.over || turn.attempt > 0 && ended).then_some(ENDED))
-    }
-
-    /// What the same send gave before; none where it was not taken.
-    fn taken_before(&mut self, post: &Post) -> Result<Option<Outcome>> {
-        let Ok(place) = self.place(post) else { return Ok(None) };
-        match self.sent_before(&place, post)? {
-            Some(sent) => Ok(Some(sent)),
-            None => self.asked_before(post),
-        }
     }
 }
 

@@ -3,18 +3,17 @@
 //! Invariant: an obligation ends by an answer where it was asked. What is said elsewhere, or is plainly meant for
 //! others, leaves it open.
 
-use crate::attention::Directedness;
-use crate::attention::names::{Target, mentions};
-use crate::claim::Claim;
-use crate::command::Post;
 use crate::commands::deliveries::claim::taken_by_reply;
 use crate::commands::messages::guard::Verdict;
 use crate::commands::messages::place::Place;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Open};
-use crate::event::EventRef;
-use crate::ids::{MemberKey, Timestamp};
-use crate::member::Member;
+use crate::language::names::{Target, mentions};
+use crate::model::attention::Directedness;
+use crate::model::claim::Claim;
+use crate::model::delivery::{Delivery, Disposition, Open};
+use crate::model::ids::{EventRef, MemberKey, Timestamp};
+use crate::model::member::Member;
+use crate::model::requests::Post;
 
 impl Run<'_> {
     /// Whether a message is the answer to what caused it. What a person has `approved` is one wherever it is said.

@@ -4,25 +4,27 @@ use std::sync::Arc;
 
 use crate::attention::directedness::{self, Said, meaning};
 use crate::attention::flow::Flowed;
-use crate::attention::intent::is_urgent;
-use crate::attention::names::{self, Target};
 use crate::attention::policy::{self, Circumstances};
-use crate::attention::{Attention, Decision, Directedness, Intent, Rule, Told};
-use crate::command::{Authority, Outcome, Recalled};
+use crate::commands::messages::Logged;
 use crate::commands::messages::post::check_message;
 use crate::commands::run::{Result, Run};
-use crate::delivery::Disposition;
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef, Message, MessageKind};
-use crate::ids::{MemberKey, Seq, Uid};
-use crate::limits;
-use crate::member::Member;
-use crate::room::against::Standpoint;
-use crate::thread::ThreadStatus;
+use crate::language::intent::is_urgent;
+use crate::language::names::{self, Target};
+use crate::model::attention::{Attention, Decision, Directedness, Intent, Rule, Told};
+use crate::model::caller::Authority;
+use crate::model::delivery::Disposition;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Event, Message, MessageKind};
+use crate::model::ids::{EventRef, MemberKey, Seq, Uid};
+use crate::model::limits;
+use crate::model::member::Member;
+use crate::model::thread::ThreadStatus;
+use crate::state::facts::Recalled;
+use crate::state::room::against::Standpoint;
 
 impl Run<'_> {
     /// An edit before the answer replaces what is still open; one after it is a knock for whoever answered.
-    pub(crate) fn edit(&mut self, uid: Uid, content: Message) -> Result<Outcome> {
+    pub(crate) fn edit(&mut self, uid: Uid, content: Message) -> Result<Logged> {
         let (at, recalled) = self.own_message(uid)?;
         check_message(&content)?;
         self.check_assets(&content)?;
@@ -31,7 +33,7 @@ impl Run<'_> {
         let before = newest.change.message().cloned().unwrap_or_default();
         let content = as_edited(content, &before);
         if before == content {
-            return Ok(Outcome::Logged { entry: self.entry(newest)?, duplicate: true });
+            return Ok(Logged { entry: self.entry(newest)?, duplicate: true });
         }
         let (cause, hop) = self.link_of_edit(event)?;
         let mut attention = self.decide_edit(&recalled, &content, at, hop)?;
@@ -66,7 +68,7 @@ impl Run<'_> {
         if self.ws.is_paused(self.room(at.conversation), logged.thread) != was_paused {
             self.review_pauses(at.conversation)?;
         }
-        Ok(Outcome::Logged { entry, duplicate: false })
+        Ok(Logged { entry, duplicate: false })
     }
 
     /// The event with what a message says now: its last edit, else the one that posted it.
@@ -90,7 +92,7 @@ impl Run<'_> {
         Ok(if hop > event.hop { (at, hop) } else { own })
     }
 
-    pub(crate) fn delete(&mut self, uid: Uid) -> Result<Outcome> {
+    pub(crate) fn delete(&mut self, uid: Uid) -> Result<Logged> {
         let (at, recalled) = self.own_message(uid)?;
         self.supersede(at, &recalled, "deleted")?;
         let mut draft = self.draft(self.drawn.uid, Change::Deleted { message: at.seq });
@@ -98,7 +100,7 @@ impl Run<'_> {
         draft.thread = recalled.event.thread;
         let logged = self.room_mut(at.conversation).log(draft);
         let entry = self.publish(logged)?;
-        Ok(Outcome::Logged { entry, duplicate: false })
+        Ok(Logged { entry, duplicate: false })
     }
 
     /// The message an edit replaces, or the message itself.

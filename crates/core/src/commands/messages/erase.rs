@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use crate::command::{Outcome, Recalled};
+use crate::commands::messages::Erased;
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::event::{Change, EventRef, Reason};
-use crate::ids::{Seq, Uid};
-use crate::limits;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Reason};
+use crate::model::ids::{EventRef, Seq, Uid};
+use crate::model::limits;
+use crate::state::facts::Recalled;
 
 impl Run<'_> {
     /// Drops what the message says and logs that it did. What is still open of it ends as by a deletion.
-    pub(crate) fn erase(&mut self, uid: Uid, reason: Reason) -> Result<Outcome> {
+    pub(crate) fn erase(&mut self, uid: Uid, reason: Reason) -> Result<Erased> {
         let (at, recalled) = self.erasable(uid)?;
         let mut events = self.unerased(at, &recalled)?;
         if events.is_empty() {
-            return Ok(Outcome::Erased { entry: self.entry(recalled.event)?, more: false });
+            return Ok(Erased { entry: self.entry(recalled.event)?, more: false });
         }
         let more = events.len() > limits::ROWS_PER_COMMAND;
         events.truncate(limits::ROWS_PER_COMMAND);
@@ -29,7 +30,7 @@ impl Run<'_> {
         let room = self.room_mut(at.conversation);
         room.erase(at.seq, &events);
         let logged = room.log(draft);
-        Ok(Outcome::Erased { entry: self.publish(logged)?, more })
+        Ok(Erased { entry: self.publish(logged)?, more })
     }
 
     /// The message, for those who may erase it: an operator, wherever it stands, and a person its own. An

@@ -1,18 +1,17 @@
 //! The guard: whether an agent may say this, judged against what caused it (design section 5, "The host
-//! enforces" and "Cause and hop"). The same for every door. People are never refused by it.
+//! enforces" and "Cause and hop"). The same for every transport. People are never refused by it.
 
 use crate::attention::directedness::for_the_rest;
-use crate::attention::{Attention, Directedness, Policy, Rule};
-use crate::command::Turn;
 use crate::commands::gate::turn::{ANOTHER_ATTEMPT, TAKEN_BACK, WITHDRAWN, held_fence, is_older};
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition, Open, State};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Timestamp};
-use crate::limits;
-use crate::member::Member;
-use crate::stimulus::Chain;
+use crate::model::attention::{Attention, Directedness, Policy, Rule};
+use crate::model::caller::Turn;
+use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Timestamp};
+use crate::model::limits;
+use crate::model::member::Member;
+use crate::model::stimulus::Chain;
 
 /// What caused a message, as the guard needs it.
 pub(crate) struct Cause {

@@ -3,15 +3,17 @@
 
 use std::sync::Arc;
 
-use crate::command::{Audience, ChannelDelivery, Outcome, Post};
+use crate::commands::messages::Logged;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition};
-use crate::error::{Code, Refusal};
-use crate::event::{Event, EventRef, Idempotency, Message};
-use crate::ids::MemberKey;
-use crate::limits;
-use crate::turn::{Lease, Output};
-use crate::workspace::Failure;
+use crate::model::delivery::{Delivery, Disposition};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Event, Idempotency, Message};
+use crate::model::ids::{EventRef, MemberKey};
+use crate::model::limits;
+use crate::model::offer::ChannelDelivery;
+use crate::model::requests::{Audience, Post};
+use crate::model::turn::{Lease, Output};
+use crate::state::workspace::Failure;
 
 /// What became of the output of a run that has ended.
 pub(crate) enum Published {
@@ -25,7 +27,7 @@ pub(crate) enum Published {
 impl Run<'_> {
     /// Keeps what is to be said when the run ends; the newest that says something counts. What could not be posted
     /// now is refused, and what was kept before stands.
-    pub(crate) fn emit_output(&mut self, message: Message) -> Result<Outcome> {
+    pub(crate) fn emit_output(&mut self, message: Message) -> Result<()> {
         let turn = self.by.turn.ok_or_else(|| {
             Refusal::invalid("emit_output is called in a turn: pass the turn's token as `turn`")
         })?;
@@ -60,7 +62,7 @@ impl Run<'_> {
         turn.go_on_with(me, at.seq);
         let message = Arc::new(post.message);
         turn.keep_output(Output { member: me, cause: at.seq, fence, message });
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// The member has reacted to a message: of the subject it has the turn of, that is an answer without words.
@@ -100,7 +102,7 @@ impl Run<'_> {
     }
 
     /// A run closes with a text: what it has put out is posted in its place.
-    pub(crate) fn close_run(&mut self, mut post: Post) -> Result<Outcome> {
+    pub(crate) fn close_run(&mut self, mut post: Post) -> Result<Logged> {
         let at = match (self.by.turn, post.in_reply_to) {
             (Some(turn), _) => Some(EventRef { conversation: turn.conversation, seq: turn.seq }),
             (None, Some(uid)) => Some(self.event_by_uid(uid, "event to reply to")?),
@@ -125,7 +127,7 @@ impl Run<'_> {
         let message = Message::clone(&output.message);
         let post = self.post_of_output(at, of.member, of.fence, message)?;
         match self.post(post) {
-            Ok(Outcome::Held(_)) => Ok(Published::As(Disposition::Deferred)),
+            Err(Failure::Held(_)) => Ok(Published::As(Disposition::Deferred)),
             Ok(_) => Ok(Published::As(Disposition::Responded)),
             Err(Failure::Refused(refusal)) => Ok(Published::Refused(refusal)),
             Err(unavailable) => Err(unavailable),

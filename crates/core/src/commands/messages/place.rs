@@ -1,10 +1,10 @@
 //! Where a post goes: its conversation, its line of talk, and the subject it is about.
 
-use crate::command::Post;
 use crate::commands::run::{Result, Run};
-use crate::error::Refusal;
-use crate::event::{Change, EventRef};
-use crate::ids::{ConversationKey, Seq, ThreadKey};
+use crate::model::error::Refusal;
+use crate::model::event::Change;
+use crate::model::ids::{ConversationKey, EventRef, Seq, ThreadKey};
+use crate::model::requests::Post;
 
 /// Where a post goes, resolved.
 pub(crate) struct Place {

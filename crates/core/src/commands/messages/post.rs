@@ -3,24 +3,26 @@
 use std::sync::Arc;
 
 use crate::attention::directedness::{self, Said};
-use crate::attention::names::looks::is_unseen;
-use crate::attention::{Attention, Directedness, Intent, Rule};
-use crate::command::{Audience, Effect, Outcome, Post};
 use crate::commands::inboxes::Elsewhere;
+use crate::commands::messages::Logged;
 use crate::commands::messages::guard::Verdict;
 use crate::commands::messages::place::Place;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Open};
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef, Message, MessageKind, is_talk};
-use crate::ids::MemberKey;
-use crate::limits;
-use crate::member::Member;
-use crate::thread::ThreadStatus;
-use crate::work::text_field;
+use crate::model::attention::{Attention, Directedness, Intent, Rule};
+use crate::model::delivery::{Delivery, Open};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Event, Message, MessageKind, is_talk};
+use crate::model::ids::{EventRef, MemberKey};
+use crate::model::limits;
+use crate::model::member::Member;
+use crate::model::requests::{Audience, Post};
+use crate::model::text::is_unseen;
+use crate::model::thread::ThreadStatus;
+use crate::model::work::text_field;
+use crate::state::effect::Effect;
 
 impl Run<'_> {
-    pub(crate) fn post(&mut self, post: Post) -> Result<Outcome> {
+    pub(crate) fn post(&mut self, post: Post) -> Result<Logged> {
         self.send(post, None)
     }
 
@@ -29,7 +31,7 @@ impl Run<'_> {
         &mut self,
         post: Post,
         approved: Option<Option<EventRef>>,
-    ) -> Result<Outcome> {
+    ) -> Result<Logged> {
         self.send_from(post, approved, Elsewhere::default())
     }
 
@@ -39,16 +41,14 @@ impl Run<'_> {
         post: Post,
         approved: Option<Option<EventRef>>,
         elsewhere: Elsewhere,
-    ) -> Result<Outcome> {
+    ) -> Result<Logged> {
         let me = self.me()?;
         let place = self.place(&post)?;
         if let Some(outcome) = self.sent_before(&place, &post)? {
             return Ok(outcome);
         }
-        if approved.is_none()
-            && let Some(outcome) = self.asked_before(&post)?
-        {
-            return Ok(outcome);
+        if approved.is_none() {
+            self.asked_before(&post)?;
         }
         check_message(&post.message)?;
         self.check_assets(&post.message)?;
@@ -80,7 +80,7 @@ impl Run<'_> {
                     (None, Some(at)) => self.origin(at)?,
                     (carried, _) => carried,
                 };
-                return self.hold(place.key, post, source, answered);
+                return Err(self.hold(place.key, post, source, answered)?);
             }
         }
         let thread = match place.opens {
@@ -130,11 +130,11 @@ impl Run<'_> {
         if self.ws.is_paused(self.room(place.key), thread) != was_paused {
             self.review_pauses(place.key)?;
         }
-        Ok(Outcome::Logged { entry, duplicate: false })
+        Ok(Logged { entry, duplicate: false })
     }
 
     /// Who would be told; records nothing.
-    pub(crate) fn preview(&mut self, post: &Post) -> Result<Outcome> {
+    pub(crate) fn preview(&mut self, post: &Post) -> Result<Arc<Attention>> {
         let me = self.me()?;
         let place = self.place(post)?;
         check_message(&post.message)?;
@@ -148,11 +148,11 @@ impl Run<'_> {
         }
         let answers = verdict.cause.is_some_and(|cause| cause.conversation == place.key);
         self.check_wakes(&me, answers, &attention)?;
-        Ok(Outcome::Preview(Arc::new(attention)))
+        Ok(Arc::new(attention))
     }
 
     /// The same key with the same content is the same message; with other content it is a conflict.
-    pub(crate) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Outcome>> {
+    pub(crate) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Logged>> {
         let Some(idempotency) = post.idempotency else { return Ok(None) };
         let Some(seq) = self.room(place.key).sent.get(&idempotency.key) else { return Ok(None) };
         let at = EventRef { conversation: place.key, seq };
@@ -173,7 +173,7 @@ impl Run<'_> {
             .into());
         }
         let entry = self.entry(event)?;
-        Ok(Some(Outcome::Logged { entry, duplicate: true }))
+        Ok(Some(Logged { entry, duplicate: true }))
     }
 
     fn check_thread(&self, place: &Place) -> Result<()> {
@@ -277,7 +277,9 @@ impl Run<'_> {
     /// Opens what the event asks of agents, and offers it to those who are there.
     pub(crate) fn tell(&mut self, event: &Arc<Event>) -> Result<()> {
         let at = EventRef { conversation: event.conversation, seq: event.seq };
-        let Some(mut open) = Open::of(event, self.directory()) else { return Ok(()) };
+        let Some(mut open) = Open::of(event, self.directory()) else {
+            return Ok(());
+        };
         // An event's time never goes back within its conversation; what is owed for it counts from now.
         open.set_back(self.now);
         for told in &open.attention.told {

@@ -3,21 +3,23 @@
 
 use std::sync::Arc;
 
-use crate::attention::{
-    Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
-};
-use crate::command::{Entry, Outcome, Recalled};
 use crate::commands::deliveries::dispose::Then;
 use crate::commands::deliveries::failure::Unanswered;
+use crate::commands::messages::Reacted;
 use crate::commands::messages::edit::hidden_as;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Disposition};
-use crate::error::{Code, Refusal};
-use crate::event::{Change, EventRef};
-use crate::ids::{MemberKey, Uid};
-use crate::limits;
-use crate::member::Member;
-use crate::reaction::Signal;
+use crate::model::attention::{
+    Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
+};
+use crate::model::delivery::{Delivery, Disposition};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Change;
+use crate::model::ids::{EventRef, MemberKey, Uid};
+use crate::model::limits;
+use crate::model::member::Member;
+use crate::model::offer::Entry;
+use crate::model::reaction::Signal;
+use crate::state::facts::Recalled;
 
 impl Run<'_> {
     pub(crate) fn react(
@@ -26,7 +28,7 @@ impl Run<'_> {
         signal: Signal,
         detail: Option<Arc<str>>,
         on: bool,
-    ) -> Result<Outcome> {
+    ) -> Result<Reacted> {
         let at = self.event_by_uid(uid, "message")?;
         self.must_sit(at.conversation)?;
         let me = self.me()?;
@@ -73,7 +75,7 @@ impl Run<'_> {
             }
             _ => None,
         };
-        Ok(Outcome::Reacted { entry, disposition: settled })
+        Ok(Reacted { entry, disposition: settled })
     }
 
     fn log_reaction(

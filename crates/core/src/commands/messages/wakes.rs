@@ -1,14 +1,13 @@
 //! How often agents wake other agents unasked, and how long the chain is in which they speak (attention spec, ATT-440 on).
 
-use crate::attention::{Attention, Policy};
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Open};
-use crate::error::{Code, Refusal};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Timestamp};
-use crate::limits;
-use crate::member::Member;
-use crate::workspace::HOUR_MS;
+use crate::model::attention::{Attention, Policy};
+use crate::model::delivery::{Delivery, Open};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Timestamp};
+use crate::model::limits;
+use crate::model::member::Member;
+use crate::state::workspace::HOUR_MS;
 
 /// How many of those that wait for a member are looked at, those of the newest conversations first.
 const WAITING: usize = 256;

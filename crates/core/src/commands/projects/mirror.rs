@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use crate::command::Authority;
 use crate::commands::conversations::conversation::derived;
 use crate::commands::run::{Result, Run};
-use crate::conversation::{Participation, Visibility};
-use crate::error::{Code, Refusal};
-use crate::event::Change;
-use crate::ids::{ConversationKey, MemberKey};
-use crate::project::{Link, Project};
+use crate::model::caller::Authority;
+use crate::model::conversation::{Participation, Visibility};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Change;
+use crate::model::ids::{ConversationKey, MemberKey};
+use crate::model::project::{Link, Project};
 
 impl Run<'_> {
     /// Brings the rosters of a project's channels to what its members and links are now; `gone` are links that it has

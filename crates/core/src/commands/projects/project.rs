@@ -6,19 +6,20 @@
 use std::sync::Arc;
 
 use crate::attention::directedness::{self, Said};
-use crate::command::{Authority, Outcome};
+use crate::commands::projects::ProjectState;
 use crate::commands::run::{Result, Run};
-use crate::conversation::ConversationKind;
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Idempotency, Message};
-use crate::ids::{ConversationKey, MemberKey, Prefix, Uid};
-use crate::limits;
-use crate::name::{check_name, check_title};
-use crate::project::{Asked, Link, Linking, Project, ProjectMember, named};
-use crate::thread::work::check_words_of;
+use crate::language::names::rules::{check_name, check_title};
+use crate::model::caller::Authority;
+use crate::model::conversation::ConversationKind;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Idempotency, Message};
+use crate::model::ids::{ConversationKey, MemberKey, Prefix, Uid};
+use crate::model::limits;
+use crate::model::project::{Asked, Link, Linking, Project, ProjectMember, named};
+use crate::model::thread::work::check_words_of;
 
 impl Run<'_> {
-    pub(crate) fn project(&mut self, asked: Asked) -> Result<Outcome> {
+    pub(crate) fn project(&mut self, asked: Asked) -> Result<ProjectState> {
         if self.by.turn.is_some() {
             let why = "a turn's token is for its turn; projects take the member's own";
             return Err(Refusal::new(Code::Forbidden, why).into());
@@ -66,11 +67,11 @@ impl Run<'_> {
         Ok(Project::clone(&project))
     }
 
-    pub(crate) fn put_project(&mut self, project: Project) -> Outcome {
+    pub(crate) fn put_project(&mut self, project: Project) -> ProjectState {
         let project = Arc::new(project);
         self.directory_mut().projects.insert_mut(project.uid, project.clone());
         self.ws.changes.projects.push((project.uid, Some(project.clone())));
-        Outcome::Project { project, task: None }
+        ProjectState { project, task: None }
     }
 
     fn create_project(
@@ -80,7 +81,7 @@ impl Run<'_> {
         members: &[MemberKey],
         links: &[Linking],
         kickoff: Option<Arc<str>>,
-    ) -> Result<Outcome> {
+    ) -> Result<ProjectState> {
         let me = self.me()?;
         self.must_govern()?;
         if self.directory().projects.size() >= limits::PROJECTS {
@@ -144,7 +145,7 @@ impl Run<'_> {
         member: Option<MemberKey>,
         title: Option<Arc<str>>,
         lead: Option<bool>,
-    ) -> Result<Outcome> {
+    ) -> Result<ProjectState> {
         let mut project = self.project_to_run(uid)?;
         match (project.member(&id), member) {
             (Some(known), Some(member)) if known.member != member => {
@@ -166,7 +167,7 @@ impl Run<'_> {
         Ok(self.put_project(project))
     }
 
-    fn remove_project_member(&mut self, uid: Uid, id: &str) -> Result<Outcome> {
+    fn remove_project_member(&mut self, uid: Uid, id: &str) -> Result<ProjectState> {
         let mut project = self.project_to_run(uid)?;
         if project.member(id).is_none() {
             return Err(Refusal::not_found("member of the project").into());
@@ -267,7 +268,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn unlink(&mut self, uid: Uid, conversation: Uid) -> Result<Outcome> {
+    fn unlink(&mut self, uid: Uid, conversation: Uid) -> Result<ProjectState> {
         let mut project = self.project_to_run(uid)?;
         let at = project.links.iter().position(|l| l.conversation == conversation);
         let at = at.ok_or_else(|| Refusal::not_found("channel of the project"))?;
@@ -287,7 +288,7 @@ impl Run<'_> {
         Ok(self.put_project(project))
     }
 
-    fn delete_project(&mut self, uid: Uid) -> Result<Outcome> {
+    fn delete_project(&mut self, uid: Uid) -> Result<ProjectState> {
         let project = self.project_to_run(uid)?;
         let open = named(project.tasks.values().filter(|t| !t.state.is_finished()));
         if !open.is_empty() {
@@ -307,7 +308,7 @@ impl Run<'_> {
         let tasks = project.tasks.keys().map(|task| (uid, *task, None));
         self.ws.changes.tasks.extend(tasks);
         self.ws.changes.projects.push((uid, None));
-        Ok(Outcome::Project { project: Arc::new(project), task: None })
+        Ok(ProjectState { project: Arc::new(project), task: None })
     }
 
     /// Where it would be said, if it was not said before.
@@ -356,7 +357,7 @@ impl Run<'_> {
     }
 }
 
-fn in_thread_of(task: &crate::project::Task, key: ConversationKey) -> bool {
+fn in_thread_of(task: &crate::model::project::Task, key: ConversationKey) -> bool {
     task.thread.is_some_and(|(of, _, _)| of == key) && !task.state.is_finished()
 }
 

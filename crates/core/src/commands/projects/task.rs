@@ -4,22 +4,22 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::project::check_text;
-use crate::command::Outcome;
 use crate::commands::conversations::conversation::derived;
+use crate::commands::projects::ProjectState;
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::event::Change;
-use crate::ids::{ConversationKey, Prefix, ThreadKey, Uid};
-use crate::limits;
-use crate::name::check_title;
-use crate::project::{Project, Task, TaskFields, TaskState, named};
-use crate::thread::ThreadStatus;
-use crate::thread::work::{Binding, BindingKind, WorkChange};
+use crate::language::names::rules::check_title;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Change;
+use crate::model::ids::{ConversationKey, Prefix, ThreadKey, Uid};
+use crate::model::limits;
+use crate::model::project::{Project, Task, TaskFields, TaskState, named};
+use crate::model::thread::ThreadStatus;
+use crate::model::thread::work::{Binding, BindingKind, WorkChange};
 
 type Place = (ConversationKey, ThreadKey, Uid);
 
 impl Run<'_> {
-    pub(crate) fn add_task(&mut self, project: Uid, fields: TaskFields) -> Result<Outcome> {
+    pub(crate) fn add_task(&mut self, project: Uid, fields: TaskFields) -> Result<ProjectState> {
         let mut project = Project::clone(&*self.project_seen(project)?);
         if project.tasks.len() >= limits::PROJECT_TASKS {
             let most = limits::PROJECT_TASKS;
@@ -53,12 +53,12 @@ impl Run<'_> {
         project: Uid,
         uid: Uid,
         fields: TaskFields,
-    ) -> Result<Outcome> {
+    ) -> Result<ProjectState> {
         let mut project = Project::clone(&*self.project_seen(project)?);
         let old = project.tasks.get(&uid).ok_or_else(|| Refusal::not_found("task"))?.clone();
         let mut task = self.changed(&project, (*old).clone(), fields)?;
         if task == *old {
-            return Ok(Outcome::Project { project: Arc::new(project), task: Some(uid) });
+            return Ok(ProjectState { project: Arc::new(project), task: Some(uid) });
         }
         let is_done = task.state == TaskState::Done && old.state != TaskState::Done;
         if is_done {
@@ -74,7 +74,7 @@ impl Run<'_> {
     }
 
     /// A task that is finished and that no other waits for or has waited for.
-    pub(crate) fn remove_task(&mut self, project: Uid, uid: Uid) -> Result<Outcome> {
+    pub(crate) fn remove_task(&mut self, project: Uid, uid: Uid) -> Result<ProjectState> {
         let mut project = Project::clone(&*self.project_seen(project)?);
         let task = project.tasks.get(&uid).ok_or_else(|| Refusal::not_found("task"))?.clone();
         if !task.state.is_finished() {
@@ -99,10 +99,10 @@ impl Run<'_> {
     }
 
     /// The row of the project itself stays as it is.
-    fn task_outcome(&mut self, project: Project, task: Uid) -> Outcome {
+    fn task_outcome(&mut self, project: Project, task: Uid) -> ProjectState {
         let project = Arc::new(project);
         self.directory_mut().projects.insert_mut(project.uid, project.clone());
-        Outcome::Project { project, task: Some(task) }
+        ProjectState { project, task: Some(task) }
     }
 
     /// The task as it is to be, if it may be so.

@@ -4,12 +4,11 @@ use sha2::{Digest, Sha256};
 
 use super::title::headline;
 use crate::commands::run::{Result, Run};
-use crate::event::EventRef;
-use crate::ids::{ConversationKey, MemberKey, Uid};
-use crate::limits;
-use crate::stimulus::{Stimulus, StimulusKind, keys};
-use crate::thread::Thread;
-use crate::workspace::Failure;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Uid};
+use crate::model::limits;
+use crate::model::stimulus::{Stimulus, StimulusKind, keys};
+use crate::model::thread::Thread;
+use crate::state::workspace::Failure;
 
 impl Run<'_> {
     /// Asks what became of the threads that have fallen silent, a few at once; the rest is looked at a little later.

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::ids::{ConversationKey, ThreadKey, Timestamp};
-use crate::limits;
-use crate::stimulus::{Rules, Stimulus, StimulusState, queue};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{ConversationKey, ThreadKey, Timestamp};
+use crate::model::limits;
+use crate::model::stimulus::{Rules, Stimulus, StimulusState, queue};
 
 /// What gives way to a newer one, and as what it ends.
 type Replaced = Vec<(StimulusState, Arc<Stimulus>)>;

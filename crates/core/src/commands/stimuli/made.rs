@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::title::headline;
 use crate::commands::conversations::conversation::derived;
 use crate::commands::run::{Result, Run};
-use crate::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Uid};
-use crate::limits;
-use crate::project::{Project, Task};
-use crate::stimulus::{Chain, Stimulus, StimulusKind, StimulusState, keys};
-use crate::thread::ThreadStatus;
-use crate::workspace::Failure;
+use crate::model::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Uid};
+use crate::model::limits;
+use crate::model::project::{Project, Task};
+use crate::model::stimulus::{Chain, Stimulus, StimulusKind, StimulusState, keys};
+use crate::model::thread::ThreadStatus;
+use crate::state::workspace::Failure;
 
 /// How far the id of a stimulus is from those of the events that the same command logs.
 const APART: usize = 100;

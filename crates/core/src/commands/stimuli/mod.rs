@@ -5,3 +5,78 @@ pub(crate) mod line;
 pub(crate) mod made;
 pub(crate) mod stimulus;
 pub(crate) mod title;
+
+use std::sync::Arc;
+
+use crate::commands::command::{Command, Done, no_text};
+use crate::commands::gate::words::Shown;
+use crate::commands::redact::Redact;
+use crate::commands::run::{Result, Run};
+use crate::model::audit::Audit;
+use crate::model::conversation::Conversation;
+use crate::model::ids::Uid;
+pub use crate::model::requests::NewStimulus;
+use crate::model::stimulus::Stimulus;
+
+/// A stimulus as it is now.
+#[derive(Clone, Debug)]
+pub struct QueuedStimulus {
+    pub conversation: Arc<Conversation>,
+    pub stimulus: Arc<Stimulus>,
+}
+
+/// Asks for a word in public without a person asking.
+#[derive(Clone)]
+pub struct Stimulate(pub NewStimulus);
+
+impl Command for Stimulate {
+    type Output = QueuedStimulus;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        // In the queue, and then in the log.
+        Audit::none()
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.text(&mut self.0.text) + redact.maybe(&mut self.0.title)
+    }
+
+    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+        let new = &self.0;
+        let mut fields = vec![("text", new.text.to_string())];
+        fields.extend(new.title.iter().map(|title| ("title", title.to_string())));
+        fields.push(("targets", run.called(&new.targets)));
+        let mut shown = run.said_in(new.conversation, "create_channel_stimulus", fields)?;
+        if new.private {
+            let targets = new.targets.iter().copied().chain(new.source);
+            shown.readers.only = Some(targets.chain([run.by.member]).collect());
+        }
+        Ok(Some(Shown { says: true, ..shown }))
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<QueuedStimulus> {
+        run.stimulate(self.0)
+    }
+}
+
+/// Calls a stimulus off, or asks `again` for one that was cancelled.
+#[derive(Clone)]
+pub struct SteerStimulus {
+    pub conversation: Uid,
+    pub stimulus: Uid,
+    pub again: bool,
+}
+
+impl Command for SteerStimulus {
+    type Output = QueuedStimulus;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<QueuedStimulus> {
+        run.steer_stimulus(self.conversation, self.stimulus, self.again)
+    }
+}

@@ -6,26 +6,27 @@
 use std::sync::Arc;
 
 use crate::attention::directedness::{self, Said};
-use crate::attention::{Attention, Directedness, Intent};
-use crate::command::{NewStimulus, Outcome};
 use crate::commands::conversations::conversation::derived;
 use crate::commands::messages::place::Place;
 use crate::commands::run::{Result, Run};
+use crate::commands::stimuli::QueuedStimulus;
 use crate::commands::stimuli::title::{headline, shortened};
-use crate::error::{Code, Refusal};
-use crate::event::{
-    Change, Event, EventRef, Idempotency, Message, MessageKind, ThreadOpening, is_talk,
+use crate::language::names::rules::check_title;
+use crate::model::attention::{Attention, Directedness, Intent};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{
+    Change, Event, Idempotency, Message, MessageKind, ThreadOpening, is_talk,
 };
-use crate::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Timestamp, Uid};
-use crate::limits;
-use crate::name::check_title;
-use crate::stimulus::{Chain, Stimulus, StimulusKind, StimulusState, keys};
-use crate::thread::work::{Report, Spur, WorkChange, check_key, check_words_of};
-use crate::thread::{ThreadKind, ThreadStatus};
-use crate::workspace::Failure;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, ThreadKey, Timestamp, Uid};
+use crate::model::limits;
+use crate::model::requests::NewStimulus;
+use crate::model::stimulus::{Chain, Stimulus, StimulusKind, StimulusState, keys};
+use crate::model::thread::work::{Report, Spur, WorkChange, check_key, check_words_of};
+use crate::model::thread::{ThreadKind, ThreadStatus};
+use crate::state::workspace::Failure;
 
 impl Run<'_> {
-    pub(crate) fn stimulate(&mut self, new: NewStimulus) -> Result<Outcome> {
+    pub(crate) fn stimulate(&mut self, new: NewStimulus) -> Result<QueuedStimulus> {
         let me = self.me()?;
         let key = self.room_by_uid(new.conversation)?;
         self.must_sit(key)?;
@@ -122,7 +123,7 @@ impl Run<'_> {
         conversation: Uid,
         uid: Uid,
         again: bool,
-    ) -> Result<Outcome> {
+    ) -> Result<QueuedStimulus> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
         let found = self.room(key).stimuli.get(&uid).cloned();
@@ -183,9 +184,9 @@ impl Run<'_> {
         Ok(further.or(now))
     }
 
-    fn stimulus_outcome(&self, key: ConversationKey, stimulus: Arc<Stimulus>) -> Outcome {
+    fn stimulus_outcome(&self, key: ConversationKey, stimulus: Arc<Stimulus>) -> QueuedStimulus {
         let conversation = self.room(key).conversation.clone();
-        Outcome::Stimulus { conversation, stimulus }
+        QueuedStimulus { conversation, stimulus }
     }
 
     /// Time has come for a queue: what is over goes, what is claimed is said, and else the next is claimed.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::attention::names::looks::is_unseen;
+use crate::model::text::is_unseen;
 
 /// The first line of a text, as a title.
 pub(crate) fn headline(text: &str) -> Arc<str> {

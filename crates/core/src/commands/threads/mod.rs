@@ -1,4 +1,197 @@
-//! Threads, and the work that is done in them.
+//! Threads, and the work that they are about.
 
 pub(crate) mod thread;
 pub(crate) mod work;
+
+use std::sync::Arc;
+
+use crate::commands::command::{Command, Done, Makes};
+use crate::commands::gate::words::{Readers, Shown, event_id, filled, plain};
+use crate::commands::redact::Redact;
+use crate::commands::run::{Result, Run};
+use crate::model::audit::{Act, Audit};
+use crate::model::conversation::{Conversation, ConversationKind};
+use crate::model::event::Message;
+use crate::model::ids::{MemberKey, Uid};
+use crate::model::requests::Home;
+pub use crate::model::requests::OpenThread;
+use crate::model::thread::work::WorkChange;
+use crate::model::thread::{Thread, ThreadStatus};
+use crate::model::work::status_metadata;
+use crate::state::directory::Directory;
+
+/// A thread as it is now.
+#[derive(Clone, Debug)]
+pub struct ThreadState {
+    pub conversation: Arc<Conversation>,
+    pub thread: Arc<Thread>,
+    /// Whether the command opened it.
+    pub opened: bool,
+}
+
+impl OpenThread {
+    /// Who takes part beside the caller.
+    fn members(&self) -> Vec<MemberKey> {
+        self.participants.iter().copied().chain(self.owner).collect()
+    }
+}
+
+impl Command for OpenThread {
+    type Output = ThreadState;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        let conversation = match self.home {
+            Home::In(conversation) => Some(conversation),
+            Home::Own => None,
+        };
+        Audit::logged(Act::OpenThread).subject(conversation)
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.string(&mut self.title)
+    }
+
+    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+        let mut fields = vec![("title", self.title.clone())];
+        match self.home {
+            Home::In(conversation) => {
+                // What is called as its place is shows nothing more; so does what was made before.
+                let key = run.room_by_uid(conversation)?;
+                if *run.room(key).conversation.settings.title == *self.title {
+                    return Ok(None);
+                }
+                run.said_in(conversation, "create_thread", fields).map(Some)
+            }
+            Home::Own => {
+                let members = self.members();
+                fields.insert(0, ("members", run.called(&members)));
+                let members = members.into_iter().chain([run.by.member]).collect();
+                let readers = Readers { members, ..Readers::default() };
+                // What nobody named is called by its kind.
+                let silent = self.title == ConversationKind::Thread.name();
+                Ok((!silent).then(|| plain("create_thread", readers, fields)))
+            }
+        }
+    }
+
+    fn makes(&self, by: MemberKey, _: &Directory) -> Makes {
+        match self.home {
+            Home::In(_) => Makes::default(),
+            Home::Own => Makes::conversation_with(by, &self.members()),
+        }
+    }
+
+    fn has_made(output: &ThreadState) -> bool {
+        output.opened
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<ThreadState> {
+        run.open_thread(self)
+    }
+}
+
+#[derive(Clone)]
+pub struct ChangeThread {
+    pub thread: Uid,
+    pub status: Option<ThreadStatus>,
+    pub owner: Option<Option<MemberKey>>,
+    pub reason: Arc<str>,
+    /// What came of it, for the feed.
+    pub summary: Option<Arc<str>>,
+    /// What the thread says of the new status, as a message of kind `system`.
+    pub note: Option<Message>,
+}
+
+impl Command for ChangeThread {
+    type Output = ThreadState;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::logged(Act::ChangeThread).subject(self.thread)
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        // The note says the reason once more.
+        let said = self.note.as_mut().map_or(0, |note| redact.message(note));
+        redact.text(&mut self.reason).max(said) + redact.maybe(&mut self.summary)
+    }
+
+    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+        let mut fields = filled("reason", &self.reason);
+        fields.extend(self.summary.iter().map(|text| ("summary", text.to_string())));
+        // What the host alone wrote into it is nobody's words.
+        let hosts = self.status.map(status_metadata).unwrap_or_default();
+        let metadata = self.note.as_ref().and_then(|note| note.metadata.as_deref());
+        let metadata = metadata.filter(|metadata| **metadata != *hosts);
+        fields.extend(metadata.map(|text| ("metadata", text.to_owned())));
+        let shown = run.said_of(self.thread, "update_thread_status", fields)?;
+        Ok(shown.map(|shown| Shown { says: true, ..shown }))
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<ThreadState> {
+        let Self { thread, status, owner, reason, summary, note } = self;
+        run.change_thread(thread, status, owner, &reason, summary, note)
+    }
+}
+
+/// How the work of a thread stands.
+#[derive(Clone)]
+pub struct ChangeWork {
+    pub thread: Uid,
+    pub change: Box<WorkChange>,
+}
+
+impl Command for ChangeWork {
+    type Output = ThreadState;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::logged(Act::ChangeThread).subject(self.thread)
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        self.change.progress.as_mut().map_or(0, |report| redact.text(&mut report.text))
+    }
+
+    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+        let change = &self.change;
+        let texts = [&change.initiative_key, &change.topic_kind].into_iter().flatten();
+        let mut fields: Vec<_> = texts.flatten().map(|text| ("about", text.to_string())).collect();
+        fields.extend(change.progress.iter().map(|p| ("progress", p.text.to_string())));
+        fields.extend(change.bind.iter().map(|bound| ("bind", bound.id.to_string())));
+        run.said_of(self.thread, "change_thread_work", fields)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<ThreadState> {
+        run.change_work(self.thread, *self.change)
+    }
+}
+
+/// A message of a thread is to stand in the channel's feed.
+#[derive(Clone)]
+pub struct Promote {
+    pub message: Uid,
+    pub note: Option<Arc<str>>,
+}
+
+impl Command for Promote {
+    type Output = ThreadState;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.maybe(&mut self.note)
+    }
+
+    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+        let Some(note) = &self.note else { return Ok(None) };
+        let at = run.event_by_uid(self.message, "message")?;
+        let fields = vec![("message", event_id(self.message)), ("note", note.to_string())];
+        let shown = run.beside(at, "promote", fields)?;
+        Ok(Some(Shown { about: None, ..shown }))
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<ThreadState> {
+        run.promote(self.message, self.note)
+    }
+}

@@ -2,21 +2,24 @@
 
 use std::sync::Arc;
 
-use crate::attention::{Attention, Directedness, Intent};
-use crate::command::{Authority, Home, MessageState, OpenThread, Outcome, Recalled};
 use crate::commands::conversations::conversation::derived;
 use crate::commands::messages::post::check_message;
 use crate::commands::run::{Result, Run};
-use crate::conversation::{ConversationKind, Settings, Visibility};
-use crate::delivery::Disposition;
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Event, EventRef, Idempotency, Message, Promotion, ThreadOpening};
-use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Uid};
-use crate::limits;
-use crate::name::check_title;
-use crate::thread::work::check_words_of;
-use crate::thread::{ThreadKind, ThreadStatus};
-use crate::work::{Work, is_act};
+use crate::commands::threads::ThreadState;
+use crate::language::names::rules::check_title;
+use crate::model::attention::{Attention, Directedness, Intent};
+use crate::model::caller::Authority;
+use crate::model::conversation::{ConversationKind, Settings, Visibility};
+use crate::model::delivery::Disposition;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Event, Idempotency, Message, Promotion, ThreadOpening};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Uid};
+use crate::model::limits;
+use crate::model::requests::{Home, OpenThread};
+use crate::model::thread::work::check_words_of;
+use crate::model::thread::{ThreadKind, ThreadStatus};
+use crate::model::work::{Work, is_act};
+use crate::state::facts::{MessageState, Recalled};
 
 /// Why what was owed in a thread is owed no more.
 const CLOSED: &str = "the thread was closed";
@@ -26,7 +29,7 @@ const PAGE: usize = 200;
 
 impl Run<'_> {
     /// A root message has one canonical thread: opening it again gives the one there is.
-    pub(crate) fn open_thread(&mut self, opening: OpenThread) -> Result<Outcome> {
+    pub(crate) fn open_thread(&mut self, opening: OpenThread) -> Result<ThreadState> {
         check_title("title", Some(&opening.title))?;
         if let Some((key, thread)) = self.opened_before(opening.idempotency)? {
             return self.thread_outcome(key, thread);
@@ -156,7 +159,7 @@ impl Run<'_> {
         reason: &Arc<str>,
         summary: Option<Arc<str>>,
         note: Option<Message>,
-    ) -> Result<Outcome> {
+    ) -> Result<ThreadState> {
         let (key, thread_key) = self.thread_by_uid(uid)?;
         self.must_sit(key)?;
         let Some(thread) = self.thread(key, Some(thread_key)).cloned() else {
@@ -360,16 +363,21 @@ impl Run<'_> {
         &self,
         key: ConversationKey,
         thread: ThreadKey,
-    ) -> Result<Outcome> {
+    ) -> Result<ThreadState> {
         self.thread_as(key, thread, false)
     }
 
     /// The thread, and whether it was opened just now.
-    fn thread_as(&self, key: ConversationKey, thread: ThreadKey, opened: bool) -> Result<Outcome> {
+    fn thread_as(
+        &self,
+        key: ConversationKey,
+        thread: ThreadKey,
+        opened: bool,
+    ) -> Result<ThreadState> {
         let room = self.room(key);
         let thread = room.threads.get(&thread).cloned();
         let thread = thread.ok_or_else(|| Refusal::not_found("thread"))?;
-        Ok(Outcome::Thread { conversation: room.conversation.clone(), thread, opened })
+        Ok(ThreadState { conversation: room.conversation.clone(), thread, opened })
     }
 }
 

@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::command::Outcome;
 use crate::commands::conversations::conversation::derived;
 use crate::commands::run::{Result, Run};
-use crate::error::{Code, Refusal};
-use crate::event::{Change, Promotion};
-use crate::ids::{ConversationKey, SessionKey, ThreadKey, Uid};
-use crate::limits;
-use crate::thread::work::{Binding, WorkChange, WorkStatus, check_words_of};
-use crate::thread::{Thread, ThreadStatus};
+use crate::commands::threads::ThreadState;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Promotion};
+use crate::model::ids::{ConversationKey, SessionKey, ThreadKey, Uid};
+use crate::model::limits;
+use crate::model::thread::work::{Binding, WorkChange, WorkStatus, check_words_of};
+use crate::model::thread::{Thread, ThreadStatus};
 
 impl Run<'_> {
     /// Whoever sits there may say how the work stands; in a turn only while that is its own.
-    pub(crate) fn change_work(&mut self, uid: Uid, change: WorkChange) -> Result<Outcome> {
+    pub(crate) fn change_work(&mut self, uid: Uid, change: WorkChange) -> Result<ThreadState> {
         let (key, at) = self.thread_by_uid(uid)?;
         self.must_sit(key)?;
         let thread = self.open_to_work(key, at)?;
@@ -42,7 +42,7 @@ impl Run<'_> {
     }
 
     /// A message is promoted once; again it is what it was.
-    pub(crate) fn promote(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<Outcome> {
+    pub(crate) fn promote(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<ThreadState> {
         let at = self.event_by_uid(uid, "message")?;
         self.must_sit(at.conversation)?;
         let recalled = self.recall(at)?;

@@ -1,4 +1,87 @@
-//! Public turns: who may speak about a subject, and when agents pause.
+//! Public turns: granted, taken away, and the pauses between.
 
 pub(crate) mod pause;
 pub(crate) mod turn;
+
+use std::sync::Arc;
+
+use crate::commands::command::{Command, Done, no_text};
+use crate::commands::run::{Result, Run};
+use crate::model::audit::{Act, Audit};
+use crate::model::conversation::Conversation;
+use crate::model::ids::{MemberKey, Timestamp, Uid};
+use crate::model::thread::Thread;
+use crate::model::turn::Turn;
+
+/// A subject of a channel with who speaks about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The event it begins with: its root message, or the opening of a thread without one.
+    pub root: Uid,
+    pub thread: Option<Uid>,
+    pub turn: Turn,
+    /// Turns that may speak until a person speaks again.
+    pub budget: u16,
+    /// What each lease answers, in the order of the leases.
+    pub causes: Vec<Uid>,
+    pub waiting: Vec<Waits>,
+}
+
+/// A member that waits for the turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    pub member: MemberKey,
+    pub event: Uid,
+    pub since: Timestamp,
+    pub obligation: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Continued {
+    pub conversation: Arc<Conversation>,
+    pub thread: Option<Arc<Thread>>,
+    pub was_paused: bool,
+}
+
+/// Let agents go on that have used their no-human budget up on this line.
+#[derive(Clone)]
+pub struct Continue {
+    pub conversation: Uid,
+    pub thread: Option<Uid>,
+}
+
+impl Command for Continue {
+    type Output = Continued;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::logged(Act::Continue).subject(self.conversation)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Continued> {
+        run.go_on(self.conversation, self.thread)
+    }
+}
+
+/// An operator takes the turn of a member away; the subject is named by its root message or its thread.
+#[derive(Clone)]
+pub struct BreakTurn {
+    pub conversation: Uid,
+    pub subject: Uid,
+    pub member: MemberKey,
+}
+
+impl Command for BreakTurn {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Act::BreakTurn).subject(self.conversation).member(self.member)
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+        run.break_turn(self.conversation, self.subject, self.member)
+    }
+}

@@ -1,20 +1,21 @@
 //! Lines of talk that are paused because agents have used their no-human budget up, and how they go on
-//! (design section 5, "Turns", end; [`crate::budget`] has the rule).
+//! (design section 5, "Turns", end; [`crate::model::budget`] has the rule).
 
-use crate::attention::Attention;
 use crate::attention::directedness::add_budget_spent;
-use crate::budget::{self, Word};
-use crate::command::{Authority, Outcome};
 use crate::commands::messages::place::Place;
 use crate::commands::run::{Result, Run};
-use crate::delivery::{Delivery, Open};
-use crate::error::{Code, Refusal};
-use crate::event::{Change, EventRef, Message, is_talk};
-use crate::ids::{ConversationKey, Seq, ThreadKey, Uid};
-use crate::member::Member;
-use crate::room::Room;
-use crate::room::turns::takes_turns;
-use crate::workspace::Workspace;
+use crate::commands::turns::Continued;
+use crate::model::attention::Attention;
+use crate::model::budget::{self, Word};
+use crate::model::caller::Authority;
+use crate::model::delivery::{Delivery, Open};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::{Change, Message, is_talk};
+use crate::model::ids::{ConversationKey, EventRef, Seq, ThreadKey, Uid};
+use crate::model::member::Member;
+use crate::state::room::Room;
+use crate::state::room::turns::takes_turns;
+use crate::state::workspace::Workspace;
 
 impl Workspace {
     /// Whether the host withholds the right to speak: agents have said on this line what they may, nobody may
@@ -137,7 +138,7 @@ impl Run<'_> {
 
     /// A person lets agents go on where they have paused, or have said all that a message of a person pays for. Where they
     /// have not, nothing changes.
-    pub(crate) fn go_on(&mut self, conversation: Uid, thread: Option<Uid>) -> Result<Outcome> {
+    pub(crate) fn go_on(&mut self, conversation: Uid, thread: Option<Uid>) -> Result<Continued> {
         let me = self.me()?;
         if me.is_agent() {
             return Err(only_people().into());
@@ -155,7 +156,7 @@ impl Run<'_> {
         }
         let room = self.room(key);
         let thread = thread.and_then(|t| room.threads.get(&t)).cloned();
-        Ok(Outcome::Continued { conversation: room.conversation.clone(), thread, was_paused })
+        Ok(Continued { conversation: room.conversation.clone(), thread, was_paused })
     }
 
     /// Who runs the room, and the lead, let a conversation go on that they have no seat in: they are told

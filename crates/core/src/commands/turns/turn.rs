@@ -1,23 +1,23 @@
 //! Turns in a room: what is owed about a subject is offered to whom the turn is granted, one after the other
-//! ([`crate::turn`] has the rules; channels spec "Autonomous thread turns").
+//! ([`crate::model::turn`] has the rules; channels spec "Autonomous thread turns").
 //!
 //! Whoever changes what is open about a subject notes it; at the end of the command every such subject is
 //! arbitrated once. A delivery that has to wait stands still like one on a paused line, and is offered when its
 //! turn comes.
 
-use crate::attention::{Attention, Directedness, Policy, Rule, Told};
-use crate::command::{Outcome, Subject, Waits};
 use crate::commands::messages::place::Place;
 use crate::commands::run::{Result, Run};
-use crate::conversation::Participation;
-use crate::delivery::{Delivery, Disposition, Open, State};
-use crate::error::{Code, Refusal};
-use crate::event::{Event, EventRef};
-use crate::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
-use crate::member::Member;
-use crate::room::turns::{is_asked, is_owed};
-use crate::turn::{Bar, Candidate, REPLACED};
-use crate::workspace::TimerKey;
+use crate::commands::turns::{Subject, Waits};
+use crate::model::attention::{Attention, Directedness, Policy, Rule, Told};
+use crate::model::conversation::Participation;
+use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Event;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::model::member::Member;
+use crate::model::turn::{Bar, Candidate, REPLACED};
+use crate::state::room::turns::{is_asked, is_owed};
+use crate::state::workspace::TimerKey;
 
 impl Run<'_> {
     /// Whether an agent may say something about the subject now.
@@ -300,7 +300,7 @@ impl Run<'_> {
     }
 
     /// Who speaks about the subjects of a channel, and who waits.
-    pub(crate) fn turns(&mut self, conversation: Uid) -> Result<Outcome> {
+    pub(crate) fn turns(&mut self, conversation: Uid) -> Result<Vec<Subject>> {
         let key = self.room_by_uid(conversation)?;
         let room = self.room(key);
         let held = room.turns.subjects().filter(|(_, turn)| !turn.is_idle());
@@ -332,7 +332,7 @@ impl Run<'_> {
             let budget = turn.budget(&room.turn_rules());
             shown.push(Subject { root, thread, turn, budget, causes, waiting });
         }
-        Ok(Outcome::Turns(shown))
+        Ok(shown)
     }
 
     /// An operator takes a turn away: its run is taken back, and the next in line speaks.
@@ -341,7 +341,7 @@ impl Run<'_> {
         conversation: Uid,
         subject: Uid,
         member: MemberKey,
-    ) -> Result<Outcome> {
+    ) -> Result<()> {
         self.must_govern()?;
         let key = self.room_by_uid(conversation)?;
         let subject = self.subject_by_uid(key, subject)?;
@@ -357,7 +357,7 @@ impl Run<'_> {
             self.cancel_all(at, vec![before], "an operator took the turn away")?;
             self.settle(at, member, Disposition::Superseded)?;
         }
-        Ok(Outcome::Done)
+        Ok(())
     }
 
     /// A subject by the id of its root message, or of its thread.
@@ -391,7 +391,7 @@ fn waits_since(open: &Open, delivery: &Delivery) -> Timestamp {
     delivery.clock.withheld.unwrap_or(open.at)
 }
 
-fn has_reacted(room: &crate::room::Room, seq: Seq, member: MemberKey) -> bool {
+fn has_reacted(room: &crate::state::room::Room, seq: Seq, member: MemberKey) -> bool {
     let state = room.messages.get(&seq);
     state.is_some_and(|m| m.reactions.iter().any(|(by, _)| *by == member))
 }

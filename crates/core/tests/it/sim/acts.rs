@@ -1,12 +1,14 @@
 //! What people and agents do with their turns.
 
-use chorus_core::attention::{Directedness, Policy};
-use chorus_core::command::{By, Command, Outcome, Post, Turn};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::event::{EventRef, Message};
-use chorus_core::ids::{MemberKey, Uid};
-use chorus_core::reaction::Signal;
+use chorus_core::commands::{NotDone, deliveries, messages};
+use chorus_core::model::attention::{Directedness, Policy};
+use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{EventRef, MemberKey, Uid};
+use chorus_core::model::reaction::Signal;
+use chorus_core::model::requests::Post;
 
 use super::tempers::Temper;
 use super::world::World;
@@ -61,16 +63,16 @@ impl World {
             0 => {
                 let text = format!("@agent{} I meant: look at the logs?", self.dice(9));
                 let content = Message { text: text.as_str().into(), ..Message::default() };
-                self.run(by, Command::Edit { message: uid, content })
+                self.run(by, messages::Edit { message: uid, content }).map(drop)
             }
             1 => {
                 self.human_posts.pop();
-                self.run(by, Command::Delete { message: uid })
+                self.run(by, messages::Delete { message: uid }).map(drop)
             }
-            _ => self.run(
-                by,
-                Command::React { message: uid, signal: Signal::Done, detail: None, on: true },
-            ),
+            _ => {
+                let (signal, detail) = (Signal::Done, None);
+                self.run(by, messages::React { message: uid, signal, detail, on: true }).map(drop)
+            }
         };
     }
 
@@ -95,13 +97,11 @@ impl World {
             audience: Default::default(),
         };
         let by = By { turn, ..self.by(author) };
-        let result = self.run(by, Command::Post(Box::new(post)));
-        match result {
-            Ok(Outcome::Logged { entry, .. }) => Ok(entry.event.uid),
+        match self.try_run(by, post) {
+            Ok(logged) => Ok(logged.entry.event.uid),
             // What it was told in the pair, and says elsewhere without a turn.
-            Ok(Outcome::Held(_)) => Err(Refusal::new(Code::ApprovalRequired, "it waits")),
-            Ok(other) => panic!("{other:?}"),
-            Err(refusal) => {
+            Err(NotDone::Held(_)) => Err(Refusal::new(Code::ApprovalRequired, "it waits")),
+            Err(NotDone::Refused(refusal)) => {
                 *self.refusals.entry(refusal.code).or_default() += 1;
                 Err(refusal)
             }
@@ -121,7 +121,7 @@ impl World {
             return;
         }
         // Superseded while it was on its way: accepting it is harmless.
-        let _ = self.run(by, Command::Accept { event: at, attempt: offer.attempt, epoch: None });
+        let _ = self.run(by, deliveries::Accept { event: at, attempt: offer.attempt, epoch: None });
         let turn =
             Turn { conversation: at.conversation, seq: at.seq, fence: offer.fence, attempt: 0 };
         let name = self.ws.directory().member(event.actor).map(|m| m.handle.clone());
@@ -161,7 +161,7 @@ impl World {
         }
         if times == 0 {
             let disposition = if must { Disposition::Failed } else { Disposition::Ignored };
-            let _ = self.run(by, Command::Dispose { event: event.uid, disposition, note: None });
+            let _ = self.run(by, deliveries::Dispose { event: event.uid, disposition, note: None });
         }
     }
 
@@ -169,7 +169,7 @@ impl World {
     fn grab(&mut self, member: MemberKey) {
         let newest = self.human_posts.len().saturating_sub(1 + self.dice(3) as usize);
         let Some(event) = self.human_posts.get(newest).copied() else { return };
-        if let Err(refusal) = self.run(self.by(member), Command::Claim { event }) {
+        if let Err(refusal) = self.run(self.by(member), deliveries::Claim { event }) {
             *self.refusals.entry(refusal.code).or_default() += 1;
         }
     }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chorus_core::attention::{Policy, Rule};
-use chorus_core::error::Code;
-use chorus_core::event::{Change, Event};
-use chorus_core::ids::{ConversationKey, Timestamp};
-use chorus_core::limits;
+use chorus_core::model::attention::{Policy, Rule};
+use chorus_core::model::error::Code;
+use chorus_core::model::event::{Change, Event};
+use chorus_core::model::ids::{ConversationKey, Timestamp};
+use chorus_core::model::limits;
 
 use super::world::World;
 

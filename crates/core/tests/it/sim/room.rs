@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::command::{By, Command, Droppable, Outcome};
-use chorus_core::conversation::Keep;
-use chorus_core::error::Code;
-use chorus_core::ids::Seq;
-use chorus_core::packed;
-use chorus_core::room::{Base, Parts, Room};
+use chorus_core::commands::retention::{self, Droppable};
+use chorus_core::model::base::Base;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Keep;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Seq;
+use chorus_core::state::room::{Parts, Room};
+use chorus_core::{codec, queries};
 
 use super::world::World;
 
@@ -83,18 +85,17 @@ fn a_base_is_what_its_events_came_to() {
         for conversation in rooms {
             let (key, uid) = (conversation.key, conversation.uid);
             loop {
-                let asked = world.run(By::host(), Command::Droppable { conversation: uid });
-                let Ok(Outcome::Droppable(can)) = asked else { panic!("{asked:?}") };
-                let Droppable { base, through, .. } = can;
+                let asked = world.run(By::host(), queries::Droppable { conversation: uid });
+                let Droppable { base, through, .. } = asked.unwrap();
                 if through <= base {
                     break;
                 }
                 let beyond =
-                    Command::Trim { conversation: uid, through: through.next(), erased: None };
+                    retention::Trim { conversation: uid, through: through.next(), erased: None };
                 assert!(world.run(By::host(), beyond).is_err(), "no more than may go");
                 // Not always as far as it may.
                 let some = Seq(base.0 + 1 + world.dice(through.0 - base.0));
-                let trim = |erased| Command::Trim { conversation: uid, through: some, erased };
+                let trim = |erased| retention::Trim { conversation: uid, through: some, erased };
                 let since = world.run(By::host(), trim(Some(1)));
                 assert_eq!(since.unwrap_err().code, Code::Conflict, "the archive has no erasure");
                 world.run(By::host(), trim(Some(0))).unwrap();
@@ -104,7 +105,7 @@ fn a_base_is_what_its_events_came_to() {
             let from = all.values().filter(|e| e.conversation == key && e.seq <= base.seq);
             let from: Vec<_> = from.cloned().collect();
             assert_eq!(Base::moved(None, &conversation, &from), *base);
-            let read = packed::read_base(base.seq, base.hash, base.at, &packed::base(&base));
+            let read = codec::read_base(base.seq, base.hash, base.at, &codec::base(&base));
             assert_eq!(read.as_ref(), Ok(&*base));
             let room = world.ws.room(key).unwrap();
             assert_eq!(room.head.base, base.seq);

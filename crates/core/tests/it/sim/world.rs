@@ -3,13 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use chorus_core::command::{Authority, By, Command, Drawn, Effect, Offer, Outcome};
-use chorus_core::conversation::{ConversationKind, Participation, Settings, Visibility};
-use chorus_core::delivery::State;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::{MemberKey, SessionKey, Timestamp, Uid};
-use chorus_core::member::{Directory, MemberFields, MemberKind};
-use chorus_core::workspace::{Failure, Workspace};
+use chorus_core::commands::{Command, NotDone, conversations, directory};
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::conversation::{ConversationKind, Participation, Settings, Visibility};
+use chorus_core::model::delivery::State;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, SessionKey, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::offer::Offer;
+use chorus_core::model::seed::CommandSeed;
+use chorus_core::queries;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::effect::Effect;
+use chorus_core::state::workspace::Workspace;
 
 use super::tempers::{TEMPERS, Temper};
 use crate::log::Log;
@@ -61,20 +67,16 @@ impl World {
             let key = self.add_member(name, MemberKind::Human);
             self.people.push(key);
         }
-        self.must(By::host(), Command::SetLead { member: Some(self.people[0]) });
+        self.must(By::host(), directory::SetLead { member: Some(self.people[0]) });
         let tempers = TEMPERS.into_iter().chain([Temper::Eager]).enumerate();
         for (n, temper) in tempers {
             let key = self.add_member(&format!("agent{n}"), MemberKind::Agent);
             self.agents.push((key, temper));
         }
-        let Outcome::Role(role) =
-            self.must(By::host(), Command::AddRole { name: "helpers".into() })
-        else {
-            panic!("a role")
-        };
+        let role = self.must(By::host(), directory::AddRole { name: "helpers".into() });
         for n in [0, 5, 6, 7] {
             let member = self.agents[n].0;
-            self.must(By::host(), Command::SetRoleMember { role: role.key, member, on: true });
+            self.must(By::host(), directory::SetRoleMember { role: role.key, member, on: true });
         }
         for (title, kind) in [
             ("ops", ConversationKind::Channel),
@@ -96,12 +98,12 @@ impl World {
                 ..Settings::default()
             };
             let by = self.by(self.people[0]);
-            let command = Command::CreateConversation { kind, settings, members };
-            let Outcome::Conversation(c) = self.must(by, command) else { panic!("a conversation") };
-            self.channels.push(c.uid);
+            let command = conversations::CreateConversation { kind, settings, members };
+            let conversation = self.must(by, command);
+            self.channels.push(conversation.uid);
         }
         let (listener, conversation) = (self.agents[0].0, self.channels[1]);
-        let seat = Command::SetSeat {
+        let seat = conversations::SetSeat {
             conversation,
             member: listener,
             participation: Participation::AlwaysListen,
@@ -115,10 +117,7 @@ impl World {
 
     fn add_member(&mut self, id: &str, kind: MemberKind) -> MemberKey {
         let fields = MemberFields::default();
-        match self.must(By::host(), Command::AddMember { id: id.into(), kind, fields }) {
-            Outcome::Member(member) => member.key,
-            other => panic!("{other:?}"),
-        }
+        self.must(By::host(), directory::AddMember { id: id.into(), kind, fields }).key
     }
 
     pub(crate) fn by(&self, member: MemberKey) -> By {
@@ -129,46 +128,51 @@ impl World {
 
     fn connect(&mut self, member: MemberKey) {
         let by = By { session: None, ..self.by(member) };
-        let open = Command::OpenSession {
+        let open = directory::OpenSession {
             uid: None,
             runtime: "sim".into(),
             managed: false,
             resumable: false,
         };
-        let Outcome::Session(session) = self.must(by, open) else { panic!("a session") };
+        let session = self.must(by, open);
         self.sessions.insert(member, session.key);
         let by = self.by(member);
-        let owed = Command::Owed { session: session.key, limit: 50 };
-        let Outcome::Owed { offers, .. } = self.must(by, owed) else { panic!("offers") };
-        self.inbox.extend(offers);
+        let owed = queries::Owed { session: session.key, limit: 50 };
+        let owed = self.must(by, owed);
+        self.inbox.extend(owed.offers);
     }
 
     pub(crate) fn disconnect(&mut self, member: MemberKey) {
         if let Some(session) = self.sessions.remove(&member) {
-            self.must(By::host(), Command::CloseSession { session });
+            self.must(By::host(), directory::CloseSession { session });
         }
     }
 
-    fn must(&mut self, by: By, command: Command) -> Outcome {
+    fn must<C: Command>(&mut self, by: By, command: C) -> C::Output {
         self.run(by, command).expect("the world is built of what is allowed")
     }
 
-    /// Runs a command, and lets its effects happen.
-    pub(crate) fn run(&mut self, by: By, command: Command) -> Result<Outcome, Refusal> {
+    /// Runs a command that waits for no person, and lets its effects happen.
+    pub(crate) fn run<C: Command>(&mut self, by: By, command: C) -> Result<C::Output, Refusal> {
+        self.try_run(by, command).map_err(|not_done| match not_done {
+            NotDone::Refused(refusal) => refusal,
+            NotDone::Held(approval) => panic!("it waits for a person: {approval:?}"),
+        })
+    }
+
+    pub(crate) fn try_run<C: Command>(&mut self, by: By, command: C) -> Result<C::Output, NotDone> {
         self.ids += 1_000;
-        let drawn = Drawn { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
-        let result = self.ws.execute(&mut self.log, by, command, drawn, self.now);
-        if result.is_err() {
+        let drawn = CommandSeed { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
+        let result = self.ws.execute(&mut self.log, by, &command, drawn, self.now);
+        let done = result.expect("memory is always there").done;
+        if let Err(NotDone::Refused(_)) = done {
             assert!(
                 self.ws.touched().iter().all(|k| !self.ws.room(*k).unwrap().is_dirty()),
                 "a refusal writes nothing"
             );
         }
         self.absorb();
-        result.map_err(|failure| match failure {
-            Failure::Refused(refusal) => refusal,
-            Failure::Unavailable(why) => panic!("memory is always there: {why:?}"),
-        })
+        done
     }
 
     fn absorb(&mut self) {
@@ -218,10 +222,8 @@ impl World {
     /// People answer what came to them in the end.
     pub(crate) fn people_answer(&mut self) {
         for person in self.people.clone() {
-            let waiting = Command::Waiting { member: Some(person), limit: 10_000 };
-            let waiting = self.must(self.by(person), waiting);
-            let Outcome::Waiting(open) = waiting else { panic!("what waits") };
-            for (conversation, open) in open {
+            let waiting = queries::Waiting { member: Some(person), limit: 10_000 };
+            for (conversation, open) in self.must(self.by(person), waiting) {
                 let _ = self.post(person, conversation.uid, "seen to", Some(open.uid), None);
             }
         }

@@ -1,6 +1,6 @@
 //! The compose window, batches, places, zero-turn answers, edits and deletions before a turn.
 
-use chorus_core::attention::{Intent, Mode, Policy};
+use chorus_core::model::attention::{Intent, Mode, Policy};
 use chorus_wire::part::Part;
 
 use super::sim::{Sim, by, edit, may, message};

@@ -1,6 +1,6 @@
 //! A turn that has said nothing is begun again for what belongs to it, within its limits.
 
-use chorus_core::attention::{Mode, Priority};
+use chorus_core::model::attention::{Mode, Priority};
 
 use super::sim::{Sim, by, edit, message};
 use crate::runtime::End;
@@ -83,7 +83,7 @@ fn nothing_joins_a_turn_of_which_something_was_seen() {
 #[test]
 fn what_the_host_has_joined_counts() {
     let replaced = |sim: &mut Sim, event: &str| {
-        let reason = chorus_core::turn::REPLACED.to_owned();
+        let reason = chorus_core::model::turn::REPLACED.to_owned();
         sim.give(Input::Cancelled { event: event.into(), reason });
     };
     let mut sim = Sim::new();

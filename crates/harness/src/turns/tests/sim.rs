@@ -1,11 +1,11 @@
 //! A conversation on a clock of its own. Every effect becomes one short line; times are milliseconds.
 
 use chorus_core::attention::compose::Settings;
-use chorus_core::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::conversation::ConversationKind;
-use chorus_core::delivery::Disposition;
-use chorus_core::ids::Timestamp;
-use chorus_core::member::MemberKind;
+use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
+use chorus_core::model::conversation::ConversationKind;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::member::MemberKind;
 use chorus_wire::attention::content::{Author, ConversationRef, Source, Timing};
 use chorus_wire::attention::deliver::{AttentionNote, Deliver, Injection, Reliability, Target};
 use chorus_wire::part::Part;

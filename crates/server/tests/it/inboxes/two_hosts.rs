@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chorus_core::limits;
+use chorus_core::model::limits;
 use reqwest::Method;
 use serde_json::{Value, json};
 

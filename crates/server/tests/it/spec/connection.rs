@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use chorus_client::c2a::{Incoming, connect};
-use chorus_core::command::Authority;
-use chorus_core::error::Code;
-use chorus_core::limits;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::error::Code;
+use chorus_core::model::limits;
 use chorus_wire::attention::initialize::{InitializeParams, SessionHello};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};

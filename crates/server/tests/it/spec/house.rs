@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use chorus_client::Client;
 use chorus_client::c2a::{Connection, Incoming, connect};
-use chorus_core::command::Authority;
-use chorus_core::conversation::{Replies, Visibility};
-use chorus_core::member::MemberKind;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::conversation::{Replies, Visibility};
+use chorus_core::model::member::MemberKind;
 use chorus_server::{Config, Host, Running};
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::initialize::InitializeParams;

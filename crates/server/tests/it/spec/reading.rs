@@ -1,12 +1,11 @@
 //! What is shown to whom: deliveries, tools, accounts.
 
 use chorus_client::c2a::call_tool;
-use chorus_core::attention::{Directedness, Policy};
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::member::MemberKind;
+use chorus_core::model::attention::{Directedness, Policy};
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::member::MemberKind;
 use chorus_wire::attention::tools::{Events, ListEvents, ReadThread, ThreadWindow};
-
 use chorus_wire::rest::messages::NewMessage;
 
 use super::house::House;

@@ -1,8 +1,8 @@
-//! What agents send, judged the same at every door.
+//! What agents send, judged the same at every transport.
 
 use chorus_client::c2a::call_tool;
-use chorus_core::attention::Directedness;
-use chorus_core::error::Code;
+use chorus_core::model::attention::Directedness;
+use chorus_core::model::error::Code;
 use chorus_wire::rest::messages::Visibility;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use chorus_server::signature;
 use reqwest::Method;
 use serde_json::json;

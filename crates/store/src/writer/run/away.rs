@@ -4,12 +4,11 @@
 //! when the database has said what became of it; its rooms and its effects wait as long. Rooms in memory stay
 //! right, unless the engine says that another host may have written: then they are loaded anew.
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Timestamp;
 
 use super::{Job, Pause, Run, answer};
 use crate::db::{Error, Fate};
-use crate::writer::queue::Answer;
 use crate::{audit, conversation, event, shared};
 
 /// How soon it is tried again, in milliseconds: at first, and when that has failed for a while.
@@ -19,15 +18,14 @@ const LATER_MS: i64 = 3_000;
 /// A batch whose commit may be done.
 pub(super) struct Unknown {
     jobs: Vec<Job>,
-    answers: Vec<Answer>,
     /// What the database has said became of it, while that is looked into.
     fate: Option<Fate>,
 }
 
 impl Run {
     /// The commit's answer did not come: nobody is told anything yet.
-    pub(super) fn park(&mut self, jobs: Vec<Job>, answers: Vec<Answer>, why: &str) {
-        self.unknown = Some(Unknown { jobs, answers, fate: None });
+    pub(super) fn park(&mut self, jobs: Vec<Job>, why: &str) {
+        self.unknown = Some(Unknown { jobs, fate: None });
         self.mark_away(why);
     }
 
@@ -126,11 +124,11 @@ impl Run {
     }
 
     fn resolve(&mut self, fate: Fate) -> Result<(), Error> {
-        let Some(Unknown { jobs, answers, .. }) = self.unknown.take() else { return Ok(()) };
+        let Some(Unknown { jobs, .. }) = self.unknown.take() else { return Ok(()) };
         match fate {
             Fate::Committed => {
                 self.committed();
-                answer(jobs, answers);
+                answer(jobs);
                 self.hand_out();
                 Ok(())
             }
@@ -147,7 +145,7 @@ impl Run {
         let Some(Unknown { jobs, .. }) = self.unknown.take() else { return };
         for job in jobs {
             let why = "it is unknown whether this was written: the database is away";
-            job.answer(Err(Refusal::new(Code::Unavailable, why)));
+            job.refuse(Refusal::new(Code::Unavailable, why));
         }
     }
 }
@@ -155,6 +153,5 @@ impl Run {
 /// Nothing of these was written.
 pub(super) fn refuse(jobs: Vec<Job>) {
     let why = "the database cannot be reached and nothing of this was written; try again";
-    let refused = jobs.iter().map(|_| Err(Refusal::new(Code::Unavailable, why))).collect();
-    answer(jobs, refused);
+    super::refuse(jobs, Code::Unavailable, why);
 }

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use chorus_core::command::Effect;
-use chorus_core::delivery::Open;
-use chorus_core::event::{Event, EventRef};
-use chorus_core::ids::{ConversationKey, Seq, Timestamp};
-use chorus_core::member::Directory;
-use chorus_core::room::{Missed, Standing};
-use chorus_core::turn::Turn;
-use chorus_core::workspace::Workspace;
+use chorus_core::model::delivery::Open;
+use chorus_core::model::event::Event;
+use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
+use chorus_core::model::turn::Turn;
+use chorus_core::state::directory::Directory;
+use chorus_core::state::effect::Effect;
+use chorus_core::state::room::{Missed, Standing};
+use chorus_core::state::workspace::Workspace;
 
 use super::{Broken, Hindrance, Run};
 use crate::db::Error;
@@ -161,7 +161,7 @@ impl Run {
         self.workspace.set_shared(false);
         self.workspace.set_shared(true);
         match self.decide(&mut Vec::new(), 0, now) {
-            Ok(answers) => self.finish(Vec::new(), answers)?,
+            Ok(()) => self.finish(Vec::new())?,
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, Vec::new(), &why)?,
             // A room that fails by itself keeps nobody out for ever: it rests, and it is tried again.
             Err(broken) => {
@@ -442,7 +442,7 @@ impl Run {
 
     /// A turn that could not be had: the connection is made anew, which ends whatever stood in the way of it.
     pub(super) fn no_turn(&self, error: &Error) -> Broken {
-        let (code, why) = (chorus_core::error::Code::Unavailable, error.to_string());
+        let (code, why) = (chorus_core::model::error::Code::Unavailable, error.to_string());
         Broken { code, why, pause: Some(Hindrance::Away) }
     }
 }

@@ -3,10 +3,9 @@
 //! Invariant: a command is refused for what it did itself. A room that cannot be loaded, or whose timers or
 //! rows fail by themselves, rests; nobody else is held up by it.
 
-use chorus_core::error::Refusal;
-use chorus_core::ids::{ConversationKey, Timestamp};
+use chorus_core::model::ids::{ConversationKey, Timestamp};
 
-use super::{Broken, Job, Run, TIMERS, answer, refuse_all};
+use super::{Broken, Job, Run, TIMERS, refuse, refuse_all};
 use crate::db::Error;
 use crate::facts::Stored;
 
@@ -47,14 +46,14 @@ impl Run {
             return Ok(());
         }
         match self.decide(&mut job, 0, now) {
-            Ok(answers) => self.finish(job, answers),
+            Ok(()) => self.finish(job),
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, job, &why),
             Err(broken) => {
                 let by = job[0].by.member.0;
-                let command = job[0].command.kind();
+                let command = job[0].name();
                 tracing::error!(why = broken.why, command, by, "a command failed");
                 let undone = self.undo();
-                answer(job, vec![Err(Refusal::new(broken.code, broken.why))]);
+                refuse(job, broken.code, &broken.why);
                 undone
             }
         }
@@ -66,7 +65,7 @@ impl Run {
             let due = self.is_due(now) && self.pause.is_none();
             let Some(room) = next.filter(|_| due) else { break };
             match self.decide(&mut Vec::new(), 1, now) {
-                Ok(answers) => self.finish(Vec::new(), answers)?,
+                Ok(()) => self.finish(Vec::new())?,
                 Err(Broken { pause: Some(by), why, .. }) => {
                     self.stand_still(by, Vec::new(), &why)?
                 }
@@ -130,7 +129,7 @@ impl Run {
                 }
             }
             match self.decide(&mut Vec::new(), 0, now) {
-                Ok(answers) => self.finish(Vec::new(), answers)?,
+                Ok(()) => self.finish(Vec::new())?,
                 Err(Broken { pause: Some(by), why, .. }) => {
                     self.stand_still(by, Vec::new(), &why)?
                 }

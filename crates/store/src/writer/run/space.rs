@@ -5,10 +5,10 @@
 //! written, so that the log ends before it and a rollback is whole. A failed *sync* is another error, after which
 //! nobody knows what is on the disk, and ends the writer (design section 3, "The store").
 
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Timestamp;
+use chorus_core::model::error::Code;
+use chorus_core::model::ids::Timestamp;
 
-use super::{Hindrance, Job, Pause, Run, answer, away};
+use super::{Hindrance, Job, Pause, Run, away, refuse};
 use crate::db::Error;
 
 /// How often it is looked whether there is space again, in milliseconds.
@@ -60,8 +60,7 @@ impl Run {
             return away::refuse(jobs);
         }
         let why = "the disk is full and nothing of this was written; try again when there is space";
-        let refused = jobs.iter().map(|_| Err(Refusal::new(Code::Unavailable, why))).collect();
-        answer(jobs, refused);
+        refuse(jobs, Code::Unavailable, why);
     }
 
     /// Whether work can be done. While it cannot, it is tried again from time to time.

@@ -9,9 +9,11 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use chorus_cluster::{Cluster, Durability, sql_at};
-use chorus_core::command::{Command, Effect, Outcome};
-use chorus_core::error::Code;
-use chorus_core::ids::{Seq, Uid};
+use chorus_core::commands::messages::Logged;
+use chorus_core::commands::{Command, NotDone, conversations, directory};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{Seq, Uid};
+use chorus_core::state::effect::Effect;
 use chorus_store::{Line, Page, Start};
 
 use super::{ground, problems};
@@ -114,7 +116,7 @@ fn a_host_that_was_away_while_another_had_the_database_trusts_nothing_it_remembe
     )
     .unwrap();
     insist(&ground, room.uid, "two", 1);
-    let seat = Command::SetCursor { conversation: room.uid, read: asked.event.seq };
+    let seat = conversations::SetCursor { conversation: room.uid, read: asked.event.seq };
     ground.ask(person(), seat).unwrap();
     {
         let effects = ground.effects.lock().unwrap();
@@ -208,9 +210,9 @@ fn a_commit_whose_answer_is_lost_is_answered_as_it_ended() {
 
     how.store(CUT_AFTER, Ordering::SeqCst);
     let done = ask_away(&ground, post(room.uid, "@ada once?", Some(2)));
-    assert!(matches!(done, Ok(Outcome::Logged { duplicate: false, .. })), "{done:?}");
+    assert!(matches!(done, Ok(Logged { duplicate: false, .. })), "{done:?}");
     let again = ground.ask(person(), post(room.uid, "@ada once?", Some(2))).unwrap();
-    assert!(matches!(again, Outcome::Logged { duplicate: true, .. }));
+    assert!(again.duplicate);
     let offers = ground
         .effects
         .lock()
@@ -222,15 +224,15 @@ fn a_commit_whose_answer_is_lost_is_answered_as_it_ended() {
 
     // Of somebody new, who is in no log.
     how.store(CUT_AFTER, Ordering::SeqCst);
-    let add = |id: &str| Command::AddMember {
+    let add = |id: &str| directory::AddMember {
         id: id.to_owned(),
-        kind: chorus_core::member::MemberKind::Agent,
+        kind: chorus_core::model::member::MemberKind::Agent,
         fields: Default::default(),
     };
-    assert!(matches!(ask_away(&ground, add("new")), Ok(Outcome::Member(_))));
+    assert!(matches!(ask_away(&ground, add("new")), Ok(_)));
     how.store(CUT_BEFORE, Ordering::SeqCst);
     assert_eq!(ask_away(&ground, add("newer")).unwrap_err().code, Code::Unavailable);
-    assert!(matches!(ground.ask(person(), add("newer")), Ok(Outcome::Member(_))));
+    assert!(matches!(ground.ask(person(), add("newer")), Ok(_)));
     assert_eq!(texts(&ground, room.uid), ["@ada once?"]);
     ground.writer.stop();
     assert_eq!(problems(&cluster.url("postgres")), []);
@@ -257,7 +259,9 @@ fn forgotten(others: u32) {
     how.store(CUT_BEFORE, Ordering::SeqCst);
     let (answer, answered) = mpsc::channel();
     let lost = post(room.uid, "never", Some(1));
-    let reply = move |outcome| answer.send(outcome).unwrap();
+    let reply = move |done: Result<_, NotDone>| {
+        answer.send(done.map_err(Refusal::from)).unwrap();
+    };
     ground.writer.submit(person(), lost, drawn(), reply);
     let until = Instant::now() + PATIENCE;
     while ground.writer.health().ok {
@@ -327,14 +331,16 @@ fn nobody_waits_for_a_server_that_takes_connections_and_does_not_answer() {
 }
 
 /// Asks while the answer waits for the database to be back.
-fn ask_away(ground: &Ground, command: Command) -> Result<Outcome, chorus_core::error::Refusal> {
+fn ask_away<C: Command>(ground: &Ground, command: C) -> Result<C::Output, Refusal> {
     let (answer, answered) = mpsc::channel();
     let by = person();
-    ground.writer.submit(by, command, drawn(), move |outcome| answer.send(outcome).unwrap());
+    ground.writer.submit(by, command, drawn(), move |done| {
+        answer.send(done.map_err(Refusal::from)).unwrap();
+    });
     let until = Instant::now() + PATIENCE;
     loop {
         match answered.recv_timeout(Duration::from_millis(50)) {
-            Ok(outcome) => return outcome,
+            Ok(done) => return done,
             Err(_) => assert!(Instant::now() < until, "it is never answered"),
         }
         ground.clock.advance(1_000);

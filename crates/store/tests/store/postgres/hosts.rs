@@ -4,14 +4,17 @@ use std::path::Path;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use chorus_core::command::{By, Command, Effect, Offer, Outcome};
-use chorus_core::conversation::Participation;
-use chorus_core::delivery::Disposition;
-use chorus_core::error::Code;
-use chorus_core::event::{EventRef, Message, Reason};
-use chorus_core::ids::{MemberKey, Seq, SessionKey, Timestamp, Uid};
-use chorus_core::member::{MemberFields, MemberKind};
-use chorus_core::reaction::Signal;
+use chorus_core::commands::{conversations, deliveries, directory, messages};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Participation;
+use chorus_core::model::delivery::Disposition;
+use chorus_core::model::error::Code;
+use chorus_core::model::event::{Message, Reason};
+use chorus_core::model::ids::{EventRef, MemberKey, Seq, SessionKey, Timestamp, Uid};
+use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::offer::Offer;
+use chorus_core::model::reaction::Signal;
+use chorus_core::state::effect::Effect;
 use chorus_store::{Line, Page, Start};
 
 use super::{options, problems};
@@ -124,13 +127,9 @@ fn a_key_that_was_sent_to_both_hosts_is_one_message() {
             if n % 2 == 0 { (&two.one, &two.other) } else { (&two.other, &two.one) };
         let text = format!("once {n}");
         let sent = logged(first.ask(person(), post(two.room, &text, Some(n))).unwrap());
-        match then.ask(person(), post(two.room, &text, Some(n))).unwrap() {
-            Outcome::Logged { entry, duplicate, .. } => {
-                assert!(duplicate);
-                assert_eq!(entry.event.uid, sent.event.uid);
-            }
-            other => panic!("{other:?}"),
-        }
+        let again = then.ask(person(), post(two.room, &text, Some(n))).unwrap();
+        assert!(again.duplicate);
+        assert_eq!(again.entry.event.uid, sent.event.uid);
         let other = then.ask(person(), post(two.room, "another", Some(n))).unwrap_err();
         assert_eq!(other.code, Code::IdempotencyConflict);
     }
@@ -150,7 +149,7 @@ fn a_claim_that_both_hosts_are_asked_for_has_one_holder() {
                 let barrier = &barrier;
                 scope.spawn(move || {
                     barrier.wait();
-                    ground.ask(by(agent), Command::Claim { event })
+                    ground.ask(by(agent), deliveries::Claim { event })
                 })
             });
             claims.map(|claim| claim.join().unwrap())
@@ -166,12 +165,12 @@ fn who_there_is_is_known_to_both() {
     let two = two();
     let add = |ground: &Ground, id: &str| {
         let (id, fields) = (id.into(), MemberFields::default());
-        ground.ask(By::host(), Command::AddMember { id, kind: MemberKind::Agent, fields })
+        ground.ask(By::host(), directory::AddMember { id, kind: MemberKind::Agent, fields })
     };
     for n in 0..6 {
         let (first, then) =
             if n % 2 == 0 { (&two.one, &two.other) } else { (&two.other, &two.one) };
-        let Outcome::Member(new) = add(first, &format!("new{n}")).unwrap() else { panic!() };
+        let new = add(first, &format!("new{n}")).unwrap();
         assert_eq!(new.key, MemberKey(4 + n), "keys are given once");
         assert!(add(then, &format!("new{n}")).is_err(), "the id is taken");
         let known = |effects: &[Effect]| {
@@ -202,13 +201,13 @@ fn an_agent_at_one_host_is_offered_what_is_posted_at_the_other() {
     );
     let at = EventRef { conversation: asked.event.conversation, seq: asked.event.seq };
     let ada = with_session(ADA, session);
-    two.other.ask(ada, Command::Accept { event: at, attempt: 1, epoch: None }).unwrap();
+    two.other.ask(ada, deliveries::Accept { event: at, attempt: 1, epoch: None }).unwrap();
     // Nothing of this is asked again while she works, whichever host's clock goes on.
     two.one.pass(20_000);
     two.other.pass(20_000);
     two.one.say(two.room, "by the way");
     assert_eq!(offers(&two.other).len(), 1);
-    let done = Command::Dispose {
+    let done = deliveries::Dispose {
         event: asked.event.uid,
         disposition: Disposition::Acknowledged,
         note: None,
@@ -224,7 +223,7 @@ fn an_agent_at_one_host_is_offered_what_is_posted_at_the_other() {
     // What is deleted at one host is withdrawn at the other.
     let gone = two.one.say(two.room, "@ada and this?");
     wait("the second one", || offers(&two.other).len() == 2);
-    two.one.ask(person(), Command::Delete { message: gone.event.uid }).unwrap();
+    two.one.ask(person(), messages::Delete { message: gone.event.uid }).unwrap();
     let cancelled = |effect: &Effect| matches!(effect, Effect::Cancel { event, .. } if *event == gone.event.uid);
     wait("it is taken back", || two.other.effects.lock().unwrap().iter().any(cancelled));
     two.end();
@@ -236,14 +235,14 @@ fn the_newest_connection_of_a_session_wins_whichever_host_it_is_to() {
     let two = two();
     let uid = Some(drawn().uid);
     let open =
-        Command::OpenSession { uid, runtime: "test".into(), managed: false, resumable: true };
-    let Outcome::Session(first) = two.one.ask(by(ADA), open.clone()).unwrap() else { panic!() };
-    let Outcome::Session(again) = two.other.ask(by(ADA), open).unwrap() else { panic!() };
+        directory::OpenSession { uid, runtime: "test".into(), managed: false, resumable: true };
+    let first = two.one.ask(by(ADA), open.clone()).unwrap();
+    let again = two.other.ask(by(ADA), open).unwrap();
     assert_eq!(first.key, again.key);
     let ended = |effect: &Effect| matches!(effect, Effect::Ended { session, taken_over: true } if *session == first.key);
     wait("the older one ends", || two.one.effects.lock().unwrap().iter().any(ended));
     // Its end says nothing of the newer one.
-    two.one.ask(by(ADA), Command::CloseSession { session: first.key }).unwrap();
+    two.one.ask(by(ADA), directory::CloseSession { session: first.key }).unwrap();
     two.one.say(two.room, "@ada are you there?");
     wait("she is", || !offers(&two.other).is_empty());
     two.end();
@@ -257,7 +256,7 @@ fn what_a_host_had_in_hand_when_it_ended_goes_on_at_the_other() {
     let asked = two.one.say(two.room, "@ada can you look?");
     wait("it is offered", || !offers(&two.other).is_empty());
     let at = EventRef { conversation: asked.event.conversation, seq: asked.event.seq };
-    let accept = Command::Accept { event: at, attempt: 1, epoch: None };
+    let accept = deliveries::Accept { event: at, attempt: 1, epoch: None };
     two.other.ask(with_session(ADA, session), accept).unwrap();
     let Two { url, one, other, room, _folders } = two;
     // It stands still in the middle of a batch, and its connection goes.
@@ -276,7 +275,7 @@ fn what_a_host_had_in_hand_when_it_ended_goes_on_at_the_other() {
     });
     // She comes to the host that is left, and after a minute it is hers anew.
     let again = one.connect(ADA);
-    one.pass(chorus_core::limits::SESSION_GONE_MS);
+    one.pass(chorus_core::model::limits::SESSION_GONE_MS);
     wait("it is offered there", || offers(&one).iter().any(|o| o.session == again));
     let offer = offers(&one).into_iter().find(|o| o.session == again).unwrap();
     assert!(offer.fence > 1 && offer.entry.event.uid == asked.event.uid);
@@ -332,38 +331,38 @@ fn whatever_is_done_at_one_host_the_other_goes_on_from_it() {
             let said = here.say(room, text).event.clone();
             let message = said.uid;
             let (detail, on) = (None, true);
-            let react = Command::React { message, signal: Signal::Agree, detail, on };
+            let react = messages::React { message, signal: Signal::Agree, detail, on };
             there.ask(person(), react).unwrap();
             let at = EventRef { conversation: said.conversation, seq: said.seq };
             for (host, session, agent) in sessions {
-                let accept = Command::Accept { event: at, attempt: 1, epoch: None };
+                let accept = deliveries::Accept { event: at, attempt: 1, epoch: None };
                 let _ = grounds[host].ask(with_session(agent, session), accept);
             }
-            let read = Command::SetCursor { conversation: room, read: said.seq };
+            let read = conversations::SetCursor { conversation: room, read: said.seq };
             there.ask(by(ADA), read).unwrap();
             match n % 4 {
-                0 => drop(there.ask(by(ADA), Command::Claim { event: message })),
-                1 => drop(there.ask(person(), Command::Delete { message }).unwrap()),
+                0 => drop(there.ask(by(ADA), deliveries::Claim { event: message })),
+                1 => drop(there.ask(person(), messages::Delete { message }).unwrap()),
                 2 => {
                     let content = Message { text: "@ada only".into(), ..Message::default() };
-                    drop(here.ask(person(), Command::Edit { message, content }).unwrap());
+                    drop(here.ask(person(), messages::Edit { message, content }).unwrap());
                 }
                 _ => {
                     let disposition = Disposition::Acknowledged;
-                    let done = Command::Dispose { event: message, disposition, note: None };
+                    let done = deliveries::Dispose { event: message, disposition, note: None };
                     let _ = grounds[0].ask(with_session(ADA, sessions[0].1), done);
                 }
             }
         }
         let participation = [Participation::AlwaysListen, Participation::SelectedOnly][n / 2 % 2];
-        let seat = Command::SetSeat {
+        let seat = conversations::SetSeat {
             conversation: quiet,
             member: BOB,
             participation,
             terms: Default::default(),
         };
         there.ask(person(), seat).unwrap();
-        let leave = Command::Leave { conversation: two.room, thread: None, member: BOB };
+        let leave = conversations::Leave { conversation: two.room, thread: None, member: BOB };
         if n % 5 == 0 {
             here.ask(person(), leave).unwrap();
         }
@@ -379,7 +378,7 @@ fn what_is_erased_at_one_host_is_shown_by_the_other_to_nobody_who_waits_for_it()
     let two = two();
     let said = two.one.say(two.room, "@ada it is hunter2").event.clone();
     two.other.say(two.room, "so it is there too");
-    let erase = Command::Erase { message: said.uid, reason: Reason::Secret };
+    let erase = messages::Erase { message: said.uid, reason: Reason::Secret };
     two.one.ask(person(), erase).unwrap();
     let at = EventRef { conversation: said.conversation, seq: said.seq };
     let heard = |effect: &Effect| matches!(effect, Effect::Erased(events) if events.contains(&at));

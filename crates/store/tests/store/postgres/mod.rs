@@ -10,7 +10,7 @@ mod trouble;
 use std::path::Path;
 use std::sync::Arc;
 
-use chorus_core::ids::{Timestamp, Uid};
+use chorus_core::model::ids::{Timestamp, Uid};
 use chorus_store::postgres::Address;
 use chorus_store::{Options, Place};
 

@@ -105,7 +105,7 @@ fn a_server_without_room_for_another_connection_says_so() {
 fn a_folder_with_a_database_of_its_own_gets_no_other() {
     let url = chorus_cluster::schema().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    drop(open(chorus_store::Options::new(folder.path(), chorus_core::ids::Uid(1))).unwrap());
+    drop(open(chorus_store::Options::new(folder.path(), chorus_core::model::ids::Uid(1))).unwrap());
     let Err(why) = open(options(folder.path(), &url)) else { panic!("it was opened") };
     assert!(why.to_string().contains("has a database of its own"), "{why}");
 }

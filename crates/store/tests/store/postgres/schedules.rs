@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Barrier;
 
-use chorus_core::command::{Command, Outcome, SettingsPatch};
-use chorus_core::ids::{ConversationKey, Uid};
-use chorus_core::schedule::{Act, Fired, NewSchedule, When};
-use chorus_core::stimulus::{RulesPatch, StimulusKind, StimulusState};
+use chorus_core::commands::conversations;
+use chorus_core::commands::schedules::AddSchedule;
+use chorus_core::model::ids::{ConversationKey, Uid};
+use chorus_core::model::requests::SettingsPatch;
+use chorus_core::model::schedule::{Fired, NewSchedule, When};
+use chorus_core::model::stimulus::{RulesPatch, StimulusKind, StimulusState};
+use chorus_core::queries;
 
 use super::hosts::{Two, texts, two, wait};
 use super::trouble::Session;
@@ -24,7 +27,9 @@ fn every_minute(ground: &Ground, room: Uid) -> ConversationKey {
         ..RulesPatch::default()
     };
     let settings = SettingsPatch { stimuli, ..SettingsPatch::default() };
-    ground.ask(person(), Command::ChangeConversation { conversation: room, settings }).unwrap();
+    ground
+        .ask(person(), conversations::ChangeConversation { conversation: room, settings })
+        .unwrap();
     let new = NewSchedule {
         when: When::Every(MINUTE),
         source: None,
@@ -35,11 +40,8 @@ fn every_minute(ground: &Ground, room: Uid) -> ConversationKey {
         progress_key: None,
         initiative_key: None,
     };
-    let act = Box::new(Act::Add(new));
-    match ground.ask(person(), Command::ChangeSchedules { conversation: room, act }).unwrap() {
-        Outcome::Schedule { conversation, .. } => conversation.key,
-        other => panic!("{other:?}"),
-    }
+    let add = AddSchedule { conversation: room, new };
+    ground.ask(person(), add).unwrap().conversation.key
 }
 
 /// How often it has fired, and how often that was said; both hosts are of one mind.
@@ -73,7 +75,7 @@ fn until(ground: &Ground, what: &str, mut done: impl FnMut() -> bool) {
 fn back(ground: &Ground) {
     until(ground, "it is back", || {
         ground.clock.advance(1);
-        ground.ask(person(), Command::Waiting { member: None, limit: 0 }).is_ok()
+        ground.ask(person(), queries::Waiting { member: None, limit: 0 }).is_ok()
     });
 }
 

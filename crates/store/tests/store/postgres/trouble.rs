@@ -7,9 +7,9 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::Instant;
 
 use chorus_cluster::{Cluster, Durability, checked, program, schema, sql_at};
-use chorus_core::command::Outcome;
-use chorus_core::error::{Code, Refusal};
-use chorus_core::ids::Uid;
+use chorus_core::commands::messages::Logged;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Uid;
 
 use super::away::{PATIENCE, insist, texts};
 use super::{ground, problems};
@@ -59,7 +59,7 @@ impl Drop for Session {
     }
 }
 
-type Answers = Vec<Receiver<Result<Outcome, Refusal>>>;
+type Answers = Vec<Receiver<Result<Logged, Refusal>>>;
 
 /// Posts to these rooms in one batch: the writer is held up until all of them wait.
 fn in_one_batch(ground: &Ground, posts: &[(Uid, &str)]) -> Answers {
@@ -74,7 +74,9 @@ fn in_one_batch(ground: &Ground, posts: &[(Uid, &str)]) -> Answers {
     let answers = posts.iter().zip(1..).map(|((room, text), key)| {
         let (answer, answered) = mpsc::channel();
         let post = post(*room, text, Some(key));
-        ground.writer.submit(person(), post, drawn(), move |outcome| answer.send(outcome).unwrap());
+        ground.writer.submit(person(), post, drawn(), move |done| {
+            answer.send(done.map_err(Refusal::from)).unwrap();
+        });
         answered
     });
     let answers = answers.collect();
@@ -152,7 +154,7 @@ fn a_batch_that_is_ended_for_a_deadlock_is_done_command_by_command() {
     other.does(&format!("{} COMMIT;", lock(one.key.0)));
     for answered in answers {
         let done = answered.recv_timeout(PATIENCE).unwrap();
-        assert!(matches!(done, Ok(Outcome::Logged { duplicate: false, .. })), "{done:?}");
+        assert!(matches!(done, Ok(Logged { duplicate: false, .. })), "{done:?}");
     }
     assert_eq!(ground.writer.stats().split, 1, "it was a deadlock");
     assert_eq!(texts(&ground, one.uid), ["here"]);

@@ -1,6 +1,6 @@
 //! A block of the audit log that another folder has written.
 
-use chorus_core::ids::Timestamp;
+use chorus_core::model::ids::Timestamp;
 use rusqlite::Connection;
 
 use crate::ground::{Ground, doctor};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
-use chorus_core::ids::{ConversationKey, Seq, Timestamp, Uid};
+use chorus_core::model::ids::{ConversationKey, Seq, Timestamp, Uid};
 use chorus_store::backup::{add_keys, check, make, remove, restore, seal, take};
 use chorus_store::db::Db;
 use chorus_store::sqlite::Sqlite;

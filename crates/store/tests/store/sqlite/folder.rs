@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chorus_core::ids::Uid;
+use chorus_core::model::ids::Uid;
 use chorus_store::{Options, open};
 use rusqlite::Connection;
 

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use chorus_core::command::Command;
-use chorus_core::event::Message;
-use chorus_core::ids::Timestamp;
+use chorus_core::commands::messages;
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::Timestamp;
 use chorus_store::backup::{check, restore, take};
 use chorus_store::repair::Part;
 use rusqlite::Connection;
@@ -24,7 +24,7 @@ fn stopped_after(messages: usize) -> tempfile::TempDir {
     (0..messages).for_each(|n| drop(ground.say(room.uid, &format!("number {n}"))));
     let message = ground.say(room.uid, "not so").event.uid;
     let content = Message { text: "so".into(), ..Message::default() };
-    ground.ask(person(), Command::Edit { message, content }).unwrap();
+    ground.ask(person(), messages::Edit { message, content }).unwrap();
     ground.writer.stop();
     folder
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use chorus_core::ids::{Timestamp, Uid};
+use chorus_core::model::ids::{Timestamp, Uid};
 use chorus_store::repair::Part;
 use chorus_store::{Options, open};
 

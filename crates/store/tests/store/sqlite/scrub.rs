@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use chorus_core::command::{By, Command, Outcome};
-use chorus_core::conversation::Keep;
-use chorus_core::event::Change;
-use chorus_core::ids::Timestamp;
+use chorus_core::commands::messages::Erased;
+use chorus_core::commands::retention;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Keep;
+use chorus_core::model::event::Change;
+use chorus_core::model::ids::Timestamp;
+use chorus_core::queries;
 use chorus_store::sqlite::Sqlite;
 use chorus_store::{Options, schema};
 use rusqlite::Connection;
@@ -34,9 +37,7 @@ fn what_was_erased_is_in_no_file_and_the_log_holds() {
     (0..100).for_each(|n| drop(ground.say(room.uid, &format!("after {n}"))));
     ground.pass(2_000);
     assert!(found_in(folder.path()) > 3);
-    let Outcome::Erased { entry, more } = ground.ask(person(), erase(message)).unwrap() else {
-        panic!("it is erased")
-    };
+    let Erased { entry, more } = ground.ask(person(), erase(message)).unwrap();
     assert!(!more);
     assert!(matches!(&entry.event.change, Change::Erased { events, .. } if events.len() == 4));
     // The files are scrubbed before the next command is looked at.
@@ -47,10 +48,7 @@ fn what_was_erased_is_in_no_file_and_the_log_holds() {
     assert_eq!(doctor(folder.path()).problems, []);
 
     // Again is no error, and logs nothing.
-    let Outcome::Erased { entry: again, more } = ground.ask(person(), erase(message)).unwrap()
-    else {
-        panic!("it is erased")
-    };
+    let Erased { entry: again, more } = ground.ask(person(), erase(message)).unwrap();
     assert!(!more && again.event.uid == message);
     assert_eq!(ground.readers.head(room.key).unwrap().unwrap().seq, entry.event.seq);
     ground.writer.stop();
@@ -143,11 +141,9 @@ fn what_is_too_old_to_be_kept_is_in_no_file_while_the_host_runs() {
     assert!(found_in(folder.path()) >= 20);
     ground.pass(2 * 24 * 3_600_000);
     let conversation = room.uid;
-    let host = |command| ground.ask(By::host(), command).unwrap();
-    let Outcome::Droppable(may) = host(Command::Droppable { conversation }) else {
-        panic!("it says what may go")
-    };
-    host(Command::Trim { conversation, through: may.through, erased: None });
+    let may = ground.ask(By::host(), queries::Droppable { conversation }).unwrap();
+    let trim = retention::Trim { conversation, through: may.through, erased: None };
+    ground.ask(By::host(), trim).unwrap();
     // The files are scrubbed before the next command is looked at.
     ground.pass(0);
     assert_eq!(found_in(folder.path()), 0);

@@ -1,0 +1,231 @@
+//! The numbers under which enums are stored. A number is never reused.
+
+use crate::model::asset::Media;
+use crate::model::attention::{Directedness, Intent, Mode, Policy, Priority, Rule};
+use crate::model::audit::Act;
+use crate::model::caller::Authority;
+use crate::model::conversation::{ConversationKind, Participation, Replies, Visibility};
+use crate::model::delivery::Disposition;
+use crate::model::endpoint::State as EndpointState;
+use crate::model::error::Code;
+use crate::model::event::{MessageKind, Reason};
+use crate::model::member::MemberKind;
+use crate::model::project::TaskState;
+use crate::model::reaction::Signal;
+use crate::model::schedule::Fired;
+use crate::model::stimulus::{StimulusKind, StimulusState};
+use crate::model::thread::work::{BindingKind, WorkStatus};
+use crate::model::thread::{ThreadKind, ThreadStatus};
+
+/// An enum with a stored number for each case.
+pub trait Coded: Sized {
+    fn code(&self) -> u8;
+    fn from_code(code: u8) -> Option<Self>;
+}
+
+macro_rules! coded {
+    ($name:ident { $($case:ident = $code:literal),+ $(,)? }) => {
+        impl Coded for $name {
+            fn code(&self) -> u8 {
+                match self { $(Self::$case => $code),+ }
+            }
+
+            fn from_code(code: u8) -> Option<Self> {
+                match code { $($code => Some(Self::$case),)+ _ => None }
+            }
+        }
+    };
+}
+
+coded!(Directedness { ToMe = 1, ToMyRole = 2, ToOther = 3, Ambient = 4 });
+coded!(Policy { MustRespond = 1, MayRespond = 2, AckOnly = 3, MustNotRespond = 4 });
+coded!(Mode { Immediate = 1, Buffered = 2, Notify = 3, ToolMailbox = 4, Digest = 5, Silent = 6 });
+coded!(Priority { Low = 1, Normal = 2, High = 3, Urgent = 4 });
+coded!(Intent {
+    Request = 1,
+    Question = 2,
+    Assignment = 3,
+    Approval = 4,
+    Blocker = 5,
+    Cancel = 6,
+    Thanks = 7,
+    Social = 8,
+    Status = 9,
+    Statement = 10,
+});
+coded!(Rule {
+    DirectMessage = 1,
+    Recipient = 2,
+    Mention = 3,
+    RoleMention = 4,
+    RoleMentionOther = 5,
+    RepliedToOther = 6,
+    NamedOther = 7,
+    Reply = 8,
+    ThreadOfTwo = 9,
+    Continuation = 10,
+    ThreadOwner = 11,
+    StreamOwner = 12,
+    ThreadParticipant = 13,
+    AlwaysListen = 14,
+    Unaddressed = 15,
+    EditedAfterResponse = 16,
+    Reaction = 17,
+    Claimed = 18,
+    HopLimit = 19,
+    AnswerToAck = 20,
+    Escalated = 21,
+    AskedToLeave = 30,
+    Left = 31,
+    BudgetSpent = 22,
+    Flow = 32,
+    FlowLikely = 33,
+    AskedOne = 34,
+    Delivered = 35,
+    FlowPerhaps = 36,
+    AnswerToQuestion = 37,
+});
+coded!(EndpointState { Active = 1, Paused = 2, Gone = 3 });
+coded!(Replies { Line = 1, Thread = 2 });
+coded!(Disposition {
+    Responded = 1,
+    Acknowledged = 2,
+    Deferred = 3,
+    Claimed = 4,
+    Ignored = 5,
+    Superseded = 6,
+    Failed = 7,
+});
+coded!(Signal {
+    Seen = 1,
+    Agree = 2,
+    Working = 3,
+    Queued = 4,
+    Claimed = 5,
+    Done = 6,
+    Declined = 7,
+    Blocked = 8,
+    Unclear = 9,
+});
+coded!(ConversationKind { Channel = 1, Dm = 2, Thread = 3, System = 4, Tool = 5 });
+coded!(Visibility { Public = 1, Private = 2 });
+coded!(Participation { SelectedOnly = 1, ManualOnly = 2, PreferSelected = 3, AlwaysListen = 4 });
+coded!(MessageKind { Chat = 1, Event = 2, System = 3 });
+coded!(Reason { Request = 1, PersonalData = 2, Secret = 3, Legal = 4, Abuse = 5 });
+coded!(MemberKind { Human = 1, Agent = 2 });
+coded!(Media {
+    Png = 1,
+    Jpeg = 2,
+    Gif = 3,
+    Webp = 4,
+    Pdf = 5,
+    Zip = 6,
+    Gzip = 7,
+    Text = 8,
+});
+coded!(ThreadKind { Conversation = 1, Workflow = 2, Incident = 3 });
+coded!(ThreadStatus { Active = 1, Blocked = 2, Resolved = 3, Closed = 4 });
+coded!(WorkStatus { Proposed = 1, Active = 2, Reviewing = 3, Completed = 4, Superseded = 5 });
+coded!(StimulusKind {
+    AgentIdea = 1,
+    ScheduleFire = 2,
+    ScheduleResult = 3,
+    TaskCompleted = 4,
+    ReviewCompleted = 5,
+    SidechainMilestone = 6,
+    ObservationMaterialized = 7,
+    ThreadIdleFollowup = 8,
+    ResultSummary = 9,
+    SupersessionNotice = 10,
+});
+coded!(Fired { Open = 1, Answered = 2, Unanswered = 3, Failed = 4 });
+coded!(StimulusState {
+    Pending = 1,
+    Claimed = 2,
+    Dispatched = 3,
+    Coalesced = 4,
+    Superseded = 5,
+    Cancelled = 6,
+    Held = 7,
+});
+coded!(TaskState { Open = 1, InProgress = 2, Blocked = 3, Done = 4, Cancelled = 5 });
+coded!(BindingKind { Schedule = 1, Run = 2, SidechainAgent = 3, Task = 4, Observation = 5 });
+coded!(Authority { Auditor = 1, Worker = 2, Orchestrator = 3, Operator = 4 });
+coded!(Act {
+    AddMember = 1,
+    ChangeMember = 2,
+    RemoveMember = 3,
+    AddRole = 4,
+    RemoveRole = 5,
+    SetRoleMember = 6,
+    SetLead = 7,
+    AddStream = 8,
+    RevokeToken = 9,
+    OpenSession = 10,
+    CloseSession = 11,
+    CreateConversation = 12,
+    ChangeConversation = 13,
+    SetSeat = 14,
+    RemoveSeat = 15,
+    Erase = 16,
+    OpenThread = 17,
+    ChangeThread = 18,
+    Claim = 19,
+    Release = 20,
+    Accept = 21,
+    Reject = 22,
+    Dispose = 23,
+    Retrieve = 24,
+    Redeliver = 25,
+    Settle = 26,
+    IssueToken = 27,
+    CallTool = 28,
+    Defer = 29,
+    Continue = 30,
+    DecideApproval = 31,
+    Trim = 36,
+    GrantTurn = 37,
+    BreakTurn = 38,
+    ChangeSchedules = 40,
+    KeepAsset = 50,
+    Repair = 60,
+    CreateProject = 51,
+    ChangeProject = 52,
+    RemoveProject = 53,
+    SetProjectMember = 54,
+    RemoveProjectMember = 55,
+    LinkChannel = 56,
+    UnlinkChannel = 57,
+    AddTask = 58,
+    ChangeTask = 59,
+    ChangeInbox = 70,
+    RefuseTurn = 61,
+    ExpireTurn = 62,
+    Deduplicate = 63,
+    ChangeEndpoint = 64,
+    GiveUp = 65,
+    SignIn = 66,
+    RotateKey = 67,
+});
+coded!(Code {
+    AddressRefused = 1,
+    ApprovalRequired = 2,
+    ClaimMismatch = 3,
+    ClaimedByOther = 4,
+    Conflict = 5,
+    Forbidden = 6,
+    IdempotencyConflict = 7,
+    InsufficientAuthority = 8,
+    Internal = 9,
+    NotFound = 10,
+    OutOfScopeWorkspace = 11,
+    PayloadTooLarge = 12,
+    PolicyForbidsReply = 13,
+    RateLimited = 14,
+    ReplyBudgetSpent = 15,
+    StaleTurn = 16,
+    TurnHeldByOther = 17,
+    Unauthorized = 18,
+    Unavailable = 19,
+    ValidationError = 20,
+});

@@ -1,0 +1,7 @@
+//! What a text says, and nothing about rooms: what it wants, whom it names, what can be found in it.
+
+pub mod heard;
+pub mod intent;
+pub mod names;
+mod prose;
+pub mod search;

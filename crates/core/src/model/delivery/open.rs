@@ -1,0 +1,112 @@
+//! An event that somebody still owes something for.
+
+use std::sync::Arc;
+
+use super::{Delivery, Disposition, State};
+use crate::model::attention::{Attention, Directedness, Rule};
+use crate::model::claim::Claim;
+use crate::model::event::Event;
+use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::model::limits;
+/// An event with its deliveries and the claim on it: what must be kept until nobody owes anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    pub seq: Seq,
+    pub uid: Uid,
+    pub at: Timestamp,
+    pub thread: Option<ThreadKey>,
+    /// The message that it is a later version of.
+    pub edit_of: Option<Seq>,
+    pub author: MemberKey,
+    pub hop: u8,
+    pub attention: Arc<Attention>,
+    pub deliveries: Vec<Delivery>,
+    pub claim: Option<Claim>,
+    /// Whether a `pending` row holds it.
+    pub stored: bool,
+    /// Whose turns govern it, if any: its room says ([`crate::state::room::turns`]).
+    pub subject: Option<Seq>,
+}
+
+impl Open {
+    /// An event that nobody owed anything for, about to be claimed or listed.
+    pub fn with(event: &Event, attention: Arc<Attention>, deliveries: Vec<Delivery>) -> Self {
+        let selected = attention.told.iter().find(|t| t.decision.rule == Rule::RoleMention);
+        Self {
+            seq: event.seq,
+            uid: event.uid,
+            at: event.at,
+            thread: event.thread,
+            edit_of: event.edit_of(),
+            author: event.actor,
+            hop: event.hop,
+            claim: selected.map(|t| Claim::new(t.member, 1, false, event.at)),
+            attention,
+            deliveries,
+            stored: false,
+            subject: None,
+        }
+    }
+
+    /// The clock may have been set back: nothing of this has happened later than `now`, or what is owed would
+    /// be due as much too late. Says whether anything changed.
+    pub fn set_back(&mut self, now: Timestamp) -> bool {
+        let before = self.clone();
+        self.at = self.at.min(now);
+        if let Some(claim) = &mut self.claim {
+            claim.expires = claim.expires.min(now.plus(limits::CLAIM_TTL_MS));
+        }
+        for delivery in &mut self.deliveries {
+            if let Some(taken) = &mut delivery.taken {
+                taken.at = taken.at.min(now);
+                taken.life = taken.life.min(now);
+            }
+            match &mut delivery.state {
+                State::Offered { at, .. } => *at = (*at).min(now),
+                State::Accepted { at, life, gone, .. } => {
+                    *at = (*at).min(now);
+                    *life = (*life).min(now);
+                    *gone = gone.map(|gone| gone.min(now));
+                }
+                // What was put off comes back at the time that was said.
+                State::Deferred { .. }
+                | State::Waiting
+                | State::Settled { .. }
+                | State::Dead { .. } => {}
+            }
+        }
+        *self != before
+    }
+
+    pub fn delivery(&self, member: MemberKey) -> Option<&Delivery> {
+        self.deliveries.iter().find(|d| d.member == member)
+    }
+
+    pub fn delivery_mut(&mut self, member: MemberKey) -> Option<&mut Delivery> {
+        self.deliveries.iter_mut().find(|d| d.member == member)
+    }
+
+    /// A role mention, or an event somebody claimed, is answered by exactly one: whether another has, and
+    /// `member` was not asked beside it.
+    pub fn is_answered_for_role(&self, member: MemberKey) -> bool {
+        let of_role = |d: &&Delivery| matches!(d.decision.rule, Rule::RoleMention | Rule::Claimed);
+        let others = self.deliveries.iter().filter(|d| d.member != member).filter(of_role);
+        let mine = self.delivery(member).map(|d| d.decision.directedness);
+        let mut ended = others.map(|d| d.disposition());
+        mine != Some(Directedness::ToMe) && ended.any(|how| how == Some(Disposition::Responded))
+    }
+
+    /// Whether nothing of it is open any more, so that its receipt can be written.
+    pub fn is_settled(&self) -> bool {
+        self.claim.is_none() && self.deliveries.iter().all(|d| !d.is_open())
+    }
+
+    /// When time will next change it: a delivery, the claim, or, while it has no row, the row.
+    pub fn due(&self) -> Option<Timestamp> {
+        let row = (!self.stored).then(|| self.at.plus(limits::PENDING_ROW_AFTER_MS));
+        let stands = |m| self.delivery(m).is_some_and(Delivery::stands_still);
+        let claim = self.claim.filter(|c| !stands(c.holder)).map(|c| c.expires);
+        let deliveries = self.deliveries.iter().filter_map(|d| d.due(self.at));
+        deliveries.chain(row).chain(claim).min()
+    }
+}

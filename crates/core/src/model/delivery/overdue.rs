@@ -1,0 +1,31 @@
+//! Which open events are overdue, and whom that concerns (design section 5, "Deadlines").
+
+use super::{Delivery, Open};
+use crate::model::attention::Policy;
+use crate::model::ids::MemberKey;
+
+impl Open {
+    /// Whether an obligation of it was not met in time: it has moved on and is still owed, or nobody was left.
+    pub fn is_overdue(&self) -> bool {
+        self.deliveries.iter().any(Delivery::is_overdue)
+    }
+
+    /// Those an obligation was taken from: they had to answer, and now may.
+    pub fn left(&self) -> impl Iterator<Item = MemberKey> {
+        let had = |d: &&Delivery| {
+            let decided = self.attention.told.iter().find(|t| t.member == d.member);
+            let obliged = decided.is_some_and(|t| t.decision.policy == Policy::MustRespond);
+            (obliged || d.is_escalated()) && !d.is_obligation()
+        };
+        self.deliveries.iter().filter(had).map(|d| d.member)
+    }
+
+    /// Whether what is overdue of it is the member's concern: it holds it, had it, or asked, or it is a lead.
+    pub fn concerns(&self, member: MemberKey, leads: [Option<MemberKey>; 2]) -> bool {
+        let holds = |d: &Delivery| d.member == member && (d.is_obligation() || d.is_escalated());
+        self.author == member
+            || (leads.contains(&Some(member)) && self.attention.is_shown_to(member))
+            || self.deliveries.iter().any(holds)
+            || self.left().any(|m| m == member)
+    }
+}

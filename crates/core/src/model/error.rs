@@ -1,0 +1,66 @@
+//! Why a command is refused. A refusal has changed nothing.
+
+use std::fmt;
+
+use crate::model::ids::Uid;
+
+/// One alphabetical list of codes; `chorus_wire::code` gives each its HTTP status and JSON-RPC number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Code {
+    AddressRefused,
+    ApprovalRequired,
+    ClaimMismatch,
+    ClaimedByOther,
+    Conflict,
+    Forbidden,
+    IdempotencyConflict,
+    InsufficientAuthority,
+    Internal,
+    NotFound,
+    OutOfScopeWorkspace,
+    PayloadTooLarge,
+    PolicyForbidsReply,
+    RateLimited,
+    ReplyBudgetSpent,
+    StaleTurn,
+    TurnHeldByOther,
+    Unauthorized,
+    Unavailable,
+    ValidationError,
+}
+
+/// A refusal: the code that helps, and a sentence that says what to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub code: Code,
+    pub message: String,
+    /// The event that is not there, or may not be seen.
+    pub unknown_event: Option<Uid>,
+}
+
+impl Refusal {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), unknown_event: None }
+    }
+
+    pub fn not_found(what: &str) -> Self {
+        Self::new(Code::NotFound, format!("no such {what}, or you may not see it"))
+    }
+
+    /// As [`Refusal::not_found`], of an event.
+    pub fn unknown_event(what: &str, uid: Uid) -> Self {
+        Self { unknown_event: Some(uid), ..Self::not_found(what) }
+    }
+
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Code::ValidationError, message)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,38 @@
+//! Plain types: who there is, what is said, and what becomes of it. Nothing in here decides.
+
+pub mod caller;
+pub mod ids;
+pub mod member;
+pub mod seed;
+pub mod token;
+
+pub mod base;
+pub mod conversation;
+pub mod event;
+pub mod reaction;
+pub mod requests;
+pub mod thread;
+pub mod turn;
+pub mod work;
+
+pub mod asset;
+
+pub mod attention;
+pub mod claim;
+pub mod delivery;
+pub mod digest;
+pub mod flow;
+pub mod offer;
+
+pub mod approval;
+pub mod audit;
+pub mod budget;
+pub mod endpoint;
+pub mod inbox;
+pub mod project;
+pub mod schedule;
+pub mod stimulus;
+
+pub mod error;
+pub mod limits;
+pub mod text;

@@ -1,0 +1,136 @@
+//! Cron expressions: five fields, minute, hour, day of the month, month, day of the week.
+//!
+//! As everywhere: `*`, numbers, ranges, steps, lists, and names of months and days; Sunday is 0 or 7; where both days
+//! are restricted, either is enough. Times are those of a clock on a wall. One that the clock skips in spring comes as
+//! much later; one that it shows twice in autumn comes once, the first time, unless it comes in every hour.
+
+use std::sync::LazyLock;
+
+use jiff::Timestamp as Instant;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+
+use crate::model::ids::Timestamp;
+
+/// What the program carries with it: no decision depends on the machine's files.
+static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// Days that are looked through for the next time: each day of the calendar comes within eight years (29 February may
+/// stay away for so long).
+const DAYS: usize = 8 * 366 + 2;
+
+/// Hours of a field that restricts none.
+const EVERY_HOUR: u64 = (1 << 24) - 1;
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+/// A parsed expression in a time zone.
+#[derive(Clone, Debug)]
+pub struct Cron {
+    minutes: u64,
+    hours: u64,
+    days: u64,
+    months: u64,
+    weekdays: u64,
+    /// Whether both kinds of days are restricted.
+    either: bool,
+    zone: TimeZone,
+}
+
+impl Cron {
+    /// Reads an expression; what is wrong with it otherwise.
+    pub fn parse(expression: &str, zone: &str) -> Result<Self, String> {
+        let zone = ZONES.get(zone).map_err(|_| format!("no time zone is called {zone:?}"))?;
+        let fields: Vec<&str> = expression.split_whitespace().collect();
+        let [minute, hour, day, month, weekday] = fields[..] else {
+            let what = "minute, hour, day of the month, month, day of the week";
+            return Err(format!("a cron expression has five fields: {what}"));
+        };
+        let weekdays = field("day of the week", weekday, 0, 7, &WEEKDAYS)?;
+        Ok(Self {
+            minutes: field("minute", minute, 0, 59, &[])?,
+            hours: field("hour", hour, 0, 23, &[])?,
+            days: field("day of the month", day, 1, 31, &[])?,
+            months: field("month", month, 1, 12, &MONTHS)?,
+            // Sunday is 7 too.
+            weekdays: (weekdays | weekdays >> 7) & 0x7f,
+            either: !day.starts_with('*') && !weekday.starts_with('*'),
+            zone,
+        })
+    }
+
+    /// The next time after this one; none when it never comes.
+    pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
+        let instant = Instant::from_millisecond(after.0).ok()?;
+        let today = self.zone.to_datetime(instant).date();
+        // A time that the clock skips may come on the next day.
+        let from = today.yesterday().unwrap_or(today);
+        let days = from.series(jiff::Span::new().days(1)).take(DAYS);
+        days.filter(|date| self.is_on(*date)).find_map(|date| self.within(date, after))
+    }
+
+    fn is_on(&self, date: Date) -> bool {
+        let day = has(self.days, date.day() as u8);
+        let weekday = has(self.weekdays, date.weekday().to_sunday_zero_offset() as u8);
+        let on_day = if self.either { day || weekday } else { day && weekday };
+        has(self.months, date.month() as u8) && on_day
+    }
+
+    /// The first of its times on a day that is after `after`. A skipped time comes later, so that the order on the wall
+    /// is not that in truth.
+    fn within(&self, date: Date, after: Timestamp) -> Option<Timestamp> {
+        let hours = (0..24).filter(|hour| has(self.hours, *hour));
+        let minutes = |hour| (0..60).filter(|m| has(self.minutes, *m)).map(move |m| (hour, m));
+        let times = hours.flat_map(minutes).filter_map(|(hour, minute)| {
+            let wall = Time::new(hour as i8, minute as i8, 0, 0).ok()?;
+            let instant = self.zone.to_ambiguous_timestamp(DateTime::from_parts(date, wall));
+            // What comes in every hour comes in one that is shown twice, too.
+            let again = (self.hours == EVERY_HOUR).then(|| instant.later());
+            Some([Some(instant.compatible()), again])
+        });
+        let times = times.flatten().flatten().filter_map(Result::ok);
+        times.map(|time| Timestamp(time.as_millisecond())).filter(|time| *time > after).min()
+    }
+}
+
+fn has(set: u64, value: u8) -> bool {
+    set >> value & 1 == 1
+}
+
+/// The values of one field, as bits.
+fn field(what: &str, text: &str, least: u8, most: u8, names: &[&str]) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is no {what}; it is from {least} to {most}");
+    let value = |text: &str| -> Result<u8, String> {
+        let lower = text.to_ascii_lowercase();
+        if let Some(at) = names.iter().position(|name| *name == lower) {
+            return Ok(least + at as u8);
+        }
+        let plain = !text.is_empty() && text.len() <= 2 && text.bytes().all(|b| b.is_ascii_digit());
+        let number = plain.then(|| text.parse().ok()).flatten();
+        number.filter(|n| (least..=most).contains(n)).ok_or_else(wrong)
+    };
+    let mut set = 0;
+    for part in text.split(',') {
+        let (range, step) = match part.split_once('/') {
+            Some((range, step)) => {
+                let step = Some(step).filter(|s| s.len() <= 2).and_then(|s| s.parse::<u8>().ok());
+                (range, step.filter(|step| *step > 0).ok_or_else(wrong)?)
+            }
+            None => (part, 1),
+        };
+        let (first, last) = match range.split_once('-') {
+            _ if range == "*" => (least, most),
+            Some((first, last)) => (value(first)?, value(last)?),
+            // `5/10` begins at 5.
+            None if part.contains('/') => (value(range)?, most),
+            None => (value(range)?, value(range)?),
+        };
+        if first > last {
+            return Err(wrong());
+        }
+        set |= (first..=last).step_by(step.into()).fold(0, |set, value| set | 1 << value);
+    }
+    Ok(set)
+}

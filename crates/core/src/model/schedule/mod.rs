@@ -1,0 +1,232 @@
+//! Schedules: what a channel is asked again and again (channels spec, "Stimuli and wake-ups": `schedule_fire`,
+//! `schedule_result`).
+//!
+//! A schedule is a row with the time at which it fires next. Firing puts a stimulus into the channel's queue and moves
+//! the schedule on, in one transaction, so that a time fires once whatever happens. What was missed while the host was
+//! away fires once, not as often as it was missed.
+
+pub mod cron;
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use crate::model::error::Refusal;
+use crate::model::ids::{MemberKey, ThreadKey, Timestamp, Uid};
+use crate::model::limits;
+use crate::model::stimulus::{Chain, becomes};
+use cron::Cron;
+
+/// When it fires.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Every so many milliseconds, counted from when it was made.
+    Every(i64),
+    /// At the times of a cron expression on the clocks of a time zone.
+    Cron { expression: Arc<str>, zone: Arc<str> },
+}
+
+/// How a firing ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fired {
+    /// The stimulus waits, or was said and somebody is at it.
+    Open,
+    /// Somebody answered.
+    Answered,
+    /// Everybody who was told is done, and nobody answered.
+    Unanswered,
+    /// It could not be put into the queue, or was not said.
+    Failed,
+}
+
+impl Fired {
+    pub const ALL: [Self; 4] = [Self::Open, Self::Answered, Self::Unanswered, Self::Failed];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Answered => "answered",
+            Self::Unanswered => "unanswered",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// One firing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Firing {
+    pub at: Timestamp,
+    /// What it put into the queue.
+    pub stimulus: Uid,
+    pub how: Fired,
+}
+
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
+pub struct Schedule {
+    pub uid: Uid,
+    pub when: When,
+    /// Whose word it is.
+    pub source: MemberKey,
+    /// Who made it, and is told of results.
+    pub maker: MemberKey,
+    /// The thread that it continues; none opens a subject.
+    pub thread: Option<(ThreadKey, Uid)>,
+    #[redact(fixed = 3)]
+    pub text: Arc<str>,
+    #[redact(fixed = 3)]
+    pub title: Arc<str>,
+    /// Whom it is for.
+    pub targets: Vec<MemberKey>,
+    /// That of the turn in which an agent made it, which its firings keep. None: a person has.
+    pub chain: Option<Chain>,
+    #[redact(fixed = 3)]
+    pub progress_key: Option<Arc<str>>,
+    #[redact(fixed = 3)]
+    pub initiative_key: Option<Arc<str>>,
+    pub created_at: Timestamp,
+    pub paused: bool,
+    /// When it fires next; none while it is paused.
+    pub next_at: Option<Timestamp>,
+    /// Firings there were.
+    pub fired: u32,
+    /// The newest of them, the last one last.
+    pub firings: Vec<Firing>,
+    /// What the salts of its firings are made of: time draws none, and they must not be guessed.
+    pub salt: [u8; 16],
+}
+
+/// A schedule to be made.
+#[derive(Clone, veil::Redact)]
+pub struct NewSchedule {
+    pub when: When,
+    pub source: Option<MemberKey>,
+    pub thread: Option<Uid>,
+    #[redact(fixed = 3)]
+    pub text: Arc<str>,
+    #[redact(fixed = 3)]
+    pub title: Option<Arc<str>>,
+    pub targets: Vec<MemberKey>,
+    #[redact(fixed = 3)]
+    pub progress_key: Option<Arc<str>>,
+    #[redact(fixed = 3)]
+    pub initiative_key: Option<Arc<str>>,
+}
+
+/// What is to change; `None` leaves it as it is.
+#[derive(Clone, veil::Redact, Default)]
+pub struct SchedulePatch {
+    pub every_ms: Option<i64>,
+    /// On the clocks that it went by before, unless a zone is named.
+    pub cron: Option<Arc<str>>,
+    pub zone: Option<Arc<str>>,
+    #[redact(fixed = 3)]
+    pub text: Option<Arc<str>>,
+    #[redact(fixed = 3)]
+    pub title: Option<Arc<str>>,
+    pub targets: Option<Vec<MemberKey>>,
+    pub paused: Option<bool>,
+}
+
+/// What is done to the schedules of a channel.
+#[derive(Clone, Debug)]
+pub enum Act {
+    Add(NewSchedule),
+    Change(Uid, SchedulePatch),
+    Remove(Uid),
+}
+
+/// The zone of a cron expression that names none.
+pub const ZONE: &str = "UTC";
+
+impl SchedulePatch {
+    /// When it is to fire from now on, if anything is said of that.
+    pub fn when(&self, old: &When) -> Result<Option<When>, Refusal> {
+        let (was, clocks) = match old {
+            When::Cron { expression, zone } => (Some(expression), Some(zone)),
+            When::Every(_) => (None, None),
+        };
+        match (self.every_ms, &self.cron, &self.zone) {
+            (None, None, None) => Ok(None),
+            (Some(every), None, None) => Ok(Some(When::Every(every))),
+            (Some(_), Some(_), _) => Err(Refusal::invalid("give one of cron and every_ms")),
+            (None, cron, zone) if cron.is_some() || was.is_some() => {
+                let expression = cron.as_ref().or(was).cloned().unwrap_or_default();
+                let zone = zone.as_ref().or(clocks).cloned().unwrap_or_else(|| ZONE.into());
+                Ok(Some(When::Cron { expression, zone }))
+            }
+            _ => Err(Refusal::invalid("time_zone goes with cron")),
+        }
+    }
+}
+
+impl When {
+    /// What is wrong with it, if anything is.
+    pub fn check(&self, now: Timestamp) -> Result<(), Refusal> {
+        let (least, most) = limits::SCHEDULE_EVERY_MS;
+        match self {
+            Self::Every(ms) if !(least..=most).contains(ms) => {
+                Err(Refusal::invalid(format!("`every_ms` is from {least} to {most}")))
+            }
+            Self::Every(_) => Ok(()),
+            Self::Cron { expression, zone } => {
+                if expression.len() > limits::CRON_BYTES {
+                    let most = limits::CRON_BYTES;
+                    return Err(Refusal::invalid(format!("`cron` has at most {most} bytes")));
+                }
+                let cron = Cron::parse(expression, zone);
+                let never = || Refusal::invalid("no time is ever like this `cron`");
+                let cron = cron.map_err(Refusal::invalid)?;
+                cron.next(now).map(drop).ok_or_else(never)
+            }
+        }
+    }
+
+    /// The next time after `after`; `made` is from when intervals count.
+    pub fn next(&self, made: Timestamp, after: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Every(ms) => {
+                let whole = after.since(made).max(0) / ms.max(&1) + 1;
+                Some(made.plus(whole.saturating_mul(*ms)))
+            }
+            Self::Cron { expression, zone } => Cron::parse(expression, zone).ok()?.next(after),
+        }
+    }
+}
+
+impl Schedule {
+    /// What its firings are deduplicated by, and what binds the threads that they open to it.
+    pub fn key(&self) -> Arc<str> {
+        self.uid.show(crate::model::ids::Prefix::Schedule).into()
+    }
+
+    /// The salt of what this stimulus will log.
+    pub fn salt_of(&self, stimulus: Uid) -> [u8; 16] {
+        let hash = Sha256::new().chain_update(self.salt).chain_update(stimulus.0.to_be_bytes());
+        let hash: [u8; 32] = hash.finalize().into();
+        std::array::from_fn(|n| hash[n])
+    }
+
+    /// One more firing is known. Where too many are, the oldest that has ended is known no more, else the oldest.
+    pub fn fire(&mut self, firing: Firing) {
+        if self.firings.len() >= limits::SCHEDULE_FIRINGS {
+            let ended = self.firings.iter().position(|f| f.how != Fired::Open);
+            self.firings.remove(ended.unwrap_or_default());
+        }
+        self.firings.push(firing);
+        self.fired = self.fired.wrapping_add(1);
+    }
+
+    /// The firing whose word this event is.
+    pub fn firing_that_said(&self, event: Uid) -> Option<Uid> {
+        self.firings.iter().map(|f| f.stimulus).find(|stimulus| becomes(*stimulus) == event)
+    }
+
+    /// With its next time, as it is from now on.
+    pub fn arranged(self, now: Timestamp) -> Self {
+        let next = self.when.next(self.created_at, now).filter(|_| !self.paused);
+        Self { next_at: next, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+//! Stimuli: durable requests to open or continue a public thread without a person asking (channels spec, "Stimuli
+//! and wake-ups"; design section 5, "Stimuli").
+//!
+//! A stimulus waits in its channel's queue until it may speak: `pending -> claimed -> dispatched`, or it ends as
+//! `coalesced`, `superseded` or `cancelled`. What the host makes while the queue is full is `held` before that. Claiming is recorded before the dispatch, so that one whose dispatch
+//! fails again and again comes to an end. What it says and that it was said are one transaction.
+
+pub mod keys;
+pub mod queue;
+mod recover;
+mod rules;
+
+use std::sync::Arc;
+
+use crate::model::ids::{EventRef, MemberKey, ThreadKey, Timestamp, Uid};
+pub use recover::{Found, Recovered, becomes};
+pub use rules::{Rules, RulesPatch};
+
+/// What a stimulus was made by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StimulusKind {
+    AgentIdea,
+    ScheduleFire,
+    ScheduleResult,
+    TaskCompleted,
+    ReviewCompleted,
+    SidechainMilestone,
+    ObservationMaterialized,
+    ThreadIdleFollowup,
+    ResultSummary,
+    SupersessionNotice,
+}
+
+impl StimulusKind {
+    pub const ALL: [Self; 10] = [
+        Self::AgentIdea,
+        Self::ScheduleFire,
+        Self::ScheduleResult,
+        Self::TaskCompleted,
+        Self::ReviewCompleted,
+        Self::SidechainMilestone,
+        Self::ObservationMaterialized,
+        Self::ThreadIdleFollowup,
+        Self::ResultSummary,
+        Self::SupersessionNotice,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AgentIdea => "agent_idea",
+            Self::ScheduleFire => "schedule_fire",
+            Self::ScheduleResult => "schedule_result",
+            Self::TaskCompleted => "task_completed",
+            Self::ReviewCompleted => "review_completed",
+            Self::SidechainMilestone => "sidechain_milestone",
+            Self::ObservationMaterialized => "observation_materialized",
+            Self::ThreadIdleFollowup => "thread_idle_followup",
+            Self::ResultSummary => "result_summary",
+            Self::SupersessionNotice => "supersession_notice",
+        }
+    }
+
+    /// Whether it is for whoever reads, and wakes nobody.
+    pub fn wakes_nobody(self) -> bool {
+        matches!(self, Self::ResultSummary | Self::SupersessionNotice)
+    }
+
+    /// Whether an agent makes it of its own; others report what happened elsewhere.
+    pub fn is_of_an_agent(self) -> bool {
+        matches!(self, Self::AgentIdea | Self::SidechainMilestone | Self::ObservationMaterialized)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StimulusState {
+    #[default]
+    Pending,
+    Claimed,
+    Dispatched,
+    /// The queue is full; what the host has made of something that was done is put there when there is room.
+    Held,
+    /// The same was asked for again, and that one stands in its place.
+    Coalesced,
+    /// A newer one about the same stands in its place.
+    Superseded,
+    Cancelled,
+}
+
+impl StimulusState {
+    pub const ALL: [Self; 7] = [
+        Self::Pending,
+        Self::Claimed,
+        Self::Dispatched,
+        Self::Held,
+        Self::Coalesced,
+        Self::Superseded,
+        Self::Cancelled,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Claimed => "claimed",
+            Self::Dispatched => "dispatched",
+            Self::Held => "held",
+            Self::Coalesced => "coalesced",
+            Self::Superseded => "superseded",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether it is still to be said.
+    pub fn is_open(self) -> bool {
+        self.is_queued() || self == Self::Held
+    }
+
+    /// Whether it has a place in the queue.
+    pub fn is_queued(self) -> bool {
+        matches!(self, Self::Pending | Self::Claimed)
+    }
+}
+
+/// Where what an agent has asked for stands in the chain of what caused what, as its messages do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// What it was asked for in the turn of.
+    pub cause: Option<EventRef>,
+    /// How far from a person it is.
+    pub hop: u8,
+}
+
+/// What is to be said, by whom and to whom.
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
+pub struct Stimulus {
+    pub uid: Uid,
+    pub kind: StimulusKind,
+    /// Whose word it is.
+    pub source: MemberKey,
+    /// The thread that it continues; none opens a subject.
+    pub thread: Option<(ThreadKey, Uid)>,
+    #[redact(fixed = 3)]
+    pub text: Arc<str>,
+    #[redact(fixed = 3)]
+    pub title: Arc<str>,
+    /// Whom it is for.
+    pub targets: Vec<MemberKey>,
+    /// Shown to its targets only.
+    pub private: bool,
+    /// None: no agent has asked for it, but a person, or the host.
+    pub chain: Option<Chain>,
+    #[redact(fixed = 3)]
+    pub progress_key: Option<Arc<str>>,
+    #[redact(fixed = 3)]
+    pub dedupe_key: Option<Arc<str>>,
+    #[redact(fixed = 3)]
+    pub initiative_key: Option<Arc<str>>,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    /// For what it will log; drawn when it was made.
+    pub salt: [u8; 16],
+    pub state: StimulusState,
+    /// When it is next looked at.
+    pub due_at: Timestamp,
+    pub attempts: u8,
+    /// Whether it opened a subject.
+    pub opened: bool,
+    /// The event that it became.
+    pub said: Option<Uid>,
+    /// The one that stands in its place.
+    pub by: Option<Uid>,
+    /// Why it was cancelled.
+    #[redact(fixed = 3)]
+    pub reason: Option<Arc<str>>,
+    pub ended_at: Option<Timestamp>,
+}
+
+impl Stimulus {
+    /// One that waits from now on, to open a subject with nothing said yet; the rest is for whoever makes it.
+    pub fn new(
+        uid: Uid,
+        kind: StimulusKind,
+        source: MemberKey,
+        salt: [u8; 16],
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            uid,
+            kind,
+            source,
+            thread: None,
+            text: "".into(),
+            title: "".into(),
+            targets: Vec::new(),
+            private: false,
+            chain: None,
+            progress_key: None,
+            dedupe_key: None,
+            initiative_key: None,
+            created_at: now,
+            expires_at: None,
+            salt,
+            state: StimulusState::Pending,
+            due_at: now,
+            attempts: 0,
+            opened: false,
+            said: None,
+            by: None,
+            reason: None,
+            ended_at: None,
+        }
+    }
+
+    /// Ended, with nothing kept of what it was to say unless that may still be said.
+    pub fn ended(&self, state: StimulusState, at: Timestamp) -> Self {
+        let mut ended = Self { state, ended_at: Some(at), ..self.clone() };
+        if state != StimulusState::Cancelled {
+            ended.text = "".into();
+            ended.title = "".into();
+            ended.salt = [0; 16];
+        }
+        ended
+    }
+
+    /// Of two of one source about the same, how the earlier one ends: by their progress, else by the key that says
+    /// so, else by what they say. What the host makes under a key of its own is of the host, whoever says it; and what
+    /// only some are shown gives way to nothing that others are shown.
+    pub fn replaced_by(&self, newer: &Self) -> Option<StimulusState> {
+        let made_by_host = self.dedupe_key == newer.dedupe_key
+            && self.dedupe_key.as_deref().is_some_and(keys::is_of_the_host);
+        let same_source = self.source == newer.source || made_by_host;
+        let shown_alike =
+            self.private == newer.private && (!self.private || self.targets == newer.targets);
+        if !same_source || !shown_alike {
+            return None;
+        }
+        let same_place = self.thread == newer.thread;
+        let keys =
+            [(&self.progress_key, &newer.progress_key), (&self.dedupe_key, &newer.dedupe_key)];
+        for (mine, its) in keys {
+            match (mine, its) {
+                (Some(mine), Some(its)) if mine == its && same_place => {
+                    return Some(StimulusState::Superseded);
+                }
+                (None, None) => {}
+                _ => return None,
+            }
+        }
+        let same = self.kind == newer.kind
+            && self.text == newer.text
+            && self.targets == newer.targets
+            && same_place;
+        same.then_some(StimulusState::Coalesced)
+    }
+}

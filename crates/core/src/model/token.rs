@@ -1,0 +1,125 @@
+//! Tokens that were handed out: who may give whom which, and which of them have ended. The tokens themselves are
+//! made and checked at the edge; what is kept here gives none of them away.
+
+use std::sync::Arc;
+
+use crate::model::caller::{Authority, By};
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Hash;
+use crate::model::ids::{MemberKey, Timestamp, Uid};
+use crate::model::limits;
+use crate::model::member::MemberKind;
+
+/// The member that the first start makes, and that the host itself hands the operator's token to. It is always there.
+pub const OPERATOR: &str = "operator";
+
+/// A token as it was handed out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issued {
+    pub jti: Arc<str>,
+    pub member: MemberKey,
+    pub authority: Authority,
+    /// The session it is bound to, if it is.
+    pub session: Option<Uid>,
+    pub issued: Timestamp,
+    pub expires: Timestamp,
+    /// Which key it was signed with.
+    pub kid: Arc<str>,
+    /// It was ended before its time.
+    pub revoked: bool,
+    /// The SHA-256 of the token itself; none for those of versions that kept none.
+    pub proof: Option<Hash>,
+}
+
+impl Issued {
+    /// Whether it is over for everybody, whatever their clocks say.
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        self.expires.plus(limits::TOKEN_SKEW_MS) <= now
+    }
+}
+
+/// A token that is to be handed out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub jti: String,
+    pub member: MemberKey,
+    pub authority: Authority,
+    pub session: Option<Uid>,
+    pub expires: Timestamp,
+    pub kid: String,
+    pub proof: Hash,
+}
+
+/// Whether `by` may give a member of this kind a token with this role. An orchestrator may be an agent: it gives agents
+/// what they work with, and nobody more than that, or it would speak as the people it answers to.
+pub fn may_issue(by: &By, kind: MemberKind, authority: Authority) -> Result<(), Refusal> {
+    let refused = |why: &str| Err(Refusal::new(Code::InsufficientAuthority, why));
+    match by.authority {
+        Authority::Operator if authority == Authority::Operator && kind == MemberKind::Agent => {
+            Err(Refusal::invalid("an operator is a person; give an agent 'orchestrator'"))
+        }
+        Authority::Operator => Ok(()),
+        Authority::Orchestrator if kind == MemberKind::Human => {
+            refused("an orchestrator gives tokens to agents only; this needs an operator's token")
+        }
+        Authority::Orchestrator if authority != Authority::Worker => refused(
+            "an orchestrator gives agents the role 'worker' only; this needs an operator's token",
+        ),
+        Authority::Orchestrator => Ok(()),
+        Authority::Auditor | Authority::Worker => {
+            refused("this needs an operator's or orchestrator's token")
+        }
+    }
+}
+
+/// Whether `by` may end tokens of a member of this kind.
+pub fn may_revoke(by: &By, kind: MemberKind) -> Result<(), Refusal> {
+    may_issue(by, kind, Authority::Worker)
+}
+
+/// Whether `by` may say of a new member of this kind whose it is, and who it is elsewhere. The owner keeps the agent's
+/// inboxes, and an identity is believed: for people that is an operator's to say.
+pub fn may_vouch(by: &By, kind: MemberKind) -> Result<(), Refusal> {
+    match (by.authority, kind) {
+        (Authority::Operator, _) | (Authority::Orchestrator, MemberKind::Agent) => Ok(()),
+        _ => {
+            let why = "whose a person is, and who it is elsewhere, is said by an operator";
+            Err(Refusal::new(Code::InsufficientAuthority, why))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by(authority: Authority) -> By {
+        By { authority, ..By::host() }
+    }
+
+    // covers: OPS-403
+    #[test]
+    fn orchestrators_give_agents_the_role_worker_and_nothing_else() {
+        use Authority::{Auditor, Operator, Orchestrator, Worker};
+        use MemberKind::{Agent, Human};
+        for (giver, kind, role, may) in [
+            (Operator, Human, Operator, true),
+            (Operator, Agent, Operator, false),
+            (Operator, Agent, Orchestrator, true),
+            (Operator, Human, Auditor, true),
+            (Orchestrator, Agent, Worker, true),
+            (Orchestrator, Agent, Auditor, false),
+            (Orchestrator, Agent, Orchestrator, false),
+            (Orchestrator, Human, Worker, false),
+            (Orchestrator, Human, Auditor, false),
+            (Worker, Agent, Worker, false),
+            (Auditor, Agent, Worker, false),
+        ] {
+            assert_eq!(
+                may_issue(&by(giver), kind, role).is_ok(),
+                may,
+                "{giver:?} {kind:?} {role:?}"
+            );
+        }
+    }
+}

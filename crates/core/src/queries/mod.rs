@@ -1,0 +1,198 @@
+//! Queries: commands that only look, and the barrier. Each is answered in its place among the commands.
+
+use std::sync::Arc;
+
+use crate::commands::command::{Command, Done, no_text, not_shown};
+use crate::commands::deliveries::Offers;
+use crate::commands::redact::Redact;
+use crate::commands::retention::Droppable as Dropping;
+use crate::commands::run::{Result, Run};
+use crate::commands::turns::Subject;
+use crate::model::attention::Attention;
+use crate::model::audit::Audit;
+use crate::model::conversation::Conversation;
+use crate::model::delivery::Open;
+use crate::model::ids::{MemberKey, SessionKey, Uid};
+use crate::model::requests::Post;
+
+/// Its answer comes after whatever was submitted before it has been answered and handed out.
+#[derive(Clone)]
+pub struct Barrier;
+
+impl Command for Barrier {
+    type Output = ();
+
+    const CHANGES: bool = false;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, _: &mut Run<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Who would be told of this post.
+#[derive(Clone)]
+pub struct Preview(pub Post);
+
+impl Command for Preview {
+    type Output = Arc<Attention>;
+
+    const CHANGES: bool = false;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        redact.message(&mut self.0.message)
+    }
+
+    // Nobody but the caller sees it.
+    not_shown!();
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Attention>> {
+        run.preview(&self.0)
+    }
+}
+
+/// What is still to be offered to this session, oldest first, at most `limit`.
+#[derive(Clone)]
+pub struct Owed {
+    pub session: SessionKey,
+    pub limit: usize,
+}
+
+impl Command for Owed {
+    type Output = Offers;
+
+    const CHANGES: bool = false;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Offers> {
+        run.owed(self.session, self.limit)
+    }
+}
+
+/// How an event's deliveries and claim stand now.
+#[derive(Clone)]
+pub struct Standing {
+    pub event: Uid,
+}
+
+impl Command for Standing {
+    /// None when nothing about the event is open, nor was lately.
+    type Output = Option<Box<Open>>;
+
+    const CHANGES: bool = false;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Self::Output> {
+        run.standing(self.event)
+    }
+}
+
+/// Open events, of one member or of all, at most `limit`.
+#[derive(Clone)]
+pub struct Waiting {
+    pub member: Option<MemberKey>,
+    pub limit: usize,
+}
+
+impl Command for Waiting {
+    type Output = Vec<(Arc<Conversation>, Open)>;
+
+    const CHANGES: bool = false;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Self::Output> {
+        run.waiting(self.member, self.limit)
+    }
+}
+
+/// Open events with an obligation that was not met in time, as far as they concern a member, or all, at most `limit`.
+#[derive(Clone)]
+pub struct Overdue {
+    pub member: Option<MemberKey>,
+    pub limit: usize,
+}
+
+impl Command for Overdue {
+    type Output = Vec<(Arc<Conversation>, Open)>;
+
+    const CHANGES: bool = false;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Self::Output> {
+        run.overdue(self.member, self.limit)
+    }
+}
+
+/// Which of a conversation's oldest events are to be dropped now, and what holds others back; for the host itself.
+#[derive(Clone)]
+pub struct Droppable {
+    pub conversation: Uid,
+}
+
+impl Command for Droppable {
+    type Output = Dropping;
+
+    const CHANGES: bool = false;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Dropping> {
+        run.droppable(self.conversation)
+    }
+}
+
+/// Who speaks about the subjects of a channel, and who waits.
+#[derive(Clone)]
+pub struct Turns {
+    pub conversation: Uid,
+}
+
+impl Command for Turns {
+    /// Subjects that somebody speaks about or waits to, oldest first.
+    type Output = Vec<Subject>;
+
+    const CHANGES: bool = false;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Run<'_>) -> Result<Vec<Subject>> {
+        run.turns(self.conversation)
+    }
+}

@@ -1,0 +1,378 @@
+//! Everybody of one workspace, and the names they answer to.
+//!
+//! The directory is the workspace's own home (design section 3, "Every row has one home"): it changes
+//! seldom, is read by every decision, and is handed to readers as an immutable snapshot.
+
+mod inboxes;
+mod projects;
+mod tokens;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
+
+use crate::language::names::looks::{Looks, bare};
+use crate::language::names::rules::{check_name, check_title};
+use crate::language::names::{Index, Target, fold};
+use crate::model::approval::Approval;
+use crate::model::budget::HOST_HANDLE;
+use crate::model::endpoint::Endpoint;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Hash;
+use crate::model::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
+use crate::model::inbox::Inbox;
+use crate::model::member::{Member, MemberFields, MemberKind, Role, Session, Stream};
+use crate::model::project::Project;
+use crate::model::token::Issued;
+
+/// Everybody of one workspace, by key, id and name.
+///
+/// A snapshot of it is handed out whenever it changes, and sessions come and go all the time, ten thousand at
+/// once after a restart: what changes often is kept in persistent maps, so that a snapshot costs a few
+/// pointers and a change the few nodes on its way, however many there are.
+#[derive(Clone, Debug, Default)]
+pub struct Directory {
+    pub members: Arc<Vec<Arc<Member>>>,
+    pub roles: Vec<Arc<Role>>,
+    pub streams: Vec<Arc<Stream>>,
+    pub sessions: RedBlackTreeMapSync<SessionKey, Arc<Session>>,
+    /// To whom undone obligations go in the end, and who is told of loops.
+    pub lead: Option<MemberKey>,
+    /// Revoked token ids with the time after which the token is dead anyway.
+    pub revoked: HashTrieMapSync<Arc<str>, Timestamp>,
+    /// Tokens that were handed out and have not expired, by whose they are and their id.
+    pub issued: RedBlackTreeMapSync<(MemberKey, Arc<str>), Arc<Issued>>,
+    /// When all tokens that a member had were ended: those too that are not in the list.
+    pub cut_offs: HashTrieMapSync<MemberKey, Timestamp>,
+    /// What waits for a person, and what was decided lately.
+    pub approvals: RedBlackTreeMapSync<Uid, Arc<Approval>>,
+    pub projects: RedBlackTreeMapSync<Uid, Arc<Project>>,
+    /// Agents that are reached by a connection string.
+    pub endpoints: RedBlackTreeMapSync<MemberKey, Arc<Endpoint>>,
+    pub inboxes: RedBlackTreeMapSync<Uid, Arc<Inbox>>,
+    pub names: Arc<Index>,
+    /// What members and roles are shown by, so that nobody is taken for another.
+    pub(crate) looks: Arc<Looks>,
+    by_id: Arc<HashMap<Arc<str>, MemberKey>>,
+    by_session: HashTrieMapSync<Uid, SessionKey>,
+    pub(crate) by_secret: HashTrieMapSync<Hash, Uid>,
+    /// Members that speak in inboxes for others elsewhere.
+    pub(crate) stand_ins: HashTrieMapSync<MemberKey, Uid>,
+    connected: HashTrieMapSync<MemberKey, Arc<[SessionKey]>>,
+}
+
+impl Directory {
+    pub fn member(&self, key: MemberKey) -> Option<&Arc<Member>> {
+        self.members.get(key.0.checked_sub(1)? as usize)
+    }
+
+    /// The member by its public id, unless it was removed.
+    pub fn by_id(&self, id: &str) -> Option<&Arc<Member>> {
+        self.by_id.get(id).and_then(|k| self.member(*k)).filter(|m| !m.removed)
+    }
+
+    pub fn is_agent(&self, key: MemberKey) -> bool {
+        self.member(key).is_some_and(|m| m.is_agent())
+    }
+
+    pub fn role(&self, key: RoleKey) -> Option<&Arc<Role>> {
+        self.roles.get(key.0.checked_sub(1)? as usize).filter(|r| !r.removed)
+    }
+
+    pub fn role_by_name(&self, name: &str) -> Option<&Arc<Role>> {
+        self.roles.iter().find(|r| !r.removed && fold(&r.name) == fold(name))
+    }
+
+    pub fn stream(&self, key: StreamKey) -> Option<&Arc<Stream>> {
+        self.streams.get(key.0.checked_sub(1)? as usize)
+    }
+
+    pub fn session_by_uid(&self, uid: Uid) -> Option<&Arc<Session>> {
+        self.by_session.get(&uid).and_then(|k| self.sessions.get(k))
+    }
+
+    /// The member's connected sessions, newest connection last.
+    pub fn connected(&self, member: MemberKey) -> &[SessionKey] {
+        self.connected.get(&member).map_or(&[], |live| &**live)
+    }
+
+    /// Whether it is a person of the workspace, and nobody who stands in for people elsewhere.
+    pub fn is_person(&self, key: MemberKey) -> bool {
+        self.member(key).is_some_and(|m| !m.is_agent()) && !self.is_stand_in(key)
+    }
+
+    /// The first person of the workspace: where an escalation ends when there is no lead.
+    pub fn first_person(&self) -> Option<MemberKey> {
+        self.members.iter().find(|m| self.is_person(m.key) && !m.removed).map(|m| m.key)
+    }
+
+    /// Adds a member; its handle is its id unless another is given.
+    pub fn add_member(
+        &mut self,
+        id: &str,
+        kind: MemberKind,
+        fields: &MemberFields,
+    ) -> Result<Arc<Member>, Refusal> {
+        check_name("member id", id)?;
+        let handle = fields.handle.as_deref().unwrap_or(id);
+        check_name("handle", handle)?;
+        check_title("display name", fields.display_name.as_deref())?;
+        check_title("owner id", fields.owner.as_deref())?;
+        if self.by_id.contains_key(id) {
+            return Err(Refusal::new(Code::Conflict, format!("member '{id}' exists already")));
+        }
+        self.check_free(handle)?;
+        for name in [Some(id), Some(handle), fields.display_name.as_deref()].into_iter().flatten() {
+            self.must_not_resemble(name, None)?;
+        }
+        let member = Arc::new(Member {
+            key: MemberKey(self.members.len() as u32 + 1),
+            id: id.into(),
+            kind,
+            handle: handle.into(),
+            display_name: fields.display_name.as_deref().unwrap_or(handle).into(),
+            owner: fields.owner.as_deref().map(Into::into),
+            identities: fields.identities.as_deref().map(Into::into),
+            removed: false,
+        });
+        self.restore_member(member.clone());
+        Ok(member)
+    }
+
+    pub fn change_member(
+        &mut self,
+        key: MemberKey,
+        fields: &MemberFields,
+    ) -> Result<Arc<Member>, Refusal> {
+        let old = self.present(key)?.clone();
+        let mut new = Member::clone(&old);
+        if let Some(handle) = &fields.handle {
+            check_name("handle", handle)?;
+            if fold(handle) != fold(&old.handle) {
+                self.check_free(handle)?;
+            }
+            new.handle = handle.as_str().into();
+        }
+        check_title("display name", fields.display_name.as_deref())?;
+        check_title("owner id", fields.owner.as_deref())?;
+        for name in fields.handle.iter().chain(&fields.display_name) {
+            self.must_not_resemble(name, Some(Target::Member(key)))?;
+        }
+        if let Some(name) = &fields.display_name {
+            new.display_name = name.as_str().into();
+        }
+        if let Some(owner) = &fields.owner {
+            new.owner = Some(owner.as_str().into());
+        }
+        if let Some(identities) = &fields.identities {
+            new.identities = Some(identities.as_str().into());
+        }
+        Arc::make_mut(&mut self.names).remove(&old.handle, Target::Member(key));
+        Arc::make_mut(&mut self.names).insert(&new.handle, Target::Member(key));
+        self.show(&old, false);
+        self.show(&new, true);
+        Ok(self.replace_member(new))
+    }
+
+    pub fn remove_member(&mut self, key: MemberKey) -> Result<Arc<Member>, Refusal> {
+        let mut gone = Member::clone(self.present(key)?);
+        Arc::make_mut(&mut self.names).remove(&gone.handle, Target::Member(key));
+        self.show(&gone, false);
+        gone.removed = true;
+        if self.lead == Some(key) {
+            self.lead = None;
+        }
+        Ok(self.replace_member(gone))
+    }
+
+    pub fn add_role(&mut self, name: &str) -> Result<Arc<Role>, Refusal> {
+        check_name("role name", name)?;
+        self.check_free(name)?;
+        self.must_not_resemble(name, None)?;
+        let role = Arc::new(Role {
+            key: RoleKey(self.roles.len() as u32 + 1),
+            name: name.into(),
+            members: Vec::new(),
+            removed: false,
+        });
+        self.restore_role(role.clone());
+        Ok(role)
+    }
+
+    pub fn remove_role(&mut self, key: RoleKey) -> Result<Arc<Role>, Refusal> {
+        let mut role = Role::clone(self.role(key).ok_or_else(|| Refusal::not_found("role"))?);
+        Arc::make_mut(&mut self.names).remove(&role.name, Target::Role(key));
+        Arc::make_mut(&mut self.looks).remove(&role.name, Target::Role(key));
+        role.removed = true;
+        Ok(self.replace_role(role))
+    }
+
+    /// Puts a member into a role or takes it out; doing so twice changes nothing.
+    pub fn set_role_member(
+        &mut self,
+        key: RoleKey,
+        member: MemberKey,
+        on: bool,
+    ) -> Result<Arc<Role>, Refusal> {
+        self.present(member)?;
+        let mut role = Role::clone(self.role(key).ok_or_else(|| Refusal::not_found("role"))?);
+        role.members.retain(|m| *m != member);
+        if on {
+            role.members.push(member);
+            role.members.sort_unstable();
+        }
+        Ok(self.replace_role(role))
+    }
+
+    pub fn add_stream(
+        &mut self,
+        uid: Uid,
+        name: &str,
+        owner: Option<MemberKey>,
+    ) -> Result<Arc<Stream>, Refusal> {
+        check_title("stream name", Some(name))?;
+        if let Some(owner) = owner {
+            self.present(owner)?;
+        }
+        let stream = Arc::new(Stream {
+            key: StreamKey(self.streams.len() as u32 + 1),
+            uid,
+            name: name.into(),
+            owner,
+        });
+        self.streams.push(stream.clone());
+        Ok(stream)
+    }
+
+    /// Marks a session as held by a connection or not; the newest connection comes last.
+    pub fn set_connected(&mut self, key: SessionKey, on: bool, now: Timestamp) {
+        let Some(session) = self.sessions.get(&key) else { return };
+        let session = Session { connected: on, seen_at: now, ..Session::clone(session) };
+        self.restore_session(session);
+    }
+
+    /// Takes a session as it is, connected or not; of the member's connected ones it is the newest.
+    pub fn restore_session(&mut self, session: Session) {
+        let (key, on) = (session.key, session.connected);
+        let others = self.connected(session.member).iter().copied().filter(|s| *s != key);
+        let live: Arc<[SessionKey]> = others.chain(on.then_some(key)).collect();
+        if live.is_empty() {
+            self.connected.remove_mut(&session.member);
+        } else {
+            self.connected.insert_mut(session.member, live);
+        }
+        self.put_session(session);
+    }
+
+    /// Forgets a session that nobody will take up again.
+    pub fn drop_session(&mut self, key: SessionKey) {
+        if let Some(session) = self.sessions.get(&key).cloned() {
+            self.sessions.remove_mut(&key);
+            self.by_session.remove_mut(&session.uid);
+        }
+    }
+
+    pub fn put_session(&mut self, session: Session) {
+        self.by_session.insert_mut(session.uid, session.key);
+        self.sessions.insert_mut(session.key, Arc::new(session));
+    }
+
+    /// Takes a member as it was stored. Members must come in the order of their keys.
+    pub fn restore_member(&mut self, member: Arc<Member>) {
+        debug_assert_eq!(member.key.0 as usize, self.members.len() + 1, "member keys are dense");
+        Arc::make_mut(&mut self.by_id).insert(member.id.clone(), member.key);
+        if !member.removed {
+            Arc::make_mut(&mut self.names).insert(&member.handle, Target::Member(member.key));
+            self.show(&member, true);
+        }
+        Arc::make_mut(&mut self.members).push(member);
+    }
+
+    /// Takes a role as it was stored. Roles must come in the order of their keys.
+    pub fn restore_role(&mut self, role: Arc<Role>) {
+        debug_assert_eq!(role.key.0 as usize, self.roles.len() + 1, "role keys are dense");
+        if !role.removed {
+            Arc::make_mut(&mut self.names).insert(&role.name, Target::Role(role.key));
+            Arc::make_mut(&mut self.looks).insert(&role.name, Target::Role(role.key));
+        }
+        self.roles.push(role);
+    }
+
+    fn present(&self, key: MemberKey) -> Result<&Arc<Member>, Refusal> {
+        self.member(key).filter(|m| !m.removed).ok_or_else(|| Refusal::not_found("member"))
+    }
+
+    fn replace_member(&mut self, member: Member) -> Arc<Member> {
+        let member = Arc::new(member);
+        Arc::make_mut(&mut self.members)[member.key.0 as usize - 1] = member.clone();
+        member
+    }
+
+    fn replace_role(&mut self, role: Role) -> Arc<Role> {
+        let role = Arc::new(role);
+        self.roles[role.key.0 as usize - 1] = role.clone();
+        role
+    }
+
+    /// What a member is shown by, from now on or no more.
+    fn show(&mut self, member: &Member, on: bool) {
+        let looks = Arc::make_mut(&mut self.looks);
+        let target = Target::Member(member.key);
+        for name in [&member.id, &member.handle, &member.display_name] {
+            match on {
+                true => looks.insert(name, target),
+                false => looks.remove(name, target),
+            }
+        }
+    }
+
+    /// A name that is taken for another's names the wrong one to whoever reads it.
+    pub(crate) fn must_not_resemble(&self, name: &str, of: Option<Target>) -> Result<(), Refusal> {
+        match self.looks.resembled(name, of) {
+            Some(other) => {
+                let why = format!("the name {name:?} looks like {other:?}, which is another's");
+                Err(Refusal::new(Code::Conflict, why))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A name under which somebody is shown that is not its own: it is nobody else's, and looks like nobody else's.
+    pub(crate) fn must_not_be_taken_for_another(
+        &self,
+        name: &str,
+        by: MemberKey,
+    ) -> Result<(), Refusal> {
+        must_not_be_the_hosts(name)?;
+        let target = Target::Member(by);
+        self.must_not_resemble(name, Some(target))?;
+        let own = |m: &Arc<Member>| {
+            [&m.id, &m.handle, &m.display_name].iter().any(|own| fold(own) == fold(name))
+        };
+        match self.looks.named(name, target) {
+            Some(other) if !self.member(by).is_some_and(own) => {
+                let why = format!("the name {other:?} is another's");
+                Err(Refusal::new(Code::Conflict, why))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Two targets of one name would make it name nobody, so the second is refused.
+    fn check_free(&self, name: &str) -> Result<(), Refusal> {
+        must_not_be_the_hosts(name)?;
+        let taken = self.names.is_taken(name);
+        if taken {
+            return Err(Refusal::new(Code::Conflict, format!("the name '{name}' is taken")));
+        }
+        Ok(())
+    }
+}
+
+fn must_not_be_the_hosts(name: &str) -> Result<(), Refusal> {
+    match fold(bare(name)) == HOST_HANDLE {
+        true => Err(Refusal::new(Code::Conflict, format!("the name '{name}' is the host's own"))),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,78 @@
+//! Projects of the directory, by whom they mirror into channels.
+
+use std::sync::Arc;
+
+use super::Directory;
+use crate::model::ids::{ConversationKey, MemberKey, Prefix, Uid};
+use crate::model::project::{Link, MIRRORED, Project, ProjectMember};
+
+impl Project {
+    /// What stands in the way of its being what it should be; nothing in a sound one.
+    pub fn flaws(&self, directory: &Directory) -> Vec<String> {
+        let mut flaws = Vec::new();
+        let there = |m: MemberKey| directory.member(m).is_some_and(|m| !m.removed);
+        for (nth, member) in self.members.iter().enumerate() {
+            if !there(member.member) {
+                flaws.push(format!("its member {:?} is nobody of the workspace", member.id));
+            }
+            let same = |m: &ProjectMember| m.id == member.id || m.member == member.member;
+            if self.members[..nth].iter().any(same) {
+                flaws.push(format!("it has its member {:?} twice", member.id));
+            }
+        }
+        let defaults = self.links.iter().filter(|l| l.default).count();
+        if defaults != usize::from(!self.links.is_empty()) {
+            flaws.push(format!("{defaults} of its channels are the default"));
+        }
+        for (nth, link) in self.links.iter().enumerate() {
+            let of = link.conversation.show(Prefix::Conversation);
+            if self.links[..nth].iter().any(|l| l.key == link.key) {
+                flaws.push(format!("it is linked to {of} twice"));
+            }
+            if link.seated.iter().any(|m| !link.mirror || !self.has(*m)) {
+                flaws.push(format!("it seats in {of} who is not mirrored there"));
+            }
+        }
+        for task in self.tasks.values() {
+            let of = task.uid.show(Prefix::Task);
+            let nobodys = task.assignee.as_deref().is_some_and(|id| self.member(id).is_none());
+            // Who did what is finished may have left since.
+            if nobodys && !task.state.is_finished() {
+                flaws.push(format!("{of} is assigned to nobody of the project"));
+            }
+            if task.depends_on.iter().any(|on| !self.tasks.contains_key(on)) {
+                flaws.push(format!("{of} depends on a task that is not there"));
+            }
+            if !task.state.may_wait() && self.awaited(task).next().is_some() {
+                flaws.push(format!("{of} is {} before what it depends on", task.state.name()));
+            }
+        }
+        if let Some(circle) = self.circle() {
+            flaws.push(format!("its tasks depend on each other in a circle: {circle}"));
+        }
+        flaws
+    }
+}
+
+impl Directory {
+    /// The member behind an id under which a project mirrors it into channels.
+    pub fn mirrored(&self, id: &str) -> Option<MemberKey> {
+        let (project, member) = id.strip_prefix(MIRRORED)?.split_once(':')?;
+        let project = self.projects.get(&Uid::read(Prefix::Project, project)?)?;
+        let mirrors = project.links.iter().any(|l| l.mirror);
+        project.member(member).filter(|_| mirrors).map(|m| m.member)
+    }
+
+    /// The projects that mirror a member into a conversation, with what they call it there.
+    pub fn mirrors(
+        &self,
+        key: ConversationKey,
+        member: MemberKey,
+    ) -> impl Iterator<Item = (&Arc<Project>, &Link, &ProjectMember)> {
+        self.projects.values().filter_map(move |project| {
+            let link = project.link(key).filter(|l| l.mirror)?;
+            let as_member = project.members.iter().find(|m| m.member == member)?;
+            Some((project, link, as_member))
+        })
+    }
+}

@@ -1,0 +1,169 @@
+//! A room that other hosts have changed, brought to where they left it.
+//!
+//! Invariant: afterwards it is as if it had just been loaded. What stands in the log is replayed; of what does not,
+//! the writer said what it changed ([`Missed::open`]), or that the room is to be loaded ([`Dirty::tells_all`]).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::{Dirty, Room};
+use crate::model::delivery::{Delivery, Open};
+use crate::model::event::Event;
+use crate::model::ids::{Seq, Timestamp};
+use crate::model::limits;
+use crate::model::turn::Turn;
+use crate::state::directory::Directory;
+
+/// What others did in a room since it was right.
+#[derive(Clone, Debug, Default)]
+pub struct Missed {
+    /// The version of its head.
+    pub version: u64,
+    /// What they logged, in order.
+    pub events: Vec<Arc<Event>>,
+    /// How the events stand whose deliveries or claims they changed.
+    pub open: Vec<Standing>,
+    /// The subjects whose turns they changed; none where nobody speaks or waits any more.
+    pub turns: Vec<(Seq, Option<Turn>)>,
+}
+
+/// How an event stands, as its row says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Somebody owes something for it.
+    Open(Open),
+    /// Nobody does any more.
+    Closed(Open),
+}
+
+impl Dirty {
+    /// Whether another host that has the room knows all of this from the events, from how those stand that are given
+    /// by [`Dirty::standings`], and from the turns that changed.
+    pub fn tells_all(&self) -> bool {
+        self.erased.is_empty()
+            && self.base.is_none()
+            && !self.digested
+            && self.digests.is_empty()
+            && self.stimuli.is_empty()
+            && self.schedules.is_empty()
+            && !self.remote
+            && self.callbacks.is_empty()
+    }
+
+    /// The events of which it changed what is owed for them.
+    pub fn standings(&self) -> impl Iterator<Item = Seq> {
+        let closed = self.receipts.iter().map(|open| open.seq);
+        self.pending.iter().chain(&self.reopened).copied().chain(closed)
+    }
+}
+
+impl Room {
+    /// Whether this is what comes next here; else the room is to be loaded.
+    pub fn follows(&self, missed: &Missed) -> bool {
+        let events = &missed.events;
+        let seqs = events.iter().map(|event| event.seq.0);
+        let next = self.head.seq.0 + 1;
+        let chained = events.last().is_none_or(|last| {
+            let before = events.iter().rev().nth(1).map_or(self.head.hash, |event| event.hash);
+            last.chain(&before) == last.hash
+        });
+        !self.is_dirty()
+            && missed.version > self.head.version
+            && seqs.eq(next..next + events.len() as u64)
+            && chained
+    }
+
+    /// Takes in what others did, and gives how it stood here before.
+    pub fn catch_up(
+        &mut self,
+        missed: Missed,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> BTreeMap<Seq, Option<Open>> {
+        for event in &missed.events {
+            if let Some(idempotency) = event.idempotency {
+                self.sent.put(idempotency.key, event.seq, event.at);
+            }
+            self.apply(event);
+        }
+        let Dirty { messages, .. } = std::mem::take(&mut self.dirty);
+        // Of these only the last word is known. Cursors may have moved.
+        self.messages.retain(|seq, _| !messages.contains(seq));
+        self.marks.clear();
+        self.turns.catch_up(missed.turns);
+        let mut before = BTreeMap::new();
+        for standing in missed.open {
+            let (Standing::Open(open) | Standing::Closed(open)) = &standing;
+            let seq = open.seq;
+            let stood = self.open.remove(&seq);
+            stood.iter().for_each(|open| self.unfile(open));
+            before.insert(seq, stood);
+            self.closed.retain(|open| open.seq != seq);
+            match standing {
+                Standing::Open(open) => self.stand(open, true, directory, now),
+                Standing::Closed(open) => {
+                    self.written.remove(&seq);
+                    self.keep_closed(open);
+                }
+            }
+        }
+        self.head.version = missed.version;
+        self.head.settled = self.head.seq;
+        before
+    }
+
+    /// What a room that was just loaded says otherwise, for a message; none where it says the same.
+    pub fn differs_from(&self, loaded: &Self) -> Option<String> {
+        fn unlike<T: PartialEq + Debug>(what: &str, here: &T, there: &T) -> Option<String> {
+            (here != there).then(|| format!("{what}: {here:?} is written {there:?}"))
+        }
+        let Self { conversation, head, roster, listeners, threads, open, gone, .. } = self;
+        let newest: VecDeque<_> = self.tail.iter().rev().take(loaded.tail.len()).rev().collect();
+        // While nobody follows it, nothing is counted.
+        let tally = |room: &Self| (!room.listeners.is_empty()).then(|| room.tally.clone());
+        unlike("conversation", conversation, &loaded.conversation)
+            .or_else(|| unlike("head", head, &loaded.head))
+            .or_else(|| unlike("roster", roster, &loaded.roster))
+            .or_else(|| unlike("listeners", listeners, &loaded.listeners))
+            .or_else(|| unlike("threads", threads, &loaded.threads))
+            .or_else(|| {
+                open.iter().find_map(|(seq, o)| unlike("open", &Some(o), &loaded.open.get(seq)))
+            })
+            .or_else(|| unlike("open", &open.len(), &loaded.open.len()))
+            .or_else(|| unlike("turns", &self.turns.held(), &loaded.turns.held()))
+            .or_else(|| unlike("gone", gone, &loaded.gone))
+            .or_else(|| unlike("tally", &tally(self), &tally(loaded)))
+            .or_else(|| unlike("stimuli", &self.stimuli, &loaded.stimuli))
+            .or_else(|| unlike("schedules", &self.schedules, &loaded.schedules))
+            .or_else(|| unlike("tail", &newest, &loaded.tail.iter().collect()))
+    }
+
+    /// An open event as its row has it. Where hosts share the database, what a connected session has been told
+    /// stays told; else it is told again.
+    pub(super) fn stand(
+        &mut self,
+        mut open: Open,
+        shared: bool,
+        everybody: &Directory,
+        now: Timestamp,
+    ) {
+        open.stored = true;
+        self.file(&mut open);
+        let holds = |d: &Delivery| {
+            let session = d.session().and_then(|s| everybody.sessions.get(&s));
+            shared && session.is_some_and(|s| s.connected)
+        };
+        let row = open.clone();
+        open.deliveries.iter_mut().filter(|d| !holds(d)).for_each(|d| d.interrupt(now));
+        // Of what another host did a moment ago by its own clock, the time stands as it was written.
+        open.set_back(if shared { now.plus(limits::CLOCK_SKEW_MS) } else { now });
+        if shared {
+            if row != open {
+                self.unlike.insert(open.seq);
+            }
+            self.written.insert(row.seq, row);
+        }
+        self.open.insert(open.seq, open);
+    }
+}

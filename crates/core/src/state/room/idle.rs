@@ -1,0 +1,79 @@
+//! Threads that have fallen silent (channels spec "Stimuli and wake-ups", `thread_idle_followup`).
+//!
+//! That a thread was asked what became of it is kept nowhere: the stimulus that last spurred it on says so, or one
+//! that waits in the queue, or was called off there since. So nothing has to be mended after a crash.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Room;
+use crate::model::event::{Change, Event};
+use crate::model::ids::{ThreadKey, Timestamp};
+use crate::model::stimulus::{StimulusKind, StimulusState};
+use crate::model::thread::{Thread, ThreadKind, ThreadStatus};
+
+impl Room {
+    /// Threads that are waited for to fall silent, with when they have been silent for long enough.
+    fn silences(&self) -> Vec<(Timestamp, &Arc<Thread>)> {
+        let idle = self.conversation.settings.idle_followup;
+        let Some(idle) = idle.filter(|_| !self.is_closed()) else { return Vec::new() };
+        let asked = self.asked();
+        let waited_for = |t: &&Arc<Thread>| {
+            t.kind == ThreadKind::Conversation
+                && t.status == ThreadStatus::Active
+                && t.is_live()
+                && !t.was_followed_up()
+                && !asked.contains(&t.key)
+        };
+        let threads = self.threads.values().filter(waited_for);
+        threads.map(|t| (t.updated_at.plus(idle), t)).collect()
+    }
+
+    /// Threads for which a follow-up waits, or was called off after the last that happened there.
+    fn asked(&self) -> BTreeSet<ThreadKey> {
+        let followups =
+            self.stimuli.values().filter(|s| s.kind == StimulusKind::ThreadIdleFollowup);
+        let asked = followups.filter_map(|s| {
+            let (key, _) = s.thread?;
+            let since = self.threads.get(&key)?.updated_at;
+            let called_off = s.state == StimulusState::Cancelled && s.ended_at >= Some(since);
+            (s.state.is_open() || called_off).then_some(key)
+        });
+        asked.collect()
+    }
+
+    /// Those that have been silent for long enough, the longest silent first.
+    pub fn silent(&self, now: Timestamp) -> Vec<Arc<Thread>> {
+        let mut silent = self.silences();
+        silent.retain(|(at, _)| *at <= now);
+        silent.sort_unstable_by_key(|(at, t)| (*at, t.key));
+        silent.into_iter().map(|(_, t)| t.clone()).collect()
+    }
+
+    /// When the first of them will have been.
+    pub fn next_silence(&self) -> Option<Timestamp> {
+        self.silences().into_iter().map(|(at, _)| at).min()
+    }
+
+    /// What happens in a thread puts its silence off; it may also be the first that happens in any. The time that is
+    /// known is moved by a look only, so that a message costs nothing for all the other threads.
+    pub(super) fn expect_silence(&mut self, event: &Event) {
+        if matches!(event.change, Change::SettingsChanged(_)) {
+            self.silence_at = self.next_silence();
+        }
+        let opens = matches!(event.change, Change::ThreadOpened(_));
+        let idle = self.conversation.settings.idle_followup;
+        let Some(idle) = idle.filter(|_| !self.is_closed()) else { return };
+        if (opens || event.thread.is_some()) && self.silence_at.is_none() {
+            self.silence_at = Some(event.at.plus(idle));
+        }
+    }
+}
+
+impl Thread {
+    /// Whether the last that was said in it asked what became of it.
+    fn was_followed_up(&self) -> bool {
+        let spur = self.work.spur.filter(|s| s.kind == StimulusKind::ThreadIdleFollowup);
+        spur.is_some_and(|s| s.thread_seq == self.last_seq)
+    }
+}

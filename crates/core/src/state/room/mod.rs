@@ -1,0 +1,447 @@
+//! A room: everything the host must know of one conversation to decide about it, in memory.
+//!
+//! A room is the replay of its conversation's log, together with what is still open: deliveries, claims
+//! and cursors. It is right if and only if its `head.version` is what the store has; the store loads it
+//! with [`Room::restore`], lets commands change it, and writes what [`Room::take_dirty`] gives. Nothing is
+//! changed by a command that is refused.
+
+pub mod against;
+pub mod apply;
+mod base;
+mod catch_up;
+mod erase;
+mod idle;
+mod open;
+mod recover;
+mod remote;
+pub mod turns;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use crate::model::attention::{Attention, Intent};
+use crate::model::base::Base;
+use crate::model::conversation::{Conversation, Participation};
+use crate::model::delivery::Open;
+use crate::model::digest::{Digest, Tally, Written};
+use crate::model::event::{Event, Hash};
+use crate::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::model::inbox::{Callback, Remote};
+use crate::model::limits;
+use crate::model::schedule::Schedule;
+use crate::model::stimulus::Stimulus;
+use crate::model::stimulus::queue::{self, Queue};
+use crate::model::thread::Thread;
+use crate::model::turn::Turn;
+use crate::state::directory::Directory;
+use crate::state::facts::{Mark, MessageState};
+use crate::state::talk::Talk;
+pub use catch_up::{Missed, Standing};
+pub use turns::Turns;
+
+/// The end of a conversation's log, and how far everything in it is accounted for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    pub seq: Seq,
+    pub hash: Hash,
+    /// Rises with every recorded change of the room.
+    pub version: u64,
+    /// Every event up to this one has a receipt or a pending row, or was told to nobody. Events above it
+    /// are offered again after a crash.
+    pub settled: Seq,
+    /// Time never goes back within a conversation.
+    pub last_at: Timestamp,
+    /// Agents' messages on the main line since a person spoke there.
+    pub unattended: u32,
+    /// The newest event that was dropped, 0 when none was: the log begins after it.
+    pub base: Seq,
+}
+
+/// The newest message of one line of talk (the main line, or a thread), as the next one is read against it.
+#[derive(Clone, veil::Redact)]
+pub struct Line {
+    pub seq: Seq,
+    pub uid: Uid,
+    pub author: MemberKey,
+    pub at: Timestamp,
+    #[redact(fixed = 3)]
+    pub text: Arc<str>,
+    pub intent: Intent,
+    pub hop: u8,
+    pub attention: Option<Arc<Attention>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Room {
+    pub conversation: Arc<Conversation>,
+    /// What is wrong with its log, and what there is to do: then nothing is said in it any more.
+    pub damaged: Option<Arc<str>>,
+    pub head: Head,
+    pub roster: HashMap<MemberKey, Participation>,
+    /// Those of the roster who listen to everything, so that a decision need not look at each seat.
+    pub listeners: BTreeSet<MemberKey>,
+    pub threads: HashMap<ThreadKey, Arc<Thread>>,
+    /// `None` is the main line.
+    pub lines: HashMap<Option<ThreadKey>, Line>,
+    /// The newest events, oldest first.
+    pub tail: VecDeque<Arc<Event>>,
+    /// What was said among them, as the flow of talk is read.
+    pub talk: Talk,
+    /// Events somebody still owes something for, or holds a claim on.
+    pub open: BTreeMap<Seq, Open>,
+    /// How events that closed lately ended, newest last; the rest is in receipts.
+    pub closed: VecDeque<Open>,
+    /// Messages that were edited, deleted or reacted to since the room was loaded, or looked at.
+    pub messages: HashMap<Seq, MessageState>,
+    /// Cursors that were looked at: of the conversation, and of its threads.
+    pub marks: HashMap<(MemberKey, Option<ThreadKey>), Mark>,
+    /// Who sent what under which key, within the idempotency window.
+    pub sent: Sent,
+    /// When agents opened subjects by themselves within the hour.
+    pub autonomous: VecDeque<(MemberKey, Timestamp)>,
+    /// Who has left without giving up its seat: all of the room (`None`), or a thread.
+    pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
+    /// Its queue of stimuli, and those that ended lately.
+    pub stimuli: Queue,
+    /// When it is next to be looked for threads that have fallen silent; none where none is waited for. Soft: it may
+    /// be earlier than it need be, never later.
+    pub silence_at: Option<Timestamp>,
+    /// What it is asked again and again.
+    pub schedules: BTreeMap<Uid, Arc<Schedule>>,
+    /// The channel elsewhere that it is, if it is one.
+    pub remote: Option<Remote>,
+    /// What was said since the last digest; nothing is counted while nobody follows.
+    pub tally: Tally,
+    /// Who speaks about which subject.
+    pub turns: Turns,
+    /// The canonical threads of root messages.
+    roots: HashMap<Seq, ThreadKey>,
+    /// Open events without a row: what must be made again from the log after a crash.
+    fresh: BTreeSet<Seq>,
+    /// Open events as their rows have them, where another host may read those.
+    written: BTreeMap<Seq, Open>,
+    /// Those that may be other than their rows since these were written: what was handed out to be changed.
+    unlike: BTreeSet<Seq>,
+    dirty: Dirty,
+}
+
+/// How many of the newest events a room keeps.
+pub const TAIL: usize = 64;
+
+/// The idempotency window of one conversation.
+#[derive(Clone, Debug, Default)]
+pub struct Sent {
+    by_key: HashMap<[u8; 16], Seq>,
+    order: VecDeque<(Timestamp, [u8; 16])>,
+}
+
+impl Sent {
+    pub fn get(&self, key: &[u8; 16]) -> Option<Seq> {
+        self.by_key.get(key).copied()
+    }
+
+    pub fn put(&mut self, key: [u8; 16], seq: Seq, at: Timestamp) {
+        let is_old = |(t, _): &(Timestamp, _)| at.since(*t) > limits::IDEMPOTENCY_MS;
+        while self.order.len() >= limits::IDEMPOTENCY_KEYS
+            || self.order.len() >= limits::IDEMPOTENCY_NEWEST
+                && self.order.front().is_some_and(is_old)
+        {
+            let Some((_, old)) = self.order.pop_front() else { break };
+            self.by_key.remove(&old);
+        }
+        self.by_key.insert(key, seq);
+        self.order.push_back((at, key));
+    }
+
+    /// What was sent up to `through` is known no more.
+    pub(super) fn forget(&mut self, through: Seq) {
+        self.by_key.retain(|_, seq| *seq > through);
+        let by_key = &self.by_key;
+        self.order.retain(|(_, key)| by_key.contains_key(key));
+    }
+}
+
+/// What must be written for the room, each row once.
+#[derive(Clone, Debug, Default)]
+pub struct Dirty {
+    /// Newly logged, in order.
+    pub events: Vec<Arc<Event>>,
+    /// The conversation itself: it is new, or its settings changed.
+    pub conversation: bool,
+    /// Seats set, or taken away (`None`).
+    pub roster: BTreeMap<MemberKey, Option<Participation>>,
+    pub threads: BTreeSet<ThreadKey>,
+    /// Message projections that changed; one that is plain again loses its row.
+    pub messages: BTreeSet<Seq>,
+    pub marks: BTreeSet<(MemberKey, Option<ThreadKey>)>,
+    /// Open events whose pending row must be written.
+    pub pending: BTreeSet<Seq>,
+    /// Events that closed: the receipt is written, and the pending row, if there is one, goes.
+    pub receipts: Vec<Open>,
+    /// Events whose content goes.
+    pub erased: BTreeSet<Seq>,
+    /// Receipts of events that were opened again (a dead letter sent again).
+    pub reopened: BTreeSet<Seq>,
+    /// Of whom it changed whether it has left, and where.
+    pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
+    /// Up to where digests account for the log has moved.
+    pub digested: bool,
+    pub digests: Vec<Arc<Digest>>,
+    /// What commands made of digests.
+    pub written: Vec<Written>,
+    /// Messages whose words went: what was written of them goes too. Erasure and deletion both note it here.
+    pub unsaid: Vec<Seq>,
+    /// Stimuli as they are now; none for those that need not be known any more.
+    pub stimuli: BTreeMap<Uid, Option<Arc<Stimulus>>>,
+    /// Schedules as they are now; none for those that were removed.
+    pub schedules: BTreeMap<Uid, Option<Arc<Schedule>>>,
+    /// It became a channel of another service, or what is for that has moved.
+    pub remote: bool,
+    /// Callbacks as they are now; none for those that went.
+    pub callbacks: BTreeMap<Seq, Option<Callback>>,
+    /// Where the log begins from now on: what is at or before it goes.
+    pub base: Option<Arc<Base>>,
+    /// Subjects whose turns changed, or may have.
+    pub turns: BTreeSet<Seq>,
+    /// Turns that were granted: to whom, and to answer what.
+    pub granted: Vec<(MemberKey, Seq)>,
+    /// Turns that nobody took up, and that went on: whose, and to answer what.
+    pub expired: Vec<(MemberKey, Seq)>,
+    /// How many stimuli were replaced by newer ones about the same.
+    pub replaced: usize,
+}
+
+impl Dirty {
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+            && self.erased.is_empty()
+            && !self.conversation
+            && self.roster.is_empty()
+            && self.threads.is_empty()
+            && self.messages.is_empty()
+            && self.marks.is_empty()
+            && self.pending.is_empty()
+            && self.receipts.is_empty()
+            && self.reopened.is_empty()
+            && !self.digested
+            && self.gone.is_empty()
+            && self.digests.is_empty()
+            && self.written.is_empty()
+            && self.unsaid.is_empty()
+            && self.base.is_none()
+            && !self.remote
+            && self.callbacks.is_empty()
+            && self.turns.is_empty()
+            && self.stimuli.is_empty()
+            && self.schedules.is_empty()
+    }
+}
+
+/// A room as the store has it.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    pub conversation: Arc<Conversation>,
+    pub head: Head,
+    pub roster: Vec<(MemberKey, Participation)>,
+    pub threads: Vec<Thread>,
+    /// The newest [`TAIL`] events and every event above `head.settled`, in order.
+    pub events: Vec<Arc<Event>>,
+    pub pending: Vec<Open>,
+    pub gone: Vec<(MemberKey, Option<ThreadKey>)>,
+    pub stimuli: Vec<Stimulus>,
+    pub schedules: Vec<Schedule>,
+    pub remote: Option<Remote>,
+    /// Up to where digests account for the log, when that was ever noted. `events` begin there at the latest,
+    /// or [`limits::DIGEST_EVENTS`] before the end, when the conversation is followed.
+    pub digested: Option<Seq>,
+    /// Events above `head.settled` that have a receipt.
+    pub receipts: BTreeSet<Seq>,
+    /// Idempotency keys of the window: when, under what key, which event.
+    pub sent: Vec<(Timestamp, [u8; 16], Seq)>,
+    /// Whether every change of what is open is in its row, because several hosts share the database: then it
+    /// stands as the rows say.
+    pub shared: bool,
+    /// Who speaks about which subject, or waits to.
+    pub turns: Vec<(Seq, Turn)>,
+}
+
+impl Room {
+    /// An empty room, before its first event.
+    pub fn new(conversation: Conversation) -> Self {
+        Self {
+            conversation: Arc::new(conversation),
+            damaged: None,
+            head: Head::default(),
+            roster: HashMap::new(),
+            listeners: BTreeSet::new(),
+            threads: HashMap::new(),
+            lines: HashMap::new(),
+            tail: VecDeque::new(),
+            talk: Talk::new(),
+            open: BTreeMap::new(),
+            closed: VecDeque::new(),
+            messages: HashMap::new(),
+            marks: HashMap::new(),
+            sent: Sent::default(),
+            autonomous: VecDeque::new(),
+            gone: BTreeSet::new(),
+            stimuli: Queue::new(),
+            silence_at: None,
+            schedules: BTreeMap::new(),
+            remote: None,
+            tally: Tally::default(),
+            turns: Turns::default(),
+            roots: HashMap::new(),
+            fresh: BTreeSet::new(),
+            written: BTreeMap::new(),
+            unlike: BTreeSet::new(),
+            dirty: Dirty::default(),
+        }
+    }
+
+    /// The room as it was before the process that knew it went away. What was told and is not accounted
+    /// for is open again, one attempt on, and gets its row at once. Where hosts share the database, what a
+    /// connected session has been told stays told.
+    pub fn restore(parts: Parts, directory: &Directory, now: Timestamp) -> Self {
+        let mut room = Self::new(Conversation::clone(&parts.conversation));
+        room.head = parts.head;
+        room.listeners = listeners(&parts.roster);
+        room.roster = parts.roster.into_iter().collect();
+        room.threads = parts.threads.into_iter().map(|t| (t.key, Arc::new(t))).collect();
+        room.roots = room.threads.values().filter_map(|t| Some((t.root?, t.key))).collect();
+        room.turns.restore(parts.turns);
+        room.stimuli = parts.stimuli.into_iter().map(|s| (s.uid, Arc::new(s))).collect();
+        room.schedules = parts.schedules.into_iter().map(|s| (s.uid, Arc::new(s))).collect();
+        room.remote = parts.remote;
+        room.gone = parts.gone.into_iter().collect();
+        room.tally = Tally::from(parts.digested.unwrap_or(room.head.seq));
+        room.dirty.digested = parts.digested.is_none() && !room.listeners.is_empty();
+        for (at, key, seq) in parts.sent {
+            room.sent.put(key, seq, at);
+        }
+        for open in parts.pending {
+            room.stand(open, parts.shared, directory, now);
+        }
+        for event in parts.events {
+            room.remember(&event);
+            let unaccounted = event.seq > room.head.settled
+                && !room.open.contains_key(&event.seq)
+                && !parts.receipts.contains(&event.seq);
+            if let Some(mut open) = Open::of(&event, directory).filter(|_| unaccounted) {
+                open.deliveries.iter_mut().for_each(|d| d.attempt = 1);
+                open.set_back(now);
+                let seq = open.seq;
+                room.open_event(open);
+                room.must_store(seq);
+            }
+        }
+        room.silence_at = room.next_silence();
+        room
+    }
+
+    /// Whether nothing is said there: it is archived, or its log is damaged.
+    pub fn is_closed(&self) -> bool {
+        self.conversation.settings.archived || self.damaged.is_some()
+    }
+
+    /// Agents' messages on a line since a person spoke there.
+    pub fn unattended(&self, thread: Option<ThreadKey>) -> u32 {
+        match thread {
+            Some(key) => self.threads.get(&key).map_or(0, |t| t.unattended),
+            None => self.head.unattended,
+        }
+    }
+
+    /// Whether the member has left the thread, or all of the room.
+    pub fn has_left(&self, member: MemberKey, thread: Option<ThreadKey>) -> bool {
+        !self.gone.is_empty()
+            && (self.gone.contains(&(member, None)) || self.gone.contains(&(member, thread)))
+    }
+
+    /// Whether the member has a seat, and has not left the thread.
+    pub fn takes_part(&self, member: MemberKey, thread: Option<ThreadKey>) -> bool {
+        self.roster.contains_key(&member) && !self.has_left(member, thread)
+    }
+
+    /// A stimulus as it is from now on; what ended long ago is forgotten.
+    pub fn put_stimulus(&mut self, stimulus: Stimulus) {
+        let stimulus = Arc::new(stimulus);
+        self.dirty.stimuli.insert(stimulus.uid, Some(stimulus.clone()));
+        let ended = stimulus.ended_at;
+        self.stimuli.insert(stimulus.uid, stimulus);
+        for uid in ended.map(|at| queue::forgotten(&self.stimuli, at)).unwrap_or_default() {
+            self.stimuli.remove(&uid);
+            self.dirty.stimuli.insert(uid, None);
+        }
+    }
+
+    /// A stimulus gives way to a newer one about the same.
+    pub fn replace_stimulus(&mut self, ended: Stimulus) {
+        self.dirty.replaced += 1;
+        self.put_stimulus(ended);
+    }
+
+    /// A schedule as it is from now on.
+    pub fn put_schedule(&mut self, schedule: Schedule) {
+        let schedule = Arc::new(schedule);
+        self.dirty.schedules.insert(schedule.uid, Some(schedule.clone()));
+        self.schedules.insert(schedule.uid, schedule);
+    }
+
+    pub fn remove_schedule(&mut self, uid: Uid) {
+        self.schedules.remove(&uid);
+        self.dirty.schedules.insert(uid, None);
+    }
+
+    /// When its queue or its schedules are next to be looked at.
+    pub fn queue_due(&self) -> Option<Timestamp> {
+        let fires = self.schedules.values().filter_map(|s| s.next_at).min();
+        queue::due(&self.stimuli).into_iter().chain(fires).chain(self.silence_at).min()
+    }
+
+    /// Whether something waits in its queue, or to be put there.
+    pub fn has_stimuli(&self) -> bool {
+        self.queue_due().is_some()
+    }
+
+    /// Whether there is anything that could wait in its queue.
+    pub fn has_queue(&self) -> bool {
+        !self.stimuli.is_empty() || !self.schedules.is_empty() || self.silence_at.is_some()
+    }
+
+    /// The live thread of an undertaking; the oldest, should there be two.
+    pub fn live_thread_of(&self, initiative: &str) -> Option<&Arc<Thread>> {
+        let of = |t: &&Arc<Thread>| t.work.initiative_key.as_deref() == Some(initiative);
+        self.threads.values().filter(of).filter(|t| t.is_live()).min_by_key(|t| t.key)
+    }
+
+    pub fn key(&self) -> ConversationKey {
+        self.conversation.key
+    }
+
+    /// What must be written; the room counts it as written from here on.
+    pub fn take_dirty(&mut self) -> Dirty {
+        self.unlike.clear();
+        self.settle_turn_rows();
+        self.head.settled = self.settled_now();
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// Events of this batch, which only the room has.
+    pub fn unwritten(&self) -> &[Arc<Event>] {
+        &self.dirty.events
+    }
+
+    pub fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// How far every event is accounted for: up to the first open one without a row.
+    fn settled_now(&self) -> Seq {
+        self.fresh.first().map_or(self.head.seq, |seq| Seq(seq.0 - 1))
+    }
+}
+
+fn listeners(roster: &[(MemberKey, Participation)]) -> BTreeSet<MemberKey> {
+    roster.iter().filter(|(_, p)| *p == Participation::AlwaysListen).map(|(m, _)| *m).collect()
+}

@@ -1,0 +1,44 @@
+//! A room that is a channel of another service.
+
+use super::Room;
+use crate::model::ids::Seq;
+use crate::model::inbox::{Callback, Remote};
+
+impl Room {
+    pub fn set_remote(&mut self, remote: Remote) {
+        self.remote = Some(remote);
+        self.dirty.remote = true;
+    }
+
+    /// Keeps where the answer to an event goes.
+    pub fn keep_callback(&mut self, of: Seq, callback: Callback) {
+        let Some(remote) = &mut self.remote else { return };
+        let gone = remote.keep(of, callback.clone());
+        self.dirty.callbacks.insert(of, Some(callback));
+        self.dirty.callbacks.extend(gone.into_iter().map(|seq| (seq, None)));
+    }
+
+    /// A message is for the service. This host sends it, unless another one is at those before it.
+    pub fn note_said(&mut self, said: Seq, host: u32) {
+        let Some(remote) = &mut self.remote else { return };
+        if !remote.owes() {
+            remote.sender = host;
+        }
+        remote.said = said;
+        self.dirty.remote = true;
+    }
+
+    /// This host sends what is owed from here on.
+    pub fn note_sender(&mut self, host: u32) {
+        let Some(remote) = &mut self.remote else { return };
+        remote.sender = host;
+        self.dirty.remote = true;
+    }
+
+    /// Messages up to this one need not be sent any more.
+    pub fn note_sent(&mut self, through: Seq) {
+        let Some(remote) = &mut self.remote else { return };
+        remote.sent = remote.sent.max(through);
+        self.dirty.remote = true;
+    }
+}

@@ -1,0 +1,55 @@
+//! The newest messages of a room, as the flow of talk is read from them.
+
+use std::collections::VecDeque;
+
+use crate::language::heard::Heard;
+use crate::model::attention::{Directedness, Intent, Rule};
+use crate::model::event::Event;
+use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp};
+
+/// One message of the newest events of a room.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Utterance {
+    pub seq: Seq,
+    pub thread: Option<ThreadKey>,
+    pub author: MemberKey,
+    /// Whom it was taken to be for.
+    pub to: Option<MemberKey>,
+    /// It says so: by a name, a reply, a recipient.
+    pub named: bool,
+    /// How sure that is, up to 1.
+    pub sure: f32,
+    pub at: Timestamp,
+    pub heard: Heard,
+    pub intent: Intent,
+    pub by_agent: bool,
+    /// It answers a question of an agent.
+    pub answers: bool,
+}
+
+impl Utterance {
+    /// A message as it is remembered: what was decided of it is not decided again.
+    pub fn of(event: &Event, text: &str) -> Self {
+        let attention = event.attention.as_deref();
+        let meant = attention.and_then(|a| a.meant);
+        let told = attention.map_or(&[][..], |a| &a.told);
+        let named = told.iter().find(|told| told.decision.directedness == Directedness::ToMe);
+        let named = named.map(|told| told.member);
+        Self {
+            seq: event.seq,
+            thread: event.thread,
+            author: event.actor,
+            to: meant.map(|m| m.member).or(named),
+            named: meant.is_none() && named.is_some(),
+            sure: meant.map_or(1.0, |m| f32::from(m.confidence) / 100.0),
+            at: event.at,
+            heard: Heard::of(text),
+            intent: attention.map_or(Intent::Statement, |a| a.intent),
+            by_agent: event.hop > 0,
+            answers: told.iter().any(|t| t.decision.rule == Rule::AnswerToQuestion),
+        }
+    }
+}
+
+/// The messages among a room's newest events, oldest first.
+pub type Talk = VecDeque<Utterance>;

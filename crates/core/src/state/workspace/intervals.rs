@@ -1,0 +1,23 @@
+//! Times that an operator may set, in milliseconds.
+
+use crate::model::limits;
+
+/// For how long something is put off when nobody says until when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deferral(pub(crate) i64);
+
+impl Default for Deferral {
+    fn default() -> Self {
+        Self(limits::DEFERRAL_MS)
+    }
+}
+
+/// How often digests are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Every(pub(crate) Option<i64>);
+
+impl Default for Every {
+    fn default() -> Self {
+        Self(Some(limits::DIGEST_MS))
+    }
+}

@@ -1,0 +1,225 @@
+//! A workspace: runs commands against the directory and the rooms, one after the other.
+//!
+//! Load, decide, record: [`Workspace::execute`] loads the facts a command needs through [`Facts`], decides,
+//! and changes the rooms in memory; what must be written and done outside is collected until
+//! [`Workspace::take_changes`]. A refused command has changed nothing. Nothing in here reads a clock.
+
+mod changes;
+mod heard;
+mod hold;
+mod hosts;
+mod intervals;
+mod rooms;
+mod timer;
+mod told;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::model::approval::{self, Approval};
+use crate::model::budget::Budgets;
+use crate::model::conversation::Keep;
+use crate::model::delivery::Open;
+use crate::model::error::Refusal;
+use crate::model::flow;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Timestamp, Uid};
+use crate::state::directory::Directory;
+use crate::state::effect::Effect;
+use crate::state::facts::Unavailable;
+use crate::state::room::Room;
+pub use changes::{Changes, RoomChanges};
+pub(crate) use heard::{HOUR_MS, Heard};
+use hold::Rooms;
+pub(crate) use hold::Tracked;
+use intervals::{Deferral, Every};
+use timer::Timers;
+pub(crate) use timer::{TimerKey, TimerOf};
+pub(crate) use told::{Told, Whose};
+
+/// Why a command gave nothing.
+#[derive(Clone, Debug)]
+pub enum Failure {
+    Refused(Refusal),
+    /// It waits for a person.
+    Held(Arc<Approval>),
+    Unavailable(Unavailable),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Unavailable> for Failure {
+    fn from(unavailable: Unavailable) -> Self {
+        Self::Unavailable(unavailable)
+    }
+}
+
+/// Everything one host decides about.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    pub(crate) directory: Arc<Directory>,
+    pub(crate) rooms: Rooms,
+    pub(crate) by_uid: HashMap<Uid, ConversationKey>,
+    /// Where each agent still owes or may still say something.
+    pub(crate) owed: HashMap<MemberKey, BTreeSet<EventRef>>,
+    /// Open events by public id, so that what is being handled is found without the log.
+    pub(crate) open_by_uid: HashMap<Uid, EventRef>,
+    /// Open events with an obligation that was not met in time.
+    pub(crate) overdue: BTreeSet<EventRef>,
+    /// What waits for a person, and for how long.
+    pub(crate) approvals: approval::Rules,
+    /// What agents were told in private.
+    pub(crate) told: Told,
+    /// What they were told last, and how often they told each other something.
+    pub(crate) heard: Heard,
+    pub(crate) timers: Timers,
+    pub(crate) digests: Every,
+    pub(crate) keep: Keep,
+    pub(crate) granted: HashMap<MemberKey, Timestamp>,
+    pub(crate) running: HashMap<MemberKey, usize>,
+    pub(crate) last_session: u32,
+    pub(crate) last_conversation: u64,
+    pub(crate) budgets: Budgets,
+    pub(crate) flow: flow::Settings,
+    pub(crate) deferral: Deferral,
+    /// Rooms that came back with clocks that do not stand as their lines do.
+    pub(crate) to_review: BTreeSet<ConversationKey>,
+    pub(crate) changes: Changes,
+    pub(crate) touched: BTreeSet<ConversationKey>,
+    pub(crate) directory_changed: bool,
+    /// Which of the hosts of the database this one is.
+    pub(crate) host: u32,
+    /// Others write to the same database.
+    pub(crate) shared: bool,
+}
+
+impl Workspace {
+    /// A workspace with this directory, whose newest conversation has the key `last_conversation`.
+    pub fn new(directory: Directory, last_conversation: u64) -> Self {
+        let last_session = directory.sessions.last().map_or(0, |(key, _)| key.0);
+        let told = Told::after_start(directory.sessions.values());
+        let (mut directory, mut changes) = (directory, Changes::default());
+        // Before there were hashes, calls kept their words.
+        let decided = directory.approvals.values().filter(|a| a.decided.is_some() && a.has_words());
+        changes.approvals = decided.map(|a| (a.uid, Some(Arc::new(a.emptied())))).collect();
+        for (uid, approval) in &changes.approvals {
+            approval.iter().for_each(|a| directory.approvals.insert_mut(*uid, a.clone()));
+        }
+        let directory = Arc::new(directory);
+        Self { directory, told, changes, last_session, last_conversation, ..Self::default() }
+    }
+
+    /// With other budgets for agents than the usual.
+    pub fn with_budgets(self, budgets: Budgets) -> Self {
+        Self { budgets, ..self }
+    }
+
+    /// With another reading of the flow of talk than the usual.
+    pub fn with_flow(self, flow: flow::Settings) -> Self {
+        Self { flow, ..self }
+    }
+
+    /// With other rules for approvals than the usual.
+    pub fn with_approvals(self, approvals: approval::Rules) -> Self {
+        Self { approvals, ..self }
+    }
+
+    /// With another time for which something is put off when nobody says until when, in milliseconds.
+    pub fn with_deferral(self, ms: i64) -> Self {
+        Self { deferral: Deferral(ms), ..self }
+    }
+
+    pub fn directory(&self) -> &Arc<Directory> {
+        &self.directory
+    }
+
+    /// How often followed channels are told in digests, in milliseconds; none is never.
+    pub fn set_digests(&mut self, every: Option<i64>) {
+        self.digests = Every(every);
+    }
+
+    pub fn room(&self, key: ConversationKey) -> Option<&Room> {
+        self.rooms.get(&key)
+    }
+
+    pub fn rooms(&self) -> impl Iterator<Item = &Room> {
+        self.rooms.values()
+    }
+
+    /// Puts back a directory as it was, after a batch that came to nothing.
+    pub fn restore_directory(&mut self, directory: Arc<Directory>) {
+        self.directory = directory;
+        self.changes = Changes::default();
+        self.directory_changed = false;
+        self.told.write_again();
+    }
+
+    /// Rooms that a batch has changed in memory and not yet given to be written.
+    pub fn touched(&self) -> Vec<ConversationKey> {
+        self.touched.iter().copied().collect()
+    }
+
+    /// The clock was set back to `now`: what is open goes on from there, and gets its row.
+    pub fn set_back(&mut self, now: Timestamp) {
+        self.heard.set_back(now);
+        let mut changed = Vec::new();
+        for (key, room) in self.rooms.iter_mut() {
+            let set_back = |open: &mut Open| open.set_back(now).then_some(open.seq);
+            let seqs: Vec<Seq> = room.open.values_mut().filter_map(set_back).collect();
+            for seq in seqs {
+                room.open_mut(seq);
+                room.must_store(seq);
+                changed.push(EventRef { conversation: *key, seq });
+            }
+        }
+        for at in changed {
+            self.touched.insert(at.conversation);
+            self.track(at);
+        }
+    }
+
+    /// When time next changes anything.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        // What other hosts have changed they have arbitrated too.
+        let now = !self.to_review.is_empty() || (!self.shared && self.rooms.has_changed());
+        if now { Some(Timestamp::default()) } else { self.timers.next() }
+    }
+
+    /// In which conversation that is.
+    pub fn next_due_in(&self) -> Option<ConversationKey> {
+        self.timers.next_in()
+    }
+
+    /// What is to be written now, and then done.
+    pub fn take_changes(&mut self) -> Changes {
+        let mut changes = std::mem::take(&mut self.changes);
+        if std::mem::take(&mut self.directory_changed) {
+            changes.effects.push(Effect::Directory(self.directory.clone()));
+        }
+        for key in std::mem::take(&mut self.touched) {
+            let Some(room) = self.rooms.get_to_write(&key) else { continue };
+            let due = self.digests.0.and_then(|every| room.tally.due(every));
+            if due.is_some() {
+                self.timers.set(TimerKey::digest(key), due);
+            }
+            if room.has_queue() {
+                self.timers.set(TimerKey::queue(key), room.queue_due());
+            }
+            if self.shared {
+                room.store_changed();
+            }
+            if room.is_dirty() {
+                room.head.version += 1;
+                let dirty = room.take_dirty();
+                changes.rooms.push(RoomChanges { key, head: room.head, dirty });
+            }
+        }
+        if self.shared || self.told.closing || !changes.records_nothing() {
+            changes.told = self.told.take_unwritten();
+        }
+        changes
+    }
+}

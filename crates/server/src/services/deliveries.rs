@@ -1,0 +1,173 @@
+//! Deliveries: what is on its way to whom, and dead letters, which can be sent again (design section 5,
+//! "Receipts").
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use chorus_core::commands::deliveries;
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::delivery::{self, Open};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::MemberKey;
+use chorus_core::queries;
+use chorus_wire::rest::deliveries::{Deliveries, Delivery, ListDeliveries, StateFilter, read_id};
+
+use super::{App, ids};
+use crate::auth::Caller;
+use crate::view;
+
+/// Open events looked at in one call.
+const LOOKED_AT: usize = 10_000;
+/// Deliveries in one answer.
+const SHOWN: usize = 1_000;
+
+impl App {
+    /// `GET /v1/deliveries`. Others' deliveries are for who runs the room, or audits it.
+    pub(crate) async fn deliveries(
+        &self,
+        caller: &Caller,
+        query: ListDeliveries,
+    ) -> Result<Deliveries, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let state = query.state.unwrap_or_default();
+        if state == StateFilter::Overdue {
+            return self.overdue(caller, query.member.as_deref()).await;
+        }
+        let member = match query.member.as_deref() {
+            Some(id) => Some(ids::member(&self.directory(), id)?.key),
+            // Dead letters are everybody's concern who may see them.
+            None if state != StateFilter::Open && caller.sees_all() => None,
+            None => Some(caller.by.member),
+        };
+        if member != Some(caller.by.member) && !caller.sees_all() {
+            caller.must_govern()?;
+        }
+        let mut found = Vec::new();
+        if state != StateFilter::Dead {
+            let open = self.waiting(caller, Some(member)).await?;
+            self.collect(&open, member, &mut found, delivery::Delivery::is_open);
+        }
+        if state != StateFilter::Open {
+            let dead = self.dead(caller).await?;
+            self.collect(&dead, member, &mut found, delivery::Delivery::is_dead);
+        }
+        Ok(Deliveries { deliveries: in_order(found) })
+    }
+
+    /// What was not answered in time, as far as it concerns a member, or anybody for who runs the room.
+    async fn overdue(&self, caller: &Caller, member: Option<&str>) -> Result<Deliveries, Refusal> {
+        let member = match member {
+            Some(id) => Some(ids::member(&self.directory(), id)?.key),
+            None if caller.sees_all() => None,
+            None => Some(caller.by.member),
+        };
+        if member != Some(caller.by.member) && !caller.sees_all() {
+            caller.must_govern()?;
+        }
+        let mut found = Vec::new();
+        let open = self.overdue_events(caller, member).await?;
+        self.collect(&open, None, &mut found, delivery::Delivery::is_overdue);
+        let lead = self.directory().lead;
+        let mut dead = self.dead(caller).await?;
+        dead.retain(|(conversation, open)| {
+            let leads = [conversation.settings.lead, lead];
+            member.is_none_or(|m| open.concerns(m, leads))
+        });
+        self.collect(&dead, None, &mut found, delivery::Delivery::is_overdue);
+        Ok(Deliveries { deliveries: in_order(found) })
+    }
+
+    /// Overdue events that are still owed, from memory.
+    pub(super) async fn overdue_events(
+        &self,
+        caller: &Caller,
+        member: Option<MemberKey>,
+    ) -> Result<Vec<(Arc<Conversation>, Open)>, Refusal> {
+        self.submit(caller.by, queries::Overdue { member, limit: LOOKED_AT }).await
+    }
+
+    /// Sends a dead letter again, for whoever asked or runs the room; `id` is `<event id>:<member id>`.
+    pub(crate) async fn redeliver(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
+        caller.must_not_be_a_turn()?;
+        let (event, member) = read_id(id).ok_or_else(|| Refusal::not_found("delivery"))?;
+        let event = ids::event(event)?;
+        let member = ids::member(&self.directory(), member)?.key;
+        self.submit(caller.by, deliveries::Redeliver { event, member }).await.map(drop)
+    }
+
+    fn collect(
+        &self,
+        opens: &[(Arc<Conversation>, Open)],
+        member: Option<MemberKey>,
+        found: &mut Vec<Delivery>,
+        wanted: impl Fn(&delivery::Delivery) -> bool,
+    ) {
+        let directory = self.directory();
+        for (conversation, open) in opens {
+            // A dead letter is the concern of whoever asked, too.
+            let theirs = open.deliveries.iter().filter(|d| {
+                member.is_none_or(|m| m == d.member || (d.is_dead() && m == open.author))
+            });
+            let wanted = theirs.filter(|d| wanted(d));
+            found.extend(
+                wanted.map(|d| view::deliveries::delivery(&directory, conversation.uid, open, d)),
+            );
+        }
+    }
+
+    /// What is open now, from memory: of one member, of all (`Some(None)`), or of the caller.
+    pub(super) async fn waiting(
+        &self,
+        caller: &Caller,
+        whose: Option<Option<MemberKey>>,
+    ) -> Result<Vec<(Arc<Conversation>, Open)>, Refusal> {
+        let member = whose.unwrap_or(Some(caller.by.member));
+        self.submit(caller.by, queries::Waiting { member, limit: LOOKED_AT }).await
+    }
+
+    /// How many open deliveries each member has.
+    pub(super) async fn waiting_counts(&self) -> Result<HashMap<MemberKey, u64>, Refusal> {
+        let command = queries::Waiting { member: None, limit: LOOKED_AT };
+        let open = self.submit(By::host(), command).await?;
+        let mut counts = HashMap::new();
+        for delivery in open.iter().flat_map(|(_, open)| &open.deliveries) {
+            if delivery.is_open() {
+                *counts.entry(delivery.member).or_default() += 1;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Dead letters of conversations that the caller may see, and, for who runs the room, those of services elsewhere: nobody
+    /// else reads there who could send them again.
+    async fn dead(&self, caller: &Caller) -> Result<Vec<(Arc<Conversation>, Open)>, Refusal> {
+        let (viewer, runs) = (caller.viewer(), caller.sees_all());
+        let directory = self.directory();
+        self.read(move |readers| {
+            let mut found = Vec::new();
+            for (key, open) in readers.dead_letters()?.into_iter().take(LOOKED_AT) {
+                let seen = match viewer {
+                    Some(_) if runs && directory.is_stand_in(open.author) => true,
+                    Some(member) => {
+                        open.attention.is_shown_to(member) && readers.may_read(key, member)?
+                    }
+                    None => true,
+                };
+                if seen && let Some(conversation) = readers.conversation_by_key(key)? {
+                    found.push((conversation, open));
+                }
+            }
+            Ok(found)
+        })
+        .await
+    }
+}
+
+/// Oldest first, each once, and not too many.
+fn in_order(mut found: Vec<Delivery>) -> Vec<Delivery> {
+    found.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+    found.dedup_by(|a, b| a.id == b.id);
+    found.truncate(SHOWN);
+    found
+}

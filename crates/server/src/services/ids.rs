@@ -1,0 +1,75 @@
+//! Public ids as they come in. One that is malformed names nothing, like one that is unknown.
+
+use std::sync::Arc;
+
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{MemberKey, Prefix, Uid};
+use chorus_core::model::member::{Member, Role};
+use chorus_core::state::directory::Directory;
+
+pub(super) fn conversation(id: &str) -> Result<Uid, Refusal> {
+    if id.is_empty() {
+        return Err(Refusal::invalid("say which conversation: an id, ch_…"));
+    }
+    Uid::read(Prefix::Conversation, id).ok_or_else(|| Refusal::not_found("conversation"))
+}
+
+pub(super) fn thread(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Thread, id).ok_or_else(|| Refusal::not_found("thread"))
+}
+
+/// An event, or the message that one posted: `evt_…` and `msg_…` are one id with two prefixes.
+pub(super) fn event(id: &str) -> Result<Uid, Refusal> {
+    let hex = id.strip_prefix("evt_").or_else(|| id.strip_prefix("msg_"));
+    hex.and_then(|hex| hex.parse().ok()).ok_or_else(|| Refusal::not_found("event"))
+}
+
+pub(super) fn asset(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Asset, id).ok_or_else(|| Refusal::not_found("asset"))
+}
+
+pub(super) fn approval(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Approval, id).ok_or_else(|| Refusal::not_found("approval"))
+}
+
+pub(super) fn stimulus(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Stimulus, id).ok_or_else(|| Refusal::not_found("stimulus"))
+}
+
+pub(super) fn project(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Project, id).ok_or_else(|| Refusal::not_found("project"))
+}
+
+pub(super) fn task(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Task, id).ok_or_else(|| Refusal::not_found("task"))
+}
+
+pub(super) fn schedule(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Schedule, id).ok_or_else(|| Refusal::not_found("schedule"))
+}
+
+pub(super) fn inbox(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Inbox, id).ok_or_else(|| Refusal::not_found("inbox"))
+}
+
+pub(super) fn session(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Session, id)
+        .ok_or_else(|| Refusal::invalid("a session id is sess_ and 32 hexadecimal digits"))
+}
+
+pub(super) fn member<'a>(directory: &'a Directory, id: &str) -> Result<&'a Arc<Member>, Refusal> {
+    let mirrored = || directory.mirrored(id).and_then(|key| directory.member(key));
+    directory.by_id(id).or_else(mirrored).ok_or_else(|| {
+        // What was sent may be anything and long.
+        let shown: String = id.chars().take(64).collect();
+        Refusal::new(Code::NotFound, format!("no such member: {shown:?}"))
+    })
+}
+
+pub(super) fn members(directory: &Directory, ids: &[String]) -> Result<Vec<MemberKey>, Refusal> {
+    ids.iter().map(|id| member(directory, id).map(|m| m.key)).collect()
+}
+
+pub(super) fn role<'a>(directory: &'a Directory, name: &str) -> Result<&'a Arc<Role>, Refusal> {
+    directory.role_by_name(name).ok_or_else(|| Refusal::not_found("role"))
+}

@@ -1,0 +1,122 @@
+//! Messages read, edited and deleted. Posting is in [`super::send`].
+
+use chorus_core::commands::messages::{Delete, Edit, Erase, Erased};
+use chorus_core::model::error::Refusal;
+use chorus_core::model::event::{Change, Event, Reason};
+use chorus_core::model::ids::EventRef;
+use chorus_core::model::offer::Offer;
+use chorus_wire::rest::messages::{ListMessages, Message, MessagePatch, Messages};
+
+use super::read::{Page, Range, posted};
+use super::{App, ids, retention, send};
+use crate::auth::Caller;
+use crate::view::conversations::base_seq;
+use crate::view::messages::{self, Shown};
+
+/// Messages in one answer, unless the caller says.
+pub(super) const PAGE: u32 = 50;
+/// Most messages in one answer.
+pub(super) const LONGEST_PAGE: u32 = 200;
+
+impl App {
+    /// A message as it is now.
+    pub(crate) async fn message(&self, caller: &Caller, id: &str) -> Result<Message, Refusal> {
+        let shown = self.shown(caller, id).await?;
+        Ok(messages::message(&self.directory(), &shown))
+    }
+
+    /// `GET /v1/messages`, oldest first: after a seq, before one, or the newest.
+    pub(crate) async fn messages(
+        &self,
+        caller: &Caller,
+        query: ListMessages,
+    ) -> Result<Messages, Refusal> {
+        let place = self.place(caller, ids::conversation(&query.conversation)?).await?;
+        let thread = match query.thread.as_deref() {
+            Some(id) => Some(self.thread_key(place.conversation.key, id).await?),
+            None => None,
+        };
+        let limit = limit(query.limit)?;
+        let range = Range::of(query.after_seq, query.before_seq)?;
+        let Page { shown, more } =
+            self.page(caller.viewer(), &place.conversation, thread, range, limit).await?;
+        let directory = self.directory();
+        let messages = shown.iter().map(|shown| messages::message(&directory, shown)).collect();
+        Ok(Messages { messages, has_more: more, base_seq: base_seq(place.head) })
+    }
+
+    pub(crate) async fn edit(
+        &self,
+        caller: &Caller,
+        id: &str,
+        patch: MessagePatch,
+    ) -> Result<Message, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let message = ids::event(id)?;
+        let parts = self.keep_uploads(caller.by, patch.content).await?;
+        let content = send::message(caller, patch.text, parts, patch.metadata.as_deref(), None)?;
+        self.submit(caller.by, Edit { message, content }).await?;
+        self.message(caller, id).await
+    }
+
+    pub(crate) async fn delete(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
+        caller.must_not_be_a_turn()?;
+        let message = ids::event(id)?;
+        self.submit(caller.by, Delete { message }).await.map(drop)
+    }
+
+    /// Everything the message said goes, in all its versions.
+    pub(crate) async fn erase(
+        &self,
+        caller: &Caller,
+        id: &str,
+        reason: Reason,
+    ) -> Result<Message, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let message = ids::event(id)?;
+        loop {
+            let Erased { entry, more } = self.submit(caller.by, Erase { message, reason }).await?;
+            let event = &entry.event;
+            let at = |seq| EventRef { conversation: event.conversation, seq };
+            if let Change::Erased { events, .. } = &event.change {
+                self.gone.put(events.iter().copied().map(at));
+            }
+            if !more {
+                let at = at(event.change.about().unwrap_or(event.seq));
+                self.forget(at).await;
+                let stored = self.read(move |readers| readers.entry_at(at)).await?;
+                let shown = stored.and_then(posted).ok_or_else(|| Refusal::not_found("message"))?;
+                return Ok(messages::message(&self.directory(), &shown));
+            }
+        }
+    }
+
+    /// Whether what is offered was erased while the offer waited.
+    pub(crate) fn is_gone(&self, offer: &Offer) -> bool {
+        let Event { conversation, seq, .. } = *offer.entry.event;
+        self.gone.holds(EventRef { conversation, seq })
+    }
+
+    /// The message with this id, or the one that the event with it is about.
+    pub(super) async fn shown(&self, caller: &Caller, id: &str) -> Result<Shown, Refusal> {
+        let unknown = || Refusal::not_found("message");
+        let uid = ids::event(id).map_err(|_| unknown())?;
+        let shown = match self.message_by(caller.viewer(), uid).await? {
+            Some(shown) => shown,
+            None => {
+                let unknown = Refusal::unknown_event("message", uid);
+                return Err(retention::explain(self.readers.clone(), unknown).await);
+            }
+        };
+        self.place(caller, shown.conversation.uid).await.map_err(|_| unknown())?;
+        Ok(shown)
+    }
+}
+
+/// How many the caller wants, within what there may be.
+pub(super) fn limit(asked: Option<u32>) -> Result<usize, Refusal> {
+    match asked.unwrap_or(PAGE) {
+        0 => Err(Refusal::invalid("limit is at least 1")),
+        n => Ok(n.min(LONGEST_PAGE) as usize),
+    }
+}

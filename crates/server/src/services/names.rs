@@ -1,0 +1,132 @@
+//! Names that fit nobody: the sender is told at once, with the name that was probably meant.
+
+use chorus_core::language::names::{self, Target};
+use chorus_core::model::attention::Told;
+use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::offer::Entry;
+use chorus_core::state::directory::Directory;
+use chorus_wire::attention::entry::UnknownName;
+
+use super::App;
+use crate::auth::Caller;
+
+/// How like a name must be to be suggested, up to 1.
+const LIKE: f64 = 0.6;
+
+/// The first letters of a name suggest it, if there are so many.
+const BEGINNING: usize = 3;
+
+impl App {
+    /// Names with `@` in a message that was said, which fit nobody.
+    pub(super) async fn unknown_names(&self, caller: &Caller, entry: &Entry) -> Vec<UnknownName> {
+        let text = entry.event.change.message().map_or("", |message| &*message.text);
+        let told = entry.event.attention.as_ref().map_or(&[][..], |attention| &attention.told);
+        self.unknown_names_in(caller, entry.conversation.uid, text, told).await
+    }
+
+    /// Names with `@` in a text for a conversation, which fit nobody. Who is told of it is there, so that nothing is read
+    /// for most messages; and what cannot be read suggests nothing: the message is said already.
+    pub(super) async fn unknown_names_in(
+        &self,
+        caller: &Caller,
+        conversation: Uid,
+        text: &str,
+        told: &[Told],
+    ) -> Vec<UnknownName> {
+        if !text.contains(['@', '＠']) {
+            return Vec::new();
+        }
+        let directory = self.directory.load_full();
+        let unknown = names::unknown(text, &directory.names);
+        let me = caller.by.member;
+        let is_told = |member| member == me || told.iter().any(|told| told.member == member);
+        let mut untold = named(text, &directory);
+        untold.retain(|(_, member)| !is_told(*member));
+        if unknown.is_empty() && untold.is_empty() {
+            return Vec::new();
+        }
+        let Ok(place) = self.place(caller, conversation).await else { return Vec::new() };
+        let key = place.conversation.key;
+        let Ok(roster) = self.read(move |readers| readers.roster(key)).await else {
+            return Vec::new();
+        };
+        let here: Vec<MemberKey> = roster.into_iter().map(|(member, _)| member).collect();
+        let mut found: Vec<UnknownName> = Vec::new();
+        // Who is here is seen by whoever speaks here; who else there is, by whoever may list the members.
+        let lists = caller.turn.is_none();
+        let nearest = |name: &str| nearest(name, of_members(&directory, &here, me, lists));
+        for name in unknown {
+            let nearest = nearest(name);
+            // With a point in it, it is as likely the name of a file, a host or a module.
+            if nearest.is_some() || !name.contains('.') {
+                found.push(nobody(name, nearest));
+            }
+        }
+        for (name, member) in untold {
+            if here.contains(&member) || found.iter().any(|f| f.name == name) {
+                continue;
+            }
+            found.push(if lists { absent(name) } else { nobody(name, nearest(name)) });
+        }
+        found
+    }
+}
+
+/// The members whom the text names with a sign.
+fn named<'a>(text: &'a str, directory: &Directory) -> Vec<(&'a str, MemberKey)> {
+    let mentions = names::mentions(text, &directory.names).into_iter();
+    let of_members = mentions.filter_map(|mention| {
+        let name = text[mention.start..mention.end].strip_prefix(['@', '＠'])?;
+        match mention.target {
+            Target::Member(member) => Some((name, member)),
+            Target::Role(_) => None,
+        }
+    });
+    of_members.collect()
+}
+
+/// The names to which members of a conversation answer: their handles, and those of roles that one of them has.
+fn of_members<'a>(
+    directory: &'a Directory,
+    here: &'a [MemberKey],
+    sender: MemberKey,
+    roles: bool,
+) -> impl Iterator<Item = &'a str> {
+    let may_be_told = move |member: &MemberKey| {
+        *member != sender
+            && !directory.is_stand_in(*member)
+            && directory.member(*member).is_some_and(|m| !m.removed)
+    };
+    let members = here.iter().copied().filter(may_be_told);
+    let handles = members.filter_map(move |member| Some(&*directory.member(member)?.handle));
+    let held = directory.roles.iter().filter(move |role| roles && !role.removed);
+    let held = held.filter(move |role| role.members.iter().any(|member| here.contains(member)));
+    handles.chain(held.map(|role| &*role.name))
+}
+
+/// The name most like this one, if any is like it at all.
+fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = name.to_lowercase();
+    let begins = wanted.chars().count() >= BEGINNING;
+    let scored = names.map(|other| {
+        let folded = other.to_lowercase();
+        let like = strsim::normalized_damerau_levenshtein(&wanted, &folded);
+        let like = if begins && folded.starts_with(&wanted) { like.max(LIKE) } else { like };
+        (like, other)
+    });
+    let best = scored.filter(|(like, _)| *like >= LIKE).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, name)| name)
+}
+
+fn nobody(name: &str, nearest: Option<&str>) -> UnknownName {
+    let mut message = format!("nobody here is called @{name}");
+    if let Some(nearest) = nearest {
+        message.push_str(&format!("; did you mean @{nearest}?"));
+    }
+    UnknownName { name: name.to_owned(), nearest: nearest.map(str::to_owned), message }
+}
+
+fn absent(name: &str) -> UnknownName {
+    let message = format!("@{name} is not in this conversation, and is not told");
+    UnknownName { name: name.to_owned(), nearest: None, message }
+}

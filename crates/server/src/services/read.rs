@@ -1,0 +1,378 @@
+//! Reading what the caller may see. Every reader of the store goes through here, off the threads that serve
+//! requests.
+//!
+//! A conversation that the caller may not see is as unknown as one that does not exist. Readers never feed a
+//! decision.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use chorus_core::model::caller::Authority;
+use chorus_core::model::conversation::{Conversation, ConversationKind};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::{Change, Event};
+use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Uid};
+use chorus_core::state::room::Head;
+use chorus_store::db::Error;
+use chorus_store::reader::Start;
+use chorus_store::{Line, Readers, StoredEntry};
+
+use super::{App, ids};
+use crate::auth::Caller;
+use crate::view::messages::Shown;
+
+/// Entries of one memory; about 50 bytes each.
+const KNOWN: usize = 100_000;
+
+/// What is known of things by their public id, and never changes.
+pub(crate) struct Known<T>(RwLock<HashMap<Uid, T>>);
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+/// A conversation that the caller may see, and the end of its log.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub conversation: Arc<Conversation>,
+    pub head: Head,
+}
+
+/// Which part of a line of talk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Range {
+    After(Seq),
+    Before(Seq),
+    Newest,
+}
+
+/// Messages, oldest first.
+pub(super) struct Page {
+    pub shown: Vec<Shown>,
+    /// Whether there are more in the direction of reading.
+    pub more: bool,
+}
+
+/// One entry of a log, as it is shown.
+pub(super) struct Logged {
+    pub conversation: Arc<Conversation>,
+    pub event: Arc<Event>,
+    pub thread: Option<Uid>,
+    /// The message it posts or is about, as it is now.
+    pub about: Option<Shown>,
+}
+
+impl Range {
+    pub(super) fn of(after: Option<u64>, before: Option<u64>) -> Result<Self, Refusal> {
+        match (after, before) {
+            (Some(_), Some(_)) => Err(Refusal::invalid("read after a seq or before one, not both")),
+            (Some(seq), None) => Ok(Self::After(Seq(seq))),
+            (None, Some(seq)) => Ok(Self::Before(Seq(seq))),
+            (None, None) => Ok(Self::Newest),
+        }
+    }
+}
+
+impl App {
+    /// Runs a read where it may take its time.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Readers) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let readers = self.readers.clone();
+        let done = tokio::task::spawn_blocking(move || read(&readers)).await;
+        match done {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(why)) => {
+                tracing::error!(%why, "a read failed");
+                Err(match why {
+                    // Reading it again helps nobody; whoever runs the host must know what it is.
+                    Error::Corrupt(_) => Refusal::new(Code::Unavailable, why.to_string()),
+                    _ => Refusal::new(Code::Unavailable, "the store cannot be read now; try again"),
+                })
+            }
+            Err(why) => {
+                tracing::error!(%why, "a read panicked");
+                Err(Refusal::new(Code::Internal, "the host made a mistake while reading"))
+            }
+        }
+    }
+
+    /// The conversation, when the caller may see it.
+    pub(crate) async fn place(&self, caller: &Caller, uid: Uid) -> Result<Place, Refusal> {
+        if caller.turn.is_some_and(|turn| turn.conversation != uid) {
+            return Err(Refusal::new(
+                Code::Forbidden,
+                "this turn's token is for another conversation",
+            ));
+        }
+        let (member, authority) = (caller.by.member, caller.authority());
+        let found = self
+            .read(move |readers| {
+                let Some(conversation) = readers.conversation(uid)? else { return Ok(None) };
+                let key = conversation.key;
+                if authority != Authority::Auditor && !readers.may_read(key, member)? {
+                    return Ok(None);
+                }
+                let head = readers.head(key)?.unwrap_or_default();
+                Ok(Some(Place { conversation, head }))
+            })
+            .await?;
+        let place = found.ok_or_else(|| Refusal::not_found("conversation"))?;
+        self.kinds.put(uid, place.conversation.kind);
+        Ok(place)
+    }
+
+    /// The kind of a conversation. Whether the caller may see it is core's to say, where it is posted to.
+    pub(super) async fn kind(
+        &self,
+        caller: &Caller,
+        uid: Uid,
+    ) -> Result<ConversationKind, Refusal> {
+        match self.kinds.get(uid) {
+            Some(kind) => Ok(kind),
+            None => Ok(self.place(caller, uid).await?.conversation.kind),
+        }
+    }
+
+    /// Messages of a conversation, or of one thread of it with its root before them.
+    pub(super) async fn page(
+        &self,
+        viewer: Option<MemberKey>,
+        conversation: &Conversation,
+        thread: Option<ThreadKey>,
+        range: Range,
+        limit: usize,
+    ) -> Result<Page, Refusal> {
+        let key = conversation.key;
+        self.read(move |readers| {
+            let start = match range {
+                Range::After(seq) => Start::After(seq),
+                Range::Before(seq) => Start::Before(seq),
+                Range::Newest => Start::Newest,
+            };
+            let line = thread.map_or(Line::Messages, Line::Thread);
+            let asked = chorus_store::Page { conversation: key, line, start, limit };
+            let (entries, mut more, _) = visible(readers, viewer, asked)?;
+            let mut shown: Vec<_> = entries.into_iter().filter_map(posted).collect();
+            // Read forwards a thread begins with its root; read backwards the root comes last, on the page that has room
+            // for it.
+            let forwards = range == Range::After(Seq(0));
+            let from_start = forwards || (!more && !matches!(range, Range::After(_)));
+            let root = match thread.filter(|_| from_start) {
+                Some(thread) => root(readers, key, thread)?,
+                None => None,
+            };
+            if let Some(root) = root {
+                let is_full = shown.len() >= limit;
+                if is_full && forwards {
+                    shown.truncate(limit - 1);
+                }
+                more |= is_full;
+                if forwards || !is_full {
+                    shown.insert(0, root);
+                }
+            }
+            Ok(Page { shown, more })
+        })
+        .await
+    }
+
+    /// What was done in a thread after a seq, as it says now: its messages that are no plain talk.
+    pub(super) async fn acts(
+        &self,
+        viewer: Option<MemberKey>,
+        conversation: &Conversation,
+        thread: ThreadKey,
+        after: Seq,
+        limit: usize,
+    ) -> Result<(Vec<Shown>, Option<Seq>), Refusal> {
+        let (key, start) = (conversation.key, Start::After(after));
+        self.read(move |readers| {
+            let line = Line::Acts(thread);
+            let asked = chorus_store::Page { conversation: key, line, start, limit };
+            let (entries, more, upto) = visible(readers, viewer, asked)?;
+            Ok((entries.into_iter().filter_map(posted).collect(), upto.filter(|_| more)))
+        })
+        .await
+    }
+
+    /// Entries of a log after a seq, oldest first, whether there are more, and up to where was looked.
+    pub(super) async fn logged(
+        &self,
+        viewer: Option<MemberKey>,
+        conversation: &Conversation,
+        after: Seq,
+        limit: usize,
+    ) -> Result<(Vec<Logged>, bool, Seq), Refusal> {
+        let (key, start) = (conversation.key, Start::After(after));
+        self.read(move |readers| {
+            let asked = chorus_store::Page { conversation: key, line: Line::All, start, limit };
+            let (entries, more, upto) = visible(readers, viewer, asked)?;
+            let mut logged = Vec::with_capacity(entries.len());
+            for stored in entries {
+                let about = match stored.entry.event.change.about() {
+                    Some(seq) => {
+                        readers.entry_at(EventRef { conversation: key, seq })?.and_then(posted)
+                    }
+                    None => posted(stored.clone()),
+                };
+                logged.push(Logged {
+                    conversation: stored.entry.conversation,
+                    thread: stored.entry.thread.map(|t| t.uid),
+                    event: stored.entry.event,
+                    about,
+                });
+            }
+            Ok((logged, more, upto.unwrap_or(after)))
+        })
+        .await
+    }
+
+    /// The message that an event posted or is about, and the conversation it is in.
+    pub(super) async fn message_by(
+        &self,
+        viewer: Option<MemberKey>,
+        uid: Uid,
+    ) -> Result<Option<Shown>, Refusal> {
+        Ok(self.message_of(viewer, uid).await?.map(|(shown, _)| shown))
+    }
+
+    /// The same under the event itself, as whoever owes something for it is to name it.
+    pub(super) async fn owed_message(
+        &self,
+        viewer: Option<MemberKey>,
+        uid: Uid,
+    ) -> Result<Option<Shown>, Refusal> {
+        let found = self.message_of(viewer, uid).await?;
+        Ok(found.map(|(shown, about)| match about {
+            Some(event) => shown.under(event),
+            None => shown,
+        }))
+    }
+
+    /// The message of an event, with the event where that is only about it.
+    async fn message_of(
+        &self,
+        viewer: Option<MemberKey>,
+        uid: Uid,
+    ) -> Result<Option<(Shown, Option<Arc<Event>>)>, Refusal> {
+        self.read(move |readers| {
+            let found = readers.entry(uid)?.filter(|stored| is_shown(viewer, stored));
+            let Some(stored) = found else { return Ok(None) };
+            let event = stored.entry.event.clone();
+            let Some(seq) = event.change.about() else {
+                return Ok(posted(stored).map(|shown| (shown, None)));
+            };
+            let at = EventRef { conversation: event.conversation, seq };
+            let message = readers.entry_at(at)?.and_then(posted);
+            Ok(message.map(|shown| (shown, Some(event))))
+        })
+        .await
+    }
+
+    /// The message that a thread began with, when it began with one.
+    pub(super) async fn root(
+        &self,
+        conversation: ConversationKey,
+        of: ThreadKey,
+    ) -> Result<Option<Shown>, Refusal> {
+        self.read(move |readers| root(readers, conversation, of)).await
+    }
+
+    /// The key of a thread of this conversation.
+    pub(super) async fn thread_key(
+        &self,
+        conversation: ConversationKey,
+        id: &str,
+    ) -> Result<ThreadKey, Refusal> {
+        let uid = ids::thread(id)?;
+        let found = self.read(move |readers| readers.thread(uid)).await?;
+        let here = found.filter(|(home, _)| *home == conversation);
+        here.map(|(_, thread)| thread.key).ok_or_else(|| Refusal::not_found("thread"))
+    }
+
+    /// How many conversations there are.
+    /// How many channels there are; the store is asked only after another host may have made some.
+    pub(crate) async fn channel_count(&self) -> Result<u64, Refusal> {
+        let now = self.now();
+        if self.channels.is_due(now) {
+            let count = self.read(|readers| readers.count(ConversationKind::Channel)).await?;
+            self.channels.set(count, now);
+        }
+        Ok(self.channels.get())
+    }
+}
+
+/// A page of what the viewer is shown, whether there is more, and the entry farthest in its direction that was
+/// looked at. Others' ephemeral messages, and what is about them, are passed over here and nowhere else; a page
+/// has something in it as long as there is something.
+fn visible(
+    readers: &Readers,
+    viewer: Option<MemberKey>,
+    mut asked: chorus_store::Page,
+) -> Result<(Vec<StoredEntry>, bool, Option<Seq>), Error> {
+    loop {
+        let (mut entries, more) = readers.entries(&asked)?.unwrap_or_default();
+        let forwards = matches!(asked.start, Start::After(_));
+        let last = if forwards { entries.last() } else { entries.first() };
+        let upto = last.map(|stored| stored.entry.event.seq);
+        entries.retain(|stored| is_shown(viewer, stored));
+        match upto {
+            Some(seq) if entries.is_empty() && more => {
+                asked.start = if forwards { Start::After(seq) } else { Start::Before(seq) };
+            }
+            _ => return Ok((entries, more, upto)),
+        }
+    }
+}
+
+/// Whether the viewer is shown this entry; an auditor, who is none, is shown everything.
+pub(super) fn is_shown(viewer: Option<MemberKey>, stored: &StoredEntry) -> bool {
+    viewer.is_none_or(|member| stored.entry.event.is_shown_to(member))
+}
+
+/// A message as it is now; none when the event posted none.
+pub(super) fn posted(stored: StoredEntry) -> Option<Shown> {
+    let StoredEntry { entry, state, content } = stored;
+    if !matches!(entry.event.change, Change::Posted(_)) {
+        return None;
+    }
+    Some(Shown {
+        conversation: entry.conversation,
+        event: entry.event,
+        thread: entry.thread.map(|t| t.uid),
+        reply_to: entry.reply_to,
+        replaces: None,
+        edited: state.latest.and(content),
+        state,
+    })
+}
+
+fn root(
+    readers: &Readers,
+    conversation: ConversationKey,
+    thread: ThreadKey,
+) -> Result<Option<Shown>, Error> {
+    let root = readers.thread_by_key(conversation, thread)?.and_then(|t| t.root);
+    match root {
+        Some(seq) => Ok(readers.entry_at(EventRef { conversation, seq })?.and_then(posted)),
+        None => Ok(None),
+    }
+}
+
+impl<T: Copy> Known<T> {
+    pub(super) fn get(&self, uid: Uid) -> Option<T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&uid).copied()
+    }
+
+    pub(super) fn put(&self, uid: Uid, value: T) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= KNOWN {
+            known.clear();
+        }
+        known.insert(uid, value);
+    }
+}

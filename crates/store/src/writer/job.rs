@@ -1,0 +1,121 @@
+//! A command with whoever waits for its answer. What it gives has the command's own type, which only the job knows.
+
+use chorus_core::commands::{Command, NotDone};
+use chorus_core::model::audit::{Record, Weight};
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::seed::CommandSeed;
+use chorus_core::state::facts::{Facts, Unavailable};
+use chorus_core::state::workspace::Workspace;
+
+use super::Reply;
+
+/// One command on its way to its answer.
+pub(crate) struct Job {
+    pub(crate) by: By,
+    work: Box<dyn Work>,
+}
+
+impl Job {
+    pub(crate) fn new<C: Command>(
+        by: By,
+        command: C,
+        drawn: CommandSeed,
+        reply: impl Reply<C::Output>,
+    ) -> Self {
+        Self { by, work: Box::new(Typed { by, command, drawn, done: None, reply: Some(reply) }) }
+    }
+
+    /// Executes the command, once more if need be, and keeps what it gave. Gives what the audit log keeps of it.
+    pub(super) fn execute(
+        &mut self,
+        workspace: &mut Workspace,
+        facts: &mut dyn Facts,
+        now: Timestamp,
+    ) -> Result<Option<(Weight, Record)>, Unavailable> {
+        self.work.execute(workspace, facts, now)
+    }
+
+    /// Answers with what the command gave.
+    pub(super) fn answer(mut self) {
+        self.work.answer();
+    }
+
+    /// Answers that the command was not done.
+    pub(crate) fn refuse(mut self, refusal: Refusal) {
+        self.work.refuse(refusal);
+    }
+
+    /// What kind of command it is.
+    pub(super) fn name(&self) -> &'static str {
+        self.work.name()
+    }
+
+    /// About how much of a batch's limit it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.work.bytes()
+    }
+}
+
+trait Work: Send {
+    fn execute(
+        &mut self,
+        workspace: &mut Workspace,
+        facts: &mut dyn Facts,
+        now: Timestamp,
+    ) -> Result<Option<(Weight, Record)>, Unavailable>;
+    fn answer(&mut self);
+    fn refuse(&mut self, refusal: Refusal);
+    fn name(&self) -> &'static str;
+    fn bytes(&self) -> usize;
+}
+
+struct Typed<C: Command, R: Reply<C::Output>> {
+    by: By,
+    command: C,
+    drawn: CommandSeed,
+    done: Option<Result<C::Output, NotDone>>,
+    reply: Option<R>,
+}
+
+impl<C: Command, R: Reply<C::Output>> Work for Typed<C, R> {
+    fn execute(
+        &mut self,
+        workspace: &mut Workspace,
+        facts: &mut dyn Facts,
+        now: Timestamp,
+    ) -> Result<Option<(Weight, Record)>, Unavailable> {
+        let executed = workspace.execute(facts, self.by, &self.command, self.drawn, now)?;
+        self.done = Some(executed.done);
+        Ok(executed.audit)
+    }
+
+    fn answer(&mut self) {
+        let Some(done) = self.done.take() else { return };
+        if let Some(reply) = self.reply.take() {
+            reply(done);
+        }
+    }
+
+    fn refuse(&mut self, refusal: Refusal) {
+        if let Some(reply) = self.reply.take() {
+            reply(Err(refusal.into()));
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        self.command.name()
+    }
+
+    fn bytes(&self) -> usize {
+        self.command.bytes()
+    }
+}
+
+/// Nobody waits for ever: a job that is lost on the way is answered too.
+impl<C: Command, R: Reply<C::Output>> Drop for Typed<C, R> {
+    fn drop(&mut self) {
+        self.refuse(Refusal::new(Code::Unavailable, "the writer ended by a bug"));
+    }
+}
