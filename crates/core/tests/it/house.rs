@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chorus_core::commands::messages::{self, Logged};
 use chorus_core::commands::{Command, NotDone, conversations, deliveries, directory};
 use chorus_core::model::attention::{Attention, Decision};
-use chorus_core::model::caller::{Authority, By, Turn};
+use chorus_core::model::caller::{Authority, By, TurnRef};
 use chorus_core::model::conversation::{
     ConversationKind, Participation, Replies, Settings, Visibility,
 };
@@ -237,7 +237,7 @@ impl House {
     /// The member, in the turn of an offer, as the turn's token states it.
     pub fn in_turn(&self, offer: &Offer) -> By {
         let EventRef { conversation, seq } = at(&offer.entry.event);
-        let turn = Turn { conversation, seq, fence: offer.fence, attempt: 0 };
+        let turn = TurnRef { conversation, seq, fence: offer.fence, attempt: 0 };
         By { turn: Some(turn), ..self.by(offer.member) }
     }
 
@@ -414,7 +414,7 @@ pub fn at(event: &Event) -> EventRef {
 pub fn refusal(not_done: NotDone) -> Refusal {
     match not_done {
         NotDone::Refused(refusal) => refusal,
-        NotDone::Held(approval) => panic!("it waits for a person: {approval:?}"),
+        NotDone::AwaitsApproval(approval) => panic!("it waits for a person: {approval:?}"),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use chorus_core::commands::notes;
-use chorus_core::model::audit::{Act, Note, Record};
+use chorus_core::model::audit::{Action, Note, Record};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{ConversationKey, MemberKey, Prefix, Timestamp, Uid};
@@ -150,7 +150,8 @@ impl App {
         // A time to the millisecond would tell more of the content's length than anybody needs to know.
         let ms = u32::try_from(took.as_millis()).unwrap_or(u32::MAX);
         let took_ms = Some(ms.max(1).checked_next_power_of_two().unwrap_or(u32::MAX));
-        let note = Note { act: Act::CallTool, name: name.into(), member: None, refused, took_ms };
+        let note =
+            Note { act: Action::CallTool, name: name.into(), member: None, refused, took_ms };
         self.hand(caller.by, notes::Note(note));
     }
 
@@ -158,7 +159,7 @@ impl App {
     pub(crate) async fn note(
         &self,
         by: By,
-        act: Act,
+        act: Action,
         name: &str,
         member: Option<MemberKey>,
     ) -> Result<(), Refusal> {
@@ -167,12 +168,22 @@ impl App {
     }
 
     /// Only who runs the room may do this. A refusal is kept: core, which keeps all others, is not asked then.
-    pub(super) fn may_govern(&self, caller: &Caller, act: Act, name: &str) -> Result<(), Refusal> {
+    pub(super) fn may_govern(
+        &self,
+        caller: &Caller,
+        act: Action,
+        name: &str,
+    ) -> Result<(), Refusal> {
         self.keep_refusal(caller, act, name, caller.must_govern())
     }
 
     /// The same for what only an operator may do.
-    pub(super) fn may_operate(&self, caller: &Caller, act: Act, name: &str) -> Result<(), Refusal> {
+    pub(super) fn may_operate(
+        &self,
+        caller: &Caller,
+        act: Action,
+        name: &str,
+    ) -> Result<(), Refusal> {
         self.keep_refusal(caller, act, name, caller.must_operate())
     }
 
@@ -180,7 +191,7 @@ impl App {
     pub(super) fn keep_refusal(
         &self,
         caller: &Caller,
-        act: Act,
+        act: Action,
         name: &str,
         may: Result<(), Refusal>,
     ) -> Result<(), Refusal> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use chorus_core::commands::conversations::{
     self as commands, ChangeConversation, CreateConversation, RemoveSeat, SetSeat,
 };
+use chorus_core::language::names::confusables::look_alike;
 use chorus_core::language::names::fold;
-use chorus_core::language::names::looks::look_alike;
 use chorus_core::model::conversation::{
     Conversation, ConversationKind, Keep, Replies, Settings, TermsPatch, Visibility,
 };

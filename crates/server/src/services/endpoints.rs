@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use chorus_core::commands::endpoints;
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::endpoint::{self, Secret};
 use chorus_core::model::error::{Code, Refusal};
@@ -48,7 +48,7 @@ impl App {
         caller: &Caller,
         new: NewEndpoint,
     ) -> Result<Added, Refusal> {
-        self.may_govern(caller, Act::ChangeEndpoint, &new.member)?;
+        self.may_govern(caller, Action::ChangeEndpoint, &new.member)?;
         let url = self.connection_string(caller, &new.url)?;
         let signing = Signing::of(&self.draw, new.sign, new.signing_secret.as_deref())?;
         for channel in &new.channels {
@@ -70,7 +70,7 @@ impl App {
         member: &str,
         new: RotateEndpoint,
     ) -> Result<Added, Refusal> {
-        self.may_govern(caller, Act::ChangeEndpoint, member)?;
+        self.may_govern(caller, Action::ChangeEndpoint, member)?;
         let url = self.connection_string(caller, &new.url)?;
         let signing = Signing::of(&self.draw, new.sign, new.signing_secret.as_deref())?;
         let found = ids::member(&self.directory(), member)?.key;
@@ -86,7 +86,7 @@ impl App {
         member: &str,
         patch: EndpointPatch,
     ) -> Result<Endpoint, Refusal> {
-        self.may_govern(caller, Act::ChangeEndpoint, member)?;
+        self.may_govern(caller, Action::ChangeEndpoint, member)?;
         let found = ids::member(&self.directory(), member)?.key;
         match patch.paused {
             Some(true) => self.act_on(caller, found, endpoint::Act::Pause).await?,
@@ -102,7 +102,7 @@ impl App {
         caller: &Caller,
         member: &str,
     ) -> Result<(), Refusal> {
-        self.may_govern(caller, Act::ChangeEndpoint, member)?;
+        self.may_govern(caller, Action::ChangeEndpoint, member)?;
         let found = ids::member(&self.directory(), member)?.key;
         self.act_on(caller, found, endpoint::Act::Remove).await
     }
@@ -113,7 +113,7 @@ impl App {
         caller: &Caller,
         member: &str,
     ) -> Result<Tested, Refusal> {
-        self.may_govern(caller, Act::ChangeEndpoint, member)?;
+        self.may_govern(caller, Action::ChangeEndpoint, member)?;
         let endpoint = endpoint_of(&self.directory(), member)?;
         let reached = self.reached(&endpoint)?;
         let uid = self.draw.uid(self.now())?;

@@ -1,7 +1,7 @@
 //! Members: made, changed, removed, listed; and who the caller is.
 
 use chorus_core::commands::directory;
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{MemberKey, Prefix};
 use chorus_core::model::limits;
@@ -25,7 +25,7 @@ impl App {
         caller: &Caller,
         new: NewMember,
     ) -> Result<Member, Refusal> {
-        self.may_govern(caller, Act::AddMember, &new.id)?;
+        self.may_govern(caller, Action::AddMember, &new.id)?;
         if let Some(role) = new.token_role {
             self.may_give(caller, new.kind, role, &new.id)?;
         }
@@ -57,7 +57,7 @@ impl App {
         id: &str,
         patch: MemberPatch,
     ) -> Result<Member, Refusal> {
-        self.may_govern(caller, Act::ChangeMember, id)?;
+        self.may_govern(caller, Action::ChangeMember, id)?;
         let member = ids::member(&self.directory(), id)?.key;
         let fields = MemberFields {
             handle: patch.handle,
@@ -77,7 +77,7 @@ impl App {
     }
 
     pub(crate) async fn remove_member(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
-        self.may_govern(caller, Act::RemoveMember, id)?;
+        self.may_govern(caller, Action::RemoveMember, id)?;
         let member = ids::member(&self.directory(), id)?.key;
         self.change(caller.by, directory::RemoveMember { member }).await?;
         self.look_at_tokens();

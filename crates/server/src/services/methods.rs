@@ -13,7 +13,7 @@ use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::ids::{EventRef, Prefix, Seq, Uid};
-use chorus_core::model::{thread, work};
+use chorus_core::model::{activity, thread};
 use chorus_wire::threads::descriptors::MAX_WAIT_SECONDS;
 use chorus_wire::threads::{
     AckRead, Acked, Cursor, GetThread, Messages, PostMessage, Posted, ReadMessages, SCHEMA_VERSION,
@@ -100,7 +100,7 @@ impl App {
             thread_status: entry.thread.as_ref().map(|t| t.status).unwrap_or_default(),
             created_at: event.at,
             duplicate,
-            event_registered: event_type.as_deref().map(work::is_registered),
+            event_registered: event_type.as_deref().map(activity::is_registered),
             redacted,
             unknown_names,
         })

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use chorus_core::commands::projects;
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{Prefix, Uid};
@@ -28,7 +28,7 @@ impl App {
         caller: &Caller,
         new: NewProject,
     ) -> Result<Project, Refusal> {
-        self.may_govern(caller, Act::CreateProject, &new.title)?;
+        self.may_govern(caller, Action::CreateProject, &new.title)?;
         let links = new.channels.iter().map(|link| {
             let conversation = ids::conversation(&link.channel)?;
             Ok(Linking { conversation, default: link.default, mirror: link.mirror_members })

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use chorus_core::commands::threads::{ChangeThread, ThreadState};
+use chorus_core::model::activity;
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::event::{Idempotency, Message, MessageKind};
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, Uid};
 use chorus_core::model::requests::{Home, OpenThread};
 use chorus_core::model::thread::{self, ThreadStatus};
-use chorus_core::model::work;
 use chorus_store::Readers;
 use chorus_wire::canonical;
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch, Threads};
@@ -216,7 +216,7 @@ fn note(
             .map_err(|_| Refusal::invalid("metadata is a JSON object"))?,
         None => Map::new(),
     };
-    fields.insert("event_type".to_owned(), work::status_type(status).into());
+    fields.insert("event_type".to_owned(), activity::status_type(status).into());
     fields.insert("status".to_owned(), status.name().into());
     let raw = to_raw_value(&fields).map_err(|e| Refusal::invalid(format!("metadata: {e}")))?;
     let text = match reason.trim() {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use chorus_core::commands::{deliveries, directory};
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Prefix, Uid};
@@ -32,7 +32,7 @@ pub(crate) const LONGEST_TTL_S: u64 = 366 * 24 * 3600;
 impl App {
     /// `POST /v1/tokens`.
     pub(crate) async fn issue(&self, caller: &Caller, new: NewToken) -> Result<Token, Refusal> {
-        self.may_govern(caller, Act::IssueToken, &new.agent)?;
+        self.may_govern(caller, Action::IssueToken, &new.agent)?;
         let session = new.session.as_deref().map(ids::session).transpose()?;
         let known = self.directory().by_id(&new.agent).cloned();
         let kind = match (&known, new.role) {
@@ -106,7 +106,7 @@ impl App {
     pub(crate) async fn revoke(&self, caller: &Caller, jti: &str) -> Result<(), Refusal> {
         let own = caller.jti.as_deref() == Some(jti);
         if !own {
-            self.may_govern(caller, Act::RevokeToken, jti)?;
+            self.may_govern(caller, Action::RevokeToken, jti)?;
         }
         let plain = jti.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
         if jti.is_empty() || jti.len() > 64 || !plain {
@@ -130,7 +130,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let own = *caller.member.id == *id;
         if !own {
-            self.may_govern(caller, Act::RevokeToken, id)?;
+            self.may_govern(caller, Action::RevokeToken, id)?;
         }
         let (member, live) = {
             let (directory, now) = (self.directory(), self.now());
@@ -147,7 +147,7 @@ impl App {
     /// `POST /v1/tokens/rotate`: tokens and turns have other keys from here on. Tokens of the key before are honoured until
     /// they end, if they are in the list; turns and callbacks of the one before have ended.
     pub(crate) async fn rotate_key(&self, caller: &Caller) -> Result<RotatedKey, Refusal> {
-        self.may_operate(caller, Act::RotateKey, "")?;
+        self.may_operate(caller, Action::RotateKey, "")?;
         let _nothing_is_signed = self.rotating.write().await;
         let (now, kid) = (self.now(), self.auth.kid());
         let last = {
@@ -176,7 +176,7 @@ impl App {
         // Before anything that can break off: who works on something goes on with another token.
         let offered = self.submit(By::host(), deliveries::OfferAgain);
         let kid = self.auth.kid();
-        self.note(caller.by, Act::RotateKey, &kid, None).await?;
+        self.note(caller.by, Action::RotateKey, &kid, None).await?;
         self.look_at_tokens();
         offered.await?;
         let retired = self.auth.retired(now).into_iter();
@@ -194,7 +194,7 @@ impl App {
         to: &str,
     ) -> Result<(), Refusal> {
         let may = may_issue(&caller.by, kind, role);
-        self.keep_refusal(caller, Act::IssueToken, to, may)
+        self.keep_refusal(caller, Action::IssueToken, to, may)
     }
 
     /// Notes a token and signs it.

@@ -156,7 +156,7 @@ impl World {
     pub(crate) fn run<C: Command>(&mut self, by: By, command: C) -> Result<C::Output, Refusal> {
         self.try_run(by, command).map_err(|not_done| match not_done {
             NotDone::Refused(refusal) => refusal,
-            NotDone::Held(approval) => panic!("it waits for a person: {approval:?}"),
+            NotDone::AwaitsApproval(approval) => panic!("it waits for a person: {approval:?}"),
         })
     }
 

@@ -13,11 +13,11 @@ use crate::model::text::is_unseen;
 
 /// Names by what they look like, with whoever is shown by them.
 #[derive(Clone, Debug, Default)]
-pub struct Looks {
+pub struct Confusables {
     names: HashMap<Box<str>, Vec<(Box<str>, Target)>>,
 }
 
-impl Looks {
+impl Confusables {
     /// `target` is shown by this name. Doing so twice is the same as once.
     pub fn insert(&mut self, name: &str, target: Target) {
         for look in looks_of(name) {
@@ -109,7 +109,7 @@ mod tests {
     // covers: CHN-423, ATT-433
     #[test]
     fn a_name_is_known_by_what_it_looks_like() {
-        let mut looks = Looks::default();
+        let mut looks = Confusables::default();
         let (scout, other) = (Target::Member(MemberKey(1)), Target::Member(MemberKey(2)));
         looks.insert("scout", scout);
         looks.insert("paypal", scout);

@@ -15,7 +15,7 @@ const STEM: usize = 6;
 
 /// One text, as heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct Features {
     pub asks: bool,
     /// "you", "your".
     pub second_person: bool,
@@ -41,7 +41,7 @@ pub struct Heard {
     bits: u64,
 }
 
-impl Heard {
+impl Features {
     pub fn of(text: &str) -> Self {
         let mut heard = Self::default();
         let text = beginning(text, BYTES);

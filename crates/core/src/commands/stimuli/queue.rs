@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{ConversationKey, ThreadKey, Timestamp};
 use crate::model::limits;
@@ -14,7 +14,7 @@ use crate::model::stimulus::{Rules, Stimulus, StimulusState, queue};
 /// What gives way to a newer one, and as what it ends.
 type Replaced = Vec<(StimulusState, Arc<Stimulus>)>;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Puts it into the queue, in the place of those that are about the same; above the cap only so.
     pub(crate) fn enqueue(&mut self, key: ConversationKey, new: Stimulus) -> Result<Arc<Stimulus>> {
         let old = self.about_the_same(key, &new);
@@ -41,7 +41,7 @@ impl Run<'_> {
     }
 
     /// Whether one that the host makes now would be said some time.
-    pub(crate) fn check_may_hold(&self, key: ConversationKey) -> Result<()> {
+    pub(super) fn check_may_hold(&self, key: ConversationKey) -> Result<()> {
         let most = limits::STIMULI_HELD;
         if self.has_place(key, &Replaced::new())
             || queue::held(&self.room(key).stimuli).count() < most
@@ -53,7 +53,7 @@ impl Run<'_> {
     }
 
     /// What was held is put into the queue as far as there is room, the oldest first.
-    pub(crate) fn admit_held(&mut self, key: ConversationKey) {
+    pub(super) fn admit_held(&mut self, key: ConversationKey) {
         let Some(room) = self.ws.rooms.get(&key) else { return };
         let mut held: Vec<_> = queue::held(&room.stimuli).cloned().collect();
         if held.is_empty() {
@@ -113,7 +113,7 @@ impl Run<'_> {
     }
 
     /// The thread that it continues: its own, else the live one of its undertaking. None, and it opens a subject.
-    pub(crate) fn thread_to_continue(
+    pub(super) fn thread_to_continue(
         &self,
         key: ConversationKey,
         stimulus: &Stimulus,
@@ -126,7 +126,7 @@ impl Run<'_> {
     }
 
     /// Until when it has to wait, if it opens a subject and none may be opened now.
-    pub(crate) fn waits_until(&self, key: ConversationKey, of: &Stimulus) -> Option<Timestamp> {
+    pub(super) fn waits_until(&self, key: ConversationKey, of: &Stimulus) -> Option<Timestamp> {
         let opens = self.thread_to_continue(key, of).is_none();
         opens.then(|| self.opens_at(key)).filter(|at| *at > self.now)
     }

@@ -1,13 +1,13 @@
 //! Whom a message names.
 
-use super::said::Said;
+use super::incoming::IncomingMessage;
 use crate::language::names::{Target, mentions};
 use crate::model::ids::{MemberKey, RoleKey};
 use crate::state::directory::Directory;
 use crate::state::room::Room;
 
 /// Whom a message names, in its text or beside it; only those on the roster count.
-pub(super) struct Named {
+pub(super) struct Addressees {
     pub(super) members: Vec<MemberKey>,
     pub(super) roles: Vec<RoleKey>,
     /// Whether they were named beside the text, as recipient.
@@ -16,8 +16,8 @@ pub(super) struct Named {
     pub(super) addresses: bool,
 }
 
-impl Named {
-    pub(super) fn read(room: &Room, directory: &Directory, said: &Said<'_>) -> Self {
+impl Addressees {
+    pub(super) fn read(room: &Room, directory: &Directory, said: &IncomingMessage<'_>) -> Self {
         let mut named =
             Self { members: Vec::new(), roles: Vec::new(), recipient: None, addresses: false };
         named.addresses = said.text.trim_start().starts_with(['@', '＠']);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Finding, Said, Verdict, Work};
+use super::{Activity, Finding, Said, Verdict};
 use crate::model::ids::MemberKey;
 use crate::model::text::is_unseen;
 use crate::model::thread::ThreadStatus;
@@ -12,7 +12,7 @@ const NAMED: usize = 10;
 /// Characters of a quotation.
 const QUOTED: usize = 120;
 
-impl Work {
+impl Activity {
     /// All of it, of a thread with `n` messages; `name` is how a member is called.
     pub fn summary(
         &self,

@@ -22,7 +22,7 @@ use crate::state::workspace::{Failure, Tracked, Workspace};
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// One command on its way: the workspace, the facts it may load, who asks, and when.
-pub struct Run<'a> {
+pub struct Context<'a> {
     pub(crate) ws: Tracked<'a>,
     pub(crate) facts: &'a mut dyn Facts,
     pub(crate) by: By,
@@ -32,14 +32,14 @@ pub struct Run<'a> {
     pub(crate) unasked: bool,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Context<'a> {
     pub(crate) fn of_host(ws: &'a mut Workspace, facts: &'a mut dyn Facts, now: Timestamp) -> Self {
         let (by, drawn) = (By::host(), CommandSeed::default());
         Self { ws: Tracked::new(ws), facts, by, drawn, now, unasked: false }
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     pub(crate) fn directory(&self) -> &Directory {
         &self.ws.directory
     }
@@ -107,7 +107,7 @@ impl Run<'_> {
     }
 
     /// Nothing is built upon a log that is damaged.
-    pub(crate) fn must_be_whole(&self, key: ConversationKey) -> Result<()> {
+    fn must_be_whole(&self, key: ConversationKey) -> Result<()> {
         match &self.room(key).damaged {
             Some(why) => Err(Refusal::new(Code::Unavailable, &**why).into()),
             None => Ok(()),
@@ -196,7 +196,7 @@ impl Run<'_> {
         Ok(found.ok_or_else(|| Refusal::not_found("thread"))?)
     }
 
-    /// As [`Run::thread_by_uid`]; none where there is no such thread. One that may not be seen is refused as unknown.
+    /// As [`Context::thread_by_uid`]; none where there is no such thread. One that may not be seen is refused as unknown.
     pub(crate) fn maybe_thread(
         &mut self,
         uid: Uid,
@@ -243,7 +243,7 @@ impl Run<'_> {
         Ok(Recalled { event, message, receipt: receipt.or(written_receipt) })
     }
 
-    /// As [`Run::recall`], for what an event refers to: none when that was dropped.
+    /// As [`Context::recall`], for what an event refers to: none when that was dropped.
     pub(crate) fn recall_kept(&mut self, at: EventRef) -> Result<Option<Recalled>> {
         self.load(at.conversation)?;
         let dropped = at.seq <= self.room(at.conversation).head.base;

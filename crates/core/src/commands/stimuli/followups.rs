@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::title::headline;
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
-use crate::commands::run::{Result, Run};
 use crate::model::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Uid};
 use crate::model::limits;
 use crate::model::project::{Project, Task};
@@ -15,7 +15,7 @@ use crate::state::workspace::Failure;
 /// How far the id of a stimulus is from those of the events that the same command logs.
 const APART: usize = 100;
 
-impl Run<'_> {
+impl Context<'_> {
     /// The work of a thread was superseded: who reads there is told so.
     pub(crate) fn notice_superseded(&mut self, key: ConversationKey, at: ThreadKey) -> Result<()> {
         let Some(thread) = self.thread(key, Some(at)).cloned() else { return Ok(()) };

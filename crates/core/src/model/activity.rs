@@ -7,7 +7,7 @@
 //! the thread's.
 
 mod json;
-mod words;
+mod summary;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -119,7 +119,7 @@ struct Wait {
 
 /// The work of a thread, event by event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct Activity {
     pub findings: Vec<Finding>,
     decisions: Vec<Said>,
     questions: Vec<Question>,
@@ -134,7 +134,7 @@ pub struct Work {
     others: usize,
 }
 
-impl Work {
+impl Activity {
     /// Notes of the next message of the thread, in order, whom it answers and who must answer it.
     pub fn pass(&mut self, event: &Event) {
         self.note_answers(event);

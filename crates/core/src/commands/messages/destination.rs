@@ -1,6 +1,6 @@
 //! Where a post goes: its conversation, its line of talk, and the subject it is about.
 
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::error::Refusal;
 use crate::model::event::Change;
 use crate::model::ids::{ConversationKey, EventRef, Seq, ThreadKey};
@@ -18,18 +18,18 @@ pub(crate) struct Place {
 
 impl Place {
     /// Whether it is said on the main line.
-    pub(crate) fn is_on_main_line(&self) -> bool {
+    pub(super) fn is_on_main_line(&self) -> bool {
         self.thread.is_none() && self.opens.is_none()
     }
 
     /// What it replies to on its own line of talk.
-    pub(crate) fn reply_to(&self) -> Option<Seq> {
+    pub(super) fn reply_to(&self) -> Option<Seq> {
         self.answers.filter(|a| a.conversation == self.key).map(|a| a.seq)
     }
 }
 
-impl Run<'_> {
-    pub(crate) fn place(&mut self, post: &Post) -> Result<Place> {
+impl Context<'_> {
+    pub(super) fn place(&mut self, post: &Post) -> Result<Place> {
         let key = self.room_by_uid(post.conversation)?;
         self.must_sit(key)?;
         let answers = match post.in_reply_to {

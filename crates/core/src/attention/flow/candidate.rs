@@ -2,7 +2,7 @@
 //!
 //! Lines are counted back from the message, which is 0.
 
-use crate::language::heard::{Heard, Passing, WORDS};
+use crate::language::features::{Features, Passing, WORDS};
 use crate::model::flow::weights::{SIGNS, Sign};
 use crate::model::ids::{MemberKey, Timestamp};
 use crate::state::talk::Utterance;
@@ -14,7 +14,7 @@ pub const CANDIDATES: usize = 16;
 
 /// What the talk says of one candidate.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Known<'a> {
+pub(super) struct Candidate<'a> {
     pub(super) member: MemberKey,
     last: Option<Line<'a>>,
     to_me: Option<Line<'a>>,
@@ -40,7 +40,7 @@ pub(super) struct Known<'a> {
 
 /// What the talk says of the author.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Mine<'a> {
+pub(super) struct AuthorHistory<'a> {
     pub(super) last: Option<Line<'a>>,
     /// The newest message to me.
     addressed: Option<Line<'a>>,
@@ -60,7 +60,7 @@ pub(super) struct Mine<'a> {
     frequency: [u8; WORDS],
 }
 
-impl<'a> Mine<'a> {
+impl<'a> AuthorHistory<'a> {
     pub(super) fn hear(&mut self, back: usize, said: &'a Utterance, me: MemberKey, shared: u32) {
         self.before = self.before.or(Some(said));
         let mut bits = shared;
@@ -99,7 +99,7 @@ impl<'a> Mine<'a> {
     }
 }
 
-impl<'a> Known<'a> {
+impl<'a> Candidate<'a> {
     /// `since` says that the author has not spoken after this line.
     pub(super) fn hear(
         &mut self,
@@ -139,8 +139,8 @@ impl<'a> Known<'a> {
 
     pub(super) fn signs(
         &self,
-        heard: &Heard,
-        mine: &Mine<'_>,
+        heard: &Features,
+        mine: &AuthorHistory<'_>,
         now: Timestamp,
         passing: Passing,
     ) -> [f32; SIGNS] {
@@ -175,8 +175,8 @@ impl<'a> Known<'a> {
     fn of_their_last(
         &self,
         signs: &mut [f32; SIGNS],
-        heard: &Heard,
-        mine: &Mine<'_>,
+        heard: &Features,
+        mine: &AuthorHistory<'_>,
         now: Timestamp,
     ) {
         let mut set = |sign: Sign, value: f32| signs[sign as usize] = value;
@@ -217,8 +217,8 @@ impl<'a> Known<'a> {
     fn of_exchange(
         &self,
         signs: &mut [f32; SIGNS],
-        heard: &Heard,
-        mine: &Mine<'_>,
+        heard: &Features,
+        mine: &AuthorHistory<'_>,
         now: Timestamp,
     ) {
         let mut set = |sign: Sign, value: f32| signs[sign as usize] = value;
@@ -255,7 +255,11 @@ impl<'a> Known<'a> {
     }
 }
 
-pub(super) fn of_nobody(heard: &Heard, mine: &Mine<'_>, now: Timestamp) -> [f32; SIGNS] {
+pub(super) fn of_nobody(
+    heard: &Features,
+    mine: &AuthorHistory<'_>,
+    now: Timestamp,
+) -> [f32; SIGNS] {
     let mut signs = [0.0; SIGNS];
     let mut set = |sign: Sign, value: f32| signs[sign as usize] = value;
     set(Sign::NobodyAtAll, 1.0);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::TaskState;
-use crate::model::audit::{Act, Audit};
+use crate::model::audit::{Action, Audit};
 use crate::model::ids::{MemberKey, Uid};
 
 /// A command about a project; fields that are absent stay as they are.
@@ -112,21 +112,21 @@ impl Asked {
     pub(crate) fn audit(&self) -> Audit {
         let of = |act| Audit::firm(act).subject(self.project());
         match self {
-            Self::Create { .. } => of(Act::CreateProject),
-            Self::Change { .. } => of(Act::ChangeProject),
-            Self::Delete { .. } => of(Act::RemoveProject),
+            Self::Create { .. } => of(Action::CreateProject),
+            Self::Change { .. } => of(Action::ChangeProject),
+            Self::Delete { .. } => of(Action::RemoveProject),
             Self::SetMember { id, member, .. } => {
-                of(Act::SetProjectMember).member(*member).name(&**id)
+                of(Action::SetProjectMember).member(*member).name(&**id)
             }
-            Self::RemoveMember { id, .. } => of(Act::RemoveProjectMember).name(&**id),
-            Self::Link { .. } => of(Act::LinkChannel),
-            Self::Unlink { .. } => of(Act::UnlinkChannel),
+            Self::RemoveMember { id, .. } => of(Action::RemoveProjectMember).name(&**id),
+            Self::Link { .. } => of(Action::LinkChannel),
+            Self::Unlink { .. } => of(Action::UnlinkChannel),
             // A task that was refused has no id yet.
-            Self::AddTask { .. } => Audit::firm(Act::AddTask),
+            Self::AddTask { .. } => Audit::firm(Action::AddTask),
             Self::ChangeTask { task, fields, .. } => {
-                of(Act::ChangeTask).subject(*task).name(fields.state.map(TaskState::name))
+                of(Action::ChangeTask).subject(*task).name(fields.state.map(TaskState::name))
             }
-            Self::RemoveTask { task, .. } => of(Act::ChangeTask).subject(*task).name("removed"),
+            Self::RemoveTask { task, .. } => of(Action::ChangeTask).subject(*task).name("removed"),
         }
     }
 

@@ -3,7 +3,7 @@
 //! A courtesy is otherwise met with a reaction, which leaves somebody's very first message without an answer. Only a
 //! person's words count, so that two agents do not greet each other for ever.
 
-use super::said::Said;
+use super::incoming::IncomingMessage;
 use crate::model::attention::{Intent, Rule};
 use crate::model::event::Event;
 use crate::model::ids::MemberKey;
@@ -18,7 +18,12 @@ pub(super) fn is_addressed(rule: Rule) -> bool {
 
 /// Whether a person says a courtesy to an agent, and neither has spoken to the other among the room's newest events
 /// within [`limits::FIRST_WORDS_MS`].
-pub(super) fn are(room: &Room, directory: &Directory, said: &Said<'_>, agent: MemberKey) -> bool {
+pub(super) fn are(
+    room: &Room,
+    directory: &Directory,
+    said: &IncomingMessage<'_>,
+    agent: MemberKey,
+) -> bool {
     if said.intent != Intent::Social || said.by_agent || !directory.is_agent(agent) {
         return false;
     }

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::show::Origin;
-use crate::commands::run::{Result, Run};
+use super::disclosure::Origin;
+use crate::commands::context::{Context, Result};
 use crate::model::approval::Private;
 use crate::model::conversation::{ConversationKind, Visibility};
 use crate::model::delivery::Open;
@@ -13,7 +13,7 @@ use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey};
 use crate::model::limits;
 use crate::state::workspace::Whose;
 
-impl Run<'_> {
+impl Context<'_> {
     /// The caller has taken the event up, or answers it.
     pub(crate) fn note_told(&mut self, at: EventRef) -> Result<()> {
         self.note_told_to(self.by.member, self.by.session, at)
@@ -72,27 +72,27 @@ impl Run<'_> {
             // It is for no more than those whom all before it were for.
             self.recall_told((member, session))?;
         }
-        self.ws.told.put(Private { member, session, at, only, when: self.now }, false);
+        self.ws.private_reads.put(Private { member, session, at, only, when: self.now }, false);
         Ok(())
     }
 
     /// A session is over and nobody will take it up again. Its process may still speak: for a while what it was told
     /// counts as told in none.
     pub(crate) fn forget_told(&mut self, member: MemberKey, session: SessionKey) -> Result<()> {
-        let entries = self.ws.told.forget(member, session);
+        let entries = self.ws.private_reads.forget(member, session);
         if entries.iter().any(|private| private.only.is_some()) {
             self.recall_told((member, None))?;
         }
         let when = self.now.plus(limits::SESSION_GONE_MS - limits::TOLD_APART_MS);
         for private in entries {
-            self.ws.told.put(Private { session: None, when, ..private }, false);
+            self.ws.private_reads.put(Private { session: None, when, ..private }, false);
         }
         Ok(())
     }
 
     /// All that the caller was told in private and that counts, the newest first: in its sessions that run, in the one
     /// that it acts in, and for a while in none.
-    pub(crate) fn told_in_private(&mut self) -> Result<Vec<Origin>> {
+    pub(super) fn told_in_private(&mut self) -> Result<Vec<Origin>> {
         let (me, now) = (self.by.member, self.now);
         let mut sessions = self.directory().connected(me).to_vec();
         sessions.extend(self.sessions_just_gone(me));
@@ -103,7 +103,7 @@ impl Run<'_> {
         for session in sessions.into_iter().map(Some).chain([None]) {
             let whose = (me, session);
             self.recall_told(whose)?;
-            let entries = self.ws.told.of.get(&whose).into_iter().flatten();
+            let entries = self.ws.private_reads.of.get(&whose).into_iter().flatten();
             let all = entries.map(|entry| &entry.private);
             told.extend(all.filter(|p| p.counts(now)).cloned());
         }
@@ -117,7 +117,7 @@ impl Run<'_> {
     /// Sessions that lost their connection so lately that they have what they accepted still.
     fn sessions_just_gone(&mut self, member: MemberKey) -> Vec<SessionKey> {
         let ws = self.ws.loading();
-        let (directory, told) = (&ws.directory, &mut ws.told);
+        let (directory, told) = (&ws.directory, &mut ws.private_reads);
         let (now, since) = (self.now, told.since.unwrap_or_default());
         let Some(left) = told.left.get_mut(&member) else { return Vec::new() };
         left.retain(|key| {
@@ -129,10 +129,10 @@ impl Run<'_> {
 
     /// Brings what is in rows into memory: once, or each time where others write them too.
     fn recall_told(&mut self, whose: Whose) -> Result<()> {
-        if self.ws.shared || !self.ws.told.read.contains(&whose) {
+        if self.ws.shared || !self.ws.private_reads.read.contains(&whose) {
             let (member, session) = whose;
             let rows = self.facts.told(member, session, limits::TOLD_IN_PRIVATE + 1)?;
-            self.ws.loading().told.take_rows(whose, rows);
+            self.ws.loading().private_reads.take_rows(whose, rows);
         }
         Ok(())
     }

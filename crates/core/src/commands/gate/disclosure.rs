@@ -8,9 +8,9 @@
 
 use std::sync::Arc;
 
-use super::words::{Readers, Shown};
+use super::shown::{Readers, Shown};
 use crate::commands::command::Command;
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::asset::PINNED;
 use crate::model::conversation::Visibility;
 use crate::model::delivery::{Disposition, State};
@@ -28,7 +28,7 @@ pub(crate) struct Origin {
     pub(crate) only: Option<Arc<[MemberKey]>>,
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// Holds what the command would show until a person agrees, if it carries private words further.
     pub(crate) fn may_show(&mut self, command: &impl Command) -> Result<()> {
         let me = self.by.member;
@@ -225,7 +225,7 @@ impl Run<'_> {
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// What is to be shown, and who would read it, as canonical JSON: the fields are texts, in the order of their names. A
     /// person agrees to both, so that the same words for others are another request.
     fn arguments(&self, shown: &Shown) -> Arc<str> {
@@ -245,7 +245,7 @@ impl Run<'_> {
         json.into()
     }
 
-    pub(crate) fn named_readers(&self, readers: &Readers) -> String {
+    pub(super) fn named_readers(&self, readers: &Readers) -> String {
         let mut all = Vec::new();
         if readers.everybody {
             all.push("everybody".to_owned());
@@ -263,7 +263,7 @@ impl Run<'_> {
 }
 
 /// A text as a JSON string.
-pub(crate) fn quote(text: &str, into: &mut String) {
+pub(super) fn quote(text: &str, into: &mut String) {
     into.push('"');
     for c in text.chars() {
         match c {

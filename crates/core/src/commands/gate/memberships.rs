@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::show::{Origin, quote};
-use super::words::Readers;
+use super::disclosure::{Origin, quote};
+use super::shown::Readers;
 use crate::commands::command::{Command, Seats};
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::caller::Authority;
 use crate::model::conversation::Visibility;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix};
 use crate::model::project::{Asked, Linking, Project};
 use crate::state::workspace::Failure;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Holds what would seat somebody where messages are that they cannot read yet, one conversation at a time, until a
     /// person agrees.
-    pub(crate) fn may_seat(&mut self, command: &impl Command) -> Result<()> {
+    pub(super) fn may_seat(&mut self, command: &impl Command) -> Result<()> {
         if self.by.authority < Authority::Orchestrator || self.by.turn.is_some() {
             return Ok(());
         }

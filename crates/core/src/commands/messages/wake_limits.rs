@@ -1,6 +1,6 @@
 //! How often agents wake other agents unasked, and how long the chain is in which they speak (attention spec, ATT-440 on).
 
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::attention::{Attention, Policy};
 use crate::model::delivery::{Delivery, Open};
 use crate::model::error::{Code, Refusal};
@@ -12,14 +12,14 @@ use crate::state::workspace::HOUR_MS;
 /// How many of those that wait for a member are looked at, those of the newest conversations first.
 const WAITING: usize = 256;
 
-impl Run<'_> {
+impl Context<'_> {
     /// The highest hop of what the caller was told since a person told it something, as far as that is open or of the
     /// last minute. An agent that names no turn is likely to speak because of that, wherever it speaks, and two such
     /// agents would else keep each other busy at the first hops. What is withheld from it counts only `here`, where it
     /// may have read it.
-    pub(crate) fn heard_hop(&self, here: ConversationKey) -> u8 {
+    fn heard_hop(&self, here: ConversationKey) -> u8 {
         let me = self.by.member;
-        let lately = self.ws.heard.of.get(&me);
+        let lately = self.ws.wake_history.of.get(&me);
         let waiting = self.ws.owed.get(&me).into_iter().flat_map(|owed| owed.iter().rev());
         let of_here = |at: &&EventRef| at.conversation == here;
         let open = |at: &EventRef| self.ws.rooms.get(&at.conversation)?.open.get(&at.seq);
@@ -52,7 +52,7 @@ impl Run<'_> {
 
     /// Whether what an agent says wakes other agents unasked: it is no answer in the conversation of what caused it.
     /// Refused where it has done so often enough without a person.
-    pub(crate) fn check_wakes(
+    pub(super) fn check_wakes(
         &self,
         me: &Member,
         answers: bool,
@@ -74,7 +74,7 @@ impl Run<'_> {
 
     pub(crate) fn check_may_wake(&self, me: MemberKey) -> Result<()> {
         let most = limits::AGENT_WAKES_PER_HOUR;
-        let woke = self.ws.heard.of.get(&me).map(|lately| &lately.woke);
+        let woke = self.ws.wake_history.of.get(&me).map(|lately| &lately.woke);
         let recent = |at: &&Timestamp| self.now.since(**at) < HOUR_MS;
         if woke.is_some_and(|woke| woke.iter().filter(recent).count() >= most) {
             let why = format!(
@@ -89,7 +89,7 @@ impl Run<'_> {
     /// It has told other agents something unasked.
     pub(crate) fn note_woke(&mut self) {
         let (me, now) = (self.by.member, self.now);
-        self.ws.heard.woke(me, now);
+        self.ws.wake_history.woke(me, now);
     }
 
     /// What was told a member ends for it.
@@ -101,6 +101,6 @@ impl Run<'_> {
             return;
         };
         let (hop, told_at, now) = (open.hop, open.at, self.now);
-        self.ws.heard.ended(member, hop, told_at, now);
+        self.ws.wake_history.ended(member, hop, told_at, now);
     }
 }

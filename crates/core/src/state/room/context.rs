@@ -11,14 +11,14 @@ use crate::state::talk::Utterance;
 
 /// A message that another is read against.
 #[derive(Clone, Copy, Debug)]
-pub struct Against {
+pub struct MessageContext {
     pub author: MemberKey,
     pub before: Before,
 }
 
 /// Where a message stands: its line of talk, and its place in the log.
 #[derive(Clone, Copy, Debug)]
-pub struct Standpoint {
+pub struct Position {
     pub thread: Option<ThreadKey>,
     pub seq: Seq,
 }
@@ -28,10 +28,10 @@ impl Room {
     pub fn against(
         &self,
         author: &Member,
-        from: Standpoint,
+        from: Position,
         replied: Option<&Event>,
-    ) -> Option<Against> {
-        let against = |of: MemberKey, intent, link| Against {
+    ) -> Option<MessageContext> {
+        let against = |of: MemberKey, intent, link| MessageContext {
             author: of,
             before: Before {
                 intent,
@@ -66,7 +66,7 @@ impl Room {
 
     /// The newest question of an agent that a thread, or a direct conversation, still waits to have answered by this
     /// member, and whether nobody else has spoken since: one that was put to the member, else one that was put to anybody.
-    fn waiting_for(&self, member: MemberKey, from: Standpoint) -> Option<(&Utterance, bool)> {
+    fn waiting_for(&self, member: MemberKey, from: Position) -> Option<(&Utterance, bool)> {
         if from.thread.is_none() && self.conversation.kind != ConversationKind::Dm {
             return None;
         }

@@ -9,7 +9,7 @@ use crate::model::event::Event;
 use crate::model::ids::{MemberKey, Seq, StreamKey, ThreadKey, Timestamp};
 use crate::model::member::Member;
 use crate::model::thread::Thread;
-use crate::state::room::against::Standpoint;
+use crate::state::room::context::Position;
 use crate::state::room::{Line, Room};
 
 /// An answer to a member's question.
@@ -25,7 +25,7 @@ pub struct Answer {
 pub fn meaning(
     room: &Room,
     author: &Member,
-    from: Standpoint,
+    from: Position,
     text: &str,
     replied: Option<&Event>,
 ) -> (Intent, Option<Answer>) {
@@ -41,7 +41,7 @@ pub fn meaning(
 }
 
 /// A message as attention sees it.
-pub struct Said<'a> {
+pub struct IncomingMessage<'a> {
     pub author: &'a Member,
     /// An agent has said it, or asked for it in whoever's name.
     pub by_agent: bool,
@@ -75,7 +75,7 @@ pub struct Said<'a> {
     pub flowed: Option<Flowed>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> IncomingMessage<'a> {
     /// A person's message with nothing stated beside its text, read against what was said before on its line.
     /// No time goes back: `at` is the room's own when the clock has been set back.
     pub fn read(
@@ -98,7 +98,7 @@ impl<'a> Said<'a> {
         replied: Option<&Event>,
     ) -> Self {
         let seq = room.head.seq.next();
-        let (intent, answers) = meaning(room, author, Standpoint { thread, seq }, text, replied);
+        let (intent, answers) = meaning(room, author, Position { thread, seq }, text, replied);
         Self {
             author,
             by_agent: author.is_agent(),

@@ -16,7 +16,7 @@ use crate::model::member::Session;
 pub(crate) type Whose = (MemberKey, Option<SessionKey>);
 
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct PrivateReads {
     pub(crate) of: HashMap<Whose, Vec<Entry>>,
     /// Those whose rows are in memory.
     pub(crate) read: HashSet<Whose>,
@@ -39,7 +39,7 @@ pub(crate) struct Entry {
     written: bool,
 }
 
-impl Told {
+impl PrivateReads {
     /// Of a workspace that comes back: the newest sessions of each member may have been connected a moment ago.
     pub(crate) fn after_start<'a>(sessions: impl Iterator<Item = &'a Arc<Session>>) -> Self {
         let mut told = Self::default();

@@ -12,12 +12,12 @@ use crate::model::limits;
 pub(crate) const HOUR_MS: i64 = 3_600_000;
 
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
-    pub(crate) of: HashMap<MemberKey, Lately>,
+pub(crate) struct WakeHistory {
+    pub(crate) of: HashMap<MemberKey, AgentHistory>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Lately {
+pub(crate) struct AgentHistory {
     /// When a person told it something last.
     pub(crate) person_at: Timestamp,
     /// The highest hop of what it was told, or has ended, since then, and when that was last.
@@ -27,12 +27,12 @@ pub(crate) struct Lately {
     pub(crate) woke: VecDeque<Timestamp>,
 }
 
-impl Heard {
+impl WakeHistory {
     /// The member is told something of this hop.
     pub(crate) fn told(&mut self, member: MemberKey, hop: u8, now: Timestamp) {
         let lately = self.of.entry(member).or_default();
         match hop {
-            0 => *lately = Lately { person_at: now, ..Lately::default() },
+            0 => *lately = AgentHistory { person_at: now, ..AgentHistory::default() },
             _ => lately.note(hop, now),
         }
     }
@@ -63,7 +63,7 @@ impl Heard {
     }
 }
 
-impl Lately {
+impl AgentHistory {
     fn note(&mut self, hop: u8, now: Timestamp) {
         self.hop = self.hop_at(now).max(hop);
         self.at = now;

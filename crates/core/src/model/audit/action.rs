@@ -4,7 +4,7 @@ use crate::model::ids::Prefix;
 
 /// What was done. Its codes are stored: see [`crate::codec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Act {
+pub enum Action {
     AddMember,
     ChangeMember,
     RemoveMember,
@@ -69,7 +69,7 @@ pub enum Act {
     RotateKey,
 }
 
-impl Act {
+impl Action {
     pub const ALL: [Self; 54] = [
         Self::AddMember,
         Self::ChangeMember,

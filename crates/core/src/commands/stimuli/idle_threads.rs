@@ -3,16 +3,16 @@
 use sha2::{Digest, Sha256};
 
 use super::title::headline;
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Uid};
 use crate::model::limits;
 use crate::model::stimulus::{Stimulus, StimulusKind, keys};
 use crate::model::thread::Thread;
 use crate::state::workspace::Failure;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Asks what became of the threads that have fallen silent, a few at once; the rest is looked at a little later.
-    pub(crate) fn follow_up(&mut self, key: ConversationKey) -> Result<()> {
+    pub(super) fn follow_up(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
         if room.silence_at.is_none_or(|at| at > now) {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::caller::Authority;
 use crate::model::conversation::Conversation;
 use crate::model::delivery::Open;
@@ -13,7 +13,7 @@ use crate::model::error::Refusal;
 use crate::model::ids::{ConversationKey, MemberKey, Uid};
 use crate::state::room::Room;
 
-impl Run<'_> {
+impl Context<'_> {
     /// One event's deliveries and claim, when they are open or closed only lately.
     pub(crate) fn standing(&mut self, uid: Uid) -> Result<Option<Box<Open>>> {
         let Some(at) = self.find_recent(uid) else { return Ok(None) };
@@ -64,7 +64,7 @@ impl Run<'_> {
     }
 
     /// The content of a knock was pulled: its receipt says when, once.
-    pub(crate) fn retrieve(&mut self, uid: Uid) -> Result<()> {
+    pub(super) fn retrieve(&mut self, uid: Uid) -> Result<()> {
         let Some(at) = self.find_recent(uid) else { return Ok(()) };
         let (me, now) = (self.by.member, self.now);
         let open = self.ws.rooms.get(&at.conversation).and_then(|r| r.open.get(&at.seq));
@@ -81,7 +81,7 @@ impl Run<'_> {
     }
 
     /// Others' ephemeral messages are an auditor's to see, and nobody else's.
-    pub(crate) fn may_look_at(&self, open: &Open) -> bool {
+    pub(super) fn may_look_at(&self, open: &Open) -> bool {
         let me = self.by.member;
         self.by.authority == Authority::Auditor
             || me == MemberKey::HOST

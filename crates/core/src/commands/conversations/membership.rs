@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
-use crate::commands::run::{Result, Run};
-use crate::language::names::looks::look_alike;
+use crate::language::names::confusables::look_alike;
 use crate::language::names::rules::check_title;
 use crate::model::conversation::{Conversation, Participation, Settings, Terms, TermsPatch};
 use crate::model::delivery::{Disposition, State};
@@ -13,10 +13,10 @@ use crate::model::event::Change;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey, Uid};
 use crate::model::limits;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Gives a member a seat, or changes it. Whoever may see a public channel may seat itself; seating others is for
     /// who runs the room.
-    pub(crate) fn set_seat(
+    pub(super) fn set_seat(
         &mut self,
         uid: Uid,
         member: MemberKey,
@@ -41,7 +41,7 @@ impl Run<'_> {
         Ok(self.room(key).conversation.clone())
     }
 
-    pub(crate) fn remove_seat(&mut self, uid: Uid, member: MemberKey) -> Result<Arc<Conversation>> {
+    pub(super) fn remove_seat(&mut self, uid: Uid, member: MemberKey) -> Result<Arc<Conversation>> {
         let key = self.seat_to_change(uid, member)?;
         self.must_not_be_mirrored(key, member)?;
         if self.room(key).roster.contains_key(&member) {
@@ -122,7 +122,7 @@ impl Run<'_> {
     }
 
     /// A member is told of an event no more, and its run ends. Where it held a claim, another of the role is asked.
-    pub(crate) fn take_from(
+    pub(super) fn take_from(
         &mut self,
         at: EventRef,
         member: MemberKey,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Uid};
 
 /// What a command would show.
@@ -42,7 +42,7 @@ impl Readers {
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// Something about an event, which whoever is shown that reads.
     pub(crate) fn beside(
         &mut self,

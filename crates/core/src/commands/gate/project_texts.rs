@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::words::{Readers, Shown, plain};
-use crate::commands::run::{Result, Run};
+use super::shown::{Readers, Shown, plain};
+use crate::commands::context::{Context, Result};
 use crate::model::ids::Prefix;
 use crate::model::project::{Asked, Linking, TaskState};
 
-impl Run<'_> {
+impl Context<'_> {
     pub(crate) fn words_of_project(&mut self, asked: &Asked) -> Result<Option<Shown>> {
         let mut fields: Vec<(&'static str, String)> = Vec::new();
         let mut readers = Readers::default();
