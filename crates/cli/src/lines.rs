@@ -9,7 +9,8 @@ use chorus_wire::rest::attention::{Bounds, Receipt, Told, ToldReceipt, UnknownNa
 use chorus_wire::rest::events::Event;
 use chorus_wire::rest::messages::Message;
 
-use crate::print::{Printer, Shade, clock, date, line, short, span, table};
+use crate::print::{clock, date, line, short, span, table};
+use crate::printer::{Printer, Shade};
 
 /// Longest text shown on one line, in characters.
 const TEXT: usize = 2_000;

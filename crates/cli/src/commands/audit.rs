@@ -15,10 +15,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Context, doctor};
-use crate::args::span;
 use crate::failure::{Failure, Result};
 use crate::lookup;
 use crate::print::{line, table};
+use crate::values::span;
 
 /// Entries asked for at once.
 const PAGE: u32 = 1_000;

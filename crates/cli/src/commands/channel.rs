@@ -13,9 +13,9 @@ use clap::Subcommand;
 
 use self::show::{indexed, list, one};
 use super::Context;
-use crate::args::{span, word};
 use crate::failure::Result;
 use crate::lookup;
+use crate::values::{span, word};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {

@@ -14,10 +14,10 @@ use chorus_wire::rest::tokens::NewToken;
 use serde_json::json;
 
 use super::{Context, serve};
-use crate::args::span;
 use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::lookup;
+use crate::values::span;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

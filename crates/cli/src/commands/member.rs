@@ -8,10 +8,10 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::Context;
-use crate::args::word;
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::{line, table};
+use crate::values::word;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {

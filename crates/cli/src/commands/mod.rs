@@ -60,7 +60,7 @@ use chorus_wire::rest::tokens::NewToken;
 use crate::failure::Result;
 use crate::host::Target;
 use crate::lookup;
-use crate::print::Printer;
+use crate::printer::Printer;
 
 /// What every command is given: where the host is, and how to print.
 #[derive(Debug)]

@@ -6,10 +6,10 @@ use chorus_core::model::ids::Timestamp;
 use chorus_wire::rest::moderation::{AskModeration, Moderation};
 
 use super::Context;
-use crate::args::span;
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::table;
+use crate::values::span;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

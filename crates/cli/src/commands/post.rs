@@ -6,8 +6,8 @@ use chorus_wire::rest::messages::{NewMessage, Posted, Visibility};
 use serde::Deserialize;
 
 use super::{Context, asset};
-use crate::args::word;
 use crate::failure::{Failure, Result};
+use crate::values::word;
 use crate::{lines, lookup};
 
 #[derive(clap::Args, Debug)]

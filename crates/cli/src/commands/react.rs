@@ -4,8 +4,8 @@ use chorus_core::model::reaction::Signal;
 use serde_json::json;
 
 use super::Context;
-use crate::args::word;
 use crate::failure::Result;
+use crate::values::word;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

@@ -6,10 +6,11 @@ use chorus_core::model::ids::Timestamp;
 use chorus_wire::rest::search::{Hit, Scope, Search};
 
 use super::Context;
-use crate::args::span;
 use crate::failure::Result;
 use crate::lookup;
-use crate::print::{Printer, Shade, date, line};
+use crate::print::{date, line};
+use crate::printer::{Printer, Shade};
+use crate::values::span;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

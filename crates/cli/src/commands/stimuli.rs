@@ -7,10 +7,10 @@ use chorus_wire::rest::stimuli::{
 use clap::Subcommand;
 
 use super::Context;
-use crate::args::word;
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::{clock, line, short, table};
+use crate::values::word;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {

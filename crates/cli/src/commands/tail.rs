@@ -15,9 +15,10 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::Context;
-use crate::args::span;
 use crate::failure::{Failure, Result};
-use crate::print::{Shade, short};
+use crate::print::short;
+use crate::printer::Shade;
+use crate::values::span;
 use crate::{lines, lookup};
 
 /// Events of the past shown unless `--since` says otherwise.

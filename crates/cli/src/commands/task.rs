@@ -6,10 +6,10 @@ use chorus_wire::rest::projects::{ListTasks, NewTask, Task, TaskPatch, Tasks};
 use clap::Subcommand;
 
 use super::Context;
-use crate::args::word;
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::{line, short, table};
+use crate::values::word;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {

@@ -6,10 +6,10 @@ use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch};
 use clap::Subcommand;
 
 use super::Context;
-use crate::args::word;
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::{line, table};
+use crate::values::word;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -104,7 +104,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             let thread = client.change_thread(&thread, &patch).await?;
             context.print.show(&thread, one)
         }
-        Args::Work(args) => super::thread_work::run(args, &client, context).await,
+        Args::Work(args) => {
+            let thread = super::thread_work::run(args, &client).await?;
+            context.print.show(&thread, one)
+        }
         Args::Promote { message, note } => {
             let thread = client.promote(&message, &Promote { note }).await?;
             context.print.show(&thread, one)
@@ -112,7 +115,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     }
 }
 
-pub(super) fn one(thread: &Thread) -> String {
+fn one(thread: &Thread) -> String {
     let people: Vec<_> = thread.participants.iter().map(|member| line(member)).collect();
     let work = thread.work.as_ref().map(super::thread_work::shown).unwrap_or_default();
     format!(

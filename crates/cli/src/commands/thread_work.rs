@@ -3,11 +3,11 @@
 use chorus_client::Client;
 use chorus_core::model::thread::work::{BindingKind, WorkStatus};
 use chorus_wire::rest::thread_work::{Binding, Progress, Report, Work, WorkPatch};
+use chorus_wire::rest::threads::Thread;
 
-use super::{Context, thread};
-use crate::args::word;
 use crate::failure::Result;
 use crate::print::line;
+use crate::values::word;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -42,7 +42,8 @@ pub(crate) struct Args {
     forget: Vec<String>,
 }
 
-pub(super) async fn run(args: Args, client: &Client, context: &Context) -> Result {
+/// Changes it; the thread as it is then.
+pub(super) async fn run(args: Args, client: &Client) -> Result<Thread> {
     let percent = args.percent;
     let report = args.progress.zip(args.text);
     let patch = WorkPatch {
@@ -55,8 +56,7 @@ pub(super) async fn run(args: Args, client: &Client, context: &Context) -> Resul
         progress: report.map(|(key, text)| Report { key, text, percent }),
         forget: args.forget,
     };
-    let thread = client.change_work(&args.thread, &patch).await?;
-    context.print.show(&thread, thread::one)
+    Ok(client.change_work(&args.thread, &patch).await?)
 }
 
 /// How it stands, on a line of its own; then what it is bound to and how far it is.

@@ -8,10 +8,10 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::Context;
-use crate::args::{span, word};
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::{date, line, table};
+use crate::values::{span, word};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {

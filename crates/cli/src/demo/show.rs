@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::failure::Result;
 use crate::lines;
-use crate::print::{Printer, Shade, short};
+use crate::print::short;
+use crate::printer::{Printer, Shade};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Show {
@@ -36,6 +37,18 @@ pub(crate) struct Account {
     pub(crate) said: String,
     #[serde(flatten)]
     pub(crate) why: Why,
+}
+
+/// What the host's account says of a message.
+pub(super) fn account(said: &str, why: Why) -> Account {
+    Account { said: said.to_owned(), why }
+}
+
+/// What came of a scene: expectations, and the accounts of what was said in it.
+#[derive(Default)]
+pub(super) struct Scene {
+    pub(super) checks: Vec<Check>,
+    pub(super) attention: Vec<Account>,
 }
 
 /// A step with what came of it; a line of JSON with `--json`.

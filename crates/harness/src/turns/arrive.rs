@@ -6,8 +6,7 @@ use chorus_core::model::ids::Timestamp;
 use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
 
-use super::lane::Waiting;
-use super::window::names_other;
+use super::lane::{Waiting, names_other};
 use super::{ATTEMPTS, ClaimAnswer, Effect, RECLAIM_MS, RECOVERY_MS, Turns, is_knock, place_of};
 use crate::journal::Step;
 use crate::options::Knocks;

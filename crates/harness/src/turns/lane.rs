@@ -5,8 +5,6 @@ use chorus_core::model::ids::Timestamp;
 use chorus_core::model::limits::RUN_JOINS;
 use chorus_wire::attention::deliver::Deliver;
 
-use super::window::names_other;
-
 #[derive(Default)]
 pub(super) struct Lane {
     /// In the order of their arrival.
@@ -122,4 +120,11 @@ impl Lane {
         self.joined += 1;
         Some(run.turn)
     }
+}
+
+/// Whether the fragment names somebody besides the recipient, so that it belongs to no earlier thought.
+pub(super) fn names_other(delivery: &Deliver) -> bool {
+    let key = &delivery.reliability.idempotency_key;
+    let Some((_, me)) = key.split_once(':') else { return false };
+    delivery.target.mentions.iter().any(|member| member != me)
 }

@@ -121,10 +121,3 @@ fn closes<'a>(
     let piece = Piece { text: &text, opened, changed: last.changed };
     Some(compose::closes(settings, piece, typing, habit))
 }
-
-/// Whether the fragment names somebody besides the recipient, so that it belongs to no earlier thought.
-pub(super) fn names_other(delivery: &Deliver) -> bool {
-    let key = &delivery.reliability.idempotency_key;
-    let Some((_, me)) = key.split_once(':') else { return false };
-    delivery.target.mentions.iter().any(|member| member != me)
-}

@@ -64,6 +64,7 @@ mod search;
 mod seats;
 mod shown;
 mod silence;
+mod spec;
 mod sqlite;
 mod stimuli;
 mod stimuli_chain;

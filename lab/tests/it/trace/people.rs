@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::house::House;
+use super::house::House;
 
 const PEOPLE: [&str; 8] = ["alice", "bernd", "chiara", "dmitri", "elif", "farid", "grace", "hugo"];
 const AGENTS: [&str; 6] = ["scout", "smith", "tester", "writer", "ops", "planner"];

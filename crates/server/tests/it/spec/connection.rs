@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-use crate::house::House;
+use super::house::House;
 
 // covers: ATT-17, ATT-9, ATT-16
 #[tokio::test]

@@ -13,7 +13,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use crate::people::Chance;
+use super::people::Chance;
 
 /// What an agent knows of what it did.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use chorus_core::model::event::{Change, Event};
 use chorus_core::model::ids::{ConversationKey, Timestamp};
 use chorus_core::model::limits;
 
-use crate::world::World;
+use super::world::World;
 
 impl World {
     pub(crate) fn check_end(&self) {

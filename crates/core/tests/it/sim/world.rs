@@ -17,8 +17,8 @@ use chorus_core::state::directory::Directory;
 use chorus_core::state::effect::Effect;
 use chorus_core::state::workspace::Workspace;
 
+use super::tempers::{TEMPERS, Temper};
 use crate::log::Log;
-use crate::tempers::{TEMPERS, Temper};
 
 pub(crate) struct World {
     pub ws: Workspace,

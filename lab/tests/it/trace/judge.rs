@@ -6,9 +6,9 @@ use std::fmt;
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
 
-use crate::house::House;
-use crate::people::{Left, People, Said};
-use crate::rare::Rare;
+use super::house::House;
+use super::people::{Left, People, Said};
+use super::rare::Rare;
 
 /// Questions to the host at the same time.
 const ASKED: usize = 32;

@@ -10,8 +10,8 @@ use chorus_core::model::ids::{EventRef, MemberKey, Uid};
 use chorus_core::model::reaction::Signal;
 use chorus_core::model::requests::Post;
 
-use crate::tempers::Temper;
-use crate::world::World;
+use super::tempers::Temper;
+use super::world::World;
 
 impl World {
     pub(crate) fn somebody_speaks(&mut self) {

@@ -12,8 +12,8 @@ use chorus_store::ManualClock;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::agent::{Agents, Memory};
-use crate::people::People;
+use super::agent::{Agents, Memory};
+use super::people::People;
 
 const START: Timestamp = Timestamp(1_790_000_000_000);
 /// The longest step of time, so that timers fire one after the other as they would.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::house::House;
-use crate::people::People;
+use super::house::House;
+use super::people::People;
 
 /// Rounds of talk between two lines that agents talk until they pause.
 const PAUSES: u64 = 25;

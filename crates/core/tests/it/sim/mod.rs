@@ -5,7 +5,6 @@
 
 mod acts;
 mod checks;
-mod log;
 mod room;
 mod tempers;
 mod world;

@@ -1,11 +1,11 @@
 //! `spec/attention.md` and `spec/channels.md`, requirement by requirement, against the pure core: a workspace with its log in
-//! memory, driven by commands, with time passed in. One module for each part of the page.
+//! memory, driven by commands, with time passed in. One module for each part of the page. [`matrix`]
+//! reads the default matrix as data; [`sim`] and [`turns_played`] play rooms from a seed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, unreachable_pub, reason = "a test's own house")]
 
 mod boxed;
 mod house;
-#[path = "../sim/log.rs"]
 mod log;
 
 mod acknowledgements;
@@ -26,6 +26,7 @@ mod flow;
 mod inboxes;
 mod leave;
 mod loops;
+mod matrix;
 mod moved_on;
 mod obligations;
 mod owed;
@@ -41,6 +42,7 @@ mod seats;
 mod shown;
 mod shown_acts;
 mod silence;
+mod sim;
 mod stimuli;
 mod stimuli_bounds;
 mod stimuli_chain;
@@ -50,4 +52,5 @@ mod thread_work;
 mod turns;
 mod turns_always;
 mod turns_pass;
+mod turns_played;
 mod versions;

@@ -6,7 +6,7 @@ use chorus_core::model::error::Code;
 use chorus_wire::rest::messages::Visibility;
 use serde_json::{Value, json};
 
-use crate::house::House;
+use super::house::House;
 
 fn letter(house: &House) -> Value {
     json!({

@@ -8,7 +8,7 @@ use chorus_core::model::member::MemberKind;
 use chorus_wire::attention::tools::{Events, ListEvents, ReadThread, ThreadWindow};
 use chorus_wire::rest::messages::NewMessage;
 
-use crate::house::House;
+use super::house::House;
 
 // covers: ATT-27, ATT-23
 #[tokio::test]

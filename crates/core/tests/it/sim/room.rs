@@ -12,7 +12,7 @@ use chorus_core::model::ids::Seq;
 use chorus_core::state::room::{Parts, Room};
 use chorus_core::{codec, queries};
 
-use crate::world::World;
+use super::world::World;
 
 // covers: ATT-102, FAIL-11
 /// A room made again from what was written equals the one in memory, but for what is soft.

@@ -8,7 +8,7 @@
 //! was last left; nobody was answered twice by the same agent; whatever was owed is settled, or listed as open
 //! or overdue; and the doctor finds nothing. The plan is drawn from a seed.
 //!
-//! `CHORUS_TRACE_MESSAGES=200000 cargo test --release -p chorus-lab --test trace -- --nocapture` plays the two
+//! `CHORUS_TRACE_MESSAGES=200000 cargo test --release -p chorus-lab trace:: -- --nocapture` plays the two
 //! weeks whole; without it a few hours of them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
