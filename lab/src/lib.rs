@@ -1,7 +1,7 @@
 //! What is measured and broken on purpose: benchmarks beside limits and peers, and the tests that kill
 //! the host under load, and the referee that holds it to the rules of the spec.
 //!
-//! Nothing here is shipped. The benchmarks speak to the host as any client does, over its doors, and
+//! Nothing here is shipped. The benchmarks speak to the host as any client does, over its transports, and
 //! know no crate of it; a figure never depends on a shortcut that a user does not have.
 
 pub mod bench;

@@ -13,7 +13,7 @@ use chorus_core::model::event::{Event, Idempotency, Message};
 use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
 use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::requests::Post;
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_lab::lossy::{self, Disk};
 use chorus_store::{Line, ManualClock, Options, Page, Place, Start, Sync, Writer, doctor, open};
 
@@ -154,7 +154,8 @@ impl Life {
         let (answer, answered) = mpsc::channel();
         let answer = Mutex::new(answer);
         let uid = u128::from(self.ids + n) << 32;
-        let drawn = Drawn { uid: Uid(uid), second: Uid(uid + (1 << 31)), salt: [n as u8; 16] };
+        let drawn =
+            CommandSeed { uid: Uid(uid), second: Uid(uid + (1 << 31)), salt: [n as u8; 16] };
         self.writer.submit(by, command, drawn, move |outcome| {
             let _ = answer.lock().unwrap().send(outcome);
         });

@@ -1,4 +1,4 @@
-//! The one tool of a developer: `cargo xtask run | test | tidy | bench | lab`.
+//! The one tool of a developer: `cargo xtask run | test | tidy | docs | bench | lab`.
 //!
 //! It depends on no crate of Chorus but the one that starts a PostgreSQL, which depends on none, so that it
 //! builds in seconds and runs when nothing else compiles. Everything it checks, CI checks, and the other way round: `.ci/run` is
@@ -6,6 +6,7 @@
 
 mod advisories;
 mod bench;
+mod book;
 mod clients;
 mod contract;
 mod fuzz;
@@ -50,8 +51,10 @@ enum Task {
     },
     /// Looks whether a dependency has a known hole, where the list of advisories can be had.
     Advisories,
-    /// Types what README and the operations page show, with the release binary.
+    /// Runs the commands that README and the documentation show, with the release binary.
     Pages,
+    /// Builds the documentation as a book, in `target/book`.
+    Docs,
     /// Builds in release and measures; one JSON object per line on standard output.
     Bench(bench::Options),
     /// Builds in release and tries what was built: `referee`, `fuzz`.
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Task::Tidy { write } => tidy::run(write),
         Task::Advisories => advisories::check(),
         Task::Pages => test::release().and_then(|()| pages::follow()),
+        Task::Docs => book::build(),
         Task::Bench(options) => bench::run(&options),
         Task::Lab(options) => lab::run(&options),
     };

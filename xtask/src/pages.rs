@@ -1,11 +1,11 @@
-//! The pages a newcomer follows, followed: every `sh` block of a page, in order, in an empty folder, with the
-//! release binary as `chorus`.
+//! Runs the commands that README and the documentation show: every `sh` block of a page, in order, in
+//! an empty folder, with the release binary as `chorus`.
 //!
-//! A page says what a person types, so little is needed to play the person: what runs until it is stopped
-//! (`chorus serve`, `join`, `tail`) is put into the background, as a second terminal would; what a person
-//! does without typing (Ctrl-C, looking at the answer) stands in the page as `<!-- then: COMMAND -->`, which
-//! no reader sees. A block whose fence says `sh no-run` is shown and not run; one that says `python NAME` is what a
-//! person saves under that name.
+//! A page shows what a person types. A command that runs until it is stopped (`chorus serve`, `join`,
+//! `tail`) goes to the background, as if in a second terminal. What the page does not show, such as
+//! Ctrl-C, a check of the output, or a host that the page takes for granted, stands in it as
+//! `<!-- then: COMMAND -->`, which readers do not see. A block marked `sh no-run` is shown and not run.
+//! A block marked `python NAME` is saved under that name.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,21 +14,18 @@ use std::time::Duration;
 
 use chorus_cluster::{Cluster, Durability};
 
-use crate::{repo, step};
+use crate::{repo, step, tidy};
 
-/// The pages whose commands are run.
-const PAGES: [&str; 2] = ["README.md", "docs/operations.md"];
-
-/// Each page is followed in seconds; a command that waits for ever must not cost CI its time.
+/// A page takes seconds. This limit stops a command that never ends.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// What a person leaves running in a terminal of its own.
+/// Commands that a person leaves running in a terminal of their own.
 const LASTING: [&str; 4] = ["chorus serve", "chorus join", "chorus tail", "python3 "];
 
-/// Where a saved file ends.
+/// The line that ends a saved file in the script.
 const END: &str = "END_OF_FILE";
 
-/// Building and installing, which have steps of their own.
+/// Building and installing, which `cargo xtask test` does in steps of their own.
 const TOOLS: [&str; 3] = ["cargo ", "git ", "install "];
 
 /// `up NUMBER` waits until the lasting command NUMBER has said something, `says NUMBER WORDS` until it has
@@ -49,28 +46,37 @@ up() { says "$1" .; }
 down() { kill -INT "${lasting[$1]}"; wait "${lasting[$1]}" || true; }
 "#;
 
-/// Follows every page; an error names the page and shows what its commands printed.
+/// Runs every page that has a block to run. An error names the page.
 pub(crate) fn follow() -> Result<(), String> {
-    for page in PAGES {
-        let script = script(&repo::read(page).ok_or_else(|| format!("{page}: missing"))?);
-        let folder = repo::root().join("target/tmp/pages").join(page.replace('/', "-"));
-        // Left over from a run that was cut off.
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        let binaries = repo::release_binary("chorus");
-        let binaries = binaries.parent().unwrap_or(&binaries);
-        let path = std::env::var("PATH").unwrap_or_default();
-        // README makes databases too, as its reader does, on a PostgreSQL that is there.
-        let cluster = Cluster::start(Durability::Quick, &[])?;
-        let mut bash = step::command("bash", &["-c", &script]);
-        bash.env("PGHOST", cluster.socket()).env("PGUSER", "chorus");
-        bash.current_dir(&folder)
-            .env("PATH", format!("{}:{path}", binaries.display()))
-            .env("CHORUS_LISTEN", "127.0.0.1:0")
-            .stdout(Stdio::inherit());
-        step::run(bash, LIMIT).map_err(|why| format!("{page}, as its commands stand: {why}"))?;
+    let cluster = Cluster::start(Durability::Quick, &[])?;
+    for page in tidy::followed()? {
+        let name = page.display().to_string();
+        let text = repo::read(&page).ok_or_else(|| format!("{name}: missing"))?;
+        if text.lines().any(|line| line == "```sh") {
+            eprintln!("{name}");
+            run(&name, &script(&text), &cluster)
+                .map_err(|why| format!("{name}, run as it stands: {why}"))?;
+        }
     }
     Ok(())
+}
+
+/// Runs a page's script in a folder of its own. The pages share one PostgreSQL.
+fn run(page: &str, script: &str, cluster: &Cluster) -> Result<(), String> {
+    let folder = repo::target_dir().join("tmp/pages").join(page.replace('/', "-"));
+    // A run that was interrupted may have left it.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let binaries = repo::release_binary("chorus");
+    let binaries = binaries.parent().unwrap_or(&binaries);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut bash = step::command("bash", &["-c", script]);
+    bash.env("PGHOST", cluster.socket()).env("PGUSER", "chorus");
+    bash.current_dir(&folder)
+        .env("PATH", format!("{}:{path}", binaries.display()))
+        .env("CHORUS_LISTEN", "127.0.0.1:0")
+        .stdout(Stdio::inherit());
+    step::run(bash, LIMIT)
 }
 
 /// The page as a script of bash.
@@ -94,24 +100,29 @@ fn script(page: &str) -> String {
         } else if saved {
             let _ = writeln!(script, "{line}");
         } else if fence == Some(true) {
-            if LASTING.iter().any(|command| text.starts_with(command)) {
-                number += 1;
-                let waits = !text.starts_with("chorus tail");
-                let _ =
-                    writeln!(script, "{text} >{number}.out 2>{number}.err & lasting[{number}]=$!");
-                if waits {
-                    let _ = writeln!(script, "up {number}");
-                }
-            } else if !TOOLS.iter().any(|tool| text.starts_with(tool)) {
-                let _ = writeln!(script, "{line}");
-            }
+            typed(&mut script, line, &mut number);
         } else if fence.is_none()
             && let Some(then) = text.strip_prefix("<!-- then:").and_then(|t| t.strip_suffix("-->"))
         {
-            let _ = writeln!(script, "{}", then.trim());
+            typed(&mut script, then.trim(), &mut number);
         }
     }
     script
+}
+
+/// One line of a block. `number` counts the commands that were left running.
+fn typed(script: &mut String, line: &str, number: &mut u32) {
+    let text = line.trim();
+    if LASTING.iter().any(|command| text.starts_with(command)) {
+        *number += 1;
+        let waits = !text.starts_with("chorus tail");
+        let _ = writeln!(script, "{text} >{number}.out 2>{number}.err & lasting[{number}]=$!");
+        if waits {
+            let _ = writeln!(script, "up {number}");
+        }
+    } else if !TOOLS.iter().any(|tool| text.starts_with(tool)) {
+        let _ = writeln!(script, "{line}");
+    }
 }
 
 #[cfg(test)]

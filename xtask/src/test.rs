@@ -27,7 +27,7 @@ const QUICK: [(&str, Check); 7] = [
 /// What needs the release binary.
 const RELEASE: [(&str, Check); 8] = [
     ("release build", release),
-    ("README commands", tidy::readme_commands),
+    ("commands shown", tidy::shown_commands),
     ("pages followed", pages::follow),
     ("API against its document", contract::check),
     ("real MCP clients", || if nextest()? { clients::check() } else { Ok(()) }),

@@ -16,7 +16,7 @@ const ANSWER: Duration = Duration::from_secs(30);
 const CONNECT: Duration = Duration::from_secs(5);
 /// Largest answer read, in bytes: 200 messages of the greatest length are 25 MiB.
 const ANSWER_BYTES: usize = 32 * 1024 * 1024;
-/// The path of the C2A door; an address of it is taken as one of its host.
+/// The path of the C2A transport; an address of it is taken as one of its host.
 pub(crate) const C2A_PATH: &str = "v1/c2a";
 
 /// A host and a bearer. Cheap to clone.
@@ -35,7 +35,7 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    /// A client of the host at `base_url` (`http://127.0.0.1:7600`, or the address of its C2A door), with a
+    /// A client of the host at `base_url` (`http://127.0.0.1:7600`, or the address of its C2A transport), with a
     /// JWT or a turn's token; an empty token is none.
     pub fn new(base_url: &str, token: impl Into<String>) -> Result<Self> {
         let base = base(base_url)?;
@@ -196,7 +196,7 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect()
 }
 
-/// Reads a host's address: http or https (or the ws forms of a C2A address), without the door's path.
+/// Reads a host's address: http or https (or the ws forms of a C2A address), without the transport's path.
 pub(crate) fn base(text: &str) -> Result<Url> {
     let wrong = |why: &str| Error::Protocol(format!("{text:?} is no address of a host: {why}"));
     let text_http = match text.split_once("://") {

@@ -1,4 +1,4 @@
-//! Client of the host's own doors: REST ([`Client`]), server-sent events ([`sse`]) and C2A ([`c2a`]).
+//! Client of the host's own transports: REST ([`Client`]), server-sent events ([`sse`]) and C2A ([`c2a`]).
 //!
 //! Every method names the call it makes; every failure is one [`Error`] that says whether the host refused,
 //! could not be reached, or spoke in a way we do not understand. Nothing here retries: whoever calls knows

@@ -1,4 +1,4 @@
-//! The agent's side of Chorus: what takes deliveries from the host's C2A door, turns them into turns of a
+//! The agent's side of Chorus: what takes deliveries from the host's C2A transport, turns them into turns of a
 //! runtime, and brings back replies and dispositions.
 //!
 //! Invariants: a delivery is on disk before it is acknowledged, and a reply before it is sent ([`journal`]);

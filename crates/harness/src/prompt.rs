@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use chorus_core::attention::framing::{
-    self, Event, EventHeader, Knock, PublicTurn, Said, frame_turn,
+    self, Event, EventHeader, FramedMessage, Knock, PublicTurn, frame_turn,
 };
 use chorus_core::model::attention::Policy;
 use chorus_core::model::conversation::ConversationKind;
@@ -88,7 +88,7 @@ pub(crate) fn frame(turn: &Turn, context: &[Entry], files: &Files, nonce: &str) 
     let transcript: Vec<_> = earlier
         .iter()
         .enumerate()
-        .map(|(n, entry)| Said {
+        .map(|(n, entry)| FramedMessage {
             event_id: &entry.event_id,
             author_kind: entry.author.kind.word(),
             author_id: &authors[n],

@@ -305,7 +305,7 @@ fn shows_context(turn: &Turn) -> bool {
     turn.batch.iter().any(|delivery| !is_knock(delivery) || owed(delivery))
 }
 
-/// Drawn for one turn, so that nobody can have written it before.
+/// CommandSeed for one turn, so that nobody can have written it before.
 fn draw_nonce() -> Result<String, String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(|e| format!("no random bytes for the fence: {e}"))?;

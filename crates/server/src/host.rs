@@ -1,6 +1,6 @@
 //! Starting and stopping the host, in this process: for `chorus serve`, the demo and the tests alike.
 //!
-//! What is started: the writer's thread, the courier that distributes what it causes, and the server. They
+//! What is started: the writer's thread, the dispatcher that distributes what it causes, and the server. They
 //! are stopped in the other order: first nobody comes in, then what waits is answered, then the folder is let
 //! go.
 
@@ -28,30 +28,30 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use crate::app::assets::Thumbnails;
-use crate::app::copies::PARTIAL;
-use crate::app::digests::{DIGESTS, Scribe};
-use crate::app::quotas::Quotas;
-use crate::app::retention::Retention;
-use crate::app::search::Searching;
-use crate::app::{App, Draw};
 use crate::auth::{Auth, Keys, KeysError, SignIn, write_private};
 use crate::config::Config;
-use crate::couriers::back::{self, Backs};
-use crate::couriers::channel_count::ChannelCount;
-use crate::couriers::connections::Connections;
-use crate::couriers::feed::Feed;
-use crate::couriers::gone::Gone;
-use crate::couriers::webhook::{self, Webhooks};
-use crate::couriers::{Courier, Sink};
-use crate::doors::{self, Hosts};
+use crate::dispatch::channel_count::ChannelCount;
+use crate::dispatch::connections::Connections;
+use crate::dispatch::erased::ErasedEvents;
+use crate::dispatch::feed::Feed;
+use crate::dispatch::replies::{self, Replies};
+use crate::dispatch::webhook::{self, Webhooks};
+use crate::dispatch::{Dispatcher, Sink};
 use crate::indexer::{self, Hints};
 use crate::limits::Limits;
-use crate::listen::seats::Seats;
+use crate::listen::connection_limiter::ConnectionLimiter;
 use crate::listen::{Front, Times};
+use crate::services::assets::Thumbnails;
+use crate::services::copies::PARTIAL;
+use crate::services::digests::{DIGESTS, Scribe};
+use crate::services::quotas::Quotas;
+use crate::services::retention::Retention;
+use crate::services::search::Searching;
+use crate::services::{App, IdGenerator};
 use crate::telemetry::Metrics;
 use crate::tls::{self, Files, Tls, TlsError};
 use crate::traces::Traces;
+use crate::transport::{self, Hosts};
 
 /// Where a running host says how it is reached, in its data folder.
 pub const HOST_FILE: &str = "host.json";
@@ -77,7 +77,7 @@ pub struct Running {
     pub operator_token: String,
     /// The workspace's public id.
     pub workspace_id: String,
-    /// The writer and readers of its store, for tests and benchmarks; everybody else uses the doors.
+    /// The writer and readers of its store, for tests and benchmarks; everybody else uses the transports.
     pub writer: Writer,
     pub readers: Readers,
     app: Arc<App>,
@@ -87,7 +87,7 @@ pub struct Running {
     drain: Duration,
     stop: watch::Sender<bool>,
     server: JoinHandle<()>,
-    courier: JoinHandle<()>,
+    dispatcher: JoinHandle<()>,
     indexer: std::thread::JoinHandle<()>,
     verifier: verify::Verifier,
     /// Looks at the certificate's files.
@@ -108,7 +108,7 @@ pub enum StartError {
     /// `[webhook] roots`.
     Roots(TlsError),
     /// What posts to endpoints.
-    Outward(reqwest::Error),
+    Egress(reqwest::Error),
     /// The address to listen on.
     Listen {
         addr: SocketAddr,
@@ -138,7 +138,7 @@ impl fmt::Display for StartError {
                 write!(f, "cannot listen on {addr}: {why}; choose another with --listen")
             }
             Self::Roots(why) => write!(f, "webhook.roots: {why}"),
-            Self::Outward(why) => write!(f, "no client for webhooks: {why}"),
+            Self::Egress(why) => write!(f, "no client for webhooks: {why}"),
             Self::Thread(why) => write!(f, "cannot start a thread: {why}"),
             Self::File { path, why } => write!(f, "{}: {why}", path.display()),
             Self::Traces(why) | Self::Lost(why) => f.write_str(why),
@@ -157,7 +157,7 @@ impl Host {
         let traces = Arc::new(traces);
         let roots = config.settings.webhook.roots.as_deref().map(tls::roots).transpose();
         let roots = roots.map_err(StartError::Roots)?.unwrap_or_default();
-        let draw = Draw::default();
+        let draw = IdGenerator::default();
         let uid = draw.uid(config.clock.now()).map_err(StartError::First)?;
         let digest = &config.settings.digest;
         let database = config.database.as_deref().map(Address::read).transpose();
@@ -181,7 +181,7 @@ impl Host {
             None => local_url(addr, tls.is_some()),
         };
         let webhooks = Webhooks::open(&config.settings.webhook, &roots, (addr.ip(), &url));
-        let webhooks = webhooks.map_err(StartError::Outward)?;
+        let webhooks = webhooks.map_err(StartError::Egress)?;
         let options = Options {
             may_begin: !config.data.join(OPERATOR_FILE).exists(),
             database,
@@ -212,7 +212,7 @@ impl Host {
             metrics.repaired(repair.part);
             tracing::warn!(part = repair.part.name(), "mended at the start: {repair}");
         }
-        let gone = Arc::new(Gone::default());
+        let gone = Arc::new(ErasedEvents::default());
         let channels = Arc::new(ChannelCount::default());
         let (sink, batches, overflowed) =
             Sink::new(directory.clone(), connections.clone(), gone.clone(), channels.clone());
@@ -229,13 +229,13 @@ impl Host {
         let indexing = (hints.clone(), index, readers.clone());
         let (digests, made) = mpsc::channel(DIGESTS);
         let (moved, lists) = watch::channel(());
-        let backs = Arc::new(Backs::default());
-        let courier = Courier {
+        let replies = Arc::new(Replies::default());
+        let dispatcher = Dispatcher {
             lists: moved,
             digests,
             batches,
             overflowed,
-            backs: backs.clone(),
+            replies: replies.clone(),
             hints: hints.clone(),
             directory: directory.clone(),
             connections: connections.clone(),
@@ -244,12 +244,12 @@ impl Host {
             traces: traces.clone(),
             workspace_id: workspace_id.clone(),
         };
-        let courier = tokio::spawn(courier.run());
+        let dispatcher = tokio::spawn(dispatcher.run());
         let app = Arc::new(App {
             writer: writer.clone(),
             readers: readers.clone(),
             clock: config.clock.clone(),
-            ticks: Default::default(),
+            clock_moved: Default::default(),
             draw,
             directory,
             auth: Auth::new(workspace, keys).trusting(&config.settings.issuers),
@@ -293,7 +293,7 @@ impl Host {
             channels,
             searching: Searching { index: search, hints },
             webhooks,
-            backs,
+            replies,
         });
         let scribe = Scribe::new(digest.command.clone(), digest.timeout.0);
         tokio::spawn(app.clone().tell_digests(made, scribe));
@@ -335,17 +335,17 @@ impl Host {
         heads::look(&app, &config.data).await;
         tokio::spawn(heads::keep(app.clone(), config.data.clone(), stopped.clone()));
         tokio::spawn(first::keep_token(app.clone(), config.data.clone(), stopped.clone()));
-        tokio::spawn(back::serve(app.clone(), stopped.clone()));
+        tokio::spawn(replies::serve(app.clone(), stopped.clone()));
         tokio::spawn(app.clone().make_thumbnails(stopped.clone()));
         tokio::spawn(webhook::serve(app.clone(), members_moved, stopped.clone()));
         let every = config.settings.retention.every.ms();
         tokio::spawn(retention::keep(app.clone(), every, stopped.clone()));
         let watching = tls.clone().map(|tls| tokio::spawn(tls.watch()));
-        let seats = Seats::new(&config.settings.limits, app.metrics.clone());
+        let seats = ConnectionLimiter::new(&config.settings.limits, app.metrics.clone());
         let connections = seats.all();
         let front = Front {
-            router: doors::router(app.clone(), hosts, stopped.clone()),
-            full: doors::no_place,
+            router: transport::router(app.clone(), hosts, stopped.clone()),
+            full: transport::no_place,
             tls,
             seats,
             times: Times::of(&config.settings.limits, config.pace),
@@ -367,7 +367,7 @@ impl Host {
             drain: Duration::from_secs(config.settings.basics.drain_seconds),
             stop,
             server,
-            courier,
+            dispatcher,
             indexer,
             verifier,
             watching,
@@ -385,7 +385,7 @@ impl Running {
         handler: impl Fn() -> S + Send + Sync + 'static,
     ) -> axum::Router {
         let hosts = Hosts::new(self.addr, None);
-        doors::mcp_fixture(self.app.clone(), hosts, token, handler, self.stop.subscribe())
+        transport::mcp_fixture(self.app.clone(), hosts, token, handler, self.stop.subscribe())
     }
 
     /// Waits until all that was committed by now can be searched; false when that takes too long.
@@ -407,7 +407,7 @@ impl Running {
     /// A clock that is set by hand has moved: what is due is done now.
     pub fn tick(&self) {
         self.writer.tick();
-        self.app.ticks.tick();
+        self.app.clock_moved.notify();
     }
 }
 

@@ -1,6 +1,6 @@
 //! Keeping the index of search: a thread of its own reads what the logs have gained (`chorus_store::search`).
 //!
-//! It is hinted at, never waited for: a hint costs the courier an entry of a set, and one that is lost is found by comparing
+//! It is hinted at, never waited for: a hint costs the dispatcher an entry of a set, and one that is lost is found by comparing
 //! places with heads, as at the start. While a lot is posted it works a twentieth of the time, so that posting does not
 //! pay for searching; the index is then behind, and searches say so.
 

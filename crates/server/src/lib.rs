@@ -1,7 +1,7 @@
-//! The host: use cases, doors, couriers, and what holds them together.
+//! The host: use cases, transports, dispatchers, and what holds them together.
 //!
 //! Reading order: [`host`] starts everything; [`auth`] says who is calling; [`app`] is what can be done, a use
-//! case a file; [`doors`] is how it comes in, [`couriers`] how it goes out, [`view`] how it is shown. Doors
+//! case a file; [`transports`] is how it comes in, [`dispatchers`] how it goes out, [`view`] how it is shown. Transports
 //! never see the store, and nothing in here decides what core decides (design section 3).
 
 pub mod config;
@@ -13,26 +13,26 @@ pub mod logging;
 pub mod parsers;
 pub mod redact;
 
-mod app;
 mod auth;
-mod couriers;
-mod doors;
+mod dispatch;
+mod egress;
 mod indexer;
 mod limits;
 mod listen;
-mod outward;
 mod page;
+mod services;
 mod telemetry;
 mod tls;
 mod traces;
+mod transport;
 mod view;
 
-pub use chorus_store::backup;
 pub use chorus_store::doctor::{Report, doctor};
 pub use chorus_store::postgres::{Address, AddressError};
 pub use chorus_store::repair::{Repair, repair};
-pub use chorus_store::{OpenError, Place, Sync};
+pub use chorus_store::{OpenError, Place, Sync, backup};
+
 pub use config::{Config, Pace};
+pub use egress::signature;
 pub use host::heads::verify;
 pub use host::{Host, Running, StartError};
-pub use outward::signature;

@@ -132,9 +132,9 @@ impl Queue {
     }
 
     /// Waits until all of it is written, for so long at most.
-    fn written(&self, patience: Duration) {
+    fn written(&self, timeouts: Duration) {
         let some = |lines: &mut VecDeque<_>| !lines.is_empty();
-        drop(self.0.none.wait_timeout_while(self.lock(), patience, some));
+        drop(self.0.none.wait_timeout_while(self.lock(), timeouts, some));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The parsers behind the doors, callable without a host. Only the fuzz targets (`lab/parsers`) use this module; it is
+//! The parsers behind the transports, callable without a host. Only the fuzz targets (`lab/parsers`) use this module; it is
 //! no interface and may change at any time.
 //!
 //! Each function is the code that a request reaches, with nothing decided in between.
@@ -15,12 +15,12 @@ use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::state::directory::Directory;
 use futures_util::{FutureExt, stream};
 
-use crate::app::assets::picture::thumbnail;
 use crate::auth::callback::{Callback, Purpose};
 use crate::auth::{Auth, Issued, Keys, Stem, Turn};
-use crate::doors::callback_events::Events;
+use crate::egress::{Allowed, check_url};
 use crate::history::read_again;
-use crate::outward::{Allowed, check_url};
+use crate::services::assets::picture::thumbnail;
+use crate::transport::callback_events::Events;
 
 /// The JSON values of a callback's body that comes in these pieces, and why it ended if not by its end.
 pub fn callback_body(pieces: &[&[u8]]) -> (Vec<Vec<u8>>, Option<Code>) {

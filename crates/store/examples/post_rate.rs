@@ -18,7 +18,7 @@ use chorus_core::model::event::{Idempotency, Message};
 use chorus_core::model::ids::{MemberKey, Uid};
 use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::requests::Post;
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_store::postgres::Address;
 use chorus_store::{Options, Writer, open};
 
@@ -131,7 +131,7 @@ fn person() -> By {
 }
 
 /// Ids that rise with time, as drawn ones do.
-fn drawn() -> Drawn {
+fn drawn() -> CommandSeed {
     let n = u128::from(NEXT.fetch_add(1, Ordering::Relaxed));
-    Drawn { uid: Uid(n << 40), second: Uid((n << 40) + (1 << 39)), salt: [7; 16] }
+    CommandSeed { uid: Uid(n << 40), second: Uid((n << 40) + (1 << 39)), salt: [7; 16] }
 }

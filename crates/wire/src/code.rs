@@ -1,12 +1,12 @@
 //! One alphabetical table of refusal codes: name, HTTP status, JSON-RPC number, and what a caller may do.
 //!
-//! Every door answers a refusal from this table, so that the same mistake has the same name everywhere
+//! Every transport answers a refusal from this table, so that the same mistake has the same name everywhere
 //! (threads spec section 8, design section 4 "Errors"). JSON-RPC numbers lie in -32000..=-32099, which
 //! JSON-RPC 2.0 leaves to the server; numbers are never reused.
 
 pub use chorus_core::model::error::Code;
 
-/// What a door needs to know of a code.
+/// What a transport needs to know of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     pub code: Code,

@@ -1,4 +1,4 @@
-//! The error envelope of every door: `{"error":{"code","message","request_id"}}` (threads spec section 8).
+//! The error envelope of every transport: `{"error":{"code","message","request_id"}}` (threads spec section 8).
 
 use chorus_core::model::error::{Code, Refusal};
 use schemars::JsonSchema;

@@ -1,5 +1,5 @@
 //! Content parts of a message: text, an asset, an inline upload, a board reference (channels spec
-//! "Public multimodal posting"). The same shape on every door. An unknown part is refused, not dropped.
+//! "Public multimodal posting"). The same shape on every transport. An unknown part is refused, not dropped.
 
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::limits;

@@ -1,10 +1,9 @@
 //! The clients as they are installed, and how each is run without anything of its user's.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 use std::time::Duration;
+use std::{fs, io};
 
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -28,7 +27,7 @@ pub struct User {
     pub settings: String,
 }
 
-/// A door as a library is told of it.
+/// A transport as a library is told of it.
 #[derive(Clone, Debug)]
 pub struct Door {
     pub url: String,

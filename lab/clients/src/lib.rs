@@ -1,4 +1,4 @@
-//! Real clients held against the doors of Chorus: what the official conformance suite calls, a scripted model that
+//! Real clients held against the transports of Chorus: what the official conformance suite calls, a scripted model that
 //! drives agents' own programs, and (in `tests`) the clients themselves.
 
 pub mod fixture;

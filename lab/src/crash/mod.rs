@@ -5,7 +5,7 @@
 //! log has no hole and its chain is whole; everybody who was asked was told, and none answered twice.
 //!
 //! The host, the harnesses and the commands are the one binary in processes of their own, and everything is
-//! seen through the doors. Moments, places and words are drawn from a seed, which the report prints; what the
+//! seen over the transports. Moments, places and words are drawn from a seed, which the report prints; what the
 //! machine makes of them is its own, so a seed repeats a plan and not a run. [`check`] judges what was seen
 //! and does no I/O, so that its tests show that each loss would be noticed.
 

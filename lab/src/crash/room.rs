@@ -1,4 +1,4 @@
-//! The room that is made before, and what the doors show of it afterwards.
+//! The room that is made before, and what the transports show of it afterwards.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
-//! The host in this process, restarted on its folder, and calls of its REST door.
+//! The host in this process, restarted on its folder, and calls of its REST transport.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use chorus_core::model::caller::By;
 use chorus_core::model::ids::{Timestamp, Uid};
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_core::queries;
 use chorus_server::{Config, Host, Running};
 use chorus_store::ManualClock;
@@ -89,7 +89,7 @@ impl House {
     async fn timers_have_fired(&self) {
         let (answer, answered) = tokio::sync::oneshot::channel();
         let command = queries::Standing { event: Uid::default() };
-        self.running.writer.submit(By::host(), command, Drawn::default(), move |_| {
+        self.running.writer.submit(By::host(), command, CommandSeed::default(), move |_| {
             // Whoever waits is below.
             let _ = answer.send(());
         });

@@ -1,4 +1,4 @@
-//! What must hold in the end, read through the doors as anybody reads.
+//! What must hold in the end, read over the transports as anybody reads.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The two weeks of a busy team: people and agents in twenty channels, played through the doors of a host
+//! The two weeks of a busy team: people and agents in twenty channels, played over the transports of a host
 //! that is stopped and started again and again, with time set by hand.
 //!
 //! Messages, edits, deletions, erasures, reactions, threads, roles, retries, what is shown to a few; agents that

@@ -2,7 +2,7 @@
 //! `server -> core, wire, store`, `cli -> server, harness`.
 //!
 //! The invariant is one of absence. The core has nothing in it that could ask the world; only the
-//! store and the harness's journal know SQL; doors never see the store.
+//! store and the harness's journal know SQL; transports never see the store.
 
 use super::Problems;
 use super::metadata::Metadata;
@@ -85,16 +85,16 @@ pub(super) fn check(metadata: &Metadata) -> Problems {
             }
         }
     }
-    problems.extend(doors());
+    problems.extend(transports());
     problems
 }
 
-/// Doors speak to the use cases of `app` and never to the store.
-fn doors() -> Problems {
+/// Transports speak to the use cases of `app` and never to the store.
+fn transports() -> Problems {
     let Ok(files) = repo::files() else { return Problems::new() };
     files
         .iter()
-        .filter(|file| file.starts_with("crates/server/src/doors"))
+        .filter(|file| file.starts_with("crates/server/src/transport"))
         .filter(|file| repo::read(file).is_some_and(|text| text.contains("chorus_store")))
         .map(|file| format!("{}: a door uses the store; ask `app` instead", file.display()))
         .collect()

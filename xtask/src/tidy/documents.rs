@@ -1,23 +1,29 @@
-//! The pages for people: they exist, their links lead somewhere, and the commands they show are
-//! commands the binary has.
+//! The pages for people: they exist, and they show the commands that the binary has, and all of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Problems;
 use crate::{repo, step};
 
 /// Every page a newcomer is promised.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
     "CHANGELOG.md",
     "LICENSE",
+    CONTENTS,
     "spec/attention.md",
     "spec/DECISIONS.md",
     "spec/COVERAGE.md",
 ];
+
+/// The table of contents of the documentation.
+const CONTENTS: &str = "docs/SUMMARY.md";
+
+/// The page with a row for each command.
+const TABLE: &str = "docs/commands.md";
 
 pub(super) fn check() -> Result<Problems, String> {
     let mut problems = Problems::new();
@@ -30,50 +36,70 @@ pub(super) fn check() -> Result<Problems, String> {
     if !repo::read("CHANGELOG.md").unwrap_or_default().contains(&format!("## [{version}]")) {
         problems.push(format!("CHANGELOG.md: has no section [{version}]"));
     }
-    for file in repo::files()? {
-        if file.extension().is_some_and(|extension| extension == "md") {
-            problems.extend(links(&file, &repo::read(&file).unwrap_or_default()));
-        }
-    }
-    problems.extend(commands());
+    problems.extend(unlisted()?);
+    problems.extend(commands()?);
     Ok(problems)
 }
 
-/// Links to files of this repository lead to a file or folder.
-fn links(page: &Path, text: &str) -> Problems {
-    let folder = repo::root().join(page.parent().unwrap_or(Path::new("")));
-    let mut problems = Problems::new();
-    for rest in text.split("](").skip(1) {
-        let link = rest.split([')', '#', ' ']).next().unwrap_or_default();
-        if link.is_empty() || link.contains("://") || link.starts_with("mailto:") {
-            continue;
-        }
-        if !folder.join(link).exists() {
-            problems.push(format!("{}: the link to {link} leads nowhere", page.display()));
-        }
-    }
-    problems
+/// Pages of the documentation that the table of contents leaves out.
+fn unlisted() -> Result<Problems, String> {
+    let contents = repo::read(CONTENTS).unwrap_or_default();
+    let listed = |page: &Path| {
+        let name = page.file_name().unwrap_or_default().display();
+        page == Path::new(CONTENTS) || contents.contains(&format!("({name})"))
+    };
+    let mut pages = followed()?;
+    pages.retain(|page| page.starts_with("docs") && !listed(page));
+    Ok(pages.iter().map(|page| format!("{CONTENTS}: {} is missing", page.display())).collect())
 }
 
-/// Each `chorus …` in a code block of the README is a subcommand that `chorus --help` prints.
+/// Every command that a page shows in a code block is one that `chorus --help` prints, and the table
+/// of commands has a row for each of those.
 ///
 /// The binary is the release build; without one there is nothing to compare with. `cargo xtask test`
 /// asks again once it has built it.
-pub(super) fn commands() -> Problems {
-    let readme = repo::read("README.md").unwrap_or_default();
+pub(super) fn commands() -> Result<Problems, String> {
     let chorus = repo::release_binary("chorus");
-    let Ok(help) = step::command(chorus, &["--help"]).output() else { return Problems::new() };
+    let Ok(help) = step::command(chorus, &["--help"]).output() else { return Ok(Problems::new()) };
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
     let known: Vec<&str> = help
         .lines()
         .skip_while(|line| !line.starts_with("Commands:"))
-        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|command| *command != "help")
         .collect();
-    shown(&readme)
-        .into_iter()
-        .filter(|command| !known.contains(command))
-        .map(|command| format!("README.md: `chorus {command}` is no command of the binary"))
-        .collect()
+    let mut problems = Problems::new();
+    for page in followed()? {
+        let text = repo::read(&page).unwrap_or_default();
+        problems.extend(
+            shown(&text)
+                .into_iter()
+                .filter(|shown| !known.contains(shown))
+                .map(|command| format!("{}: `chorus {command}` is no command", page.display())),
+        );
+    }
+    let table = repo::read(TABLE).unwrap_or_default();
+    problems.extend(
+        known
+            .iter()
+            .filter(|command| !table.contains(&format!("`{command}`")))
+            .map(|command| format!("{TABLE}: the command {command} is missing")),
+    );
+    Ok(problems)
+}
+
+/// The pages whose code blocks people type: README and the documentation.
+pub(crate) fn followed() -> Result<Vec<PathBuf>, String> {
+    let mut pages = repo::files()?;
+    pages.retain(|file| {
+        file == Path::new("README.md")
+            || file.parent() == Some(Path::new("docs"))
+                && file.extension().is_some_and(|extension| extension == "md")
+    });
+    Ok(pages)
 }
 
 /// The subcommands a page shows in its code blocks, after `chorus` or `cargo run … --`.

@@ -8,6 +8,7 @@ mod arrows;
 mod coverage;
 mod documents;
 mod files;
+pub(crate) mod links;
 mod metadata;
 mod requirements;
 mod sentences;
@@ -16,6 +17,7 @@ mod supply;
 mod words;
 
 pub(crate) use coverage::covering_tests;
+pub(crate) use documents::followed;
 
 /// Problems found, each a line with its place first.
 type Problems = Vec<String>;
@@ -34,12 +36,13 @@ pub(crate) fn run(write: bool) -> Result<(), String> {
     problems.extend(words::check()?);
     problems.extend(coverage::check()?);
     problems.extend(documents::check()?);
+    problems.extend(links::check()?);
     report(&problems)
 }
 
-/// Compares the commands README shows with those of the release binary, which must be built.
-pub(crate) fn readme_commands() -> Result<(), String> {
-    report(&documents::commands())
+/// Compares the commands that the pages show with those of the release binary, which must be built.
+pub(crate) fn shown_commands() -> Result<(), String> {
+    report(&documents::commands()?)
 }
 
 fn report(problems: &[String]) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! `chorus c2a`: the attention door for a program that speaks over its standard streams.
+//! `chorus c2a`: the attention transport for a program that speaks over its standard streams.
 
 use chorus_client::c2a;
 use tokio::io::BufReader;

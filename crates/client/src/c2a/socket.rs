@@ -20,7 +20,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Largest frame in bytes: a `chat/deliver` of the greatest content, escaped, or a page of 200 messages.
 pub(super) const FRAME_BYTES: usize = 32 * 1024 * 1024;
 
-/// Opens the door of the host at `url`, which may be the host's own address or its door's.
+/// Opens the transport of the host at `url`, which may be the host's own address or its transport's.
 pub(super) async fn open(url: &str, token: &str) -> Result<Socket> {
     let mut address = base(url)?;
     let scheme = if address.scheme() == "https" { "wss" } else { "ws" };

@@ -14,7 +14,7 @@ pub(crate) async fn serve(router: Router) -> String {
     format!("http://{address}")
 }
 
-/// Serves the C2A door: each connection is handed to `script` after its `initialize` was answered.
+/// Serves the C2A transport: each connection is handed to `script` after its `initialize` was answered.
 pub(crate) async fn c2a<F, S>(script: F) -> String
 where
     F: Fn(Socket) -> S + Clone + Send + Sync + 'static,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::host::serve;
 
-/// A door that answers every call with this status and body.
+/// A transport that answers every call with this status and body.
 async fn door(status: StatusCode, body: Value) -> Client {
     let handler = post(move |headers: HeaderMap, Json(call): Json<Value>| async move {
         assert_eq!(headers["authorization"], "Bearer turn_x");

@@ -16,7 +16,7 @@ mod overdue;
 use std::sync::Arc;
 
 use crate::model::attention::{Decision, Policy, Rule, Told};
-use crate::model::caller::Turn;
+use crate::model::caller::TurnRef;
 use crate::model::ids::{MemberKey, SessionKey, Timestamp};
 pub use attempts::{Before, Taken};
 pub use open::Open;
@@ -279,7 +279,7 @@ impl Delivery {
     }
 
     /// Something was said in its turn.
-    pub fn spoke(&mut self, turn: Option<Turn>) {
+    pub fn spoke(&mut self, turn: Option<TurnRef>) {
         self.said = self.said.saturating_add(1);
         self.voice = turn.map_or(self.voice, |t| t.attempt.max(self.voice));
     }

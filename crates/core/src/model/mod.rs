@@ -6,6 +6,7 @@ pub mod member;
 pub mod seed;
 pub mod token;
 
+pub mod activity;
 pub mod base;
 pub mod conversation;
 pub mod event;
@@ -13,7 +14,6 @@ pub mod reaction;
 pub mod requests;
 pub mod thread;
 pub mod turn;
-pub mod work;
 
 pub mod asset;
 

@@ -4,7 +4,7 @@ use crate::model::ids::Uid;
 
 /// Random and time-ordered values drawn once for a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drawn {
+pub struct CommandSeed {
     /// The public id of the one event, conversation, session or stream that the command makes.
     pub uid: Uid,
     /// A second id, for the thread that a command opens beside its event.

@@ -2,7 +2,7 @@
 
 use chorus_core::commands::{NotDone, deliveries, messages};
 use chorus_core::model::attention::{Directedness, Policy};
-use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::caller::{By, TurnRef};
 use chorus_core::model::delivery::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::Message;
@@ -82,7 +82,7 @@ impl World {
         conversation: Uid,
         text: &str,
         in_reply_to: Option<Uid>,
-        turn: Option<Turn>,
+        turn: Option<TurnRef>,
     ) -> Result<Uid, Refusal> {
         self.posted += 1;
         let post = Post {
@@ -100,7 +100,9 @@ impl World {
         match self.try_run(by, post) {
             Ok(logged) => Ok(logged.entry.event.uid),
             // What it was told in the pair, and says elsewhere without a turn.
-            Err(NotDone::Held(_)) => Err(Refusal::new(Code::ApprovalRequired, "it waits")),
+            Err(NotDone::AwaitsApproval(_)) => {
+                Err(Refusal::new(Code::ApprovalRequired, "it waits"))
+            }
             Err(NotDone::Refused(refusal)) => {
                 *self.refusals.entry(refusal.code).or_default() += 1;
                 Err(refusal)
@@ -123,7 +125,7 @@ impl World {
         // Superseded while it was on its way: accepting it is harmless.
         let _ = self.run(by, deliveries::Accept { event: at, attempt: offer.attempt, epoch: None });
         let turn =
-            Turn { conversation: at.conversation, seq: at.seq, fence: offer.fence, attempt: 0 };
+            TurnRef { conversation: at.conversation, seq: at.seq, fence: offer.fence, attempt: 0 };
         let name = self.ws.directory().member(event.actor).map(|m| m.handle.clone());
         let name = name.expect("an author");
         let must = offer.decision.policy == Policy::MustRespond;

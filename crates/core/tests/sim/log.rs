@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use chorus_core::model::activity::is_act;
 use chorus_core::model::approval::Private;
 use chorus_core::model::base::Base;
 use chorus_core::model::conversation::{Conversation, Participation};
@@ -16,7 +17,6 @@ use chorus_core::model::schedule::Schedule;
 use chorus_core::model::stimulus::Stimulus;
 use chorus_core::model::thread::Thread;
 use chorus_core::model::turn::Turn;
-use chorus_core::model::work::is_act;
 use chorus_core::state::effect::{Effect, RemoteNews};
 use chorus_core::state::facts::{Facts, Mark, MessageState, Recalled, Unavailable};
 use chorus_core::state::room::{Dirty, Room};

@@ -11,7 +11,7 @@ use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, SessionKey, Timestamp, Uid};
 use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::offer::Offer;
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_core::queries;
 use chorus_core::state::directory::Directory;
 use chorus_core::state::effect::Effect;
@@ -156,13 +156,13 @@ impl World {
     pub(crate) fn run<C: Command>(&mut self, by: By, command: C) -> Result<C::Output, Refusal> {
         self.try_run(by, command).map_err(|not_done| match not_done {
             NotDone::Refused(refusal) => refusal,
-            NotDone::Held(approval) => panic!("it waits for a person: {approval:?}"),
+            NotDone::AwaitsApproval(approval) => panic!("it waits for a person: {approval:?}"),
         })
     }
 
     pub(crate) fn try_run<C: Command>(&mut self, by: By, command: C) -> Result<C::Output, NotDone> {
         self.ids += 1_000;
-        let drawn = Drawn { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
+        let drawn = CommandSeed { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
         let result = self.ws.execute(&mut self.log, by, &command, drawn, self.now);
         let done = result.expect("memory is always there").done;
         if let Err(NotDone::Refused(_)) = done {

@@ -30,7 +30,7 @@ fn send(house: &mut House, say: Say) -> Result<Logged, NotDone> {
 
 fn held<T: Debug>(done: Result<T, NotDone>) -> Arc<Approval> {
     match done {
-        Err(NotDone::Held(approval)) => approval,
+        Err(NotDone::AwaitsApproval(approval)) => approval,
         other => panic!("it waits: {other:?}"),
     }
 }

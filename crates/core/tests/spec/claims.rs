@@ -2,7 +2,7 @@
 
 use chorus_core::commands::deliveries::{self, Claimed};
 use chorus_core::model::attention::Rule;
-use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::caller::{By, TurnRef};
 use chorus_core::model::delivery::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::{MemberKey, Uid};
@@ -294,8 +294,12 @@ fn a_turns_token_of_an_ended_turn_is_stale_for_dispositions_too() {
     house.pass(limits::SESSION_GONE_MS + 2_000);
     house.connect(SCOUT);
     let place = at(house.event(event));
-    let turn =
-        Turn { conversation: place.conversation, seq: place.seq, fence: before.fence, attempt: 0 };
+    let turn = TurnRef {
+        conversation: place.conversation,
+        seq: place.seq,
+        fence: before.fence,
+        attempt: 0,
+    };
     let by = By { turn: Some(turn), ..house.by(SCOUT) };
     let dispose = deliveries::Dispose { event, disposition: Disposition::Ignored, note: None };
     assert_eq!(code(house.run(by, dispose)), Code::StaleTurn);

@@ -6,7 +6,7 @@ use chorus_core::commands::{
     approvals, assets, conversations, deliveries, messages, stimuli, threads,
 };
 use chorus_core::model::asset::Media;
-use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::caller::{By, TurnRef};
 use chorus_core::model::delivery::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::event::Message;
@@ -174,7 +174,7 @@ fn what_was_said_before_a_turn_was_taken_back_is_given_again_under_its_key() {
     let say = |house: &House, key| Say::to(house.ops, "green").answering(event).under(key, key);
     let turn = house.in_turn(&offer);
     let (sent, _) = house.post_as(turn, say(&house, 1)).expect("asked");
-    let taken_back = turn.turn.map(|turn| Turn { fence: 0, ..turn });
+    let taken_back = turn.turn.map(|turn| TurnRef { fence: 0, ..turn });
     let stale = By { turn: taken_back, ..turn };
     assert_eq!(house.post_as(stale, say(&house, 1)).expect("it was taken"), (sent, true));
     assert_eq!(code(house.post_as(stale, say(&house, 2))), Code::StaleTurn);

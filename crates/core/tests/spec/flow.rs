@@ -245,8 +245,8 @@ fn any_text_is_decided_in_bounded_time() {
             assert!(meant.is_none_or(|m| m.confidence <= 100), "{text:.40}");
         }
     }
-    // What doors refuse for its size alone is heard in bounded time too.
+    // What transports refuse for its size alone is heard in bounded time too.
     let megabytes = "scout, you know? ".repeat(500_000);
-    let heard = chorus_core::language::heard::Heard::of(&megabytes);
+    let heard = chorus_core::language::features::Features::of(&megabytes);
     assert!(heard.asks && heard.second_person && heard.length < 255);
 }

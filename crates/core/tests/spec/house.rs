@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chorus_core::commands::messages::{self, Logged};
 use chorus_core::commands::{Command, NotDone, conversations, deliveries, directory};
 use chorus_core::model::attention::{Attention, Decision};
-use chorus_core::model::caller::{Authority, By, Turn};
+use chorus_core::model::caller::{Authority, By, TurnRef};
 use chorus_core::model::conversation::{
     ConversationKind, Participation, Replies, Settings, Visibility,
 };
@@ -20,7 +20,7 @@ use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::offer::Offer;
 use chorus_core::model::reaction::Signal;
 use chorus_core::model::requests::SettingsPatch;
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_core::queries;
 use chorus_core::state::directory::Directory;
 use chorus_core::state::effect::Effect;
@@ -237,7 +237,7 @@ impl House {
     /// The member, in the turn of an offer, as the turn's token states it.
     pub fn in_turn(&self, offer: &Offer) -> By {
         let EventRef { conversation, seq } = at(&offer.entry.event);
-        let turn = Turn { conversation, seq, fence: offer.fence, attempt: 0 };
+        let turn = TurnRef { conversation, seq, fence: offer.fence, attempt: 0 };
         By { turn: Some(turn), ..self.by(offer.member) }
     }
 
@@ -381,7 +381,7 @@ impl House {
 
     pub fn try_run<C: Command>(&mut self, by: By, command: C) -> Result<C::Output, NotDone> {
         self.ids += 1_000;
-        let drawn = Drawn { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
+        let drawn = CommandSeed { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
         let result = self.ws.execute(&mut self.log, by, &command, drawn, self.now);
         self.absorb();
         match result {
@@ -414,7 +414,7 @@ pub fn at(event: &Event) -> EventRef {
 pub fn refusal(not_done: NotDone) -> Refusal {
     match not_done {
         NotDone::Refused(refusal) => refusal,
-        NotDone::Held(approval) => panic!("it waits for a person: {approval:?}"),
+        NotDone::AwaitsApproval(approval) => panic!("it waits for a person: {approval:?}"),
     }
 }
 

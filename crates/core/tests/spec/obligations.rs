@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chorus_core::commands::{deliveries, messages};
 use chorus_core::model::attention::{Mode, Policy, Rule};
-use chorus_core::model::caller::{By, Turn};
+use chorus_core::model::caller::{By, TurnRef};
 use chorus_core::model::delivery::{Delivery, Disposition, State};
 use chorus_core::model::error::Code;
 use chorus_core::model::event::Reason;
@@ -370,7 +370,7 @@ fn a_run_by_callback_that_owes_an_answer_and_says_nothing_has_failed() {
     let offer = house.take(SCOUT);
     let here = at(house.event(event));
     let turn =
-        Turn { conversation: here.conversation, seq: here.seq, fence: offer.fence, attempt: 1 };
+        TurnRef { conversation: here.conversation, seq: here.seq, fence: offer.fence, attempt: 1 };
     let idle = deliveries::Dispose { event, disposition: Disposition::Acknowledged, note: None };
     house.run(By { turn: Some(turn), ..house.by(SCOUT) }, idle).expect("its own");
     assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Failed));

@@ -30,7 +30,7 @@ fn told() -> (House, Uid) {
 }
 
 pub fn held<T>(ran: Result<T, NotDone>) -> bool {
-    matches!(ran, Err(NotDone::Held(_)))
+    matches!(ran, Err(NotDone::AwaitsApproval(_)))
 }
 
 fn edit(before: Uid, text: &str) -> messages::Edit {
@@ -100,7 +100,9 @@ fn what_a_person_has_agreed_to_is_done_when_it_is_asked_for_again() {
     let (mut house, before) = told();
     let by = house.by(SCOUT);
     let act = edit(before, "the merger is off");
-    let Err(NotDone::Held(approval)) = house.try_run(by, act.clone()) else { panic!("it waits") };
+    let Err(NotDone::AwaitsApproval(approval)) = house.try_run(by, act.clone()) else {
+        panic!("it waits")
+    };
     assert!(matches!(&approval.asked, Asked::Call { tool, arguments }
         if &**tool == "edit_message"
             && arguments.whole().is_some_and(|a| a.contains("\"text\":\"the merger is off\""))));
@@ -122,7 +124,9 @@ fn the_same_words_for_others_are_another_request() {
     let narrow = NewStimulus { private: true, targets: vec![REVIEWER], ..words };
     let wide = NewStimulus { private: false, ..narrow.clone() };
     let act = |new: &NewStimulus| stimuli::Stimulate(new.clone());
-    let Err(NotDone::Held(approval)) = house.try_run(by, act(&narrow)) else { panic!("it waits") };
+    let Err(NotDone::AwaitsApproval(approval)) = house.try_run(by, act(&narrow)) else {
+        panic!("it waits")
+    };
     let decide = approvals::DecideApproval { approval: approval.uid, approved: true, reason: None };
     house.run(house.by(ALICE), decide).expect("who told it");
     assert!(held(house.try_run(by, act(&wide))), "they were agreed to for the reviewer");
@@ -299,7 +303,7 @@ fn what_was_told_to_some_is_for_those_whom_all_of_it_was_for() {
     let say = |of| only(of, Say::to(house.ops, "between us")).0;
     let (to_alice, to_bob) = (say(ALICE), say(BOB));
     for act in [to_alice, to_bob] {
-        let Err(NotDone::Held(approval)) = house.try_run(house.by(SCOUT), act) else {
+        let Err(NotDone::AwaitsApproval(approval)) = house.try_run(house.by(SCOUT), act) else {
             panic!("held")
         };
         assert!(!approval.is_for(ALICE) && !approval.is_for(BOB), "{approval:?}");

@@ -35,7 +35,7 @@ fn an_agent_seats_nobody_where_messages_are_that_they_could_not_read() {
     let by = orchestrates(&house, SCOUT);
     assert!(!held(house.try_run(by, seat(narrow, REVIEWER))), "nothing was said yet");
     house.post(ALICE, Say::to(narrow, "the merger is off")).expect("her room");
-    let Err(NotDone::Held(approval)) = house.try_run(by, seat(narrow, BOB)) else {
+    let Err(NotDone::AwaitsApproval(approval)) = house.try_run(by, seat(narrow, BOB)) else {
         panic!("it waits")
     };
     assert!(!held(house.try_run(by, seat(narrow, REVIEWER))), "who reads there anyway");

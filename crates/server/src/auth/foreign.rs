@@ -20,9 +20,9 @@ use sha2::{Digest, Sha256};
 use super::jwks::Published;
 use super::token::{self, Claims};
 use super::{SKEW_MS, unauthorized};
-use crate::app::tokens::LONGEST_TTL_S;
 use crate::config::issuers::{self, AccessTokens, Issuer};
 use crate::config::kind::Kind;
+use crate::services::tokens::LONGEST_TTL_S;
 
 /// The issuers of the settings, with the keys they publish.
 #[derive(Default)]

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::keys::Keys;
 
-/// Drawn at random for each: so long that none comes twice.
+/// CommandSeed at random for each: so long that none comes twice.
 const NONCE: usize = 24;
 /// What a sealed text begins with.
 const PREFIX: &str = "sealed1:";

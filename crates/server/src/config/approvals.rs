@@ -6,14 +6,14 @@ use chorus_wire::attention::descriptors::Tool;
 use super::section::section;
 
 section! {
-    /// Sends and tools that wait for a person. What was said in private waits before an agent carries it to
-    /// somebody who could not read it there, whatever stands here.
+    /// Messages and tools that wait for a person. What an agent was told in private always waits
+    /// before it reaches somebody who could not read it there, whatever is set here.
     Approvals ["approvals"] {
-        /// Hours that a person has to decide; then it is refused.
+        /// Hours that a person has to decide. After that the request is refused.
         expire_hours: u32 = 24, 1 => 168;
-        /// Tools that an agent calls only once a person has agreed to the call, as `chat.resolve`; so it is with what
-        /// does the same over REST, as a resource of MCP or as another tool. With
-        /// `chat.send_message` or `post_message` every message of an agent waits.
+        /// Tools that an agent may call only after a person has agreed to the call, such as
+        /// `chat.resolve`. The same act over REST, as an MCP resource or by another tool waits too.
+        /// With `chat.send_message` or `post_message`, every message of an agent waits.
         sensitive_tools: Vec<String> = Vec::new();
     }
     check |approvals| {

@@ -5,19 +5,23 @@ use chorus_core::model::flow::{self, Clue, Clues};
 use super::section::section;
 
 section! {
-    /// Whom a message is for that names nobody: the flow of talk is read (`docs/attention.md`).
+    /// How the host guesses whom a message is for that names nobody: it reads the flow of talk
+    /// (docs/attention.md).
     Attention ["attention"] {
-        /// Whether the flow of talk is read at all; else only names, replies and threads say whom a message is for.
+        /// Whether the flow of talk is read. Without it only names, replies and threads say whom a
+        /// message is for.
         flow: bool = true;
-        /// Rules of the flow that are switched off, as `shared_words`.
+        /// Rules of the flow that are turned off, such as `shared_words`.
         without: Vec<String> = Vec::new();
-        /// From so many percent on, a guess obliges as a name does: the agent must answer.
+        /// From this percentage on, a guess obliges like a name: the agent must answer.
         sure: u32 = u32::from(flow::SURE), 1 => 100;
-        /// From so many percent on, the agent is shown the message and may answer; at most `sure`.
+        /// From this percentage on, the agent is shown the message and may answer. At most `sure`.
         likely: u32 = u32::from(flow::LIKELY), 1 => 100;
-        /// From so many percent on, the agent is told that there is a message (a knock), and may look; at most `likely`.
+        /// From this percentage on, the agent is told that there is a message (a knock), and may
+        /// look at it. At most `likely`.
         perhaps: u32 = u32::from(flow::PERHAPS), 1 => 100;
-        /// Whether a person's question to nobody in particular is given to one agent, which may answer.
+        /// Whether a person's question to nobody in particular is given to one agent, which may
+        /// answer.
         ask_one: bool = true;
     }
     check |attention| {

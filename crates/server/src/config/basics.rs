@@ -7,23 +7,25 @@ use super::PORT;
 use super::section::section;
 
 section! {
-    /// Where the host keeps things, and how it is reached.
+    /// Where the host keeps its data, and how others reach it.
     Basics [""] {
-        /// The folder with the database, the keys and the operator's token; made when it is not there.
+        /// The folder with the database, the keys and the operator's token. It is created if it
+        /// does not exist.
         data: PathBuf = PathBuf::from("./chorus-data");
-        /// Address and port to listen on. Port 0 takes any free one.
+        /// The address and port to listen on. Port 0 takes any free one.
         listen: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT);
-        /// How others reach the host, when that is not the address it listens on: `https://chorus.example`.
+        /// The address under which others reach the host, if it is not the one it listens on:
+        /// `https://chorus.example`.
         public_url: Option<String> = None;
-        /// The folder with the keys, when it is not `keys` in the data folder.
+        /// The folder with the keys, if it is not `keys` in the data folder.
         keys: Option<PathBuf> = None;
-        /// The name of the workspace that an empty data folder gets.
+        /// The name of the workspace that is created in an empty data folder.
         workspace: String = "default".to_owned();
-        /// Seconds that connections and requests under way have to end when the host is told to stop.
+        /// Seconds that open connections and requests have to finish when the host is told to stop.
         drain_seconds: u64 = 10, 0 => 600;
-        /// Answers before the disk has it: a power cut loses answered posts.
+        /// Answers before the disk has synced: a power cut can lose acknowledged messages.
         dangerous_sync_normal: bool = false;
-        /// One transaction a command, to compare with.
+        /// Commits each command in a transaction of its own, for comparison.
         dangerous_no_batching: bool = false;
     }
     check |basics| {

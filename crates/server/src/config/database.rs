@@ -4,10 +4,12 @@ use super::kind::Secret;
 use super::section::section;
 
 section! {
-    /// Where the workspace is kept. Without it that is `chorus.db` in the data folder, and nothing else is needed.
+    /// Where the workspace is kept. By default that is `chorus.db` in the data folder, and nothing
+    /// else is needed.
     Database ["database"] {
-        /// A PostgreSQL database: `postgres://USER@HOST/NAME?sslmode=verify-full`. What it leaves out is taken from the `PG*` variables; the
-        /// password is best left to `PGPASSWORD` or the password file.
+        /// A PostgreSQL database: `postgres://USER@HOST/NAME?sslmode=verify-full`. What the URL
+        /// leaves out comes from the `PG*` variables. Keep the password in `PGPASSWORD` or in the
+        /// password file.
         url: Option<Secret> = None;
     }
     check |database| {

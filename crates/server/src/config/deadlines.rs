@@ -4,10 +4,10 @@ use super::kind::Span;
 use super::section::section;
 
 section! {
-    /// When an answer is overdue, and who is told.
+    /// How long agents put off their answers.
     Deadlines ["deadlines"] {
-        /// For how long an agent puts off what it owes when it does not say until when (`queued`, `blocked`, `chat.defer` without `until`);
-        /// then it is offered again.
+        /// How long an agent puts off what it owes if it does not say until when (`queued`,
+        /// `blocked`, `chat.defer` without `until`). Then it is offered again.
         defer: Span = Span::minutes(10), Span::seconds(10) => Span::days(7);
     }
 }

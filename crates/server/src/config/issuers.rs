@@ -57,37 +57,41 @@ words! {
 }
 
 section! {
-    /// Whose tokens are honoured beside the host's own: an OpenID provider or anybody else who signs JWTs and publishes the keys.
-    /// One section for each, under a name of your choice.
+    /// An issuer whose tokens are honoured besides the host's own: an OpenID provider, or anybody
+    /// else who signs JWTs and publishes the keys. One section per issuer, under a name of your
+    /// choice.
     Issuer ["issuers.NAME"] {
-        /// What the token's `iss` says, to the letter.
+        /// The exact `iss` of its tokens.
         issuer: String = String::new();
-        /// Where the keys are published (a JWK set), over https; http only from this machine.
+        /// Where its keys are published (a JWK set), over https. http is accepted from this machine
+        /// only.
         jwks_url: String = String::new();
-        /// What the token's `aud` must hold.
+        /// What the token's `aud` must contain.
         audience: String = "chorus".to_owned();
-        /// The id of the only workspace these tokens are for; none is the host's own. A token that names another in `workspace_id` is
-        /// refused in any case.
+        /// The id of the only workspace that these tokens are for; by default the host's own. A
+        /// token that names another in `workspace_id` is refused in any case.
         workspace: Option<String> = None;
         /// How these tokens may be signed.
         algorithms: Vec<Algorithm> = vec![Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa];
-        /// Which of the issuer's tokens are honoured. `typed`: access tokens whose header says so (`typ`: `at+jwt`, RFC 9068).
-        /// `recognized`: those, and where the header says nothing, those whose claims say so, as Keycloak's, Entra's, Okta's,
-        /// Auth0's and Cognito's do (docs/operations.md); never ID tokens. `any`: ID tokens too, for an issuer that gives
+        /// Which of the issuer's tokens are honoured. `typed`: access tokens whose header says so
+        /// (`typ`: `at+jwt`, RFC 9068). `recognized`: those, and tokens whose header says nothing
+        /// but whose claims show it, as with Keycloak, Entra, Okta, Auth0 and Cognito
+        /// (docs/tokens.md); never ID tokens. `any`: ID tokens too, for an issuer that gives
         /// workloads nothing else.
         access_tokens: AccessTokens = AccessTokens::Recognized;
-        /// The most that a token may ask for; one that asks for more is refused.
+        /// The highest role that a token may ask for. A token that asks for more is refused.
         highest_role: HighestRole = HighestRole::Worker;
-        /// The claim that has the role; a token without it is a worker's.
+        /// The claim with the role. A token without it is a worker's.
         role_claim: String = "role".to_owned();
-        /// The claim that has the id of the member, who must be there already.
+        /// The claim with the id of the member, who must exist already.
         member_claim: String = "sub".to_owned();
-        /// The members these tokens may speak for; none named is everybody but the operator and those whom another issuer
-        /// names. With several issuers one alone may name none: the same id with two of them would be one member.
+        /// The members that these tokens may speak for. An empty list means everybody except the
+        /// operator and the members that another issuer names. Only one of several issuers may
+        /// leave it empty: otherwise the same id with two of them would be one member.
         members: Vec<String> = Vec::new();
-        /// How old keys may be before they are asked for again.
+        /// How old keys may be before they are fetched again.
         refresh: Span = Span::minutes(10), Span::seconds(30) => Span::days(1);
-        /// How long keys are used while the issuer cannot be reached.
+        /// How long old keys are used while the issuer cannot be reached.
         stale: Span = Span::hours(1), Span::seconds(0) => Span::days(7);
     }
     check |issuer| {

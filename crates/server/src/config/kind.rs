@@ -166,7 +166,7 @@ impl<K: Kind> Kind for Option<K> {
 /// A list. In a variable or a flag it is written as in the file, or its parts stand between commas.
 impl<K: Kind> Kind for Vec<K> {
     fn what() -> String {
-        format!("a list, each {}", K::what())
+        format!("a list; each item is {}", K::what())
     }
 
     fn read(given: &Given) -> Result<Self, Option<String>> {
@@ -301,7 +301,7 @@ impl fmt::Debug for Secret {
 
 impl Kind for Secret {
     fn what() -> String {
-        "a text, shown to nobody".to_owned()
+        "a text, which is never shown".to_owned()
     }
 
     fn read(given: &Given) -> Result<Self, Option<String>> {

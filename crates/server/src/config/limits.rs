@@ -10,62 +10,73 @@ use super::section::section;
 const MOMENT: Span = Span(Duration::from_millis(50));
 
 section! {
-    /// How much one caller may ask for. A limit is so many requests or calls a second, and so many at once before that counts; 0 a
-    /// second is no limit. Past it a caller is refused with RATE_LIMITED and told when to come again.
+    /// How much one caller may ask for. A limit is a rate per second and a burst: so many requests
+    /// or calls at once before the rate applies. A rate of 0 means no limit. Beyond it a caller is
+    /// refused with RATE_LIMITED and told when to try again.
     Limits ["limits"] {
-        /// Requests and calls of one member a second, over all its sessions.
+        /// Requests and calls per second of one member, over all its sessions.
         member_per_second: u32 = 2_000;
-        /// And so many at once.
+        /// The burst of one member.
         member_burst: u32 = 20_000, 1 => 10_000_000;
-        /// Requests and calls of one session of an agent a second.
+        /// Requests and calls per second of one session of an agent.
         session_per_second: u32 = 2_000;
-        /// And so many at once.
+        /// The burst of one session.
         session_burst: u32 = 20_000, 1 => 10_000_000;
-        /// Calls on one connection a second.
+        /// Calls per second on one connection.
         connection_per_second: u32 = 2_000;
-        /// And so many at once.
+        /// The burst on one connection.
         connection_burst: u32 = 20_000, 1 => 10_000_000;
-        /// Requests from one address a second, with a token or without. A network of 64 bits counts as one address in IPv6.
+        /// Requests per second from one address, with or without a token. In IPv6 a network of 64
+        /// bits counts as one address.
         address_per_second: u32 = 50_000;
-        /// And so many at once.
+        /// The burst from one address.
         address_burst: u32 = 100_000, 1 => 10_000_000;
-        /// Requests with a token that is none, or without one, from one address a second.
+        /// Requests per second from one address without a token, or with an invalid one.
         failures_per_second: u32 = 10;
-        /// And so many at once.
+        /// The burst of such requests.
         failures_burst: u32 = 200, 1 => 10_000_000;
-        /// Pings of one session a second, and acknowledgements of what was not offered: by a connection of C2A, its WebSocket, or MCP.
-        /// Past it a call is refused, and a connection that goes on without one is closed.
+        /// Pings per second of one session, and acknowledgements of what was not offered, over C2A,
+        /// its WebSocket, or MCP. Beyond it a request is refused, and a connection that keeps
+        /// sending what cannot be refused is closed.
         pings_per_second: u32 = 50;
-        /// And so many at once.
+        /// The burst of pings.
         pings_burst: u32 = 2_000, 1 => 10_000_000;
-        /// Lines that one agent may write into the host's log a second (`notifications/message`); each is cut at 1,024 bytes.
+        /// Lines per second that one agent may write into the host's log (`notifications/message`).
+        /// Each is cut at 1,024 bytes.
         agent_lines_per_second: u32 = 5;
-        /// And so many at once.
+        /// The burst of such lines.
         agent_lines_burst: u32 = 50, 1 => 10_000_000;
-        /// Conversations of any kind that one member may make in a day, unless it is an operator; 0 is no limit, here and in the next two.
+        /// Conversations of any kind that one member may create in a day. Operators are exempt. 0
+        /// means no limit, here and in the next two settings.
         conversations_per_day: u32 = 1_000;
-        /// Seats that one member may give to others in a day, by itself or through projects, unless it is an operator.
+        /// Members that one member may add to conversations in a day, directly or through projects.
+        /// Operators are exempt.
         seats_per_day: u32 = 10_000;
-        /// Bytes that the files of one member may have, in MiB, unless it is an operator.
+        /// Storage for the files of one member, in MiB. Operators are exempt.
         member_storage_mib: u64 = 1_024;
-        /// Open connections in all. The limit of open files, which `chorus serve` raises as far as it may, bounds them too: 256 files
-        /// are the host's own. Past it a connection is answered with UNAVAILABLE, or closed at once.
+        /// Open connections in all. The limit of open files, which `chorus serve` raises as far as
+        /// it may, bounds them too: the host keeps 256 files for itself. Beyond it a connection is
+        /// answered with UNAVAILABLE, or closed at once.
         connections: u32 = 20_000, 1 => 10_000_000;
-        /// Open connections from one address; 0 is no limit. Past it a connection is answered with RATE_LIMITED, or closed at once.
+        /// Open connections from one address; 0 means no limit. Beyond it a connection is answered
+        /// with RATE_LIMITED, or closed at once.
         address_connections: u32 = 1_000;
-        /// Addresses that may have any number of connections: this machine, and machines of yours with very many agents. Proxies in
-        /// trusted_proxies may too.
+        /// Addresses without a limit of connections: this machine, and machines of yours that run
+        /// very many agents. Proxies in `trusted_proxies` have none either.
         uncounted_addresses: Vec<String> = vec!["127.0.0.1".to_owned(), "::1".to_owned()];
         /// How long a TLS handshake may take.
         handshake_time: Span = Span::seconds(10), MOMENT => Span::hours(1);
-        /// How long the head of a request may take to come, from its first byte, and the first one of a connection from its beginning.
+        /// How long the head of a request may take, from its first byte; for the first request,
+        /// from the start of the connection.
         header_time: Span = Span::seconds(10), MOMENT => Span::hours(1);
-        /// How long a connection is kept without a request. Longer than proxies and clients keep one, which is 60 to 90 s as a rule:
-        /// whoever asks first must not find it closed.
+        /// How long a connection is kept without a request. Keep it longer than proxies and clients
+        /// do, which is usually 60 to 90 s: otherwise a client may send a request on a connection
+        /// that has just been closed.
         idle_time: Span = Span::minutes(2), MOMENT => Span::days(1);
-        /// Seconds in which the body of a request has to come.
+        /// Seconds in which the body of a request must arrive.
         body_seconds: u64 = 30, 1 => 3_600;
-        /// Addresses of proxies before this host, whose X-Forwarded-For says for whom they ask. Others are not believed.
+        /// Addresses of proxies in front of this host. The host believes their X-Forwarded-For, and
+        /// nobody else's.
         trusted_proxies: Vec<String> = Vec::new();
     }
     check |limits| {

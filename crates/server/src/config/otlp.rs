@@ -3,12 +3,14 @@
 use super::section::section;
 
 section! {
-    /// Traces: what a request became, to a collector by OTLP over HTTP. Only in a `chorus` that was built with `--features otlp`; any
-    /// other refuses to start with an endpoint.
+    /// Traces of requests, sent to a collector by OTLP over HTTP. They need a `chorus` that was
+    /// built with `--features otlp`; any other refuses to start with an endpoint.
     Otlp ["otlp"] {
-        /// The collector: `http://127.0.0.1:4318`, to which `/v1/traces` is added. Where nothing is set, OTEL_EXPORTER_OTLP_ENDPOINT counts.
+        /// The collector: `http://127.0.0.1:4318`, to which `/v1/traces` is added. Without it,
+        /// OTEL_EXPORTER_OTLP_ENDPOINT is used.
         endpoint: Option<String> = None;
-        /// How many of a hundred traces are kept. A request that brings a `traceparent` is kept when that says so.
+        /// Percentage of traces that are kept. A request with a `traceparent` is kept if that says
+        /// so.
         percent: u32 = 100, 0 => 100;
     }
     check |otlp| {

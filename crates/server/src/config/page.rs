@@ -1,5 +1,5 @@
-//! The settings as pages: `docs/settings.md` for reading and `chorus.toml.sample` for copying, both made from the table
-//! that also reads them.
+//! The settings as pages: `docs/settings.md` to read and `chorus.toml.sample` to copy from. Both are
+//! made from the table that also parses the settings.
 
 use std::fmt::Write;
 
@@ -8,21 +8,29 @@ use super::settings::{Settings, split};
 
 const HEAD: &str = "# Settings\n\n\
     Made by `cargo xtask tidy --write` from `crates/server/src/config`. Do not edit this page.\n\n\
-    A setting stands in `chorus.toml`, in the folder where `chorus` is started or named by `--config`; a variable overrides the file, a flag \
-    overrides the variable. Every setting has a variable, and `chorus serve --set PATH=VALUE` is a flag for each; \
-    there a list is written as in the file, or with commas between its parts: `a,b`. \
-    `chorus config check` reads all of them and names every mistake with its line; `chorus config show` prints what is in force and where it \
-    came from. The host reads settings when it starts.\n";
+    Chorus reads `chorus.toml` in the folder where it is started, or the file that `--config` names. A\n\
+    variable overrides the file, and a flag overrides the variable. Every setting has a variable, and\n\
+    `chorus serve --set PATH=VALUE` is a flag for every setting. In a variable or flag, write a list as\n\
+    in the file, or with commas between its items: `a,b`. `chorus config check` reads all settings and\n\
+    names every mistake with its line. `chorus config show` prints what is in force and where each value\n\
+    came from. The host reads its settings when it starts.\n";
+
+/// The longest line of prose, in bytes.
+const WIDTH: usize = 100;
 
 /// `docs/settings.md`.
 pub fn page() -> String {
     let mut page = HEAD.to_owned();
     for (name, about, entries) in with_entries() {
         // Writing into a string does not fail.
-        let title =
-            if name.is_empty() { "Above all sections".to_owned() } else { format!("[{name}]") };
-        let _ = write!(page, "\n## {title}\n\n{about}\n\n");
-        page.push_str("| setting | default | what it does |\n|---|---|---|\n");
+        let title = if name.is_empty() {
+            "Before the first section".to_owned()
+        } else {
+            format!("[{name}]")
+        };
+        let _ = write!(page, "\n## {title}\n\n");
+        wrap(&mut page, "", &about);
+        page.push_str("\n| setting | default | what it does |\n|---|---|---|\n");
         for entry in entries {
             let default = match entry.default.as_str() {
                 "" => "none".to_owned(),
@@ -49,11 +57,11 @@ pub fn sample() -> String {
     for (name, about, entries) in with_entries() {
         sample.push('\n');
         if !name.is_empty() {
-            comment(&mut sample, &about);
+            wrap(&mut sample, "#", &about);
             let _ = writeln!(sample, "#[{name}]");
         }
         for entry in entries {
-            comment(&mut sample, &format!("{} Allowed: {}.", entry.about, entry.allowed()));
+            wrap(&mut sample, "#", &format!("{} Allowed: {}.", entry.about, entry.allowed()));
             let default = if entry.default.is_empty() { "\"\"" } else { &entry.default };
             let _ = writeln!(sample, "#{} = {default}", split(&entry.path).1);
         }
@@ -65,15 +73,18 @@ fn with_entries() -> impl Iterator<Item = (&'static str, String, Vec<Entry>)> {
     Settings::sections().into_iter().filter(|(_, _, entries)| !entries.is_empty())
 }
 
-/// A text as a comment of lines that fit a terminal.
-fn comment(out: &mut String, text: &str) {
-    let mut line = "#".to_owned();
+/// A text as lines that start with `start`.
+fn wrap(out: &mut String, start: &str, text: &str) {
+    let mut line = start.to_owned();
     for word in text.split_whitespace() {
-        if line.len() + word.len() >= 100 {
+        if line.len() + word.len() >= WIDTH {
             let _ = writeln!(out, "{line}");
-            line = "#".to_owned();
+            line = start.to_owned();
         }
-        let _ = write!(line, " {word}");
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
     }
     let _ = writeln!(out, "{line}");
 }

@@ -4,14 +4,16 @@ use super::section::section;
 use crate::redact::{Redactor, names};
 
 section! {
-    /// What is blacked out in every text before it is kept, shown or logged: keys and passwords. `[redacted: npm-token]` stands in its
-    /// place. The built-in patterns are named in docs/operations.md.
+    /// Secrets that are removed from every text before it is kept, shown or logged: keys and
+    /// passwords. `[redacted: npm-token]` takes their place. docs/retention.md names the built-in
+    /// patterns.
     Redaction ["redaction"] {
-        /// Whether anything is blacked out.
+        /// Whether secrets are redacted.
         enabled: bool = true;
-        /// Built-in patterns that are not used, by name.
+        /// Names of built-in patterns that are turned off.
         off: Vec<String> = Vec::new();
-        /// Regular expressions of your own, in the syntax of Rust's regex crate. Each runs over every text.
+        /// Your own regular expressions, in the syntax of Rust's regex crate. Each runs over every
+        /// text.
         patterns: Vec<String> = Vec::new();
     }
     check |redaction| {

@@ -8,13 +8,15 @@ use super::kind::{Given, Kind, Span};
 use super::section::section;
 
 section! {
-    /// How long conversations are kept. What is still owed is kept, whatever its age, and so is all that came after it.
+    /// How long conversations are kept. What is still owed is kept whatever its age, and so is
+    /// everything that came after it.
     Retention ["retention"] {
-        /// For conversations that say nothing of it themselves (`chorus channel set --keep`).
+        /// For conversations that do not set it themselves (`chorus channel set --keep`).
         keep: Keep = Keep::All;
-        /// Where what is dropped is written first, a folder for each conversation; without it, it is only dropped.
+        /// Where events are archived before they are dropped, in a folder per conversation. Without
+        /// it they are only dropped.
         archive_dir: Option<PathBuf> = None;
-        /// How often it is looked what is old.
+        /// How often the host looks for old events.
         every: Span = Span::hours(1), Span::minutes(1) => Span::days(1);
     }
 }

@@ -13,13 +13,14 @@ words! {
 }
 
 section! {
-    /// What the host says of itself while it runs. Logs go to standard error; no level brings tokens or the text of messages
-    /// into them.
+    /// What the host logs. The log goes to standard error. No level writes tokens or the text of
+    /// messages.
     Telemetry ["telemetry"] {
-        /// How a line of the log is written.
+        /// The format of a log line.
         log_format: LogFormat = LogFormat::Text;
-        /// What is logged: off, error, warn, info, debug or trace, for all or for one part: `warn,chorus_server=info`. Libraries say no
-        /// more than warnings. `agent` is what agents write into the log themselves: `warn,agent=off`. `CHORUS_LOG` does the same.
+        /// What is logged: off, error, warn, info, debug or trace, for everything or for one part:
+        /// `warn,chorus_server=info`. Libraries log only warnings. `agent` is what agents write
+        /// into the log themselves: `warn,agent=off`. `CHORUS_LOG` does the same.
         log: String = "warn".to_owned();
     }
     check |telemetry| match crate::logging::filter(&telemetry.log) {

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use super::section::section;
 
 section! {
-    /// HTTPS by certificate files. Without them the host speaks plain HTTP, for loopback or behind a proxy.
+    /// HTTPS with certificate files. Without them the host speaks plain HTTP, for loopback or
+    /// behind a proxy.
     Tls ["tls"] {
-        /// The certificate and those that lead to its authority, in PEM, the host's own first.
+        /// The certificate chain in PEM, the host's own certificate first.
         cert: Option<PathBuf> = None;
-        /// The certificate's private key, in PEM (PKCS#8, PKCS#1 or SEC1).
+        /// The certificate's private key in PEM (PKCS#8, PKCS#1 or SEC1).
         key: Option<PathBuf> = None;
     }
     check |tls| match (&tls.cert, &tls.key) {

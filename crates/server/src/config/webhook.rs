@@ -9,28 +9,34 @@ use super::kind::{Given, Kind, Span};
 use super::section::section;
 
 section! {
-    /// Agents that are reached by a connection string: where the host may post to, and how patiently.
+    /// Agents that are reached by a connection string: where the host may post to, and its
+    /// timeouts.
     Webhook ["webhook"] {
-        /// Networks the host may post to beside public addresses, as `10.0.0.0/8`. What stands here can be reached by whoever may add a
-        /// connection string. A host that listens on loopback alone, and has no other public URL, may post to loopback too, where
-        /// a connection string that an operator typed says so itself; services on this machine are named here (`127.0.0.1`).
+        /// Networks that the host may post to besides public addresses, such as `10.0.0.0/8`.
+        /// Whoever may add a connection string can reach these networks through the host. A host
+        /// that listens on loopback only, and has no other public URL, may also post to loopback if
+        /// an operator typed a connection string that says so. Name `127.0.0.1` here for services
+        /// on this machine.
         allow: Vec<Network> = Vec::new();
-        /// A file with certificates, in PEM, of authorities that are trusted where the host posts to, beside those of the system: for
-        /// agents and services whose certificates are of an authority of your own.
+        /// A PEM file with certificates of authorities that are trusted for posts, besides those of
+        /// the system: for agents and services with certificates of your own authority.
         roots: Option<PathBuf> = None;
-        /// How long one post may take, from the look-up of the name to the answer.
+        /// How long one post may take, from looking up the name to the answer.
         timeout: Span = Span::seconds(10), Span::seconds(1) => Span::minutes(2);
-        /// Channels of one endpoint that are posted to at once; within a channel one waits for the other.
+        /// Channels of one endpoint that are posted to at once. Within a channel, one post waits
+        /// for the other.
         concurrency: usize = 4, 1 => 64;
-        /// Posts at once, to all endpoints and to the services that deliver to inboxes. What waits for its turn has not failed. Nobody's
-        /// second post at once comes out of more than half of them, so that many who hang leave room for others.
+        /// Posts in flight at once, to all endpoints and to the services that deliver to inboxes. A
+        /// post that waits for its turn has not failed. Second and further posts of one endpoint
+        /// share half of the places, so that endpoints that hang leave room for others.
         posts: usize = 1_024, 1 => 4_096;
-        /// How long the host waits for what the author of a message adds to it, where the message looks complete: an agent
-        /// behind a connection string has no harness that would wait. 0 posts each message at once.
+        /// How long the host waits for more from the author after a message that looks complete. An
+        /// agent behind a connection string has no harness that would wait. 0 posts each message at
+        /// once.
         quiet: Span = Span::seconds(2), Span::seconds(0) => Span::minutes(1);
-        /// How long it waits at most where the message looks unfinished.
+        /// How long the host waits at most after a message that looks unfinished.
         quiet_unfinished: Span = Span::seconds(5), Span::seconds(0) => Span::minutes(1);
-        /// And at most while the author types, or goes on.
+        /// How long the host waits at most while the author types or goes on.
         quiet_cap: Span = Span::seconds(30), Span::seconds(0) => Span::minutes(5);
     }
 }

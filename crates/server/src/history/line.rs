@@ -1,5 +1,5 @@
-//! The lines of an export: each a JSON object with one key that says what it is (docs/operations.md, "Export
-//! and import").
+//! The lines of an export: each a JSON object with one key that says what it is (docs/copies.md,
+//! "Export and import").
 //!
 //! Members, conversations and events have the numbers that the log's hashes are over, beside their public
 //! ids. What an event says stands packed in `body`, which is what was hashed, and for messages in `message`

@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 use chorus_core::commands::directory;
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::member::{Member, MemberFields, MemberKind};
@@ -16,9 +16,9 @@ use chorus_store::{Options, Store};
 use tokio::sync::watch;
 
 use super::{OPERATOR_FILE, StartError};
-use crate::app::App;
-use crate::app::tokens::USUAL_TTL_S;
 use crate::auth::{Keys, Unkept, write_private};
+use crate::services::App;
+use crate::services::tokens::USUAL_TTL_S;
 
 /// A token that ends sooner is replaced, at the start and while the host runs.
 const RENEW_BEFORE_MS: i64 = 15 * 24 * 3_600_000;
@@ -183,7 +183,7 @@ impl App {
         }
         let operator = self.directory().by_id(OPERATOR).cloned();
         let operator = operator.ok_or_else(|| Refusal::not_found("member"))?;
-        self.note(By::host(), Act::SignIn, "", Some(operator.key)).await?;
+        self.note(By::host(), Action::SignIn, "", Some(operator.key)).await?;
         self.operator_token(&operator).await.map(Some)
     }
 }

@@ -17,8 +17,8 @@ use chorus_wire::rest::audit::{Head, SignedHeads};
 use tokio::sync::watch;
 
 use super::{StartError, first};
-use crate::app::App;
 use crate::auth::{Keys, Vault, check_heads_signature, write_private};
+use crate::services::App;
 
 const FOLDER: &str = "heads";
 /// How often it is looked whether a new day has begun.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::Running;
-use crate::app::App;
+use crate::services::App;
 
 /// How often the host's clock is asked whether it is time.
 const LOOK: Duration = Duration::from_secs(10);

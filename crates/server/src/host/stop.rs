@@ -9,8 +9,8 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{GOODBYE, HOST_FILE, Running};
-use crate::app::copies::PARTIAL;
-use crate::couriers::connections::STOPPING;
+use crate::dispatch::connections::STOPPING;
+use crate::services::copies::PARTIAL;
 
 /// How often it is looked whether the last request was answered.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -53,9 +53,9 @@ impl Running {
         if stopped.is_err() {
             tracing::error!("the writer, or who keeps the index, could not be stopped");
         }
-        // The sink went with the writer's thread, and the courier ends with it.
-        if tokio::time::timeout(GOODBYE, self.courier).await.is_err() {
-            tracing::warn!("the courier did not end");
+        // The sink went with the writer's thread, and the dispatcher ends with it.
+        if tokio::time::timeout(GOODBYE, self.dispatcher).await.is_err() {
+            tracing::warn!("the dispatcher did not end");
         }
         let traces = self.app.traces.clone();
         let _ = tokio::task::spawn_blocking(move || traces.close()).await;

@@ -2,11 +2,11 @@
 //! they end (spec/operations.md, "Connections on a bad day").
 //!
 //! Invariant: nobody who says nothing, speaks slowly or never reads holds more than the one place its connection
-//! has ([`seats`]), and that one not for ever ([`patience`]). Each connection is a task of its own; the loop that
+//! has ([`seats`]), and that one not for ever ([`timeouts`]). Each connection is a task of its own; the loop that
 //! accepts waits for none of them.
 
-mod patience;
-pub(crate) mod seats;
+pub(crate) mod connection_limiter;
+mod timeouts;
 
 use std::convert::Infallible;
 use std::io;
@@ -33,8 +33,8 @@ use crate::config::Pace;
 use crate::config::limits::Limits as Settings;
 use crate::telemetry::{Cut, Metrics};
 use crate::tls::Tls;
-use patience::{Patience, Seated};
-use seats::{Full, Seats};
+use connection_limiter::{ConnectionLimiter, Full};
+use timeouts::{Seated, Timeouts};
 
 /// Rest after the system refused a connection, as when it has no more file descriptors.
 const REST: Duration = Duration::from_millis(100);
@@ -72,7 +72,7 @@ pub(crate) struct Front {
     /// Answers those who find no place, by why.
     pub full: fn(Full) -> Router,
     pub tls: Option<Arc<Tls>>,
-    pub seats: Arc<Seats>,
+    pub seats: Arc<ConnectionLimiter>,
     pub times: Times,
     pub metrics: Arc<Metrics>,
 }
@@ -102,9 +102,9 @@ impl Front {
             match front.seats.take(from.ip()) {
                 Ok(seat) => {
                     tokio::spawn(async move {
-                        let patience = Patience::new(front.times, front.metrics.clone());
-                        let stream = Seated::new(stream, Some(seat), patience.clone());
-                        front.connection(stream, &patience, from, stopped).await;
+                        let timeouts = Timeouts::new(front.times, front.metrics.clone());
+                        let stream = Seated::new(stream, Some(seat), timeouts.clone());
+                        front.connection(stream, &timeouts, from, stopped).await;
                         drop(served);
                     });
                 }
@@ -154,17 +154,17 @@ impl Front {
     async fn connection(
         &self,
         stream: Seated,
-        patience: &Patience,
+        timeouts: &Timeouts,
         from: SocketAddr,
         stopped: watch::Receiver<bool>,
     ) {
         let router = self.router.clone();
         let from = Some(from);
         let Some(tls) = &self.tls else {
-            return serve(stream, Served { router, from }, patience, stopped).await;
+            return serve(stream, Served { router, from }, timeouts, stopped).await;
         };
         match tokio::time::timeout(self.times.handshake, shake_hands(tls, stream)).await {
-            Ok(Ok(stream)) => serve(stream, Served { router, from }, patience, stopped).await,
+            Ok(Ok(stream)) => serve(stream, Served { router, from }, timeouts, stopped).await,
             Ok(Err(error)) => tracing::debug!(?from, %error, "a handshake failed"),
             Err(_) => self.metrics.cut(Cut::Handshake),
         }
@@ -172,10 +172,10 @@ impl Front {
 
     /// One answer, and the end: why there is no place, or that the host stops.
     async fn tell(&self, stream: TcpStream, router: Router, from: Option<SocketAddr>) {
-        let patience = Patience::new(self.times, self.metrics.clone());
-        let stream = Seated::new(stream, None, patience.clone());
+        let timeouts = Timeouts::new(self.times, self.metrics.clone());
+        let stream = Seated::new(stream, None, timeouts.clone());
         let served = Served { router, from };
-        let http = http(&patience, false);
+        let http = http(&timeouts, false);
         let _ = match &self.tls {
             None => http.serve_connection(TokioIo::new(stream), served).await,
             Some(tls) => match shake_hands(tls, stream).await {
@@ -193,11 +193,11 @@ async fn shake_hands(
     TlsAcceptor::from(tls.current()).accept(stream).await
 }
 
-fn http(patience: &Patience, keep_alive: bool) -> http1::Builder {
+fn http(timeouts: &Timeouts, keep_alive: bool) -> http1::Builder {
     let mut http = http1::Builder::new();
     // What it is told is how long a connection may idle; the timer knows when a request has begun.
-    http.timer(patience.clone())
-        .header_read_timeout(patience.times.idle)
+    http.timer(timeouts.clone())
+        .header_read_timeout(timeouts.times.idle)
         .max_buf_size(HEAD_BYTES)
         .keep_alive(keep_alive);
     http
@@ -206,12 +206,12 @@ fn http(patience: &Patience, keep_alive: bool) -> http1::Builder {
 async fn serve<Io>(
     stream: Io,
     served: Served,
-    patience: &Patience,
+    timeouts: &Timeouts,
     mut stopped: watch::Receiver<bool>,
 ) where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let http = http(patience, true);
+    let http = http(timeouts, true);
     let connection = http.serve_connection(TokioIo::new(stream), served).with_upgrades();
     let mut connection = pin!(connection);
     let ended = tokio::select! {

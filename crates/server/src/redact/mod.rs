@@ -2,7 +2,7 @@
 //! their place (spec/operations.md, "Redaction").
 //!
 //! Every text that comes in goes through [`Redactor::command`], just before the writer is given the command,
-//! whichever door brought it; so a secret never reaches the disk. An ordinary text costs one pass that looks
+//! whichever transport brought it; so a secret never reaches the disk. An ordinary text costs one pass that looks
 //! for the few letters without which no pattern can match; only patterns whose letters are there are tried.
 //! All of it takes time linear in the text.
 

@@ -8,7 +8,7 @@ use chorus_wire::code;
 use chorus_wire::rest::audit::AuditEntry;
 
 use super::id;
-use crate::app::audit::Found;
+use crate::services::audit::Found;
 
 pub(crate) fn entry(
     directory: &Directory,

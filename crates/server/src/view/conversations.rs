@@ -96,7 +96,7 @@ pub(crate) fn base_seq(head: Head) -> Option<u64> {
     (head.base.0 > 0).then_some(head.base.0)
 }
 
-pub(crate) fn held(held: retention::Held) -> Held {
+pub(crate) fn held(held: retention::Hold) -> Held {
     Held { seq: held.seq.0, by: held.by.name().to_owned() }
 }
 

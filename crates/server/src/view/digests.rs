@@ -8,7 +8,7 @@ use chorus_core::state::directory::Directory;
 use chorus_wire::rest::digests::{Count, Digest, Item};
 
 use super::{id, messages};
-use crate::app::digests::{self as app, Named};
+use crate::services::digests::{self as app, Named};
 
 /// Longest beginning of a message, in characters.
 const BEGINNING: usize = 200;

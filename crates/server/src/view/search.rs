@@ -5,7 +5,7 @@ use chorus_core::state::directory::Directory;
 use chorus_wire::rest::search::{Hit, Piece};
 
 use super::messages::{self, message_id};
-use crate::app::search;
+use crate::services::search;
 
 pub(crate) fn hit(directory: &Directory, hit: &search::Hit) -> Hit {
     let event = &hit.shown.event;

@@ -1,8 +1,8 @@
 //! Messages as the threads protocol has them.
 
+use chorus_core::model::activity::{is_registered, text_field};
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::ids::{Prefix, Uid};
-use chorus_core::model::work::{is_registered, text_field};
 use chorus_core::state::directory::Directory;
 use chorus_wire::threads::{Message, SCHEMA_VERSION};
 

@@ -1,4 +1,4 @@
-//! What waits for a person, through the doors.
+//! What waits for a person, over the transports.
 
 use chorus_core::model::ids::Timestamp;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! Digests through the doors: told, stored, read again, written by a command, and gone with their words.
+//! Digests over the transports: told, stored, read again, written by a command, and gone with their words.
 
 use reqwest::Method;
 use serde_json::{Value, json};

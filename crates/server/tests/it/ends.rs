@@ -1,4 +1,4 @@
-//! What ends an obligation and what does not, through the doors.
+//! What ends an obligation and what does not, over the transports.
 
 use reqwest::Method;
 use serde_json::{Value, json};

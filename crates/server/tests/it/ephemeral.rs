@@ -1,4 +1,4 @@
-//! Ephemeral messages: shown to the members they name and to their author, and to nobody else at any door.
+//! Ephemeral messages: shown to the members they name and to their author, and to nobody else at any transport.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Erasure through the doors: who may, and that nobody is shown what was said.
+//! Erasure over the transports: who may, and that nobody is shown what was said.
 
 use reqwest::Method;
 use serde_json::json;

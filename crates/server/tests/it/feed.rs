@@ -1,4 +1,4 @@
-//! The work of threads and the feed of a channel, through the doors and over restarts.
+//! The work of threads and the feed of a channel, over the transports and over restarts.
 
 use std::fs;
 

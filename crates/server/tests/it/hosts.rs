@@ -1,4 +1,4 @@
-//! Two hosts on one database, through their doors: whichever of them somebody comes to, it is the same room.
+//! Two hosts on one database, over their transports: whichever of them somebody comes to, it is the same room.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Asking an agent to leave, through the doors.
+//! Asking an agent to leave, over the transports.
 
 use serde_json::json;
 

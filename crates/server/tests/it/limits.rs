@@ -1,4 +1,4 @@
-//! Too much in too short a time, through the real doors.
+//! Too much in too short a time, over the real transports.
 
 use chorus_server::config::limits::Limits;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! The host through its real doors, on a real folder: one module per door.
+//! The host through its real transports, on a real folder: one module per transport.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod harness;

@@ -1,4 +1,4 @@
-//! What moves on, what counts as life, and what an edit or a closed thread does to what is owed, through the doors.
+//! What moves on, what counts as life, and what an edit or a closed thread does to what is owed, over the transports.
 
 use reqwest::Method;
 use serde_json::{Value, json};

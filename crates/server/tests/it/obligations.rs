@@ -1,4 +1,4 @@
-//! No obligation is lost in silence, through the doors and with the settings that a host has by itself.
+//! No obligation is lost in silence, over the transports and with the settings that a host has by itself.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is owed and not done, through the doors: leads, lists for everybody concerned, and what comes back.
+//! What is owed and not done, over the transports: leads, lists for everybody concerned, and what comes back.
 
 use reqwest::Method;
 use serde_json::{Value, json};

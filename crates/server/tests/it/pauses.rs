@@ -70,7 +70,7 @@ async fn a_direct_conversation_of_agents_pauses_after_fifty_and_a_person_lets_it
     let (more, _) = say_until_refused(&house, &bot, &dm, "again").await;
     assert_eq!(more, 0);
 
-    // Neither an agent nor a person without a seat lets them go on; the lead does, over the door.
+    // Neither an agent nor a person without a seat lets them go on; the lead does, over the transport.
     let go_on = format!("/v1/channels/{dm}/continue");
     assert_eq!(house.post(&bot, &go_on, json!({})).await.refused(403), "FORBIDDEN");
     assert_eq!(house.post(&ann, &go_on, json!({})).await.refused(404), "NOT_FOUND");

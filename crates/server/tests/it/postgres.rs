@@ -1,4 +1,4 @@
-//! A host on PostgreSQL through its doors: it says when the database is away, histories move between the engines
+//! A host on PostgreSQL over its transports: it says when the database is away, histories move between the engines
 //! with their ids, and backups are the business of whoever runs the database.
 
 use std::io::Cursor;

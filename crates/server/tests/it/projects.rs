@@ -1,4 +1,4 @@
-//! Projects through the doors: members on the rosters of channels, tasks that wait for each other, over a restart.
+//! Projects over the transports: members on the rosters of channels, tasks that wait for each other, over a restart.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! A secret goes into no log, through no door.
+//! A secret goes into no log, through no transport.
 
 use reqwest::Method;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Retention through the doors: what is old goes, by the host's clock; what is owed stays; what is read and followed
+//! Retention over the transports: what is old goes, by the host's clock; what is owed stays; what is read and followed
 //! afterwards is whole.
 
 use chorus_core::model::conversation::Keep;

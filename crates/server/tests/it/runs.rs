@@ -1,4 +1,4 @@
-//! Runs over the doors: what they put out is kept, and whoever asked sees when they fail.
+//! Runs over the transports: what they put out is kept, and whoever asked sees when they fail.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Schedules through the doors: they fire at their times, once, over restarts too, and say what came of it.
+//! Schedules over the transports: they fire at their times, once, over restarts too, and say what came of it.
 
 use chorus_server::history::{Signing, export, import};
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! Searching through the doors: what is found, by whom, and what never is.
+//! Searching over the transports: what is found, by whom, and what never is.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Seats through the doors: their kinds, what agents are called, and which of their sessions is asked.
+//! Seats over the transports: their kinds, what agents are called, and which of their sessions is asked.
 
 use chorus_server::history::{Signing, export, import};
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! Silent threads through the doors: they are asked once, over restarts too, and bad numbers change nothing.
+//! Silent threads over the transports: they are asked once, over restarts too, and bad numbers change nothing.
 
 use chorus_server::history::{Signing, export, import};
 use reqwest::Method;

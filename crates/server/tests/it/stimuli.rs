@@ -1,4 +1,4 @@
-//! Stimuli through the doors, over a restart, and against bad input.
+//! Stimuli over the transports, over a restart, and against bad input.
 
 use chorus_server::history::{Signing, export, import};
 use serde_json::{Value, json};

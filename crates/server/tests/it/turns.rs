@@ -1,4 +1,4 @@
-//! Turns over the doors: one agent is asked at a time, who waits is shown, and a restart changes nothing of it.
+//! Turns over the transports: one agent is asked at a time, who waits is shown, and a restart changes nothing of it.
 
 use reqwest::Method;
 use serde_json::{Value, json};

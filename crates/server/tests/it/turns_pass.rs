@@ -1,4 +1,4 @@
-//! Turns always pass, over the doors: whatever ends a run lets the next speak at once, people hold none, and what is
+//! Turns always pass, over the transports: whatever ends a run lets the next speak at once, people hold none, and what is
 //! known of turns outlives the host. Time stands still here unless a test moves it.
 
 use reqwest::Method;

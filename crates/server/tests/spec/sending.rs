@@ -1,4 +1,4 @@
-//! What agents send, judged the same at every door.
+//! What agents send, judged the same at every transport.
 
 use chorus_client::c2a::call_tool;
 use chorus_core::model::attention::Directedness;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::ids::{EventRef, MemberKey};
 use chorus_core::state::directory::Directory;
 
@@ -28,7 +28,7 @@ pub(super) fn look(
             if let (Some(event), Some(digest)) = (record.event, record.digest) {
                 settled.insert(event, digest);
             }
-            if let (Act::AddMember, Some(member), Some(id)) =
+            if let (Action::AddMember, Some(member), Some(id)) =
                 (record.act, record.member, record.name)
             {
                 came.push((member, id));

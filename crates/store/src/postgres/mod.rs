@@ -306,8 +306,8 @@ impl Db for Postgres {
         Ok(())
     }
 
-    /// What was overwritten is gone from the rows; the server's dead rows, its log and its backups are the
-    /// business of whoever runs it (docs/operations.md).
+    /// What was overwritten is gone from the rows. Its old versions in the server's files, log and
+    /// backups are up to whoever runs the server (docs/retention.md).
     fn thoroughly(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         work()
     }

@@ -12,7 +12,7 @@ use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, Timestamp, Uid};
 use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::reaction::Signal;
 use chorus_core::model::requests::{OpenThread, Post};
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 use chorus_core::state::directory::Directory;
 use chorus_core::state::room::Room;
@@ -61,7 +61,7 @@ impl Ground {
         self.drawn += 1;
         let authority = Authority::Operator;
         let by = By { member: MemberKey(by), session: None, authority, turn: None };
-        let drawn = Drawn {
+        let drawn = CommandSeed {
             uid: Uid(self.drawn << 40),
             second: Uid((self.drawn << 40) + 99),
             salt: [3; 16],

@@ -5,7 +5,7 @@ use chorus_core::model::audit::{Record, Weight};
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_core::state::facts::{Facts, Unavailable};
 use chorus_core::state::workspace::Workspace;
 
@@ -21,7 +21,7 @@ impl Job {
     pub(crate) fn new<C: Command>(
         by: By,
         command: C,
-        drawn: Drawn,
+        drawn: CommandSeed,
         reply: impl Reply<C::Output>,
     ) -> Self {
         Self { by, work: Box::new(Typed { by, command, drawn, done: None, reply: Some(reply) }) }
@@ -74,7 +74,7 @@ trait Work: Send {
 struct Typed<C: Command, R: Reply<C::Output>> {
     by: By,
     command: C,
-    drawn: Drawn,
+    drawn: CommandSeed,
     done: Option<Result<C::Output, NotDone>>,
     reply: Option<R>,
 }

@@ -24,7 +24,7 @@ use chorus_core::commands::{Command, NotDone};
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::ConversationKey;
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_core::state::effect::Effect;
 use chorus_core::state::workspace::Workspace;
 
@@ -174,7 +174,7 @@ impl Writer {
         &self,
         by: By,
         command: C,
-        drawn: Drawn,
+        drawn: CommandSeed,
         reply: impl Reply<C::Output>,
     ) {
         let job = Job::new(by, command, drawn, reply);
@@ -188,7 +188,7 @@ impl Writer {
         &self,
         by: By,
         command: C,
-        drawn: Drawn,
+        drawn: CommandSeed,
     ) -> Result<C::Output, NotDone> {
         let (answer, answered) = mpsc::channel();
         self.submit(by, command, drawn, move |done| {

@@ -209,7 +209,7 @@ mod tests {
 
     use chorus_core::model::caller::{Authority, By};
     use chorus_core::model::ids::MemberKey;
-    use chorus_core::model::seed::Drawn;
+    use chorus_core::model::seed::CommandSeed;
     use chorus_core::queries::Barrier;
 
     use super::*;
@@ -225,7 +225,7 @@ mod tests {
             turn: None,
         };
         let answers = answers.clone();
-        Job::new(by, Barrier, Drawn::default(), move |done| {
+        Job::new(by, Barrier, CommandSeed::default(), move |done| {
             let _ = answers.send((member, n, Refusal::from(done.unwrap_err()).code));
         })
     }

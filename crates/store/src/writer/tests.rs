@@ -13,7 +13,7 @@ use chorus_core::model::event::Message;
 use chorus_core::model::ids::{MemberKey, Seq, Timestamp, Uid};
 use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::requests::Post;
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_core::queries;
 
 use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
@@ -206,7 +206,8 @@ impl Ground {
 
     fn submit<C: Command>(&self, by: By, command: C, n: u64) -> Answer<C::Output> {
         let (answer, answered) = mpsc::channel();
-        let drawn = Drawn { uid: Uid(u128::from(n + 1) << 32), second: Uid(0), salt: [1; 16] };
+        let drawn =
+            CommandSeed { uid: Uid(u128::from(n + 1) << 32), second: Uid(0), salt: [1; 16] };
         self.writer.submit(by, command, drawn, move |done| {
             answer.send(done.map_err(Refusal::from)).unwrap();
         });
@@ -218,7 +219,7 @@ impl Ground {
         let (go, wait) = mpsc::channel::<()>();
         let (begin, begun) = mpsc::channel::<()>();
         let blocker = queries::Waiting { member: Some(MemberKey(1)), limit: 0 };
-        self.writer.submit(person(), blocker, Drawn::default(), move |_| {
+        self.writer.submit(person(), blocker, CommandSeed::default(), move |_| {
             begin.send(()).unwrap();
             wait.recv().unwrap();
         });

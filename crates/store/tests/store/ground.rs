@@ -14,7 +14,7 @@ use chorus_core::model::ids::{MemberKey, SessionKey, Timestamp, Uid};
 use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::offer::Entry;
 use chorus_core::model::requests::Post;
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_core::queries;
 use chorus_core::state::effect::Effect;
 use chorus_store::doctor::Report;
@@ -149,7 +149,7 @@ impl Ground {
         &self,
         by: By,
         command: C,
-        drawn: Drawn,
+        drawn: CommandSeed,
     ) -> Result<C::Output, Refusal> {
         Ok(self.writer.execute(by, command, drawn)?)
     }
@@ -227,7 +227,7 @@ pub(crate) fn by(agent: MemberKey) -> By {
     By { member: agent, session: None, authority: Authority::Worker, turn: None }
 }
 
-pub(crate) fn drawn() -> Drawn {
+pub(crate) fn drawn() -> CommandSeed {
     let n = u128::from(NEXT.fetch_add(1, Ordering::Relaxed));
-    Drawn { uid: Uid(n << 40), second: Uid((n << 40) + (1 << 39)), salt: [n as u8; 16] }
+    CommandSeed { uid: Uid(n << 40), second: Uid((n << 40) + (1 << 39)), salt: [n as u8; 16] }
 }

@@ -1,4 +1,4 @@
-//! What several messages of the door have in common: who, where, when, and the grant to speak.
+//! What several messages of the transport have in common: who, where, when, and the grant to speak.
 
 use chorus_core::model::conversation::ConversationKind;
 use chorus_core::model::ids::Timestamp;

@@ -76,7 +76,7 @@ pub struct EntryAttention {
     pub mode: Mode,
 }
 
-/// One member that is told of a message, and why; the same on every door.
+/// One member that is told of a message, and why; the same on every transport.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Told {
     /// The member's id.

@@ -1,4 +1,4 @@
-//! C2A, the attention door at `/v1/c2a` (`spec/attention.md`): who is told what, who must answer, and the
+//! C2A, the attention transport at `/v1/c2a` (`spec/attention.md`): who is told what, who must answer, and the
 //! chat tools. camelCase, protocol version [`PROTOCOL_VERSION`].
 //!
 //! Host to harness: [`deliver`], [`notifications`]. Harness to host: [`initialize`], [`tools`],

@@ -1,4 +1,4 @@
-//! The `webhook` door: an agent behind a connection string (webhook spec; `spec/webhook.md`).
+//! The `webhook` transport: an agent behind a connection string (webhook spec; `spec/webhook.md`).
 //!
 //! A service POSTs a [`Delivery`] to the string; the agent POSTs [`CallbackEvent`]s to the URL that came with it.
 //! Chorus is on both sides, so every type here is written and read. Unknown fields are skipped, since other

@@ -1,4 +1,4 @@
-//! The messages of the attention door, as they are written; each reads back as what it was.
+//! The messages of the attention transport, as they are written; each reads back as what it was.
 
 use std::fmt::Debug;
 

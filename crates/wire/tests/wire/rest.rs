@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 const AT: Timestamp = Timestamp(1_780_427_400_000);
 
-/// Reads a request as a door does, and again with a field too much.
+/// Reads a request as a transport does, and again with a field too much.
 fn check<T: DeserializeOwned>(request: Value) {
     let read = |value: &Value| serde_json::from_str::<T>(&value.to_string()).map(|_| ());
     read(&request).unwrap_or_else(|e| panic!("{request}: {e}"));

@@ -41,7 +41,7 @@ impl House {
         token.trim().to_owned()
     }
 
-    /// The MCP door for whoever has this token.
+    /// The MCP transport for whoever has this token.
     pub(crate) fn door(&self, token: &str) -> Door {
         Door { url: format!("{}/v1/mcp", self.url), token: token.to_owned() }
     }

@@ -12,7 +12,7 @@ use chorus_core::model::event::Message;
 use chorus_core::model::ids::{MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::requests::Post;
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_store::{Clock, Options, Sync, SystemClock, Writer};
 
 pub(super) const ROOMS: u64 = 200;
@@ -85,7 +85,7 @@ pub(super) fn fill(data: &Path, messages: u64) -> Result<Vec<String>, String> {
         // Whatever a command derives from its own id stays clear of the next.
         drawn += 4_096;
         let uid = |n| Uid(((clock.now().0 as u128) << 80) | (7 << 76) | (2 << 62) | n);
-        Drawn { uid: uid(drawn), second: uid(drawn + 2_048), salt: [7; 16] }
+        CommandSeed { uid: uid(drawn), second: uid(drawn + 2_048), salt: [7; 16] }
     };
     let options = Options {
         sync: Sync::DangerousNormal,
@@ -163,6 +163,11 @@ fn by(member: u64) -> By {
     }
 }
 
-fn ask<C: Command>(writer: &Writer, by: By, command: C, drawn: Drawn) -> Result<C::Output, String> {
+fn ask<C: Command>(
+    writer: &Writer,
+    by: By,
+    command: C,
+    drawn: CommandSeed,
+) -> Result<C::Output, String> {
     writer.execute(by, command, drawn).map_err(|why| Refusal::from(why).message)
 }

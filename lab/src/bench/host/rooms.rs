@@ -16,7 +16,7 @@ use crate::bench::talk::{Calls, Once, Post};
 const POSTERS: usize = 8;
 /// Channels that the load goes over.
 const CHANNELS: usize = 100;
-/// Calls on their way on one connection of the attention door.
+/// Calls on their way on one connection of the attention transport.
 const PIPELINED: usize = 8;
 /// Length of a post's text in bytes.
 pub(super) const TEXT_BYTES: usize = 300;
@@ -101,7 +101,7 @@ impl Rooms {
         load::run_at(window, talks.collect())
     }
 
-    /// Posts over the attention door, each client on one pipelined connection.
+    /// Posts over the attention transport, each client on one pipelined connection.
     pub(super) fn call(
         &mut self,
         host: &Host,

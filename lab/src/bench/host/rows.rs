@@ -17,7 +17,7 @@ use chorus_core::model::event::{Idempotency, Message};
 use chorus_core::model::ids::{MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::requests::Post;
-use chorus_core::model::seed::Drawn;
+use chorus_core::model::seed::CommandSeed;
 use chorus_store::postgres::Address;
 use chorus_store::{Clock, Options, Sync, SystemClock, Writer};
 
@@ -277,8 +277,8 @@ impl Ids {
         Uid(((at as u128) << 80) | (7 << 76) | (2 << 62) | n)
     }
 
-    fn drawn(&self) -> Drawn {
-        Drawn { uid: self.uid(), second: self.uid(), salt: [7; 16] }
+    fn drawn(&self) -> CommandSeed {
+        CommandSeed { uid: self.uid(), second: self.uid(), salt: [7; 16] }
     }
 }
 
@@ -286,6 +286,11 @@ fn by() -> By {
     By { member: MemberKey(1), session: None, authority: Authority::Operator, turn: None }
 }
 
-fn ask<C: Command>(writer: &Writer, by: By, command: C, drawn: Drawn) -> Result<C::Output, String> {
+fn ask<C: Command>(
+    writer: &Writer,
+    by: By,
+    command: C,
+    drawn: CommandSeed,
+) -> Result<C::Output, String> {
     writer.execute(by, command, drawn).map_err(|why| Refusal::from(why).message)
 }

@@ -2,7 +2,7 @@
 
 use crate::bench::report::Figure;
 
-/// In the order in which they are printed: the peer's and the REST door's first, then ours.
+/// In the order in which they are printed: the peer's and the REST transport's first, then ours.
 pub(super) const FIGURES: &[Figure] = &[
     Figure::peer("mcp_agent_mail.send", "calls/s"),
     Figure::peer("mcp_agent_mail.fetch", "calls/s"),

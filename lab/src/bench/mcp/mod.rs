@@ -1,4 +1,4 @@
-//! `bench mcp`: `post_message` and `read_messages` over MCP, beside the same over the REST door in the same round.
+//! `bench mcp`: `post_message` and `read_messages` over MCP, beside the same over the REST transport in the same round.
 //!
 //! Each call is one POST on a kept connection, on the stateless wire, so that the generator costs what it costs for
 //! REST. A post is the same 300 bytes as in `bench host`, into a hundred threads; a read gives fifty messages of such

@@ -20,7 +20,7 @@ const THREADS: usize = 100;
 const WRITTEN: u64 = 1_000;
 const PAGE: u64 = 50;
 
-/// Through which door a load goes.
+/// Through which transport a load goes.
 #[derive(Clone, Copy)]
 pub(super) enum Door {
     Mcp,

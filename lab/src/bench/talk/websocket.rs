@@ -1,4 +1,4 @@
-//! WebSocket text frames with JSON-RPC in them, as a client of the attention door.
+//! WebSocket text frames with JSON-RPC in them, as a client of the attention transport.
 //!
 //! Frames are masked with a zero key: the protocol wants a mask, and a zero one leaves the payload as it is.
 
@@ -45,7 +45,7 @@ pub(crate) fn next_frame(got: &[u8]) -> Option<(u8, usize, usize)> {
     (got.len() >= start + length).then_some((first & 0x0f, start, start + length))
 }
 
-/// One connection of the attention door, with several calls on their way.
+/// One connection of the attention transport, with several calls on their way.
 pub(crate) struct Calls {
     pub(crate) token: String,
     /// The whole JSON-RPC request for the number of the call.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::attention::directedness::{self, Said};
+use crate::attention::directedness::{self, IncomingMessage};
+use crate::commands::context::{Context, Result};
 use crate::commands::inboxes::Elsewhere;
 use crate::commands::messages::Logged;
+use crate::commands::messages::destination::Place;
 use crate::commands::messages::guard::Verdict;
-use crate::commands::messages::place::Place;
-use crate::commands::run::{Result, Run};
+use crate::model::activity::text_field;
 use crate::model::attention::{Attention, Directedness, Intent, Rule};
 use crate::model::delivery::{Delivery, Open};
 use crate::model::error::{Code, Refusal};
@@ -18,11 +19,10 @@ use crate::model::member::Member;
 use crate::model::requests::{Audience, Post};
 use crate::model::text::is_unseen;
 use crate::model::thread::ThreadStatus;
-use crate::model::work::text_field;
 use crate::state::effect::Effect;
 
-impl Run<'_> {
-    pub(crate) fn post(&mut self, post: Post) -> Result<Logged> {
+impl Context<'_> {
+    pub(super) fn post(&mut self, post: Post) -> Result<Logged> {
         self.send(post, None)
     }
 
@@ -35,7 +35,7 @@ impl Run<'_> {
         self.send_from(post, approved, Elsewhere::default())
     }
 
-    /// As [`Run::send`], for a message that may be of another service.
+    /// As [`Context::send`], for a message that may be of another service.
     pub(crate) fn send_from(
         &mut self,
         post: Post,
@@ -152,7 +152,7 @@ impl Run<'_> {
     }
 
     /// The same key with the same content is the same message; with other content it is a conflict.
-    pub(crate) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Logged>> {
+    pub(super) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Logged>> {
         let Some(idempotency) = post.idempotency else { return Ok(None) };
         let Some(seq) = self.room(place.key).sent.get(&idempotency.key) else { return Ok(None) };
         let at = EventRef { conversation: place.key, seq };
@@ -250,7 +250,7 @@ impl Run<'_> {
             None => None,
         };
         let room = self.room(place.key);
-        let said = Said {
+        let said = IncomingMessage {
             hop: verdict.hop,
             caused_by,
             recipient: post.recipient,
@@ -258,7 +258,7 @@ impl Run<'_> {
             stated: post.directedness,
             answers_ack: verdict.answers_ack,
             only,
-            ..Said::replying(
+            ..IncomingMessage::replying(
                 room,
                 me,
                 place.thread,
@@ -289,7 +289,7 @@ impl Run<'_> {
         }
         let members: Vec<_> = open.deliveries.iter().map(|d| d.member).collect();
         for member in &members {
-            self.ws.heard.told(*member, event.hop, self.now);
+            self.ws.wake_history.told(*member, event.hop, self.now);
         }
         self.room_mut(at.conversation).open_event(open);
         // Told once the line goes on, or their turn comes.

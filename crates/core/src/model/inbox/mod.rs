@@ -103,7 +103,7 @@ pub struct Patch {
     pub key: Option<Option<Arc<str>>>,
 }
 
-/// A delivery of another service, as the door has read and checked it.
+/// A delivery of another service, as the transport has read and checked it.
 #[derive(Clone, Debug)]
 pub struct Received {
     /// The hash of the secret that it came with.

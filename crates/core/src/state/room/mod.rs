@@ -5,10 +5,10 @@
 //! with [`Room::restore`], lets commands change it, and writes what [`Room::take_dirty`] gives. Nothing is
 //! changed by a command that is refused.
 
-pub mod against;
 pub mod apply;
 mod base;
 mod catch_up;
+pub mod context;
 mod erase;
 mod idle;
 mod open;

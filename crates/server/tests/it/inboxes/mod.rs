@@ -1,4 +1,4 @@
-//! Agents of this host behind connection strings: what services deliver to them, through the real door.
+//! Agents of this host behind connection strings: what services deliver to them, through the real transport.
 
 mod back;
 mod doctor;

@@ -1,0 +1,100 @@
+//! What the way back to services elsewhere reads and notes.
+
+use std::collections::BTreeSet;
+
+use chorus_core::commands::inboxes::{NoteTrouble, SendBack, SweepCallbacks};
+use chorus_core::model::caller::By;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Message;
+use chorus_core::model::ids::{ConversationKey, Prefix, Seq, Uid};
+use chorus_core::model::inbox::{Inbox, Remote, Trouble};
+use chorus_store::{Line, Page, Start, StoredEntry};
+
+use crate::services::App;
+
+/// Messages read at once.
+const PAGE: usize = 16;
+/// The same trouble is noted once in so long.
+const TROUBLE_MS: i64 = 60_000;
+
+impl App {
+    /// The channel elsewhere that a conversation is, if it is one.
+    pub(crate) async fn remote(&self, key: ConversationKey) -> Result<Option<Remote>, Refusal> {
+        self.read(move |readers| readers.remote(key)).await
+    }
+
+    /// The conversations in which something is still to be sent, by this host: where another one that has gone was at it, it
+    /// is taken over.
+    pub(crate) async fn owing(&self) -> Result<Vec<ConversationKey>, Refusal> {
+        let (mut owing, mut live) = (Vec::new(), BTreeSet::new());
+        for (key, remote) in self.read(|readers| readers.owing()).await? {
+            if live.contains(&remote.sender) {
+                continue;
+            }
+            match self.is_ours_to_send(key, &remote).await? {
+                true => owing.push(key),
+                false => drop(live.insert(remote.sender)),
+            }
+        }
+        Ok(owing)
+    }
+
+    /// Whether this host is to send what is owed in a conversation. Of several on one database one does, as one of them serves
+    /// each endpoint.
+    pub(crate) async fn is_ours_to_send(
+        &self,
+        key: ConversationKey,
+        remote: &Remote,
+    ) -> Result<bool, Refusal> {
+        if remote.sender == self.writer.host() {
+            return Ok(true);
+        }
+        match self.submit(By::host(), SendBack { conversation: key }).await {
+            Ok(_) => Ok(true),
+            Err(refusal) if refusal.code == Code::Conflict => Ok(false),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// The next messages of a conversation after one.
+    pub(crate) async fn messages_after(
+        &self,
+        key: ConversationKey,
+        after: Seq,
+    ) -> Result<Vec<StoredEntry>, Refusal> {
+        let start = Start::After(after);
+        let page = Page { conversation: key, line: Line::Messages, start, limit: PAGE };
+        let read = self.read(move |readers| readers.entries(&page)).await?;
+        Ok(read.map(|(entries, _)| entries).unwrap_or_default())
+    }
+
+    /// What a message says now; nothing when it was deleted or erased.
+    pub(crate) async fn said(&self, event: Uid) -> Result<Option<Message>, Refusal> {
+        let stored = self.read(move |readers| readers.entry(event)).await?;
+        Ok(stored
+            .filter(|stored| !stored.entry.event.is_erased())
+            .and_then(|stored| stored.content))
+    }
+
+    /// Something could not be sent back: its inbox shows it.
+    pub(crate) async fn note_trouble(&self, inbox: &Inbox, what: String) {
+        tracing::debug!(inbox = %inbox.uid.show(Prefix::Inbox), "not sent back");
+        let now = self.now();
+        let known = |t: &Trouble| *t.what == *what && now.since(t.at) < TROUBLE_MS;
+        let current = self.directory().inboxes.get(&inbox.uid).cloned();
+        if current.is_some_and(|inbox| inbox.trouble.as_ref().is_some_and(known)) {
+            return;
+        }
+        let trouble = NoteTrouble { inbox: inbox.uid, what: what.into() };
+        if let Err(refusal) = self.submit(By::host(), trouble).await {
+            tracing::warn!(%refusal, "that something could not be sent back could not be noted");
+        }
+    }
+
+    /// Drops callbacks that are over.
+    pub(crate) async fn sweep_callbacks(&self) {
+        if let Err(refusal) = self.submit(By::host(), SweepCallbacks).await {
+            tracing::warn!(%refusal, "callbacks that are over could not be dropped");
+        }
+    }
+}

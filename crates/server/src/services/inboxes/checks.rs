@@ -1,0 +1,184 @@
+//! What a delivery has to show beside the secret, where the agent's owner asks for it: its address, a signature, a token.
+//!
+//! Whatever fails, the answer is the same as for a secret that is nobody's.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, header};
+use chorus_core::model::endpoint::Secret;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::inbox::Inbox;
+use ipnet::IpNet;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation};
+use serde_json::{Map, Value};
+
+use super::shown_id;
+use crate::auth::SKEW_MS;
+use crate::egress::{Secret as Signing, verify};
+use crate::services::App;
+
+/// Longest token that is looked at, in bytes.
+const TOKEN_BYTES: usize = 8 * 1024;
+/// Algorithms of public keys: of a shared secret nobody is to make a key in PEM.
+const ALGORITHMS: [Algorithm; 9] = [
+    Algorithm::EdDSA,
+    Algorithm::ES256,
+    Algorithm::ES384,
+    Algorithm::RS256,
+    Algorithm::RS384,
+    Algorithm::RS512,
+    Algorithm::PS256,
+    Algorithm::PS384,
+    Algorithm::PS512,
+];
+
+/// Said of a secret that is nobody's, and of a delivery that does not show what it has to.
+pub(super) fn unknown() -> Refusal {
+    let why = "this is no connection string, or its owner asks for more than it came with";
+    Refusal::new(Code::Unauthorized, why)
+}
+
+/// Networks and addresses, in their one way of being written.
+pub(super) fn networks(texts: &[String]) -> Result<Vec<Arc<str>>, Refusal> {
+    let read = |text: &String| {
+        let found = network(text).ok_or_else(|| {
+            // What was sent may be anything and long.
+            let shown: String = text.chars().take(64).collect();
+            Refusal::invalid(format!(
+                "{shown:?} is no network or address, such as 192.0.2.0/24 or 2001:db8::1"
+            ))
+        })?;
+        Ok(found.to_string().into())
+    };
+    texts.iter().map(read).collect()
+}
+
+fn network(text: &str) -> Option<IpNet> {
+    let address = || text.parse::<IpAddr>().map(|ip| IpNet::from(ip.to_canonical()));
+    let network = text.parse::<IpNet>().or_else(|_| address()).ok()?;
+    (network.trunc() == network).then_some(network)
+}
+
+/// A public key that tokens can be verified with.
+pub(super) fn public_key(pem: Option<&str>) -> Result<Option<Arc<str>>, Refusal> {
+    let Some(pem) = pem else { return Ok(None) };
+    if ALGORITHMS.iter().all(|algorithm| decoding_key(pem, *algorithm).is_none()) {
+        return Err(Refusal::invalid(
+            "jwt_key is a public key in PEM: of Ed25519, of P-256 or P-384, or of RSA",
+        ));
+    }
+    Ok(Some(pem.into()))
+}
+
+fn decoding_key(pem: &str, algorithm: Algorithm) -> Option<DecodingKey> {
+    let read = match algorithm {
+        Algorithm::EdDSA => DecodingKey::from_ed_pem,
+        Algorithm::ES256 | Algorithm::ES384 => DecodingKey::from_ec_pem,
+        Algorithm::HS256 | Algorithm::HS384 | Algorithm::HS512 => return None,
+        _ => DecodingKey::from_rsa_pem,
+    };
+    read(pem.as_bytes()).ok()
+}
+
+impl App {
+    pub(super) fn sealed_secret(&self, secret: Option<&str>) -> Result<Option<Secret>, Refusal> {
+        let Some(secret) = secret else { return Ok(None) };
+        if Signing::parse(secret).is_none() {
+            return Err(Refusal::invalid(
+                "signing_secret is whsec_ and the base64 of 24 to 64 bytes (Standard Webhooks)",
+            ));
+        }
+        self.auth.vault().seal(secret).map(Some)
+    }
+
+    /// What can be looked at before the body is read.
+    pub(crate) fn check_sender(
+        &self,
+        inbox: &Inbox,
+        from: Option<IpAddr>,
+        headers: &HeaderMap,
+    ) -> Result<(), Refusal> {
+        let allow = &inbox.checks.allow;
+        let allowed = |text: &Arc<str>| {
+            let network = text.parse::<IpNet>().ok();
+            network.zip(from).is_some_and(|(network, ip)| network.contains(&ip.to_canonical()))
+        };
+        if !allow.is_empty() && !allow.iter().any(allowed) {
+            return Err(unknown());
+        }
+        match &inbox.checks.key {
+            Some(pem) if !is_token(headers, pem, &shown_id(inbox.uid), self.now()) => {
+                Err(unknown())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the body is signed, where it must be.
+    pub(crate) fn check_signature(
+        &self,
+        inbox: &Inbox,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<(), Refusal> {
+        let Some(sealed) = &inbox.checks.signing else { return Ok(()) };
+        let secret = self.auth.vault().open(sealed);
+        let secret = secret.and_then(|text| Signing::parse(&text));
+        let signed = secret.is_some_and(|s| verify(&s, headers, body, self.now()).is_ok());
+        if signed { Ok(()) } else { Err(unknown()) }
+    }
+}
+
+/// A bearer token for this inbox, verified with the owner's key, that has not ended.
+fn is_token(headers: &HeaderMap, pem: &str, audience: &str, now: Timestamp) -> bool {
+    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let Some((scheme, token)) = value.and_then(|value| value.split_once(' ')) else { return false };
+    let token = token.trim();
+    if !scheme.eq_ignore_ascii_case("bearer") || token.len() > TOKEN_BYTES {
+        return false;
+    }
+    let Ok(head) = jsonwebtoken::decode_header(token) else { return false };
+    let known = ALGORITHMS.contains(&head.alg);
+    let Some(key) = decoding_key(pem, head.alg).filter(|_| known) else { return false };
+    let mut validation = Validation::new(head.alg);
+    // Time is the host's own clock's, below.
+    validation.validate_exp = false;
+    validation.validate_nbf = false;
+    validation.required_spec_claims.clear();
+    validation.required_spec_claims.insert("aud".to_owned());
+    validation.set_audience(&[audience]);
+    let Ok(read) = jsonwebtoken::decode::<Map<String, Value>>(token, &key, &validation) else {
+        return false;
+    };
+    let time = |name: &str| {
+        let seconds = read.claims.get(name).and_then(Value::as_f64)?;
+        Some(Timestamp((seconds * 1000.0) as i64))
+    };
+    let begun = [time("nbf"), time("iat")].into_iter().flatten().all(|at| at <= now.plus(SKEW_MS));
+    begun && time("exp").is_some_and(|end| now < end.plus(SKEW_MS))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    // covers: WHK-66
+    #[test]
+    fn networks_are_written_one_way() {
+        let read = |text: &str| networks(&[text.to_owned()]).map(|all| all[0].to_string());
+        for (text, kept) in [
+            ("192.0.2.0/24", "192.0.2.0/24"),
+            ("192.0.2.7", "192.0.2.7/32"),
+            ("::ffff:192.0.2.7", "192.0.2.7/32"),
+            ("2001:db8::/32", "2001:db8::/32"),
+        ] {
+            assert_eq!(read(text).unwrap(), kept);
+        }
+        for bad in ["", "192.0.2.1/24", "example.com", "192.0.2.0/33", "*"] {
+            assert_eq!(read(bad).unwrap_err().code, Code::ValidationError, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Members: made, changed, removed, listed; and who the caller is.
+
+use chorus_core::commands::directory;
+use chorus_core::model::audit::Action;
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::{MemberKey, Prefix};
+use chorus_core::model::limits;
+use chorus_core::model::member::MemberFields;
+use chorus_core::state::directory::Directory;
+use chorus_wire::rest::members::{
+    Agent, Agents, Identity, Member, MemberPatch, Members, NewMember, TurnScope, Whoami,
+};
+
+use super::inboxes::keeps;
+use super::{App, ids};
+use crate::auth::Caller;
+use crate::view;
+
+/// Identities of one member on other platforms.
+const IDENTITIES: usize = 32;
+
+impl App {
+    pub(crate) async fn add_member(
+        &self,
+        caller: &Caller,
+        new: NewMember,
+    ) -> Result<Member, Refusal> {
+        self.may_govern(caller, Action::AddMember, &new.id)?;
+        if let Some(role) = new.token_role {
+            self.may_give(caller, new.kind, role, &new.id)?;
+        }
+        let command = directory::AddMember {
+            id: new.id,
+            kind: new.kind,
+            fields: MemberFields {
+                handle: new.handle,
+                display_name: new.display_name,
+                owner: new.owner_id,
+                identities: match &new.identities[..] {
+                    [] => None,
+                    some => identities(some)?,
+                },
+            },
+        };
+        let member = self.change(caller.by, command).await?;
+        let mut shown = view::members::member(&self.directory(), &member);
+        if let Some(role) = new.token_role {
+            let token = self.hand_out(caller.by, &member, role, None, None).await?;
+            shown.token = Some(token.token);
+        }
+        Ok(shown)
+    }
+
+    pub(crate) async fn change_member(
+        &self,
+        caller: &Caller,
+        id: &str,
+        patch: MemberPatch,
+    ) -> Result<Member, Refusal> {
+        self.may_govern(caller, Action::ChangeMember, id)?;
+        let member = ids::member(&self.directory(), id)?.key;
+        let fields = MemberFields {
+            handle: patch.handle,
+            display_name: patch.display_name,
+            owner: patch.owner_id,
+            identities: patch.identities.as_deref().map(identities).transpose()?.flatten(),
+        };
+        if fields != MemberFields::default() {
+            self.change(caller.by, directory::ChangeMember { member, fields }).await?;
+        }
+        let is_lead = self.directory().lead == Some(member);
+        if let Some(lead) = patch.lead.filter(|lead| *lead != is_lead) {
+            let member = lead.then_some(member);
+            self.change(caller.by, directory::SetLead { member }).await?;
+        }
+        self.member(caller, id)
+    }
+
+    pub(crate) async fn remove_member(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
+        self.may_govern(caller, Action::RemoveMember, id)?;
+        let member = ids::member(&self.directory(), id)?.key;
+        self.change(caller.by, directory::RemoveMember { member }).await?;
+        self.look_at_tokens();
+        Ok(())
+    }
+
+    pub(crate) fn member(&self, caller: &Caller, id: &str) -> Result<Member, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let directory = self.directory();
+        let found = ids::member(&directory, id)?;
+        if !concerns(&directory, caller, found.key) {
+            return Err(Refusal::not_found("member"));
+        }
+        Ok(view::members::member(&directory, found))
+    }
+
+    pub(crate) fn members(&self, caller: &Caller) -> Result<Members, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let directory = self.directory();
+        let present = directory.members.iter().filter(|m| !m.removed);
+        let present = present.filter(|m| concerns(&directory, caller, m.key));
+        Ok(Members { members: present.map(|m| view::members::member(&directory, m)).collect() })
+    }
+
+    /// The agents, with how they are reached and what waits for them.
+    pub(crate) async fn agents(&self, caller: &Caller) -> Result<Agents, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let waiting = self.waiting_counts().await?;
+        let directory = self.directory();
+        let agents = directory.members.iter().filter(|m| !m.removed && m.is_agent());
+        let agents = agents.filter(|m| concerns(&directory, caller, m.key));
+        let show = |member: &std::sync::Arc<chorus_core::model::member::Member>| {
+            // What was and is gone is in `/v1/sessions`.
+            let live = directory.connected(member.key).iter();
+            let live = live.filter_map(|key| directory.sessions.get(key));
+            let sessions: Vec<_> = live.map(|s| view::members::session(&directory, s)).collect();
+            Agent {
+                member: view::members::member(&directory, member),
+                online: !sessions.is_empty(),
+                sessions,
+                open_deliveries: waiting.get(&member.key).copied().unwrap_or(0),
+            }
+        };
+        Ok(Agents { agents: agents.map(show).collect() })
+    }
+
+    pub(crate) fn whoami(&self, caller: &Caller) -> Whoami {
+        let directory = self.directory();
+        Whoami {
+            member: view::members::member(&directory, &caller.member),
+            role: caller.authority(),
+            workspace_id: self.workspace_id.to_string(),
+            session_id: caller.session.map(|s| s.show(Prefix::Session)),
+            jti: caller.jti.as_deref().map(str::to_owned),
+            expires_at: Some(caller.expires),
+            turn: caller.turn.map(|turn| TurnScope {
+                conversation: turn.conversation.show(Prefix::Conversation),
+                event_id: turn.event.show(Prefix::Event),
+                fence: turn.fence,
+            }),
+        }
+    }
+}
+
+/// Whether the caller is to know of the member. Who speaks in an inbox for others elsewhere has its name, which is for
+/// who keeps it and for the agent behind it.
+fn concerns(directory: &Directory, caller: &Caller, member: MemberKey) -> bool {
+    directory
+        .inbox_of_stand_in(member)
+        .is_none_or(|inbox| inbox.agent == caller.by.member || keeps(directory, caller, inbox))
+}
+
+/// Identities as core keeps them: canonical JSON.
+fn identities(list: &[Identity]) -> Result<Option<String>, Refusal> {
+    if list.len() > IDENTITIES {
+        return Err(Refusal::invalid(format!("a member has at most {IDENTITIES} identities")));
+    }
+    let texts = list.iter().flat_map(|i| [&i.platform, &i.id]);
+    let max = limits::TITLE_BYTES;
+    for text in texts {
+        if text.is_empty() || text.len() > max || text.chars().any(char::is_control) {
+            return Err(Refusal::invalid(format!(
+                "platform and id of an identity are single lines of 1 to {max} bytes"
+            )));
+        }
+    }
+    let json = serde_json::to_string(list)
+        .map_err(|e| Refusal::invalid(format!("identities cannot be kept: {e}")))?;
+    Ok(Some(json))
+}

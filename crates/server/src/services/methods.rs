@@ -1,0 +1,345 @@
+//! The methods of the threads protocol (`spec/threads.md`): the same threads, messages and cursors as everywhere,
+//! in that protocol's fields. A message's seq is its place in its thread.
+
+mod create;
+mod summarize;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chorus_core::commands::{conversations, directory};
+use chorus_core::model::caller::Authority;
+use chorus_core::model::conversation::Conversation;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::MessageKind;
+use chorus_core::model::ids::{EventRef, Prefix, Seq, Uid};
+use chorus_core::model::{activity, thread};
+use chorus_wire::threads::descriptors::MAX_WAIT_SECONDS;
+use chorus_wire::threads::{
+    AckRead, Acked, Cursor, GetThread, Messages, PostMessage, Posted, ReadMessages, SCHEMA_VERSION,
+    StatusUpdated, Thread, UpdateThreadStatus,
+};
+use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::Instant;
+
+use super::messages::limit;
+use super::read::{Page, Range};
+use super::send::OutgoingMessage;
+use super::threads::{Change, thread_at_home};
+use super::{App, ids};
+use crate::auth::Caller;
+use crate::dispatch::feed::Live;
+use crate::view::messages::message_id;
+use crate::view::{id, threads as view};
+
+impl App {
+    pub(crate) async fn get_thread(
+        &self,
+        caller: &Caller,
+        args: GetThread,
+    ) -> Result<Thread, Refusal> {
+        let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
+        let cursor = self.thread_cursor(caller, &conversation, &thread).await?;
+        let directory = self.directory();
+        Ok(Thread {
+            thread_id: thread.uid.show(Prefix::Thread),
+            workspace_id: self.workspace_id.to_string(),
+            channel_id: conversation.uid.show(Prefix::Conversation),
+            title: thread.title.to_string(),
+            kind: thread.kind,
+            status: thread.status,
+            participants: thread.participants.iter().map(|m| id(&directory, *m)).collect(),
+            last_seq: thread.last_seq,
+            created_at: thread.created_at,
+            updated_at: thread.updated_at,
+            cursor: Some(cursor),
+        })
+    }
+
+    async fn thread_cursor(
+        &self,
+        caller: &Caller,
+        conversation: &Conversation,
+        thread: &thread::Thread,
+    ) -> Result<Cursor, Refusal> {
+        let (key, of, member) = (conversation.key, thread.key, caller.by.member);
+        let (mark, unread, acked) = self
+            .read(move |readers| {
+                let (mark, unread) = readers.unread_in_thread(key, of, member)?;
+                let at = readers.seq_in_thread(key, of, mark.read.0)?;
+                let acked = readers.uid_of(EventRef { conversation: key, seq: at })?;
+                Ok((mark, unread, acked))
+            })
+            .await?;
+        Ok(Cursor {
+            agent_id: id(&self.directory(), member),
+            last_read_seq: mark.read.0,
+            last_acked_message_id: acked.filter(|_| mark.read.0 > 0).map(message_id),
+            unread,
+        })
+    }
+
+    pub(crate) async fn post_message(
+        &self,
+        caller: &Caller,
+        args: PostMessage,
+    ) -> Result<Posted, Refusal> {
+        let caller = self.in_turn(caller, args.turn.as_deref())?;
+        let caller = self.in_own_session(caller).await?;
+        let event_type = check_message(&caller, &args)?;
+        let home = self.home(ids::thread(&args.thread_id)?).await?;
+        let letter = OutgoingMessage::to_thread(home.show(Prefix::Conversation), args);
+        let (entry, duplicate, redacted) = self.send(&caller, letter, false).await?;
+        let unknown_names = self.unknown_names(&caller, &entry).await;
+        let event = &entry.event;
+        Ok(Posted {
+            message_id: message_id(event.uid),
+            seq: event.thread_seq,
+            thread_status: entry.thread.as_ref().map(|t| t.status).unwrap_or_default(),
+            created_at: event.at,
+            duplicate,
+            event_registered: event_type.as_deref().map(activity::is_registered),
+            redacted,
+            unknown_names,
+        })
+    }
+
+    pub(crate) async fn read_messages(
+        &self,
+        caller: &Caller,
+        args: ReadMessages,
+    ) -> Result<Messages, Refusal> {
+        let limit = limit(args.limit)?;
+        let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
+        let since = args.since_seq;
+        if since.is_some_and(|seq| seq > thread.last_seq) {
+            let last = thread.last_seq;
+            return Err(Refusal::invalid(format!("since_seq: the newest seq is {last}")));
+        }
+        let wait = args.wait_seconds.unwrap_or(0);
+        if wait > MAX_WAIT_SECONDS {
+            return Err(Refusal::invalid(format!("wait_seconds is at most {MAX_WAIT_SECONDS}")));
+        }
+        if wait == 0 {
+            return self.messages_since(caller, &conversation, &thread, since, limit).await;
+        }
+        let until = Instant::now() + Duration::from_secs(wait.into());
+        let mut news = News::of(self, &conversation, &args.thread_id);
+        loop {
+            let found = self.messages_since(caller, &conversation, &thread, since, limit).await?;
+            if !found.messages.is_empty() || !news.come(until).await {
+                return Ok(found);
+            }
+            if !self.still_valid(caller) {
+                return Err(Refusal::new(Code::Unauthorized, "the token has ended"));
+            }
+            // After the news: who was shut out meanwhile is not shown what was said then.
+            self.place(caller, conversation.uid).await?;
+        }
+    }
+
+    async fn messages_since(
+        &self,
+        caller: &Caller,
+        conversation: &Conversation,
+        thread: &thread::Thread,
+        since: Option<u64>,
+        limit: usize,
+    ) -> Result<Messages, Refusal> {
+        let (key, of, seq) = (conversation.key, thread.key, since.unwrap_or(0));
+        let root = match since {
+            None => self.root(key, of).await?,
+            Some(_) => None,
+        };
+        let left = limit - usize::from(root.is_some());
+        let Page { mut shown, more } = match left {
+            // There is room for the root alone.
+            0 => Page { shown: Vec::new(), more: thread.last_seq > 0 },
+            left => {
+                let start = self.read(move |readers| readers.seq_in_thread(key, of, seq)).await?;
+                let range = Range::After(start);
+                self.page(caller.viewer(), conversation, Some(of), range, left).await?
+            }
+        };
+        shown.splice(0..0, root);
+        let directory = self.directory();
+        let show = |shown| view::message(&directory, thread.uid, shown);
+        let messages: Vec<_> = shown.iter().map(show).collect();
+        let next_seq = messages.last().map_or(seq, |message| message.seq);
+        Ok(Messages { messages, next_seq, has_more: more })
+    }
+
+    pub(crate) async fn ack_read(&self, caller: &Caller, args: AckRead) -> Result<Acked, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let uid = ids::thread(&args.thread_id)?;
+        let read = Seq(args.last_read_seq);
+        self.submit(caller.by, conversations::AckThread { thread: uid, read }).await?;
+        let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
+        let cursor = self.thread_cursor(caller, &conversation, &thread).await?;
+        Ok(Acked {
+            ok: true,
+            updated_at: self.now(),
+            last_read_seq: cursor.last_read_seq,
+            last_acked_message_id: cursor.last_acked_message_id,
+            unread: cursor.unread,
+        })
+    }
+
+    pub(crate) async fn update_thread_status(
+        &self,
+        caller: &Caller,
+        args: UpdateThreadStatus,
+    ) -> Result<StatusUpdated, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let caller = self.in_own_session(caller.clone()).await?;
+        let change = Change {
+            status: Some(args.status),
+            owner: None,
+            reason: args.reason.unwrap_or_default(),
+            summary: None,
+            metadata: Some(args.metadata.unwrap_or_else(nothing)),
+        };
+        let (thread, _) = self.move_thread(&caller, &args.thread_id, change).await?;
+        Ok(StatusUpdated {
+            thread_id: thread.uid.show(Prefix::Thread),
+            status: thread.status,
+            updated_at: thread.updated_at,
+        })
+    }
+
+    /// The session that the token names is what it is said in, whether or not it ever connected.
+    async fn in_own_session(&self, mut caller: Caller) -> Result<Caller, Refusal> {
+        let Some(uid) = caller.session.filter(|_| caller.by.session.is_none()) else {
+            return Ok(caller);
+        };
+        let session = self.change(caller.by, directory::KnowSession { uid }).await?;
+        caller.by.session = Some(session.key);
+        Ok(caller)
+    }
+
+    /// A conversation that the caller may see, by its public id.
+    pub(crate) async fn seen(&self, caller: &Caller, id: &str) -> Result<Uid, Refusal> {
+        let uid = ids::conversation(id)?;
+        self.place(caller, uid).await.map(|_| uid)
+    }
+
+    /// A thread that the caller may see, with the conversation it is in.
+    async fn thread_seen(
+        &self,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<(Arc<Conversation>, thread::Thread), Refusal> {
+        let uid = ids::thread(id)?;
+        let found = self.read(move |readers| thread_at_home(readers, uid)).await?;
+        let (conversation, thread) = found.ok_or_else(|| Refusal::not_found("thread"))?;
+        match self.place(caller, conversation.uid).await {
+            Ok(_) => Ok((conversation, thread)),
+            Err(refusal) if refusal.code == Code::NotFound => Err(Refusal::not_found("thread")),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// The conversation of a thread, by its public id.
+    pub(crate) async fn home_of_thread(&self, id: &str) -> Result<Uid, Refusal> {
+        self.home(ids::thread(id)?).await
+    }
+
+    /// The conversation of an event or message, by its public id.
+    pub(crate) async fn home_of_event(&self, id: &str) -> Result<Uid, Refusal> {
+        let uid = ids::event(id)?;
+        let found = self
+            .read(move |readers| {
+                let Some(at) = readers.event_ref(uid)? else { return Ok(None) };
+                readers.conversation_by_key(at.conversation)
+            })
+            .await?;
+        Ok(found.ok_or_else(|| Refusal::not_found("event"))?.uid)
+    }
+
+    /// The conversation of a thread. Whether the caller may see it is core's to say, where it is posted to.
+    async fn home(&self, thread: Uid) -> Result<Uid, Refusal> {
+        if let Some(known) = self.homes.get(thread) {
+            return Ok(known);
+        }
+        let found = self.read(move |readers| thread_at_home(readers, thread)).await?;
+        let (conversation, _) = found.ok_or_else(|| Refusal::not_found("thread"))?;
+        self.homes.put(thread, conversation.uid);
+        Ok(conversation.uid)
+    }
+}
+
+/// Waits for messages of a thread. It follows the feed, and costs nothing while nothing is said.
+struct News {
+    live: broadcast::Receiver<Live>,
+    thread: String,
+}
+
+impl News {
+    /// Begin before the log is read, so that nothing is missed between.
+    fn of(app: &App, conversation: &Conversation, thread: &str) -> Self {
+        Self { live: app.feed.follow(conversation.key), thread: thread.to_owned() }
+    }
+
+    /// Whether there may be something; not when the time is over, or the host stops.
+    async fn come(&mut self, until: Instant) -> bool {
+        loop {
+            match tokio::time::timeout_at(until, self.live.recv()).await {
+                Ok(Ok(Live::Event { json, .. })) if !json.contains(&self.thread) => {}
+                Ok(Ok(Live::Activity { .. })) => {}
+                Ok(Ok(Live::Event { .. } | Live::Look) | Err(RecvError::Lagged(_))) => return true,
+                Ok(Err(RecvError::Closed)) | Err(_) => return false,
+            }
+        }
+    }
+}
+
+/// An empty object.
+fn nothing() -> Box<RawValue> {
+    to_raw_value(&serde_json::Map::new()).unwrap_or_default()
+}
+
+/// What only this protocol asks of a message; gives an event's type.
+fn check_message(caller: &Caller, args: &PostMessage) -> Result<Option<String>, Refusal> {
+    if args.schema_version != SCHEMA_VERSION {
+        let given = args.schema_version;
+        return Err(Refusal::invalid(format!(
+            "schema_version {given} is unknown; this host has {SCHEMA_VERSION}"
+        )));
+    }
+    match args.kind {
+        MessageKind::Chat => Ok(None),
+        MessageKind::Event => event_type(args.metadata.as_deref()).map(Some),
+        MessageKind::System if caller.authority() >= Authority::Orchestrator => Ok(None),
+        MessageKind::System => Err(Refusal::new(
+            Code::InsufficientAuthority,
+            "a message of kind system needs an operator's or orchestrator's token",
+        )),
+    }
+}
+
+/// The type that an event's metadata must have.
+fn event_type(metadata: Option<&RawValue>) -> Result<String, Refusal> {
+    #[derive(serde::Deserialize)]
+    struct Typed {
+        event_type: String,
+        #[serde(default)]
+        event_version: Option<u32>,
+    }
+    let wrong = |why: &dyn std::fmt::Display| {
+        Refusal::invalid(format!("an event has metadata.event_type, a text: {why}"))
+    };
+    let text = metadata.ok_or_else(|| wrong(&"there is no metadata"))?;
+    let typed: Typed = serde_json::from_str(text.get()).map_err(|e| wrong(&e))?;
+    if typed.event_type.is_empty() || typed.event_type.len() > EVENT_TYPE_BYTES {
+        return Err(Refusal::invalid(format!("an event_type has 1 to {EVENT_TYPE_BYTES} bytes")));
+    }
+    if typed.event_version == Some(0) {
+        return Err(Refusal::invalid("event_version begins with 1"));
+    }
+    Ok(typed.event_type)
+}
+
+/// Longest type of an event, in bytes.
+const EVENT_TYPE_BYTES: usize = 64;

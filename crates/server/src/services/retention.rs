@@ -1,0 +1,163 @@
+//! Retention: what is older than its conversation keeps is archived, when there is an archive, and dropped.
+//!
+//! A conversation's beginning goes in stretches: the writer says which events may, they are written to the archive
+//! and synced, and a command drops just those, after looking again. The log's base is the cursor of that chain, so that a host
+//! which ends anywhere in it goes on where it was.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chorus_core::commands::retention::{Droppable, HoldReason, Trim};
+use chorus_core::model::caller::By;
+use chorus_core::model::conversation::{Conversation, Keep};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::queries;
+use chorus_store::Readers;
+use chorus_store::db::Error;
+
+use super::App;
+use crate::history::{self, Stretch, Unwritten};
+
+/// What is kept where nothing else is said, and where the rest goes.
+pub(crate) struct Retention {
+    pub(crate) keep: Keep,
+    pub(crate) archive: Option<PathBuf>,
+}
+
+impl App {
+    /// Drops all that is old in every conversation. What cannot be archived is kept, and so is all after it. Of
+    /// several hosts one does it.
+    pub(crate) async fn drop_old(&self) {
+        if !self.writer.leads() {
+            return;
+        }
+        let failed = match self.try_drop_old().await {
+            Ok(failed) => failed,
+            Err(why) => vec![(None, why)],
+        };
+        if self.drain.is_draining() {
+            return;
+        }
+        self.metrics.retention_failing.set((!failed.is_empty()).into());
+        for (conversation, why) in failed {
+            let conversation = conversation.map(|key| key.0);
+            tracing::error!(%why, conversation, "what is old was not dropped; it is tried again");
+        }
+    }
+
+    /// Says of which conversations it could not be done: one that is damaged keeps no other from its turn.
+    async fn try_drop_old(&self) -> Result<Vec<(Option<ConversationKey>, Refusal)>, Refusal> {
+        let (now, usual) = (self.now(), self.retention.keep);
+        let (old, damaged) = self
+            .read(move |readers| {
+                let is_old = |conversation: &Conversation| -> Result<bool, Error> {
+                    let keep = conversation.settings.keep.unwrap_or(usual);
+                    let Some(until) = keep.until(now) else { return Ok(false) };
+                    Ok(readers.oldest(conversation.key)?.is_some_and(|oldest| oldest < until))
+                };
+                let (mut old, mut damaged) = (Vec::new(), Vec::new());
+                for (key, read) in readers.each_conversation()? {
+                    match read.and_then(|found| is_old(&found).map(|is_old| (found, is_old))) {
+                        Ok((conversation, true)) => old.push(conversation),
+                        Ok(_) => {}
+                        Err(why @ Error::Corrupt(_)) => damaged.push((Some(key), why.into())),
+                        Err(why) => return Err(why),
+                    }
+                }
+                Ok((old, damaged))
+            })
+            .await?;
+        let mut failed: Vec<(_, Refusal)> = damaged;
+        for conversation in old {
+            if let Err(why) = self.drop_old_of(&conversation).await {
+                failed.push((Some(conversation.key), why));
+            }
+        }
+        Ok(failed)
+    }
+
+    async fn drop_old_of(&self, conversation: &Arc<Conversation>) -> Result<(), Refusal> {
+        while !self.drain.is_draining() {
+            let Droppable { base, through, held } = self.droppable(conversation.uid).await?;
+            if held.is_some_and(|held| held.by == HoldReason::Damage) {
+                let why =
+                    "it is damaged, and nothing of it is dropped; `chorus doctor` says what it has";
+                return Err(Refusal::new(Code::Unavailable, why));
+            }
+            if through <= base {
+                break;
+            }
+            let count = through.0 - base.0;
+            let erased = self.archive(conversation, count as usize).await?;
+            let trim = Trim { conversation: conversation.uid, through, erased };
+            match self.submit(By::host(), trim).await {
+                Ok(_) => {
+                    self.metrics.dropped.inc_by(count);
+                    self.searching.hints.look([conversation.key]);
+                }
+                // Something is owed there since, or was erased: it is looked anew.
+                Err(refusal) if refusal.code == Code::Conflict => {}
+                Err(refusal) => return Err(refusal),
+            };
+        }
+        Ok(())
+    }
+
+    /// What may be dropped of a conversation now, and what holds more of it back.
+    pub(crate) async fn droppable(&self, conversation: Uid) -> Result<Droppable, Refusal> {
+        self.submit(By::host(), queries::Droppable { conversation }).await
+    }
+
+    /// Whether anything of a conversation is ever dropped.
+    pub(crate) fn drops(&self, conversation: &Conversation) -> bool {
+        conversation.settings.keep.unwrap_or(self.retention.keep) != Keep::All
+    }
+
+    /// Writes the oldest events into the archive, if there is one. They are on the disk when this returns, which
+    /// says how many of them were erased.
+    async fn archive(
+        &self,
+        conversation: &Arc<Conversation>,
+        count: usize,
+    ) -> Result<Option<usize>, Refusal> {
+        let Some(folder) = self.retention.archive.clone() else { return Ok(None) };
+        let key = conversation.key;
+        let (base, events) = self
+            .read(move |readers| {
+                let base = readers.base(key)?;
+                let after = base.as_ref().map_or_else(Default::default, |base| base.seq);
+                Ok((base, readers.log(key, after, count)?))
+            })
+            .await?;
+        let erased = events.iter().filter(|event| event.is_erased()).count();
+        let (directory, conversation) = (self.directory().clone(), conversation.clone());
+        let stretch = Stretch { directory, conversation, base, events };
+        let written = tokio::task::spawn_blocking(move || history::archive(&folder, &stretch));
+        let written = written.await.map_err(|_| {
+            Refusal::new(Code::Internal, "the host made a mistake while it wrote the archive")
+        })?;
+        written.map_err(|Unwritten(path, why)| {
+            let what = format!("{} cannot be written: {why}", path.display());
+            Refusal::new(Code::Unavailable, format!("the archive: {what}"))
+        })?;
+        Ok(Some(erased))
+    }
+}
+
+/// A refusal of an event that is not there, which says so when it is as old as what was dropped. Whether it ever was, and
+/// where, is said of none.
+pub(super) async fn explain(readers: Readers, refusal: Refusal) -> Refusal {
+    let Some(uid) = refusal.unknown_event else { return refusal };
+    let read = tokio::task::spawn_blocking(move || readers.dropped_until());
+    match read.await {
+        Ok(Ok(Some(until))) if uid.drawn_at() <= until => {
+            let until = chorus_wire::time::format(until);
+            let id = uid.show(Prefix::Event);
+            let why =
+                format!("{}; {id} may be of what was archived before {until}", refusal.message);
+            Refusal::new(Code::NotFound, why)
+        }
+        _ => refusal,
+    }
+}

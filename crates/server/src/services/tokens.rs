@@ -1,0 +1,260 @@
+//! Tokens: handed out to a member, which is made when it is new; listed; ended one by one or all of a member at once.
+//! And the key that signs them, which can be exchanged for another.
+//!
+//! Invariant: a token is noted before anybody has it. Who may give whom which is core's ([`chorus_core::model::token`]).
+
+use std::sync::Arc;
+
+use chorus_core::commands::{deliveries, directory};
+use chorus_core::model::audit::Action;
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::member::{Member, MemberFields, MemberKind};
+use chorus_core::model::token::{Asked, Issued as Listed, may_issue};
+use chorus_wire::rest::tokens::{
+    ListTokens, NewToken, RetiredKey, RevokedTokens, RotatedKey, Token, TokenInfo, Tokens,
+};
+use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
+
+use super::{App, ids};
+use crate::auth::{Caller, Issued, SKEW_MS};
+use crate::view;
+
+/// A day: long enough for a run, short enough to be lost.
+const TTL_S: u64 = 24 * 3600;
+/// What a token lasts that the host makes by itself, and the longest that nobody has to ask for.
+pub(crate) const USUAL_TTL_S: u64 = 30 * 24 * 3600;
+/// A year, for what a person keeps in a file and asks for.
+pub(crate) const LONGEST_TTL_S: u64 = 366 * 24 * 3600;
+
+impl App {
+    /// `POST /v1/tokens`.
+    pub(crate) async fn issue(&self, caller: &Caller, new: NewToken) -> Result<Token, Refusal> {
+        self.may_govern(caller, Action::IssueToken, &new.agent)?;
+        let session = new.session.as_deref().map(ids::session).transpose()?;
+        let known = self.directory().by_id(&new.agent).cloned();
+        let kind = match (&known, new.role) {
+            (Some(member), _) => member.kind,
+            (None, Authority::Operator) => MemberKind::Human,
+            (None, _) => MemberKind::Agent,
+        };
+        if known.as_ref().is_some_and(|member| self.directory().is_stand_in(member.key)) {
+            let why = "this member speaks for others in an inbox, whose string is all it has";
+            return Err(Refusal::new(Code::Conflict, why));
+        }
+        check_ttl(new.ttl_s)?;
+        self.may_give(caller, kind, new.role, &new.agent)?;
+        if let (Some(uid), Some(member)) = (session, &known) {
+            let other =
+                self.directory().session_by_uid(uid).is_some_and(|s| s.member != member.key);
+            if other {
+                return Err(Refusal::new(Code::ClaimMismatch, "this session is another member's"));
+            }
+        }
+        let member = match known {
+            Some(member) => member,
+            None => {
+                let fields = MemberFields::default();
+                let command = directory::AddMember { id: new.agent, kind, fields };
+                self.change(caller.by, command).await?
+            }
+        };
+        self.hand_out(caller.by, &member, new.role, session, new.ttl_s).await
+    }
+
+    /// `GET /v1/tokens`: all of them for who runs or audits the room, its own for everybody else.
+    pub(crate) fn tokens(&self, caller: &Caller, query: ListTokens) -> Result<Tokens, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let (directory, now) = (self.directory(), self.now());
+        let of = query.member.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
+        let of = of.map(|member| member.key);
+        let own = Some(caller.by.member);
+        let of = match caller.sees_all() {
+            true => of,
+            false if of.is_none() || of == own => own,
+            false => {
+                let why = "tokens of others are shown to operators, orchestrators and auditors";
+                return Err(Refusal::new(Code::InsufficientAuthority, why));
+            }
+        };
+        let listed: Vec<&Arc<Listed>> = match of {
+            Some(member) => directory.issued_to(member).collect(),
+            None => directory.issued.values().collect(),
+        };
+        let mut tokens: Vec<_> = listed
+            .into_iter()
+            .filter(|token| token.expires.plus(SKEW_MS) > now)
+            .map(|token| TokenInfo {
+                jti: token.jti.to_string(),
+                member: view::id(&directory, token.member),
+                role: token.authority,
+                session: token.session.map(|s| s.show(Prefix::Session)),
+                issued_at: token.issued,
+                expires_at: token.expires,
+                kid: token.kid.to_string(),
+                revoked: token.revoked
+                    || directory.member(token.member).is_none_or(|member| member.removed),
+            })
+            .collect();
+        tokens.sort_by(|a, b| (a.issued_at, &a.jti).cmp(&(b.issued_at, &b.jti)));
+        Ok(Tokens { tokens })
+    }
+
+    /// Ends a token. One may always end one's own.
+    pub(crate) async fn revoke(&self, caller: &Caller, jti: &str) -> Result<(), Refusal> {
+        let own = caller.jti.as_deref() == Some(jti);
+        if !own {
+            self.may_govern(caller, Action::RevokeToken, jti)?;
+        }
+        let plain = jti.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        if jti.is_empty() || jti.len() > 64 || !plain {
+            return Err(Refusal::not_found("token"));
+        }
+        // One that is in no list was another issuer's, or an older version's: it is remembered until any would have ended.
+        let expires = self.now().plus(LONGEST_TTL_S as i64 * 1000);
+        let by = if own { By::host() } else { caller.by };
+        self.change(by, directory::RevokeToken { jti: jti.to_owned(), expires }).await?;
+        self.look_at_tokens();
+        Ok(())
+    }
+
+    /// `DELETE /v1/members/{id}/tokens`: every token that the member has ends, those of other issuers too. One may always
+    /// end all of one's own.
+    pub(crate) async fn revoke_all(
+        &self,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<RevokedTokens, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let own = *caller.member.id == *id;
+        if !own {
+            self.may_govern(caller, Action::RevokeToken, id)?;
+        }
+        let (member, live) = {
+            let (directory, now) = (self.directory(), self.now());
+            let member = ids::member(&directory, id)?.key;
+            let live = directory.issued_to(member).filter(|t| !t.revoked && t.expires > now);
+            (member, live.count())
+        };
+        let by = if own { By::host() } else { caller.by };
+        self.change(by, directory::RevokeTokens { member }).await?;
+        self.look_at_tokens();
+        Ok(RevokedTokens { member: id.to_owned(), revoked: live as u64 })
+    }
+
+    /// `POST /v1/tokens/rotate`: tokens and turns have other keys from here on. Tokens of the key before are honoured until
+    /// they end, if they are in the list; turns and callbacks of the one before have ended.
+    pub(crate) async fn rotate_key(&self, caller: &Caller) -> Result<RotatedKey, Refusal> {
+        self.may_operate(caller, Action::RotateKey, "")?;
+        let _nothing_is_signed = self.rotating.write().await;
+        let (now, kid) = (self.now(), self.auth.kid());
+        let last = {
+            let directory = self.directory();
+            let signed = directory.issued.values().filter(|token| token.kid == kid);
+            signed.map(|token| token.expires).max().unwrap_or(now)
+        };
+        let failed = |why: String| Refusal::new(Code::Unavailable, why);
+        let rotation = self.auth.rotation(last.plus(SKEW_MS), now);
+        let rotation = rotation.map_err(|e| failed(e.to_string()))?;
+        let (tell, told) = oneshot::channel();
+        self.writer.rekey(&rotation.fingerprint(), move |agreed| {
+            // Whoever asked may have gone; the key stays what it is.
+            let _ = tell.send(agreed);
+        });
+        let agreed = told.await.map_err(|_| failed("the host is stopping".to_owned()))?;
+        if !agreed.map_err(|e| failed(e.to_string()))? {
+            return Err(Refusal::new(
+                Code::Conflict,
+                "other hosts share the database, and would not know the new key; stop all but one, rotate, copy the \
+                 keys folder to the others, and start them again",
+            ));
+        }
+        let kept = self.auth.rotate(rotation);
+        kept.map_err(|e| failed(format!("the new key could not be kept: {e}")))?;
+        // Before anything that can break off: who works on something goes on with another token.
+        let offered = self.submit(By::host(), deliveries::OfferAgain);
+        let kid = self.auth.kid();
+        self.note(caller.by, Action::RotateKey, &kid, None).await?;
+        self.look_at_tokens();
+        offered.await?;
+        let retired = self.auth.retired(now).into_iter();
+        let shown =
+            |old: crate::auth::Retired| RetiredKey { honoured_until: old.until(), kid: old.kid };
+        Ok(RotatedKey { kid: kid.to_string(), retired: retired.map(shown).collect() })
+    }
+
+    /// Whether the caller may give such a token; a refusal is kept.
+    pub(super) fn may_give(
+        &self,
+        caller: &Caller,
+        kind: MemberKind,
+        role: Authority,
+        to: &str,
+    ) -> Result<(), Refusal> {
+        let may = may_issue(&caller.by, kind, role);
+        self.keep_refusal(caller, Action::IssueToken, to, may)
+    }
+
+    /// Notes a token and signs it.
+    pub(crate) async fn hand_out(
+        &self,
+        by: By,
+        member: &Member,
+        authority: Authority,
+        session: Option<Uid>,
+        ttl_s: Option<u64>,
+    ) -> Result<Token, Refusal> {
+        check_ttl(ttl_s)?;
+        let _one_key = self.rotating.read().await;
+        let now = self.now();
+        let jti = format!("{:032x}", self.draw.uid(now)?.0);
+        let expires = now.plus(ttl_s.unwrap_or(TTL_S) as i64 * 1000);
+        let token = self.auth.issue(&Issued {
+            agent: &member.id,
+            authority,
+            session,
+            owner: member.owner.as_deref(),
+            jti: &jti,
+            nonce: self.draw.uid(now)?,
+            at: now,
+            expires,
+        })?;
+        let asked = Asked {
+            jti: jti.clone(),
+            member: member.key,
+            authority,
+            session,
+            expires,
+            kid: self.auth.kid().to_string(),
+            proof: Sha256::digest(&token).into(),
+        };
+        // Nobody has it before it is in the list.
+        self.change(by, directory::IssueToken(asked)).await?;
+        Ok(Token { token, jti, expires_at: expires })
+    }
+
+    /// Forgets tokens that are over, and what agents were told so long ago that it counts no more.
+    pub(crate) async fn sweep_expired(&self) {
+        if let Err(refusal) = self.submit(By::host(), directory::SweepExpired).await {
+            tracing::warn!(%refusal, "what has expired could not be dropped");
+        }
+    }
+
+    /// Whoever stays connected or follows is asked whether its token still holds.
+    pub(super) fn look_at_tokens(&self) {
+        for connection in self.connections.all() {
+            connection.look_at_token();
+        }
+        // A follower that looks at the log is first asked whether it still may.
+        self.feed.look_everywhere();
+    }
+}
+
+fn check_ttl(ttl_s: Option<u64>) -> Result<(), Refusal> {
+    if ttl_s.is_some_and(|ttl| ttl == 0 || ttl > LONGEST_TTL_S) {
+        return Err(Refusal::invalid(format!("ttl_s is 1 to {LONGEST_TTL_S} seconds")));
+    }
+    Ok(())
+}

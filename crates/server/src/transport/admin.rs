@@ -1,0 +1,123 @@
+//! Operations: whether the host lives, whether it can work, what it has counted, and a page that says what
+//! runs here.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{Method, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use chorus_core::model::error::{Code, Refusal};
+
+use super::browser::PAGE_POLICY;
+use super::extract::Path;
+use super::openapi::{Doc, Routes};
+use super::refused::Refused;
+use crate::services::App;
+use crate::{logging, page};
+
+pub(super) fn routes() -> Routes {
+    Routes::of("host", include_str!("admin_examples.json"))
+        .get("/healthz", health, Doc::new("health", "The process answers."))
+        .get(
+            "/readyz",
+            ready,
+            Doc::new(
+                "ready",
+                "The writer can write; else why not, and the process wants to be restarted.",
+            )
+            .with(|draft| {
+                draft.answer(200, "text/plain", Some(serde_json::json!({"type": "string"})));
+                draft.answer(503, "text/plain", Some(serde_json::json!({"type": "string"})));
+            }),
+        )
+        .get(
+            "/metrics",
+            metrics,
+            Doc::new("metrics", "What was counted, in the text format of OpenMetrics.").with(
+                |draft| {
+                    draft.answer(
+                        200,
+                        "application/openmetrics-text",
+                        Some(serde_json::json!({"type": "string"})),
+                    );
+                },
+            ),
+        )
+        .get(
+            "/",
+            front,
+            Doc::new("front_page", "A page that says what runs here.").with(|draft| {
+                draft.answer(200, "text/html", Some(serde_json::json!({"type": "string"})));
+            }),
+        )
+        .get(
+            "/signin/{secret}",
+            sign_in,
+            Doc::new("sign_in", "Shows the operator's token, once.")
+                .refuses(&[Code::Unauthorized])
+                .with(|draft| {
+                    draft.answer(200, "text/html", Some(serde_json::json!({"type": "string"})));
+                }),
+        )
+}
+
+/// The process answers.
+async fn health() -> &'static str {
+    "ok\n"
+}
+
+/// The writer can write. One that cannot says why, and the process wants to be restarted.
+async fn ready(State(app): State<Arc<App>>) -> Response {
+    match app.ready() {
+        Ok(()) => "ready\n".into_response(),
+        Err(why) => {
+            (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}\n")).into_response()
+        }
+    }
+}
+
+async fn metrics(State(app): State<Arc<App>>) -> Response {
+    let metrics = &app.metrics;
+    metrics.connections.set(app.connections.len() as i64);
+    metrics.lost_lines.set(logging::lost() as i64);
+    metrics.followers.set(app.feed.followers() as i64);
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], metrics.text()).into_response()
+}
+
+async fn front(State(app): State<Arc<App>>) -> Result<Response, Refused> {
+    let channels = app.channel_count().await?;
+    let directory = app.directory();
+    let members = directory.members.iter().filter(|m| !m.removed).count();
+    let front = page::Front {
+        workspace: &app.workspace_name,
+        url: &app.public_url,
+        channels,
+        members,
+        connected: app.connections.len(),
+    };
+    Ok(page(front.html()))
+}
+
+/// The operator's token, once. A program that looks at links before a person does (HEAD) does not use it up.
+async fn sign_in(
+    State(app): State<Arc<App>>,
+    method: Method,
+    Path(secret): Path<String>,
+) -> Result<Response, Refused> {
+    if method == Method::HEAD {
+        return Err(Refused::method(Refusal::invalid("a link that signs in is opened with GET")));
+    }
+    let token = app.sign_in(&secret).await?.ok_or_else(|| {
+        Refusal::new(
+            Code::Unauthorized,
+            "this link was used, or its ten minutes are over; restart `chorus serve` for a new one",
+        )
+    })?;
+    Ok(page(page::signed_in(&app.public_url, &token)))
+}
+
+/// A page that runs no script.
+fn page(html: String) -> Response {
+    ([(header::CONTENT_SECURITY_POLICY, PAGE_POLICY)], Html(html)).into_response()
+}

@@ -1,0 +1,212 @@
+//! What handlers take: the caller, a body, a query and ids of the path, each refused with the envelope.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use chorus_core::model::error::{Code, Refusal};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::BODY_BYTES;
+use super::refused::Refused;
+use crate::auth::{Caller, disagreement};
+use crate::services::App;
+
+/// The verified caller.
+pub(super) struct Bearer(pub Caller);
+
+/// A JSON body, in or out.
+pub(super) struct Json<T>(pub T);
+
+/// The JSON of a `T`, out, by whoever had it encoded already.
+pub(super) struct Encoded<T>(Bytes, PhantomData<T>);
+
+impl<T> Encoded<T> {
+    pub(super) fn new(json: Bytes) -> Self {
+        Self(json, PhantomData)
+    }
+}
+
+/// The query string.
+pub(super) struct Query<T>(pub T);
+
+/// The ids in the path.
+pub(super) struct Path<T>(pub T);
+
+/// 201 and what was made.
+pub(super) struct Created<T>(pub T);
+
+/// 204: done, and nothing to say.
+pub(super) struct Done;
+
+pub(super) type Reply<T> = Result<Json<T>, Refused>;
+
+impl FromRequestParts<Arc<App>> for Bearer {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refused> {
+        // It was counted already where it was asked whether a person has to agree.
+        match parts.extensions.remove::<Caller>() {
+            Some(caller) => Ok(Self(caller)),
+            None => Ok(Self(charged(app, &parts.headers).await?)),
+        }
+    }
+}
+
+/// The caller, whose request counts.
+pub(super) async fn charged(app: &App, headers: &HeaderMap) -> Result<Caller, Refused> {
+    let caller = identify(app, headers).await?;
+    app.limits.call(caller.by, app.now())?;
+    Ok(caller)
+}
+
+/// The caller behind the `Authorization` header.
+async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    app.identify(bearer(headers)?).await
+}
+
+/// The caller of a request whose bearer was identified already.
+fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    app.caller(bearer(headers)?)
+}
+
+fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
+    let unauthorized = |why: &str| Refusal::new(Code::Unauthorized, why);
+    let value = headers.get(header::AUTHORIZATION).ok_or_else(|| {
+        unauthorized("a token is needed: Authorization: Bearer …; `chorus token issue` gives one")
+    })?;
+    let value = value.to_str().map_err(|_| unauthorized("the Authorization header is not text"))?;
+    let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(unauthorized("the Authorization header has the form: Bearer <token>"));
+    }
+    Ok(token.trim())
+}
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
+    type Rejection = Refused;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refused> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(app, &parts.headers, body).await?;
+        // A body that may be absent reads as an empty object.
+        let text = if bytes.is_empty() { &b"{}"[..] } else { &bytes };
+        // A list would be read as the fields in their order.
+        if text.trim_ascii_start().first() != Some(&b'{') {
+            return Err(mistaken(app, &parts.headers, text, &"not a JSON object").into());
+        }
+        serde_json::from_slice(text)
+            .map(Self)
+            .map_err(|e| mistaken(app, &parts.headers, text, &e).into())
+    }
+}
+
+/// The whole body, if it is not too long.
+pub(super) async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
+    read_up_to(app, headers, body, BODY_BYTES, too_large).await
+}
+
+/// The whole body, if it is not longer than `most`.
+pub(super) async fn read_up_to(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+    too_large: fn() -> Refusal,
+) -> Result<Bytes, Refusal> {
+    let stated = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok());
+    if stated.is_some_and(|length: u64| length > most as u64) {
+        return Err(too_large());
+    }
+    let whole = tokio::time::timeout(app.body_time, to_bytes(body, most)).await;
+    let whole = whole.map_err(|_| {
+        let seconds = app.body_time.as_secs();
+        Refusal::invalid(format!("the body did not come within {seconds} s; send it at once"))
+    })?;
+    whole.map_err(|e| {
+        let source = std::error::Error::source(&e);
+        match source.is_some_and(|s| s.is::<http_body_util::LengthLimitError>()) {
+            true => too_large(),
+            false => Refusal::invalid("the body broke off"),
+        }
+    })
+}
+
+fn too_large() -> Refusal {
+    Refusal::new(Code::PayloadTooLarge, format!("a request has at most {BODY_BYTES} bytes"))
+}
+
+/// Why a body is not what it should be. One that also states another identity is told so first.
+fn mistaken(app: &App, headers: &HeaderMap, body: &[u8], error: &dyn std::fmt::Display) -> Refusal {
+    let Ok(text) = std::str::from_utf8(body) else {
+        return Refusal::invalid("the body is not UTF-8");
+    };
+    let disagrees = caller(app, headers).ok().and_then(|c| disagreement(&c, app.workspace(), text));
+    disagrees
+        .unwrap_or_else(|| Refusal::invalid(format!("the body is not as it should be: {error}")))
+}
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Refused> {
+        let query = axum::extract::Query::<T>::try_from_uri(&parts.uri);
+        query
+            .map(|q| Self(q.0))
+            .map_err(|e| Refusal::invalid(format!("the query: {}", e.body_text())).into())
+    }
+}
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Arc<App>> for Path<T> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refused> {
+        let path = axum::extract::Path::<T>::from_request_parts(parts, app).await;
+        path.map(|p| Self(p.0))
+            .map_err(|e| Refusal::invalid(format!("the path: {}", e.body_text())).into())
+    }
+}
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        json(StatusCode::OK, &self.0)
+    }
+}
+
+impl<T> IntoResponse for Encoded<T> {
+    fn into_response(self) -> Response {
+        let json = HeaderValue::from_static("application/json");
+        ([(header::CONTENT_TYPE, json)], self.0).into_response()
+    }
+}
+
+impl<T: Serialize> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        json(StatusCode::CREATED, &self.0)
+    }
+}
+
+impl IntoResponse for Done {
+    fn into_response(self) -> Response {
+        StatusCode::NO_CONTENT.into_response()
+    }
+}
+
+fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
+    let mut body = Vec::with_capacity(512);
+    match serde_json::to_writer(&mut body, value) {
+        Ok(()) => {
+            let json = HeaderValue::from_static("application/json");
+            (status, [(header::CONTENT_TYPE, json)], body).into_response()
+        }
+        Err(e) => {
+            let refusal = Refusal::new(Code::Internal, format!("an answer is no JSON: {e}"));
+            Refused::from(refusal).into_response()
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What holds for every request, before any transport: who it was meant for, where it comes from, and that a
+//! mistake of ours is an answer and not a broken connection.
+//!
+//! `Host` must be an address of this host, so that a name of somebody else's that resolves here reaches
+//! nothing (DNS rebinding); `Origin`, when a browser sends it, must be ours too (design section 4).
+
+use std::net::{IpAddr, SocketAddr};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::http::{HeaderMap, Method, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use chorus_core::model::error::{Code, Refusal};
+use futures_util::FutureExt;
+
+use super::browser::Browser;
+use super::refused::{Refused, RefusedWith};
+use super::request;
+use crate::services::App;
+use crate::services::drain::Drain;
+use crate::traces;
+
+pub(super) struct Guard {
+    pub hosts: Hosts,
+    pub app: Arc<App>,
+    pub drain: Arc<Drain>,
+    browser: Browser,
+}
+
+impl Guard {
+    pub(super) fn new(hosts: Hosts, app: Arc<App>) -> Self {
+        let (drain, browser) = (app.drain.clone(), Browser::of(&app.public_url));
+        Self { hosts, app, drain, browser }
+    }
+}
+
+/// The names under which this host answers.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts {
+    names: Vec<String>,
+    /// It listens on every address, so that any literal one may be its own.
+    any_address: bool,
+}
+
+impl Hosts {
+    pub(crate) fn new(listen: SocketAddr, public_url: Option<&str>) -> Self {
+        let mut names = vec!["localhost".to_owned()];
+        names.extend(public_url.and_then(|url| url.parse::<Uri>().ok()).and_then(|url| {
+            let host = url.host()?;
+            Some(bare(host).to_ascii_lowercase())
+        }));
+        names.push(listen.ip().to_string());
+        Self { names, any_address: listen.ip().is_unspecified() }
+    }
+
+    /// Whether a `Host` header's value names this host, whatever the port.
+    fn allows(&self, authority: &str) -> bool {
+        let Ok(authority) = authority.parse::<axum::http::uri::Authority>() else { return false };
+        if authority.as_str().contains('@') {
+            return false;
+        }
+        let host = bare(authority.host());
+        match host.parse::<IpAddr>() {
+            Ok(ip) => ip.is_loopback() || self.any_address || self.names.contains(&ip.to_string()),
+            Err(_) => self.names.iter().any(|name| name.eq_ignore_ascii_case(host)),
+        }
+    }
+
+    fn allows_origin(&self, origin: &str) -> bool {
+        let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        rest.is_some_and(|authority| !authority.contains('/') && self.allows(authority))
+    }
+
+    fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+        let refused = |why: &str| Err(Refusal::new(Code::Forbidden, why));
+        // Two of them mean one host to a proxy and another here.
+        if headers.get_all(header::HOST).iter().count() > 1 {
+            return Err(Refusal::invalid("a request has one Host header"));
+        }
+        let host = headers.get(header::HOST).map(|h| h.to_str().unwrap_or_default());
+        let host = host.or_else(|| uri.authority().map(|a| a.as_str()));
+        if !host.is_some_and(|host| self.allows(host)) {
+            return refused(
+                "this host does not go by that name; use its address or its public URL",
+            );
+        }
+        let origin = headers.get(header::ORIGIN).map(|o| o.to_str().unwrap_or_default());
+        if origin.is_some_and(|origin| !self.allows_origin(origin)) {
+            return refused("pages of other sites may not call this host");
+        }
+        Ok(())
+    }
+}
+
+/// A host without the brackets of an IPv6 address.
+fn bare(host: &str) -> &str {
+    host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host)
+}
+
+/// Runs one request.
+pub(super) async fn guard(
+    State(guard): State<Arc<Guard>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut span = guard.app.traces.request(request.headers());
+    if let Some(span) = &mut span {
+        let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+        span.word("http.request.method", known(request.method()));
+        span.name("http.route", path.unwrap_or_default().to_owned());
+    }
+    let answer = request::scoped(answer(&guard, request, next));
+    let response = traces::within(span.as_ref(), answer).await;
+    if let Some(span) = &mut span {
+        span.number("http.response.status_code", response.status().as_u16().into());
+    }
+    response
+}
+
+/// A method is a word of the client's otherwise.
+fn known(method: &Method) -> &'static str {
+    const KNOWN: [&str; 7] = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
+    KNOWN.into_iter().find(|known| method == known).unwrap_or("_OTHER")
+}
+
+/// What is answered to the end.
+const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
+    let entered = guard.drain.enter(ALWAYS.contains(&request.uri().path()));
+    let (app, now) = (&guard.app, guard.app.now());
+    app.metrics.requests.inc();
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
+    let from = peer.map(|peer| app.limits.origin(peer, request.headers()));
+    let limited = from.map_or(Ok(()), |from| app.limits.request(from, now)).map_err(Refused::from);
+    let checked = guard.hosts.check(request.uri(), request.headers()).map_err(Refused::from);
+    let entered = entered.map_err(Refused::from);
+    let mut response = match limited.and(checked).and(entered) {
+        Ok(_under_way) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+            Ok(response) => response,
+            Err(_) => Refused::from(Refusal::new(
+                Code::Internal,
+                "the host made a mistake; it is in its log under this request's id",
+            ))
+            .into_response(),
+        },
+        Err(refused) => refused.into_response(),
+    };
+    // Whoever tries tokens is told of it no faster than this. Others at the same address, with tokens that
+    // are good, go on.
+    if response.extensions().get().is_some_and(|RefusedWith(code)| *code == Code::Unauthorized)
+        && let Some(Err(wait)) = from.map(|from| app.limits.failure(from, now))
+    {
+        response = Refused::from(wait).into_response();
+    }
+    if let Some(RefusedWith(code)) = response.extensions().get() {
+        app.metrics.refused(*code);
+    }
+    guard.browser.tell(response.headers_mut());
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+
+    #[test]
+    fn only_our_own_names_are_answered() {
+        let hosts = Hosts::new("127.0.0.1:7600".parse().unwrap(), Some("https://chorus.example/x"));
+        for good in [
+            "localhost",
+            "LOCALHOST:7600",
+            "127.0.0.1:1",
+            "127.8.8.8",
+            "[::1]:7600",
+            "chorus.example",
+            "Chorus.Example:443",
+        ] {
+            assert!(hosts.allows(good), "{good}");
+            assert!(hosts.allows_origin(&format!("http://{good}")), "{good}");
+        }
+        for bad in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "localhost@evil",
+            "a b",
+            "[::2]",
+        ] {
+            assert!(!hosts.allows(bad), "{bad}");
+        }
+        for bad in ["null", "", "file://localhost", "http://evil.example", "http://localhost/x"] {
+            assert!(!hosts.allows_origin(bad), "{bad}");
+        }
+        let open = Hosts::new("0.0.0.0:7600".parse().unwrap(), None);
+        assert!(open.allows("192.168.1.5:7600"));
+        assert!(!open.allows("evil.example"));
+    }
+}

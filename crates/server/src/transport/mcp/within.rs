@@ -1,0 +1,93 @@
+//! The endpoint of one channel, `/mcp/{channel_id}`: whatever a call names must be of that channel, and a call
+//! that names no place means it.
+
+use std::sync::Arc;
+
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{Prefix, Uid};
+use chorus_wire::attention::descriptors::Tool;
+use chorus_wire::channels;
+use chorus_wire::threads::descriptors::Method;
+use rmcp::model::JsonObject;
+use serde_json::Value;
+
+use crate::auth::Caller;
+use crate::services::App;
+
+/// Arguments that name a conversation, a thread, or an event.
+const CONVERSATIONS: [&str; 2] = ["conversation", "channel_id"];
+const THREADS: [&str; 3] = ["thread_id", "threadId", "thread"];
+const EVENTS: [&str; 5] = ["eventId", "inReplyTo", "in_reply_to", "message_id", "root_message_id"];
+
+/// The arguments, when everything that they name is of the channel. What names nothing that there is, is left to
+/// the tool to refuse.
+pub(super) async fn confined(
+    app: &Arc<App>,
+    caller: &Caller,
+    channel: Uid,
+    name: &str,
+    mut arguments: JsonObject,
+) -> Result<JsonObject, Refusal> {
+    check(app, caller, channel, &arguments).await?;
+    if let Some(Value::Object(target)) = arguments.get("target") {
+        check(app, caller, channel, target).await?;
+    }
+    let here = || Value::String(channel.show(Prefix::Conversation));
+    match Tool::from_name(name) {
+        Some(
+            Tool::Threads(Method::CreateThread)
+            | Tool::Channels(channels::Tool::CreateChannelStimulus),
+        ) => {
+            arguments.entry("channel_id").or_insert_with(here);
+        }
+        Some(Tool::ReadAsset) => {
+            arguments.entry("conversation").or_insert_with(here);
+        }
+        // A stream has threads of many channels.
+        Some(Tool::ListEvents) if !arguments.contains_key("stream") => {
+            arguments.entry("conversation").or_insert_with(here);
+        }
+        Some(Tool::ListEvents) => return Err(elsewhere()),
+        _ => {}
+    }
+    Ok(arguments)
+}
+
+async fn check(
+    app: &Arc<App>,
+    caller: &Caller,
+    channel: Uid,
+    fields: &JsonObject,
+) -> Result<(), Refusal> {
+    let texts = |names: &'static [&str]| {
+        names.iter().filter_map(|name| fields.get(*name)).filter_map(Value::as_str)
+    };
+    let mut homes = Vec::new();
+    homes.extend(texts(&CONVERSATIONS).filter_map(|id| Uid::read(Prefix::Conversation, id)));
+    for id in texts(&THREADS) {
+        homes.extend(there(app.home_of_thread(id).await)?);
+    }
+    for id in texts(&EVENTS) {
+        homes.extend(there(app.home_of_event(id).await)?);
+    }
+    for home in homes.into_iter().filter(|home| *home != channel) {
+        // What the caller may not see is as unknown here as anywhere.
+        let id = home.show(Prefix::Conversation);
+        if there(app.seen(caller, &id).await)?.is_some() {
+            return Err(elsewhere());
+        }
+    }
+    Ok(())
+}
+
+fn there(found: Result<Uid, Refusal>) -> Result<Option<Uid>, Refusal> {
+    match found {
+        Ok(uid) => Ok(Some(uid)),
+        Err(refusal) if refusal.code == Code::NotFound => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn elsewhere() -> Refusal {
+    Refusal::new(Code::Forbidden, "this address is for one channel; use /v1/mcp for the others")
+}

@@ -1,0 +1,143 @@
+//! The OpenAPI document at `/v1/openapi.json`, made from the routes themselves.
+//!
+//! A transport has no other way to make a route than [`Routes`], which takes a handler together with a [`Doc`]: a
+//! route without documentation does not compile. Parameters, bodies and answers are read off the handler's
+//! type ([`describe`]), so that the document cannot say another thing than the code does. What types do not
+//! say, the summary, the refusals and the examples, stands beside the route.
+
+pub(super) mod alike;
+mod describe;
+mod document;
+mod names;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::handler::Handler;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{self, MethodRouter};
+use chorus_core::model::error::Code;
+
+use crate::services::App;
+use describe::Describes;
+pub(super) use describe::Draft;
+
+/// What a handler's type does not say of an operation.
+pub(super) struct Doc {
+    /// The operation's name in clients that are generated: `post_message`.
+    id: &'static str,
+    summary: &'static str,
+    codes: &'static [Code],
+    more: Vec<fn(&mut Draft<'_>)>,
+}
+
+impl Doc {
+    pub(super) const fn new(id: &'static str, summary: &'static str) -> Self {
+        Self { id, summary, codes: &[], more: Vec::new() }
+    }
+
+    /// What it refuses with, beside what its parameters and every request may be refused with.
+    pub(super) const fn refuses(mut self, codes: &'static [Code]) -> Self {
+        self.codes = codes;
+        self
+    }
+
+    /// For a handler that answers with a bare `Response` or reads a bare body: says what that is.
+    pub(super) fn with(mut self, more: fn(&mut Draft<'_>)) -> Self {
+        self.more.push(more);
+        self
+    }
+}
+
+/// One operation, as the document tells it.
+struct Operation {
+    tag: &'static str,
+    method: &'static str,
+    path: &'static str,
+    doc: Doc,
+    /// JSON: the examples of the group, by the operation's id.
+    examples: &'static str,
+    describe: fn(&mut Draft<'_>),
+}
+
+/// The routes of a transport, each with its documentation.
+pub(super) struct Routes {
+    tag: &'static str,
+    examples: &'static str,
+    router: Router<Arc<App>>,
+    operations: Vec<Operation>,
+}
+
+macro_rules! methods {
+    ($($name:ident: $method:literal),*) => {$(
+        pub(super) fn $name<H, T, D>(self, path: &'static str, handler: H, doc: Doc) -> Self
+        where
+            H: Handler<T, Arc<App>> + Describes<D>,
+            T: 'static,
+        {
+            let likes = alike::of(doc.id).unwrap_or_default();
+            let handler = move |State(app): State<Arc<App>>, request: Request| async move {
+                match alike::agreed(&app, likes, request).await {
+                    Ok(request) => handler.call(request, app).await,
+                    Err(refused) => refused.into_response(),
+                }
+            };
+            self.route($method, path, routing::$name(handler), doc, H::describe)
+        }
+    )*};
+}
+
+impl Routes {
+    /// A group of routes with its examples: a JSON object with an entry for each operation's id, in which are
+    /// `path`, `query`, `body` and `answer`, as far as the operation has them.
+    pub(super) fn of(tag: &'static str, examples: &'static str) -> Self {
+        Self { tag, examples, router: Router::new(), operations: Vec::new() }
+    }
+
+    methods!(get: "get", post: "post", put: "put", patch: "patch", delete: "delete");
+
+    fn route(
+        mut self,
+        method: &'static str,
+        path: &'static str,
+        router: MethodRouter<Arc<App>>,
+        doc: Doc,
+        describe: fn(&mut Draft<'_>),
+    ) -> Self {
+        self.router = self.router.route(path, router);
+        let (tag, examples) = (self.tag, self.examples);
+        self.operations.push(Operation { tag, method, path, doc, examples, describe });
+        self
+    }
+
+    /// Puts another group beside this one.
+    pub(super) fn merge(mut self, other: Self) -> Self {
+        self.router = self.router.merge(other.router);
+        self.operations.extend(other.operations);
+        self
+    }
+
+    pub(super) fn router(self) -> Router<Arc<App>> {
+        self.router
+    }
+}
+
+/// `/v1/openapi.json`.
+pub(super) fn routes() -> Routes {
+    Routes::of("host", include_str!("examples.json")).get(
+        "/v1/openapi.json",
+        show,
+        Doc::new("openapi", "This document.").with(|draft| {
+            draft.answer(200, "application/json", Some(serde_json::json!({"type": "object"})));
+        }),
+    )
+}
+
+async fn show() -> Response {
+    let json = axum::http::HeaderValue::from_static("application/json");
+    ([(axum::http::header::CONTENT_TYPE, json)], document::bytes()).into_response()
+}

@@ -1,0 +1,101 @@
+//! `/v1/inboxes`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use chorus_core::model::error::Code;
+use chorus_wire::rest::inboxes::{Inbox, InboxPatch, InboxString, Inboxes, NewInbox};
+
+use crate::services::App;
+use crate::transport::extract::{Bearer, Created, Done, Json, Path, Reply};
+use crate::transport::openapi::{Doc, Routes};
+use crate::transport::refused::Refused;
+
+type Host = State<Arc<App>>;
+
+pub(super) fn routes() -> Routes {
+    const CHANGED: [Code; 3] = [Code::Conflict, Code::InsufficientAuthority, Code::NotFound];
+    Routes::of("inboxes", include_str!("examples/inboxes.json"))
+        .get(
+            "/v1/inboxes",
+            list,
+            Doc::new("list_inboxes", "The inboxes of agents that the caller keeps."),
+        )
+        .post(
+            "/v1/inboxes",
+            add,
+            Doc::new(
+                "create_inbox",
+                "Makes a connection string by which services elsewhere deliver to an agent. It is shown once.",
+            )
+            .refuses(&CHANGED),
+        )
+        .get(
+            "/v1/inboxes/{id}",
+            one,
+            Doc::new("get_inbox", "One inbox, and what could not be sent back last.")
+                .refuses(&[Code::NotFound]),
+        )
+        .patch(
+            "/v1/inboxes/{id}",
+            change,
+            Doc::new("change_inbox", "Changes an inbox's name, or what deliveries have to show.")
+                .refuses(&CHANGED),
+        )
+        .post(
+            "/v1/inboxes/{id}/rotate",
+            rotate,
+            Doc::new(
+                "rotate_inbox",
+                "Gives an inbox another connection string; the old one is refused at once.",
+            )
+            .refuses(&CHANGED),
+        )
+        .delete(
+            "/v1/inboxes/{id}",
+            remove,
+            Doc::new("remove_inbox", "Removes an inbox; its conversations stay.").refuses(&CHANGED),
+        )
+}
+
+async fn list(State(app): Host, Bearer(caller): Bearer) -> Reply<Inboxes> {
+    Ok(Json(app.inboxes(&caller)?))
+}
+
+async fn add(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Json(new): Json<NewInbox>,
+) -> Result<Created<InboxString>, Refused> {
+    Ok(Created(app.add_inbox(&caller, new).await?))
+}
+
+async fn one(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Inbox> {
+    Ok(Json(app.inbox_shown(&caller, &id)?))
+}
+
+async fn change(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+    Json(patch): Json<InboxPatch>,
+) -> Reply<Inbox> {
+    Ok(Json(app.change_inbox(&caller, &id, patch).await?))
+}
+
+async fn rotate(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Reply<InboxString> {
+    Ok(Json(app.rotate_inbox(&caller, &id).await?))
+}
+
+async fn remove(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Result<Done, Refused> {
+    app.remove_inbox(&caller, &id).await?;
+    Ok(Done)
+}

@@ -1,0 +1,289 @@
+//! `/v1/members`, `/v1/roles`, `/v1/streams`, `/v1/tokens`, `/v1/agents`, `/v1/sessions`, `/v1/whoami`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use chorus_core::model::error::Code;
+use chorus_wire::rest::members::{Agents, Member, MemberPatch, Members, NewMember, Whoami};
+use chorus_wire::rest::roles::{NewRole, Role, Roles};
+use chorus_wire::rest::sessions::Sessions;
+use chorus_wire::rest::streams::{NewStream, Stream, Streams};
+use chorus_wire::rest::tokens::{ListTokens, NewToken, RevokedTokens, RotatedKey, Token, Tokens};
+
+use crate::services::App;
+use crate::transport::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
+use crate::transport::openapi::{Doc, Routes};
+use crate::transport::refused::Refused;
+
+type Host = State<Arc<App>>;
+
+pub(super) fn routes() -> Routes {
+    Routes::of("members", include_str!("examples/members.json"))
+        .get("/v1/whoami", whoami, Doc::new("whoami", "What the host takes the token for."))
+        .get(
+            "/v1/members",
+            members,
+            Doc::new("list_members", "Everybody in the workspace.")
+                .refuses(&[Code::ValidationError]),
+        )
+        .post(
+            "/v1/members",
+            add_member,
+            Doc::new("add_member", "Adds a person or an agent, with a token if asked for one.")
+                .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
+        )
+        .get(
+            "/v1/members/{id}",
+            member,
+            Doc::new("get_member", "One member.").refuses(&[Code::NotFound]),
+        )
+        .patch(
+            "/v1/members/{id}",
+            change_member,
+            Doc::new("change_member", "Changes a member; absent fields stay.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+        .delete(
+            "/v1/members/{id}",
+            remove_member,
+            Doc::new(
+                "remove_member",
+                "Removes a member; its tokens end. The member 'operator' stays.",
+            )
+            .refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+        .get("/v1/roles", roles, Doc::new("list_roles", "The named groups of members."))
+        .post(
+            "/v1/roles",
+            add_role,
+            Doc::new("add_role", "Makes a named group of members.")
+                .refuses(&[Code::InsufficientAuthority, Code::Conflict]),
+        )
+        .delete(
+            "/v1/roles/{name}",
+            remove_role,
+            Doc::new("remove_role", "Removes a role; its members stay.")
+                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .put(
+            "/v1/roles/{name}/members/{id}",
+            put_in,
+            Doc::new("put_in_role", "Puts a member into a role.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+        .delete(
+            "/v1/roles/{name}/members/{id}",
+            take_out,
+            Doc::new("take_out_of_role", "Takes a member out of a role.")
+                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .get("/v1/streams", streams, Doc::new("list_streams", "The named lines of work."))
+        .post(
+            "/v1/streams",
+            add_stream,
+            Doc::new("add_stream", "Makes a line of work.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+        .post(
+            "/v1/tokens",
+            issue,
+            Doc::new(
+                "issue_token",
+                "Issues a token, shown once. The member is made when it is new. An orchestrator gives agents the \
+                 role worker, and nothing else.",
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
+        )
+        .get(
+            "/v1/tokens",
+            tokens,
+            Doc::new(
+                "list_tokens",
+                "The tokens that have not expired, without the tokens themselves: all of them for operators, \
+                 orchestrators and auditors, its own for everybody else.",
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .post(
+            "/v1/tokens/rotate",
+            rotate,
+            Doc::new(
+                "rotate_signing_key",
+                "Signs tokens with a new key from here on, and makes turn tokens and callbacks with another. Listed \
+                 tokens of the old one are honoured until they end; turn tokens and callbacks end, and what runs is \
+                 offered again with new ones. Refused while other hosts share the database.",
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::Conflict]),
+        )
+        .delete(
+            "/v1/tokens/{jti}",
+            revoke,
+            Doc::new("revoke_token", "Ends a token. An orchestrator ends tokens of agents only.")
+                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .delete(
+            "/v1/members/{id}/tokens",
+            revoke_all,
+            Doc::new(
+                "revoke_tokens",
+                "Ends all tokens of a member at once, those of other issuers too. Anybody may end its own; an \
+                 orchestrator those of agents.",
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .get(
+            "/v1/agents",
+            agents,
+            Doc::new("list_agents", "The agents, with how they are reached now."),
+        )
+        .get(
+            "/v1/sessions",
+            sessions,
+            Doc::new("list_sessions", "The live runs of agents and connections of people."),
+        )
+}
+
+async fn whoami(State(app): Host, Bearer(caller): Bearer) -> Json<Whoami> {
+    Json(app.whoami(&caller))
+}
+
+async fn members(State(app): Host, Bearer(caller): Bearer) -> Reply<Members> {
+    Ok(Json(app.members(&caller)?))
+}
+
+async fn add_member(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Json(new): Json<NewMember>,
+) -> Result<Created<Member>, Refused> {
+    Ok(Created(app.add_member(&caller, new).await?))
+}
+
+async fn member(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Member> {
+    Ok(Json(app.member(&caller, &id)?))
+}
+
+async fn change_member(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+    Json(patch): Json<MemberPatch>,
+) -> Reply<Member> {
+    Ok(Json(app.change_member(&caller, &id, patch).await?))
+}
+
+async fn remove_member(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Result<Done, Refused> {
+    app.remove_member(&caller, &id).await?;
+    Ok(Done)
+}
+
+async fn roles(State(app): Host, Bearer(caller): Bearer) -> Reply<Roles> {
+    Ok(Json(app.roles(&caller)?))
+}
+
+async fn add_role(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Json(new): Json<NewRole>,
+) -> Result<Created<Role>, Refused> {
+    Ok(Created(app.add_role(&caller, new).await?))
+}
+
+async fn remove_role(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(name): Path<String>,
+) -> Result<Done, Refused> {
+    app.remove_role(&caller, &name).await?;
+    Ok(Done)
+}
+
+async fn put_in(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path((name, id)): Path<(String, String)>,
+) -> Reply<Role> {
+    Ok(Json(app.set_role_member(&caller, &name, &id, true).await?))
+}
+
+async fn take_out(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path((name, id)): Path<(String, String)>,
+) -> Reply<Role> {
+    Ok(Json(app.set_role_member(&caller, &name, &id, false).await?))
+}
+
+async fn streams(State(app): Host, Bearer(caller): Bearer) -> Reply<Streams> {
+    Ok(Json(app.streams(&caller)?))
+}
+
+async fn add_stream(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Json(new): Json<NewStream>,
+) -> Result<Created<Stream>, Refused> {
+    Ok(Created(app.add_stream(&caller, new).await?))
+}
+
+async fn issue(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Json(new): Json<NewToken>,
+) -> Result<Created<Token>, Refused> {
+    Ok(Created(app.issue(&caller, new).await?))
+}
+
+async fn revoke(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(jti): Path<String>,
+) -> Result<Done, Refused> {
+    app.revoke(&caller, &jti).await?;
+    Ok(Done)
+}
+
+async fn tokens(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Query(query): Query<ListTokens>,
+) -> Reply<Tokens> {
+    Ok(Json(app.tokens(&caller, query)?))
+}
+
+async fn rotate(State(app): Host, Bearer(caller): Bearer) -> Reply<RotatedKey> {
+    Ok(Json(app.rotate_key(&caller).await?))
+}
+
+async fn revoke_all(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Reply<RevokedTokens> {
+    Ok(Json(app.revoke_all(&caller, &id).await?))
+}
+
+async fn agents(State(app): Host, Bearer(caller): Bearer) -> Reply<Agents> {
+    Ok(Json(app.agents(&caller).await?))
+}
+
+async fn sessions(State(app): Host, Bearer(caller): Bearer) -> Reply<Sessions> {
+    Ok(Json(app.sessions(&caller)?))
+}

@@ -1,0 +1,167 @@
+//! `/v1/projects`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use chorus_core::model::error::Code;
+use chorus_wire::rest::projects::{
+    Link, LinkPut, Links, ListTasks, NewProject, NewTask, Project, ProjectMember, ProjectMemberPut,
+    ProjectMembers, ProjectPatch, Projects, Task, TaskPatch, Tasks,
+};
+
+use crate::services::App;
+use crate::transport::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
+use crate::transport::openapi::{Doc, Routes};
+use crate::transport::refused::Refused;
+
+type Host = State<Arc<App>>;
+
+pub(super) fn routes() -> Routes {
+    Routes::of("projects", include_str!("examples/projects.json"))
+        .get("/v1/projects", list, Doc::new("list_projects", "The projects that the caller may see."))
+        .post("/v1/projects", add, Doc::new("create_project", "Makes a project, with its members and channels.").refuses(&[Code::Conflict, Code::InsufficientAuthority, Code::NotFound]))
+        .get("/v1/projects/{id}", one, Doc::new("get_project", "One project.").refuses(&[Code::NotFound]))
+        .patch("/v1/projects/{id}", change, Doc::new("change_project", "Changes a project; absent fields stay.").refuses(&[Code::InsufficientAuthority, Code::NotFound]))
+        .delete("/v1/projects/{id}", remove, Doc::new("remove_project", "Removes a project whose tasks are finished and whose members are mirrored nowhere.").refuses(&[Code::Conflict, Code::InsufficientAuthority, Code::NotFound]))
+        .get("/v1/projects/{id}/members", members, Doc::new("list_project_members", "Who is in a project.").refuses(&[Code::NotFound]))
+        .put("/v1/projects/{id}/members/{member_id}", set_member, Doc::new("set_project_member", "Takes a member into a project, or changes what it is there.").refuses(&[Code::Conflict, Code::InsufficientAuthority, Code::NotFound]))
+        .delete("/v1/projects/{id}/members/{member_id}", remove_member, Doc::new("remove_project_member", "Takes a member out of a project.").refuses(&[Code::Conflict, Code::InsufficientAuthority, Code::NotFound]))
+        .get("/v1/projects/{id}/channels", channels, Doc::new("list_project_channels", "The channels of a project.").refuses(&[Code::NotFound]))
+        .put("/v1/projects/{id}/channels/{channel_id}", link, Doc::new("link_channel", "Links a channel to a project, or changes how it is linked.").refuses(&[Code::Conflict, Code::Forbidden, Code::InsufficientAuthority, Code::NotFound]))
+        .delete("/v1/projects/{id}/channels/{channel_id}", unlink, Doc::new("unlink_channel", "Ends the link of a channel to a project.").refuses(&[Code::Conflict, Code::InsufficientAuthority, Code::NotFound]))
+        .get("/v1/projects/{id}/tasks", tasks, Doc::new("list_tasks", "The tasks of a project, oldest first.").refuses(&[Code::NotFound]))
+        .post("/v1/projects/{id}/tasks", add_task, Doc::new("create_task", "Adds a task to a project.").refuses(&[Code::Conflict, Code::NotFound]))
+        .get("/v1/projects/{id}/tasks/{task}", task, Doc::new("get_task", "One task.").refuses(&[Code::NotFound]))
+        .patch("/v1/projects/{id}/tasks/{task}", change_task, Doc::new("change_task", "Changes a task; absent fields stay. Done, it makes the stimulus task_completed.").refuses(&[Code::Conflict, Code::NotFound]))
+        .delete("/v1/projects/{id}/tasks/{task}", remove_task, Doc::new("remove_task", "Removes a finished task on which no other depends.").refuses(&[Code::Conflict, Code::NotFound]))
+}
+
+async fn list(State(app): Host, Bearer(caller): Bearer) -> Reply<Projects> {
+    Ok(Json(app.projects(&caller).await?))
+}
+
+async fn add(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Json(new): Json<NewProject>,
+) -> Result<Created<Project>, Refused> {
+    Ok(Created(app.add_project(&caller, new).await?))
+}
+
+async fn one(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Project> {
+    Ok(Json(app.project(&caller, &id).await?))
+}
+
+async fn change(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+    Json(patch): Json<ProjectPatch>,
+) -> Reply<Project> {
+    Ok(Json(app.change_project(&caller, &id, patch).await?))
+}
+
+async fn remove(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Result<Done, Refused> {
+    app.remove_project(&caller, &id).await?;
+    Ok(Done)
+}
+
+async fn members(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Reply<ProjectMembers> {
+    Ok(Json(app.project_members(&caller, &id).await?))
+}
+
+async fn set_member(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path((id, member)): Path<(String, String)>,
+    Json(put): Json<ProjectMemberPut>,
+) -> Reply<ProjectMember> {
+    Ok(Json(app.set_project_member(&caller, &id, &member, put).await?))
+}
+
+async fn remove_member(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path((id, member)): Path<(String, String)>,
+) -> Result<Done, Refused> {
+    app.remove_project_member(&caller, &id, &member).await?;
+    Ok(Done)
+}
+
+async fn channels(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Reply<Links> {
+    Ok(Json(app.project_channels(&caller, &id).await?))
+}
+
+async fn link(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path((id, channel)): Path<(String, String)>,
+    Json(put): Json<LinkPut>,
+) -> Reply<Link> {
+    Ok(Json(app.link_channel(&caller, &id, &channel, put).await?))
+}
+
+async fn unlink(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path((id, channel)): Path<(String, String)>,
+) -> Result<Done, Refused> {
+    app.unlink_channel(&caller, &id, &channel).await?;
+    Ok(Done)
+}
+
+async fn tasks(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+    Query(query): Query<ListTasks>,
+) -> Reply<Tasks> {
+    Ok(Json(app.tasks(&caller, &id, &query).await?))
+}
+
+async fn add_task(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+    Json(new): Json<NewTask>,
+) -> Result<Created<Task>, Refused> {
+    Ok(Created(app.add_task(&caller, &id, new).await?))
+}
+
+async fn task(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path((id, task)): Path<(String, String)>,
+) -> Reply<Task> {
+    Ok(Json(app.task(&caller, &id, &task).await?))
+}
+
+async fn change_task(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path((id, task)): Path<(String, String)>,
+    Json(patch): Json<TaskPatch>,
+) -> Reply<Task> {
+    Ok(Json(app.change_task(&caller, &id, &task, patch).await?))
+}
+
+async fn remove_task(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path((id, task)): Path<(String, String)>,
+) -> Result<Done, Refused> {
+    app.remove_task(&caller, &id, &task).await?;
+    Ok(Done)
+}

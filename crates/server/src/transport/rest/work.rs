@@ -1,0 +1,115 @@
+//! `/v1/claims` and `/v1/deliveries`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use chorus_core::model::error::Code;
+use chorus_wire::rest::claims::{Claim, Claims, NewClaim};
+use chorus_wire::rest::deliveries::{Deliveries, ListDeliveries};
+use chorus_wire::rest::digests::{Digests, ListDigests};
+
+use crate::services::App;
+use crate::transport::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
+use crate::transport::openapi::{Doc, Routes};
+use crate::transport::refused::Refused;
+
+type Host = State<Arc<App>>;
+
+pub(super) fn routes() -> Routes {
+    Routes::of("work", include_str!("examples/work.json"))
+        .get(
+            "/v1/claims",
+            claims,
+            Doc::new("list_claims", "Who holds the right to decide about which event."),
+        )
+        .post(
+            "/v1/claims",
+            claim,
+            Doc::new("claim", "Takes the right to decide about an event.").refuses(&[
+                Code::ClaimedByOther,
+                Code::Conflict,
+                Code::NotFound,
+                Code::PolicyForbidsReply,
+                Code::StaleTurn,
+                Code::TurnHeldByOther,
+            ]),
+        )
+        .delete(
+            "/v1/claims/{event}",
+            release,
+            Doc::new("release_claim", "Gives a claim back.").refuses(&[
+                Code::ClaimedByOther,
+                Code::Conflict,
+                Code::NotFound,
+                Code::StaleTurn,
+            ]),
+        )
+        .get(
+            "/v1/deliveries",
+            deliveries,
+            Doc::new("list_deliveries", "What is on its way to a member, and dead letters.")
+                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .get(
+            "/v1/digests",
+            digests,
+            Doc::new("list_digests", "What happened in followed channels, newest first.")
+                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .post(
+            "/v1/deliveries/{id}/redeliver",
+            redeliver,
+            Doc::new("redeliver", "Sends a dead letter again.").refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+            ]),
+        )
+}
+
+async fn digests(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Query(query): Query<ListDigests>,
+) -> Reply<Digests> {
+    Ok(Json(app.digests(&caller, query).await?))
+}
+
+async fn claims(State(app): Host, Bearer(caller): Bearer) -> Reply<Claims> {
+    Ok(Json(app.claims(&caller).await?))
+}
+
+async fn claim(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Json(new): Json<NewClaim>,
+) -> Result<Created<Claim>, Refused> {
+    Ok(Created(app.claim(&caller, &new.event).await?))
+}
+
+async fn release(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(event): Path<String>,
+) -> Result<Done, Refused> {
+    caller.must_not_be_a_turn()?;
+    app.release(&caller, &event).await?;
+    Ok(Done)
+}
+
+async fn deliveries(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Query(query): Query<ListDeliveries>,
+) -> Reply<Deliveries> {
+    Ok(Json(app.deliveries(&caller, query).await?))
+}
+
+async fn redeliver(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Result<Done, Refused> {
+    app.redeliver(&caller, &id).await?;
+    Ok(Done)
+}

@@ -1,0 +1,187 @@
+//! `tools/call`, the same on every transport: a tool's name to its use case. A refusal is a tool error with the
+//! envelope, so that the model reads the same code everywhere.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use chorus_core::model::error::{Code, Refusal};
+use chorus_wire::attention::descriptors::Tool;
+use chorus_wire::attention::initialize::Glyphs;
+use chorus_wire::channels::{self, CreateChannelStimulus};
+use chorus_wire::error::Envelope;
+use chorus_wire::jsonrpc;
+use chorus_wire::threads::descriptors::Method;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::ser::{SerializeStruct, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::refused::{log, request_id};
+use crate::auth::{Caller, disagreement, without_identity};
+use crate::services::App;
+use crate::services::claims::Held;
+
+/// On whose behalf a tool is called.
+pub(super) struct Asking<'a> {
+    pub app: &'a Arc<App>,
+    pub caller: &'a Caller,
+    /// How it wants signals shown.
+    pub glyphs: Option<&'a Glyphs>,
+}
+
+/// What a tool gave or why it refused, MCP-shaped: the same JSON as text and as structured content, written
+/// once.
+pub(super) struct Given {
+    pub json: Box<RawValue>,
+    pub is_error: bool,
+}
+
+impl Given {
+    pub(super) fn of<T: Serialize>(value: &T, is_error: bool) -> Result<Self, Refusal> {
+        let json = to_raw_value(value)
+            .map_err(|e| Refusal::new(Code::Internal, format!("an answer is no JSON: {e}")))?;
+        Ok(Self { json, is_error })
+    }
+}
+
+impl Serialize for Given {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Text<'a> {
+            r#type: &'static str,
+            text: &'a str,
+        }
+        let text = [Text { r#type: "text", text: self.json.get() }];
+        let mut given = out.serialize_struct("CallResult", 3)?;
+        given.serialize_field("content", &text)?;
+        given.serialize_field("structuredContent", &*self.json)?;
+        given.serialize_field("isError", &self.is_error)?;
+        given.end()
+    }
+}
+
+/// Whether there is such a tool.
+pub(super) fn is_one(name: &str) -> bool {
+    Tool::from_name(name).is_some()
+}
+
+/// Whether a turn's token reaches a tool: it speaks and reads, and manages nothing.
+pub(super) fn is_for_turns(name: &str) -> bool {
+    let manages = |tool| {
+        matches!(
+            tool,
+            Tool::Threads(Method::CreateThread | Method::AckRead | Method::UpdateThreadStatus)
+        )
+    };
+    Tool::from_name(name).is_some_and(|tool| !manages(tool))
+}
+
+pub(super) async fn call(
+    asking: &Asking<'_>,
+    name: &str,
+    arguments: Option<&RawValue>,
+) -> Result<Given, Refusal> {
+    let tool = Tool::from_name(name).ok_or_else(|| {
+        let shown: String = name.chars().take(64).collect();
+        Refusal::new(Code::NotFound, format!("no such tool: {shown:?}"))
+    });
+    // What is no tool's name may be anything, and is not kept.
+    let known = tool.as_ref().map_or("unknown", |tool| tool.name());
+    let begun = Instant::now();
+    let ran = match tool {
+        Ok(tool) => run(asking, tool, arguments).await,
+        Err(refusal) => Err(refusal),
+    };
+    let code = ran.as_ref().err().map(|refusal| refusal.code);
+    asking.app.note_tool(asking.caller, known, code, begun.elapsed());
+    match ran {
+        Ok(given) => Ok(given),
+        Err(refusal) => refused(asking.app, &refusal),
+    }
+}
+
+/// A refusal as a tool's answer.
+pub(super) fn refused(app: &App, refusal: &Refusal) -> Result<Given, Refusal> {
+    let request_id = request_id();
+    log(refusal, &request_id);
+    app.metrics.refused(refusal.code);
+    Given::of(&Envelope::of(refusal, request_id), true)
+}
+
+async fn run(
+    asking: &Asking<'_>,
+    tool: Tool,
+    arguments: Option<&RawValue>,
+) -> Result<Given, Refusal> {
+    let Asking { app, caller, glyphs } = *asking;
+    let stripped;
+    let raw = match tool {
+        // Fields that state who calls are in none of these tools' types.
+        Tool::Threads(_) => {
+            stripped = without_identity(caller, app.workspace(), arguments)?;
+            stripped.as_deref().or(arguments)
+        }
+        _ => arguments,
+    };
+    app.may_call(caller, tool, raw).await?;
+    match tool {
+        Tool::Threads(method) => run_method(asking, method, raw).await,
+        Tool::Channels(channels::Tool::EmitOutput) => {
+            given(&app.emit_output(caller, read(asking, raw)?).await?)
+        }
+        Tool::Channels(channels::Tool::SetChannelReaction) => {
+            given(&app.set_channel_reaction(caller, read(asking, raw)?).await?)
+        }
+        Tool::Channels(channels::Tool::ReadChannelThread) => {
+            given(&app.read_channel_thread(caller, read(asking, raw)?, glyphs).await?)
+        }
+        Tool::Channels(channels::Tool::CreateChannelStimulus) => {
+            let (channel, turn, new) = read::<CreateChannelStimulus>(asking, raw)?.parts();
+            let caller = app.in_turn(caller, turn.as_deref())?;
+            given(&app.add_stimulus(&caller, &channel, new).await?)
+        }
+        Tool::SendMessage => given(&app.send_message(caller, read(asking, raw)?).await?),
+        Tool::React => given(&app.react_tool(caller, read(asking, raw)?).await?),
+        Tool::Claim => match app.claim_tool(caller, read(asking, raw)?).await? {
+            Held::Claimed(claimed) => given(&claimed),
+            Held::Released(released) => given(&released),
+        },
+        Tool::Defer => given(&app.defer(caller, read(asking, raw)?).await?),
+        Tool::Resolve => given(&app.resolve(caller, read(asking, raw)?).await?),
+        Tool::ListEvents => given(&app.list_events(caller, read(asking, raw)?, glyphs).await?),
+        Tool::ReadAsset => given(&app.read_asset(caller, read(asking, raw)?).await?),
+        Tool::ReadThread => given(&app.read_thread(caller, read(asking, raw)?, glyphs).await?),
+    }
+}
+
+/// The tools of the threads protocol (`spec/threads.md`).
+async fn run_method(
+    asking: &Asking<'_>,
+    method: Method,
+    raw: Option<&RawValue>,
+) -> Result<Given, Refusal> {
+    let Asking { app, caller, .. } = *asking;
+    match method {
+        Method::CreateThread => given(&app.create_thread(caller, read(asking, raw)?).await?),
+        Method::GetThread => given(&app.get_thread(caller, read(asking, raw)?).await?),
+        Method::PostMessage => given(&app.post_message(caller, read(asking, raw)?).await?),
+        Method::ReadMessages => given(&app.read_messages(caller, read(asking, raw)?).await?),
+        Method::AckRead => given(&app.ack_read(caller, read(asking, raw)?).await?),
+        Method::UpdateThreadStatus => {
+            given(&app.update_thread_status(caller, read(asking, raw)?).await?)
+        }
+        Method::SummarizeThread => given(&app.summarize_thread(caller, read(asking, raw)?).await?),
+    }
+}
+
+fn given<T: Serialize>(value: &T) -> Result<Given, Refusal> {
+    Given::of(value, false)
+}
+
+fn read<T: DeserializeOwned>(asking: &Asking<'_>, raw: Option<&RawValue>) -> Result<T, Refusal> {
+    jsonrpc::params(raw).map_err(|why| {
+        let text = raw.map_or("{}", RawValue::get);
+        let disagrees = disagreement(asking.caller, asking.app.workspace(), text);
+        disagrees.unwrap_or_else(|| Refusal::invalid(format!("the arguments: {why}")))
+    })
+}

@@ -1,0 +1,38 @@
+//! The `webhook` transport (`spec/webhook.md`): what agents behind connection strings answer, and what services elsewhere deliver to
+//! agents here.
+
+mod callback;
+pub(crate) mod events;
+mod inbox;
+
+use chorus_core::model::error::Code;
+use serde_json::json;
+
+use super::openapi::{Doc, Routes};
+
+pub(super) fn routes() -> Routes {
+    const JUDGED: [Code; 11] = [
+        Code::ApprovalRequired,
+        Code::ClaimedByOther,
+        Code::Conflict,
+        Code::Forbidden,
+        Code::IdempotencyConflict,
+        Code::NotFound,
+        Code::PolicyForbidsReply,
+        Code::ReplyBudgetSpent,
+        Code::StaleTurn,
+        Code::TurnHeldByOther,
+        Code::Unauthorized,
+    ];
+    let callback = Routes::of("webhook", include_str!("examples.json")).post(
+        "/channels/{channel_id}/inbox/{token}",
+        callback::post,
+        Doc::new(
+            "callback",
+            "What an agent says by the callback of a delivery: one JSON object, or several.",
+        )
+        .refuses(&JUDGED)
+        .with(|draft| draft.any_body(json!({"type": "object"}))),
+    );
+    callback.merge(inbox::routes())
+}
