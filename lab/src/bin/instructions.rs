@@ -13,7 +13,7 @@ use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::conversation::{
     Conversation, ConversationKind, Participation, Settings, Visibility,
 };
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::event::{Change, Idempotency, Message};
 use chorus_core::model::flow::Settings as FlowSettings;

@@ -2,7 +2,7 @@
 
 use chorus_core::commands::deliveries;
 use chorus_core::model::caller::By;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::offer::Offer;
 

@@ -4,7 +4,7 @@ use chorus_core::commands::deliveries;
 use chorus_core::commands::endpoints::{GiveUp, GivenUp, PostAgain, PostedAgain};
 use chorus_core::model::attention::Policy;
 use chorus_core::model::caller::By;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::offer::Offer;
