@@ -25,8 +25,9 @@ use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
 
 use super::health::Health;
+use super::payload;
 use super::queue::{Queue, next};
-use super::{Webhooks, acceptances, payload};
+use super::state::Webhooks;
 use crate::auth::{Caller, Stem};
 use crate::dispatch::connections::{BACKLOG, Connection, Queues, STOPPING};
 use crate::egress::{self, Answer, To};
@@ -101,7 +102,7 @@ impl Worker {
             };
             let end = self.serve(&to, &mut held).await;
             if self.app.connections.remove(&held.connection) {
-                acceptances::flush(&self.app);
+                self.app.webhooks.acceptances.flush();
                 self.app.close_session(held.by, held.session);
             }
             self.app.webhooks.runs.forget(self.endpoint.member);
@@ -371,7 +372,7 @@ impl Worker {
                 self.health.refused(format!("HTTP {status}"), now);
                 self.give_up(held.by, line, now).await;
             }
-            Answer::ErasedEvents => {
+            Answer::Gone => {
                 self.app.metrics.webhook(Posted::Refused);
                 self.health.refused("HTTP 410: it wants nothing more".to_owned(), now);
                 let (member, epoch) = (self.endpoint.member, self.endpoint.epoch);
