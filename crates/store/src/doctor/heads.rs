@@ -5,7 +5,7 @@ use chorus_core::model::ids::{EventRef, Seq, Uid};
 
 use super::Problem;
 use crate::db::{Db, Result};
-use crate::store::OpenError;
+use crate::open_error::OpenError;
 use crate::{Place, audit, base, conversation, directory, event};
 
 /// Where a chain ended when it was written down.

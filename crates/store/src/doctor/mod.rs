@@ -28,8 +28,8 @@ use chorus_core::model::ids::{ConversationKey, EventRef, Prefix, Seq, Timestamp,
 use chorus_core::state::directory::Directory;
 
 use crate::db::{Db, Error, Result};
+use crate::open_error::OpenError;
 use crate::schema::{self, Schema};
-use crate::store::OpenError;
 use crate::{Place, Tenant, conversation, directory, event, inbox, newest, row};
 pub use heads::{Recorded, check_heads};
 

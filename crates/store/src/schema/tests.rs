@@ -57,13 +57,13 @@ static MIGRATION: Table = Table::new("migration", 1, &["number", "name", "checks
 
 fn fresh() -> (tempfile::TempDir, Box<dyn Db>) {
     let folder = tempfile::tempdir().unwrap();
-    let db = Sqlite::writer(&folder.path().join("chorus.db"), None, crate::Sync::Full).unwrap();
+    let db = Sqlite::writer(&folder.path().join("chorus.db"), None, crate::db::Sync::Full).unwrap();
     (folder, Box::new(db))
 }
 
 fn fresh_on_postgres() -> Box<dyn Db> {
     let address = Arc::new(Address::read(&chorus_cluster::schema().unwrap()).unwrap());
-    Box::new(Postgres::writer(&address, crate::Sync::Full).unwrap())
+    Box::new(Postgres::writer(&address, crate::db::Sync::Full).unwrap())
 }
 
 /// Does it with an empty database of each engine, and its schema.
