@@ -3,8 +3,6 @@
 //! Invariant: of a conversation with a base nothing stands in the tables of what is at or before it, but its threads,
 //! which are looked up long after they are done.
 
-use std::sync::Arc;
-
 use chorus_core::codec;
 use chorus_core::model::base::Base;
 use chorus_core::model::event::Hash;
@@ -53,27 +51,4 @@ pub(crate) fn newest(db: &dyn Db, workspace: i64) -> Result<Option<Timestamp>> {
     let sql = "SELECT max(at) FROM base WHERE workspace = $1";
     let newest = db.one(sql, &[workspace.into()], |row| row.maybe_int(0))?;
     Ok(newest.flatten().map(Timestamp))
-}
-
-/// Notes where the log begins, and removes what stands before. Words that were made of a stretch that is gone in
-/// part go too.
-pub(crate) fn trim(
-    db: &dyn Db,
-    workspace: i64,
-    key: ConversationKey,
-    base: &Arc<Base>,
-) -> Result<()> {
-    put(db, workspace, key, base)?;
-    for gone in [
-        "event WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
-        "message WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
-        "asset_ref WHERE workspace = $1 AND conversation = $2 AND seq > 0 AND seq <= $3",
-        "receipt WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
-        "digest WHERE workspace = $1 AND conversation = $2 AND through <= $3",
-        "digest_text WHERE workspace = $1 AND conversation = $2 AND after < $3",
-    ] {
-        let values = [workspace.into(), key.0.into(), base.seq.0.into()];
-        db.execute(&format!("DELETE FROM {gone}"), &values)?;
-    }
-    Ok(())
 }

@@ -10,7 +10,16 @@ use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, Timestamp};
 use crate::db::{Db, Error, Result, Table};
 
 pub(crate) static DIGEST: Table =
-    Table::new("digest", 3, &["workspace", "conversation", "through", "at", "packed"]);
+    Table::new("digest", 3, &["workspace", "conversation", "through", "at", "packed"])
+        .trimmed_where("through <= $3");
+
+/// What members' commands made of a digest; one that was made of a stretch that is dropped in part goes too.
+pub(crate) static DIGEST_TEXT: Table = Table::new(
+    "digest_text",
+    4,
+    &["workspace", "conversation", "through", "member", "after", "text"],
+)
+.trimmed_where("after < $3");
 
 pub(crate) static DIGESTED: Table =
     Table::new("digested", 2, &["workspace", "conversation", "seq"]);

@@ -36,6 +36,7 @@ mod row;
 mod schedule;
 mod stamps;
 mod stimulus;
+mod tables;
 mod thread;
 mod token;
 mod told;

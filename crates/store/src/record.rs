@@ -11,8 +11,8 @@ use chorus_core::state::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
 use crate::{
-    approval, asset, base, conversation, digest, directory, endpoint, event, gone, inbox, mark,
-    message, open, project, schedule, shared, stimulus, thread, token, told, turn,
+    approval, asset, conversation, digest, directory, endpoint, event, gone, inbox, mark, message,
+    open, project, schedule, shared, stimulus, tables, thread, token, told, turn,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
@@ -102,7 +102,9 @@ fn record_bases(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     if bases().next().is_none() {
         return Ok(());
     }
-    db.thoroughly(&mut || bases().try_for_each(|(key, base)| base::trim(db, workspace, key, base)))
+    db.thoroughly(&mut || {
+        bases().try_for_each(|(key, base)| tables::trim(db, workspace, key, base))
+    })
 }
 
 /// What was logged before this batch is written over; what this batch logged was written without.

@@ -4,18 +4,16 @@
 use chorus_core::codec;
 use chorus_core::model::approval::{Approval, Asked};
 use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
-use chorus_core::state::directory::Directory;
 
-use super::{Problem, Report};
+use super::{Check, Problem, Report, Whole};
 use crate::db::{Db, Error, Result};
+use crate::schema::Since;
 use crate::{base, conversation, event};
 
-pub(super) fn look(
-    db: &dyn Db,
-    workspace: i64,
-    everybody: &Directory,
-    report: &mut Report,
-) -> Result<()> {
+pub(super) const CHECK: Check = Check { since: Since { sqlite: 2, postgres: 1 }, look };
+
+fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
+    let (db, workspace, everybody) = (whole.db, whole.tenant.key, whole.everybody);
     for approval in everybody.approvals.values() {
         let mut found = |what: &str| {
             let what = format!("the approval {}: {what}", approval.uid.show(Prefix::Approval));

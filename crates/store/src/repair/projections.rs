@@ -35,7 +35,9 @@ impl Mend<'_> {
         };
         let mut report = Report::default();
         let everybody = &self.of.everybody;
-        let mut look = Look { db, workspace, directory: everybody, key, report: &mut report };
+        // Only a database of the newest version is mended.
+        let has = &|_| true;
+        let mut look = Look { db, workspace, directory: everybody, key, has, report: &mut report };
         let Some(replayed) = look.replay(&bare)? else { return Ok(None) };
         if !report.is_clean() {
             return Ok(None);
