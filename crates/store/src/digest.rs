@@ -35,11 +35,16 @@ pub(crate) fn put(
     db.put(&DIGEST, &[workspace.into(), key.0.into(), through, at, (&*bytes).into()])
 }
 
-pub(crate) fn put_mark(db: &dyn Db, workspace: i64, key: ConversationKey, seq: Seq) -> Result<()> {
+pub(crate) fn put_digested(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    seq: Seq,
+) -> Result<()> {
     db.put(&DIGESTED, &[workspace.into(), key.0.into(), seq.0.into()])
 }
 
-pub(crate) fn mark(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Seq>> {
+pub(crate) fn digested(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Seq>> {
     db.get(&DIGESTED, &[workspace.into(), key.0.into()], |row| Ok(Seq(row.int(2)?)))
 }
 

@@ -17,7 +17,6 @@ pub mod sqlite;
 
 mod approval;
 mod asset;
-mod base;
 mod conversation;
 mod damage;
 mod digest;
@@ -25,13 +24,14 @@ mod directory;
 mod endpoint;
 mod event;
 mod inbox;
-mod mark;
+mod log_snapshot;
 mod message;
 mod newest;
 mod open;
 mod open_error;
 mod place;
 mod project;
+mod read_cursor;
 mod row;
 mod schedule;
 mod stamps;
@@ -43,8 +43,8 @@ mod told;
 mod turn;
 mod unread;
 
+mod departed;
 mod facts;
-mod gone;
 mod record;
 pub mod writer;
 

@@ -11,8 +11,8 @@ use chorus_core::state::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
 use crate::{
-    approval, asset, conversation, digest, directory, endpoint, event, gone, inbox, mark, message,
-    open, project, schedule, shared, stimulus, tables, thread, token, told, turn,
+    approval, asset, conversation, departed, digest, directory, endpoint, event, inbox, message,
+    open, project, read_cursor, schedule, shared, stimulus, tables, thread, token, told, turn,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
@@ -140,7 +140,7 @@ fn record_digests(
         digest::put(db, workspace, key, made)?;
     }
     if let Some(room) = rooms.room(key).filter(|_| dirty.digested) {
-        digest::put_mark(db, workspace, key, room.tally.after)?;
+        digest::put_digested(db, workspace, key, room.tally.after)?;
     }
     for written in &dirty.written {
         digest::put_text(db, workspace, key, written)?;
@@ -286,7 +286,7 @@ fn record_projections(
         conversation::put(db, workspace, &room.conversation)?;
     }
     for place in &dirty.gone {
-        gone::set(db, workspace, key, *place, room.gone.contains(place))?;
+        departed::set(db, workspace, key, *place, room.gone.contains(place))?;
     }
     for (member, participation) in &dirty.roster {
         conversation::put_seat(db, workspace, key, *member, *participation)?;
@@ -322,8 +322,8 @@ fn record_projections(
             })
         })?;
     }
-    for (of, mark) in dirty.marks.iter().filter_map(|m| Some((*m, *room.marks.get(m)?))) {
-        mark::put(db, workspace, key, of, mark)?;
+    for (of, cursor) in dirty.cursors.iter().filter_map(|m| Some((*m, *room.cursors.get(m)?))) {
+        read_cursor::put(db, workspace, key, of, cursor)?;
     }
     Ok(())
 }

@@ -2,11 +2,12 @@
 
 use crate::db::{Db, Result, Table};
 use crate::{
-    approval, asset, audit, base, conversation, digest, directory, endpoint, event, gone, inbox,
-    mark, message, open, project, schedule, stimulus, thread, token, told, turn,
+    approval, asset, audit, conversation, departed, digest, directory, endpoint, event, inbox,
+    log_snapshot, message, open, project, read_cursor, schedule, stimulus, thread, token, told,
+    turn,
 };
-use chorus_core::model::base::Base;
 use chorus_core::model::ids::ConversationKey;
+use chorus_core::model::log_snapshot::LogSnapshot;
 
 impl Table {
     /// Those that every database has.
@@ -16,7 +17,7 @@ impl Table {
         &asset::BLOB,
         &asset::REF,
         &audit::AUDIT,
-        &base::BASE,
+        &log_snapshot::LOG_SNAPSHOT,
         &conversation::CONVERSATION,
         &conversation::HEAD,
         &conversation::ROSTER,
@@ -32,12 +33,12 @@ impl Table {
         &directory::WORKSPACE,
         &endpoint::ENDPOINT,
         &event::EVENT,
-        &gone::GONE,
+        &departed::DEPARTED,
         &inbox::CALLBACK,
         &inbox::INBOX,
         &inbox::REMOTE,
-        &mark::MARK,
-        &mark::THREAD_MARK,
+        &read_cursor::READ_CURSOR,
+        &read_cursor::THREAD_READ_CURSOR,
         &message::MESSAGE,
         &open::PENDING,
         &open::RECEIPT,
@@ -59,8 +60,13 @@ impl Table {
 }
 
 /// Notes where the log begins from now on, and removes what stands before that in every table that is trimmed.
-pub(crate) fn trim(db: &dyn Db, workspace: i64, key: ConversationKey, base: &Base) -> Result<()> {
-    base::put(db, workspace, key, base)?;
+pub(crate) fn trim(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    base: &LogSnapshot,
+) -> Result<()> {
+    log_snapshot::put(db, workspace, key, base)?;
     for table in Table::ALL {
         let Some(condition) = table.trimmed else { continue };
         let sql = format!(

@@ -6,9 +6,9 @@ pub mod member;
 pub mod seed;
 pub mod token;
 
-pub mod base;
 pub mod conversation;
 pub mod event;
+pub mod log_snapshot;
 pub mod reaction;
 pub mod requests;
 pub mod thread;

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use crate::model::approval::Private;
 use crate::model::asset::Asset;
-use crate::model::base::Base;
 use crate::model::conversation::Visibility;
 use crate::model::delivery::Open;
 use crate::model::event::{Event, Hash};
 use crate::model::ids::{
     ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
 };
+use crate::model::log_snapshot::LogSnapshot;
 use crate::model::reaction::Signal;
 
 /// A read cursor of a member in a conversation, or in one thread of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct ReadCursor {
     /// A seq of the conversation's log; in a thread one of the thread.
     pub read: Seq,
 }
@@ -60,7 +60,7 @@ pub trait Facts {
         limit: usize,
     ) -> Result<Vec<Recalled>, Unavailable>;
     /// Where a log begins, when its beginning was dropped.
-    fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable>;
+    fn base(&mut self, conversation: ConversationKey) -> Result<Option<LogSnapshot>, Unavailable>;
     /// The file of that name with these bytes that a member has brought before.
     fn asset_of(
         &mut self,
@@ -109,12 +109,12 @@ pub trait Facts {
         Ok(Vec::new())
     }
     /// Where a member's cursor is in a conversation, or in one thread of it.
-    fn mark(
+    fn cursor(
         &mut self,
         conversation: ConversationKey,
         member: MemberKey,
         thread: Option<ThreadKey>,
-    ) -> Result<Mark, Unavailable>;
+    ) -> Result<ReadCursor, Unavailable>;
 }
 
 /// The facts could not be had; nothing was decided.

@@ -8,7 +8,7 @@ use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
 use super::{Check, Problem, Report, Whole};
 use crate::db::{Db, Error, Result};
 use crate::schema::Since;
-use crate::{base, conversation, event};
+use crate::{conversation, event, log_snapshot};
 
 pub(super) const CHECK: Check = Check { since: Since { sqlite: 2, postgres: 1 }, look };
 
@@ -58,7 +58,7 @@ fn comes_from_there(db: &dyn Db, workspace: i64, approval: &Approval) -> Result<
     let here = match event {
         Some(event) => event.uid == source.event,
         // What waits holds the log, and what is decided does not.
-        None => base::get(db, workspace, source.at.conversation)?
+        None => log_snapshot::get(db, workspace, source.at.conversation)?
             .is_some_and(|base| source.at.seq <= base.seq),
     };
     Ok(here && is_conversation(db, workspace, source.at.conversation, source.conversation)?)

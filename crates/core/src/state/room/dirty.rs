@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::base::Base;
 use crate::model::conversation::Participation;
 use crate::model::delivery::Open;
 use crate::model::digest::{Digest, Written};
 use crate::model::event::Event;
 use crate::model::ids::{MemberKey, Seq, ThreadKey, Uid};
 use crate::model::inbox::Callback;
+use crate::model::log_snapshot::LogSnapshot;
 use crate::model::schedule::Schedule;
 use crate::model::stimulus::Stimulus;
 use crate::state::changed::changes;
@@ -29,7 +29,7 @@ changes! {
             pub threads: BTreeSet<ThreadKey>,
             /// Message projections that changed; one that is plain again loses its row.
             pub messages: BTreeSet<Seq>,
-            pub marks: BTreeSet<(MemberKey, Option<ThreadKey>)>,
+            pub cursors: BTreeSet<(MemberKey, Option<ThreadKey>)>,
             /// Open events whose pending row must be written.
             pub pending: BTreeSet<Seq>,
             /// Events that closed: the receipt is written, and the pending row, if there is one, goes.
@@ -56,7 +56,7 @@ changes! {
             /// Callbacks as they are now; none for those that went.
             pub callbacks: BTreeMap<Seq, Option<Callback>>,
             /// Where the log begins from now on: what is at or before it goes.
-            pub base: Option<Arc<Base>>,
+            pub base: Option<Arc<LogSnapshot>>,
             /// Subjects whose turns changed, or may have.
             pub turns: BTreeSet<Seq>,
             /// Turns that were granted: to whom, and to answer what.

@@ -7,11 +7,11 @@
 
 pub mod against;
 pub mod apply;
-mod base;
 mod catch_up;
 mod dirty;
 mod erase;
 mod idle;
+mod log_snapshot;
 mod open;
 mod recover;
 mod remote;
@@ -34,7 +34,7 @@ use crate::model::stimulus::queue::{self, Queue};
 use crate::model::thread::Thread;
 use crate::model::turn::Turn;
 use crate::state::directory::Directory;
-use crate::state::facts::{Mark, MessageState};
+use crate::state::facts::{MessageState, ReadCursor};
 use crate::state::talk::Talk;
 pub use catch_up::{Missed, Standing};
 pub use dirty::Dirty;
@@ -95,7 +95,7 @@ pub struct Room {
     /// Messages that were edited, deleted or reacted to since the room was loaded, or looked at.
     pub messages: HashMap<Seq, MessageState>,
     /// Cursors that were looked at: of the conversation, and of its threads.
-    pub marks: HashMap<(MemberKey, Option<ThreadKey>), Mark>,
+    pub cursors: HashMap<(MemberKey, Option<ThreadKey>), ReadCursor>,
     /// Who sent what under which key, within the idempotency window.
     pub sent: Sent,
     /// When agents opened subjects by themselves within the hour.
@@ -206,7 +206,7 @@ impl Room {
             open: BTreeMap::new(),
             closed: VecDeque::new(),
             messages: HashMap::new(),
-            marks: HashMap::new(),
+            cursors: HashMap::new(),
             sent: Sent::default(),
             autonomous: VecDeque::new(),
             gone: BTreeSet::new(),
