@@ -9,7 +9,9 @@ mod bench;
 mod book;
 mod clients;
 mod contract;
+mod debian;
 mod fuzz;
+mod instructions;
 mod lab;
 mod pages;
 mod postgres;
@@ -67,7 +69,7 @@ fn main() -> ExitCode {
         Task::Test { fast } => test::run(fast),
         Task::Tidy { write } => tidy::run(write),
         Task::Advisories => advisories::check(),
-        Task::Pages => test::release().and_then(|()| pages::follow()),
+        Task::Pages => step::build_host().and_then(|()| pages::follow()),
         Task::Docs => book::build(),
         Task::Bench(options) => bench::run(&options),
         Task::Lab(options) => lab::run(&options),
@@ -83,6 +85,6 @@ fn main() -> ExitCode {
 
 fn run(args: Vec<String>) -> Result<(), String> {
     let args = if args.is_empty() { vec!["demo".to_owned()] } else { args };
-    step::build_release(&["chorus"])?;
+    step::build_host()?;
     step::interactive(&repo::release_binary("chorus"), &args)
 }

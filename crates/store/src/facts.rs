@@ -10,6 +10,7 @@ use std::sync::Arc;
 use chorus_core::model::approval::Private;
 use chorus_core::model::asset::Asset;
 use chorus_core::model::conversation::Participation;
+use chorus_core::model::cursor::ReadCursor;
 use chorus_core::model::event::{Event, Hash};
 use chorus_core::model::ids::{
     ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
@@ -17,7 +18,7 @@ use chorus_core::model::ids::{
 use chorus_core::model::limits;
 use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::state::directory::Directory;
-use chorus_core::state::facts::{Facts, ReadCursor, Recalled, Seats, Unavailable};
+use chorus_core::state::facts::{Facts, Recalled, Seats, Unavailable};
 use chorus_core::state::room::{Parts, Room, TAIL};
 
 use crate::damage::Damage;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use chorus_core::codec;
 use chorus_core::model::conversation::{Conversation, Participation};
+use chorus_core::model::cursor::ReadCursor;
 use chorus_core::model::delivery::Open;
 use chorus_core::model::event::{Change, Event};
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, ThreadKey, Timestamp};
@@ -21,7 +22,6 @@ use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::model::schedule::Schedule;
 use chorus_core::model::thread::Thread;
 use chorus_core::state::directory::Directory;
-use chorus_core::state::facts::ReadCursor;
 use chorus_core::state::room::{Head, Room};
 
 use crate::backup::{BackupError, Result};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::ids::{EventRef, MemberKey};
 
 use super::{Check, Problem, Report, Whole};
@@ -26,7 +26,7 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
             if let (Some(event), Some(digest)) = (record.event, record.digest) {
                 settled.insert(event, digest);
             }
-            if let (Act::AddMember, Some(member), Some(id)) =
+            if let (Action::AddMember, Some(member), Some(id)) =
                 (record.act, record.member, record.name)
             {
                 came.push((member, id));

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use chorus_core::model::audit::{Act, Record};
+use chorus_core::model::audit::{Action, Record};
 use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
 use chorus_core::state::directory::Directory;
 
@@ -189,8 +189,8 @@ impl<'a> Repairs<'a> {
         }
         let mut settled = HashMap::new();
         let mut each = |record: Record| match (record.event, record.act) {
-            (Some(event), Act::Settle) => drop(settled.insert(event, record.at)),
-            (Some(event), Act::Redeliver | Act::Claim) => drop(settled.remove(&event)),
+            (Some(event), Action::Settle) => drop(settled.insert(event, record.at)),
+            (Some(event), Action::Redeliver | Action::Claim) => drop(settled.remove(&event)),
             _ => {}
         };
         match audit::walk(self.db, self.workspace, &mut each, &mut |_, _| {}) {

@@ -5,9 +5,9 @@
 //! with [`Room::restore`], lets commands change it, and writes what [`Room::take_dirty`] gives. Nothing is
 //! changed by a command that is refused.
 
-pub mod against;
 pub mod apply;
 mod catch_up;
+pub mod context;
 mod dirty;
 mod erase;
 mod idle;
@@ -22,19 +22,20 @@ use std::sync::Arc;
 
 use crate::model::attention::{Attention, Intent};
 use crate::model::conversation::{Conversation, Participation};
+use crate::model::cursor::ReadCursor;
 use crate::model::delivery::Open;
 use crate::model::digest::Tally;
 use crate::model::event::{Event, Hash};
 use crate::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::model::inbox::Remote;
 use crate::model::limits;
+use crate::model::message_state::MessageState;
 use crate::model::schedule::Schedule;
 use crate::model::stimulus::Stimulus;
 use crate::model::stimulus::queue::{self, Queue};
 use crate::model::thread::Thread;
 use crate::model::turn::Turn;
 use crate::state::directory::Directory;
-use crate::state::facts::{MessageState, ReadCursor};
 use crate::state::talk::Talk;
 pub use catch_up::{Missed, Standing};
 pub use dirty::Dirty;
