@@ -17,7 +17,6 @@ pub mod sqlite;
 
 mod approval;
 mod asset;
-mod base;
 mod conversation;
 mod damage;
 mod digest;
@@ -25,25 +24,27 @@ mod directory;
 mod endpoint;
 mod event;
 mod inbox;
-mod mark;
+mod log_snapshot;
 mod message;
 mod newest;
 mod open;
 mod open_error;
 mod place;
 mod project;
+mod read_cursor;
 mod row;
 mod schedule;
 mod stamps;
 mod stimulus;
+mod tables;
 mod thread;
 mod token;
 mod told;
 mod turn;
 mod unread;
 
+mod departed;
 mod facts;
-mod gone;
 mod record;
 pub mod writer;
 

@@ -10,7 +10,8 @@ pub(crate) static MESSAGE: Table = Table::new(
     "message",
     3,
     &["workspace", "conversation", "seq", "latest", "edited_at", "deleted_at", "reactions"],
-);
+)
+.trimmed_where("seq <= $3");
 
 /// Writes the state, or removes the row of one that is plain again.
 pub(crate) fn put(db: &dyn Db, workspace: i64, at: EventRef, state: &MessageState) -> Result<()> {

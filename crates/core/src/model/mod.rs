@@ -7,10 +7,10 @@ pub mod seed;
 pub mod token;
 
 pub mod activity;
-pub mod base;
 pub mod conversation;
 pub mod cursor;
 pub mod event;
+pub mod log_snapshot;
 pub mod message_state;
 pub mod reaction;
 pub mod requests;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use crate::model::approval::Private;
 use crate::model::asset::Asset;
-use crate::model::base::Base;
 use crate::model::conversation::Visibility;
-use crate::model::cursor::Mark;
+use crate::model::cursor::ReadCursor;
 use crate::model::delivery::Open;
 use crate::model::event::{Event, Hash};
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Uid};
+use crate::model::log_snapshot::LogSnapshot;
 use crate::model::message_state::MessageState;
 
 /// Who reads a conversation.
@@ -52,7 +52,7 @@ pub trait Facts {
         limit: usize,
     ) -> Result<Vec<Recalled>, Unavailable>;
     /// Where a log begins, when its beginning was dropped.
-    fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable>;
+    fn base(&mut self, conversation: ConversationKey) -> Result<Option<LogSnapshot>, Unavailable>;
     /// The file of that name with these bytes that a member has brought before.
     fn asset_of(
         &mut self,
@@ -101,12 +101,12 @@ pub trait Facts {
         Ok(Vec::new())
     }
     /// Where a member's cursor is in a conversation, or in one thread of it.
-    fn mark(
+    fn cursor(
         &mut self,
         conversation: ConversationKey,
         member: MemberKey,
         thread: Option<ThreadKey>,
-    ) -> Result<Mark, Unavailable>;
+    ) -> Result<ReadCursor, Unavailable>;
 }
 
 /// The facts could not be had; nothing was decided.

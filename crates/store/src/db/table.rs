@@ -20,6 +20,8 @@ pub struct Table {
     pub columns: &'static [&'static str],
     /// How many of the columns are the primary key.
     pub key: usize,
+    /// Which rows of a conversation go when its log is trimmed up to the event `$3`; none where they stay.
+    pub trimmed: Option<&'static str>,
     sql: OnceLock<Statements>,
 }
 
@@ -34,7 +36,15 @@ pub(super) struct Statements {
 
 impl Table {
     pub const fn new(name: &'static str, key: usize, columns: &'static [&'static str]) -> Self {
-        Self { name, columns, key, sql: OnceLock::new() }
+        Self { name, columns, key, trimmed: None, sql: OnceLock::new() }
+    }
+
+    /// Its rows of a conversation go with the log's beginning: those for which `condition` holds, in which `$3` is the
+    /// newest event that is dropped.
+    #[must_use]
+    pub const fn trimmed_where(mut self, condition: &'static str) -> Self {
+        self.trimmed = Some(condition);
+        self
     }
 
     /// `SELECT` of all columns, without a condition.
