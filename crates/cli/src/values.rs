@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use chorus_wire::words::{Word, unknown};
+use chorus_wire::named::{NamedEnum, unknown};
 
 /// A word of the protocol, as an argument.
-pub(crate) fn word<W: Word>(text: &str) -> Result<W, String> {
-    W::from_word(text).ok_or_else(|| unknown::<W>(text))
+pub(crate) fn word<W: NamedEnum>(text: &str) -> Result<W, String> {
+    W::from_name(text).ok_or_else(|| unknown::<W>(text))
 }
 
 /// A span of time: `90s`, `15m`, `24h`, `7d`.

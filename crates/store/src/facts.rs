@@ -11,13 +11,14 @@ use chorus_core::model::approval::Private;
 use chorus_core::model::asset::Asset;
 use chorus_core::model::base::Base;
 use chorus_core::model::conversation::Participation;
+use chorus_core::model::cursor::Mark;
 use chorus_core::model::event::{Event, Hash};
 use chorus_core::model::ids::{
     ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
 };
 use chorus_core::model::limits;
 use chorus_core::state::directory::Directory;
-use chorus_core::state::facts::{Facts, Mark, Recalled, Seats, Unavailable};
+use chorus_core::state::facts::{Facts, Recalled, Seats, Unavailable};
 use chorus_core::state::room::{Parts, Room, TAIL};
 
 use crate::damage::Damage;

@@ -15,13 +15,13 @@ use std::sync::Arc;
 use chorus_core::codec;
 use chorus_core::model::base::Base;
 use chorus_core::model::conversation::{Conversation, Participation};
+use chorus_core::model::cursor::Mark;
 use chorus_core::model::delivery::Open;
 use chorus_core::model::event::{Change, Event};
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, ThreadKey, Timestamp};
 use chorus_core::model::schedule::Schedule;
 use chorus_core::model::thread::Thread;
 use chorus_core::state::directory::Directory;
-use chorus_core::state::facts::Mark;
 use chorus_core::state::room::{Head, Room};
 
 use crate::backup::{BackupError, Result};

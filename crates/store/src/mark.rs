@@ -1,7 +1,7 @@
 //! Read cursors: of conversations, and of threads.
 
+use chorus_core::model::cursor::Mark;
 use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey};
-use chorus_core::state::facts::Mark;
 
 use crate::db::{Db, Result, Table};
 

@@ -2,7 +2,7 @@
 
 use chorus_core::codec;
 use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
-use chorus_core::state::facts::MessageState;
+use chorus_core::model::message_state::MessageState;
 
 use crate::db::{Db, Result, Row, Table};
 

@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use chorus_core::codec;
 use chorus_core::model::attention::Directedness;
 use chorus_core::model::conversation::Conversation;
+use chorus_core::model::cursor::Mark;
 use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp};
-use chorus_core::state::facts::Mark;
 
 use crate::conversation::{self, CONVERSATION};
 use crate::db::{Db, Result};

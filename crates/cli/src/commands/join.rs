@@ -146,7 +146,7 @@ const A_WHILE: Duration = Duration::from_secs(60);
 
 async fn issue(agent: &str, operator: &Client) -> Result<String> {
     let agent = agent.to_owned();
-    let new = NewToken { agent, role: Authority::Worker, session: None, ttl_s: Some(TTL_S) };
+    let new = NewToken { agent, role: Authority::Worker.into(), session: None, ttl_s: Some(TTL_S) };
     Ok(operator.issue_token(&new).await?.token)
 }
 

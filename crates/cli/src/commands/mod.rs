@@ -78,7 +78,7 @@ impl Context {
         let member = client.member(lookup::member(member)).await?;
         let new = NewToken {
             agent: member.id,
-            role: Authority::Worker,
+            role: Authority::Worker.into(),
             session: None,
             ttl_s: Some(TTL_S),
         };

@@ -25,7 +25,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let channel = lookup::conversation(&client, &args.channel).await?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let since = now.saturating_sub(args.since).as_millis();
-    let query = AskModeration { since: Some(Timestamp(i64::try_from(since).unwrap_or_default())) };
+    let query =
+        AskModeration { since: Some(Timestamp(i64::try_from(since).unwrap_or_default()).into()) };
     let found = client.moderation(&channel, &query).await?;
     context.print.show(&found, list)
 }

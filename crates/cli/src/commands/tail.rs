@@ -136,7 +136,7 @@ async fn history(
         let page = client.events(&query).await?;
         let Some(last) = page.events.last() else { break };
         after = last.seq;
-        events.extend(page.events.into_iter().filter(|event| event.created_at >= oldest));
+        events.extend(page.events.into_iter().filter(|event| *event.created_at >= oldest));
         if !page.has_more {
             break;
         }

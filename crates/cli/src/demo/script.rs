@@ -118,7 +118,7 @@ async fn thanks(stage: &Stage) -> Result<Scene> {
     let said = stage.ops.said_by_agents(before);
     let signal = reacted.as_ref().and_then(|event| event.signal);
     let who = reacted.as_ref().map(|event| event.actor.id.as_str());
-    let agreed = (who, signal) == (Some("builder"), Some(Signal::Agree));
+    let agreed = (who, signal) == (Some("builder"), Some(Signal::Agree.into()));
     let checks = vec![
         told_only(&why, "builder", Policy::AckOnly, "reply"),
         Check::new("builder reacted with agree", agreed, || format!("{who:?} with {signal:?}")),

@@ -14,7 +14,7 @@ const KEY: &str = "nightly-check";
 
 fn stimulus(kind: StimulusKind, source: &str, text: &str) -> NewStimulus {
     NewStimulus {
-        kind,
+        kind: kind.into(),
         text: text.to_owned(),
         scope: StimulusScope::Channel,
         thread: None,

@@ -115,9 +115,9 @@ impl Show {
         let dim = |text: String| self.print.shade(Shade::Dim, &text);
         self.line(&dim(format!("   told of {:?} ({}):", short(said, 60), why.intent.name())))?;
         for one in &why.told {
-            let outcome = lines::outcome(one, why.created_at);
+            let outcome = lines::outcome(one, why.created_at.0);
             self.line(&dim(format!("     {} → {outcome}", lines::told(&one.told))))?;
         }
-        self.line(&dim(format!("     {}", lines::the_rest(why.rest, why.told.is_empty()))))
+        self.line(&dim(format!("     {}", lines::the_rest(why.rest.0, why.told.is_empty()))))
     }
 }

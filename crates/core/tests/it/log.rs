@@ -7,18 +7,20 @@ use chorus_core::model::activity::is_act;
 use chorus_core::model::approval::Private;
 use chorus_core::model::base::Base;
 use chorus_core::model::conversation::{Conversation, Participation};
+use chorus_core::model::cursor::Mark;
 use chorus_core::model::delivery::Open;
 use chorus_core::model::event::{Event, Hash};
 use chorus_core::model::ids::{
     ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Uid,
 };
 use chorus_core::model::inbox::Remote;
+use chorus_core::model::message_state::MessageState;
 use chorus_core::model::schedule::Schedule;
 use chorus_core::model::stimulus::Stimulus;
 use chorus_core::model::thread::Thread;
 use chorus_core::model::turn::Turn;
 use chorus_core::state::effect::{Effect, RemoteNews};
-use chorus_core::state::facts::{Facts, Mark, MessageState, Recalled, Unavailable};
+use chorus_core::state::facts::{Facts, Recalled, Unavailable};
 use chorus_core::state::room::{Dirty, Room};
 use chorus_core::state::workspace::{Changes, Workspace};
 

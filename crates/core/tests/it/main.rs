@@ -33,6 +33,7 @@ mod owed;
 mod pauses;
 mod projects;
 mod reactions;
+mod refused;
 mod reliability;
 mod reports;
 mod say;

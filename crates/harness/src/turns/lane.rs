@@ -93,7 +93,7 @@ impl Lane {
         let Some(run) = &self.running else { return false };
         let is_by_author = run.batch.iter().any(|w| w.delivery.author.id == delivery.author.id);
         let fragment = is_by_author && !names_other(delivery);
-        let cancels = delivery.attention.intent == Some(Intent::Cancel);
+        let cancels = delivery.attention.intent == Some(Intent::Cancel.into());
         let presses = delivery.attention.priority == Priority::Urgent;
         let interrupts = delivery.injection.mode == Mode::Immediate && (cancels || presses);
         fragment || interrupts

@@ -49,7 +49,7 @@ impl Authors {
         if delivery.replaces.is_some() || waiting.ran || waiting.recovered {
             return;
         }
-        let posted = delivery.timing.created_at;
+        let posted = *delivery.timing.created_at;
         if let Some(before) = author.posted.replace(posted).filter(|before| posted > *before) {
             author.habit.note(posted.since(before));
         }

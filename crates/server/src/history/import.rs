@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use chorus_core::codec;
 use chorus_core::model::conversation::{Conversation, Keep, Settings};
+use chorus_core::model::cursor::Mark;
 use chorus_core::model::ids::{
     ConversationKey, MemberKey, Prefix, RoleKey, Seq, SessionKey, StreamKey, ThreadKey, Timestamp,
 };
 use chorus_core::model::member::{Member, Role, Session, Stream};
-use chorus_core::state::facts::Mark;
 use chorus_core::state::room::Head;
 use chorus_store::backup::BackupError;
 use chorus_store::history::{Part, Refused, Writing};

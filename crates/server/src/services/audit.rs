@@ -7,33 +7,19 @@ use chorus_core::commands::notes;
 use chorus_core::model::audit::{Action, Note, Record};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::ids::{ConversationKey, MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use chorus_store::{AuditPlace, Trace};
 use chorus_wire::rest::audit::{Audit, Head, Heads, ListAudit, SignedHeads};
 
 use super::{App, ids};
 use crate::auth::Caller;
 use crate::view;
+use crate::view::audit::Found;
 
 const PAGE: u32 = 100;
 const LONGEST_PAGE: u32 = 1_000;
 /// Characters of a name that are kept of what was refused.
 const NAME_CHARS: usize = 64;
-
-/// One entry of either log.
-pub(crate) enum Found {
-    Audit(AuditPlace, Record),
-    Log(Trace),
-}
-
-impl Found {
-    fn at(&self) -> Timestamp {
-        match self {
-            Self::Audit(_, record) => record.at,
-            Self::Log(trace) => trace.at,
-        }
-    }
-}
 
 /// Where a page begins in each of the logs.
 #[derive(Clone, Copy, Default)]
@@ -60,7 +46,7 @@ impl App {
             0 => return Err(Refusal::invalid("limit is at least 1")),
             n => n.min(LONGEST_PAGE) as usize,
         };
-        let since = query.since.unwrap_or_default();
+        let since = query.since.unwrap_or_default().0;
         let from = match query.after.as_deref() {
             Some(after) => Cursor::read(after)?,
             // Ids begin with their time.
@@ -131,7 +117,7 @@ impl App {
         });
         let heads = Heads {
             workspace_id: self.workspace_id.to_string(),
-            at: self.now(),
+            at: self.now().into(),
             audit: Head { seq: audit.block, hash: hex(audit.hash) },
             conversations: conversations.collect(),
         };

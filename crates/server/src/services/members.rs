@@ -27,11 +27,11 @@ impl App {
     ) -> Result<Member, Refusal> {
         self.may_govern(caller, Action::AddMember, &new.id)?;
         if let Some(role) = new.token_role {
-            self.may_give(caller, new.kind, role, &new.id)?;
+            self.may_give(caller, new.kind.0, role.0, &new.id)?;
         }
         let command = directory::AddMember {
             id: new.id,
-            kind: new.kind,
+            kind: new.kind.0,
             fields: MemberFields {
                 handle: new.handle,
                 display_name: new.display_name,
@@ -45,7 +45,7 @@ impl App {
         let member = self.change(caller.by, command).await?;
         let mut shown = view::members::member(&self.directory(), &member);
         if let Some(role) = new.token_role {
-            let token = self.hand_out(caller.by, &member, role, None, None).await?;
+            let token = self.hand_out(caller.by, &member, role.0, None, None).await?;
             shown.token = Some(token.token);
         }
         Ok(shown)
@@ -128,11 +128,11 @@ impl App {
         let directory = self.directory();
         Whoami {
             member: view::members::member(&directory, &caller.member),
-            role: caller.authority(),
+            role: caller.authority().into(),
             workspace_id: self.workspace_id.to_string(),
             session_id: caller.session.map(|s| s.show(Prefix::Session)),
             jti: caller.jti.as_deref().map(str::to_owned),
-            expires_at: Some(caller.expires),
+            expires_at: Some(caller.expires.into()),
             turn: caller.turn.map(|turn| TurnScope {
                 conversation: turn.conversation.show(Prefix::Conversation),
                 event_id: turn.event.show(Prefix::Event),

@@ -80,7 +80,7 @@ impl App {
             home,
             root: new.root.as_deref().map(ids::event).transpose()?,
             title: title.to_owned(),
-            kind: new.kind.unwrap_or_default(),
+            kind: new.kind.unwrap_or_default().0,
             owner,
             participants,
             idempotency,
@@ -109,7 +109,7 @@ impl App {
             None => None,
         };
         let change = Change {
-            status: patch.status,
+            status: patch.status.map(|named| named.0),
             owner,
             reason: patch.reason.unwrap_or_default(),
             summary: patch.summary,
@@ -213,7 +213,7 @@ fn note(
 ) -> Result<Message, Refusal> {
     let mut fields: Map<String, Value> = match metadata {
         Some(raw) => serde_json::from_str(raw.get())
-            .map_err(|_| Refusal::invalid("metadata is a JSON object"))?,
+            .map_err(|_| Refusal::invalid("metadata must be a JSON object"))?,
         None => Map::new(),
     };
     fields.insert("event_type".to_owned(), activity::status_type(status).into());

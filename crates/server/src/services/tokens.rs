@@ -19,15 +19,13 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use super::{App, ids};
-use crate::auth::{Caller, Issued, SKEW_MS};
+use crate::auth::{Caller, Issued, LONGEST_TTL_S, SKEW_MS};
 use crate::view;
 
 /// A day: long enough for a run, short enough to be lost.
 const TTL_S: u64 = 24 * 3600;
 /// What a token lasts that the host makes by itself, and the longest that nobody has to ask for.
 pub(crate) const USUAL_TTL_S: u64 = 30 * 24 * 3600;
-/// A year, for what a person keeps in a file and asks for.
-pub(crate) const LONGEST_TTL_S: u64 = 366 * 24 * 3600;
 
 impl App {
     /// `POST /v1/tokens`.
@@ -35,7 +33,7 @@ impl App {
         self.may_govern(caller, Action::IssueToken, &new.agent)?;
         let session = new.session.as_deref().map(ids::session).transpose()?;
         let known = self.directory().by_id(&new.agent).cloned();
-        let kind = match (&known, new.role) {
+        let kind = match (&known, new.role.0) {
             (Some(member), _) => member.kind,
             (None, Authority::Operator) => MemberKind::Human,
             (None, _) => MemberKind::Agent,
@@ -45,7 +43,7 @@ impl App {
             return Err(Refusal::new(Code::Conflict, why));
         }
         check_ttl(new.ttl_s)?;
-        self.may_give(caller, kind, new.role, &new.agent)?;
+        self.may_give(caller, kind, new.role.0, &new.agent)?;
         if let (Some(uid), Some(member)) = (session, &known) {
             let other =
                 self.directory().session_by_uid(uid).is_some_and(|s| s.member != member.key);
@@ -61,7 +59,7 @@ impl App {
                 self.change(caller.by, command).await?
             }
         };
-        self.hand_out(caller.by, &member, new.role, session, new.ttl_s).await
+        self.hand_out(caller.by, &member, new.role.0, session, new.ttl_s).await
     }
 
     /// `GET /v1/tokens`: all of them for who runs or audits the room, its own for everybody else.
@@ -89,10 +87,10 @@ impl App {
             .map(|token| TokenInfo {
                 jti: token.jti.to_string(),
                 member: view::id(&directory, token.member),
-                role: token.authority,
+                role: token.authority.into(),
                 session: token.session.map(|s| s.show(Prefix::Session)),
-                issued_at: token.issued,
-                expires_at: token.expires,
+                issued_at: token.issued.into(),
+                expires_at: token.expires.into(),
                 kid: token.kid.to_string(),
                 revoked: token.revoked
                     || directory.member(token.member).is_none_or(|member| member.removed),
@@ -180,8 +178,10 @@ impl App {
         self.look_at_tokens();
         offered.await?;
         let retired = self.auth.retired(now).into_iter();
-        let shown =
-            |old: crate::auth::Retired| RetiredKey { honoured_until: old.until(), kid: old.kid };
+        let shown = |old: crate::auth::Retired| RetiredKey {
+            honoured_until: old.until().into(),
+            kid: old.kid,
+        };
         Ok(RotatedKey { kid: kid.to_string(), retired: retired.map(shown).collect() })
     }
 
@@ -232,7 +232,7 @@ impl App {
         };
         // Nobody has it before it is in the list.
         self.change(by, directory::IssueToken(asked)).await?;
-        Ok(Token { token, jti, expires_at: expires })
+        Ok(Token { token, jti, expires_at: expires.into() })
     }
 
     /// Forgets tokens that are over, and what agents were told so long ago that it counts no more.

@@ -167,10 +167,27 @@ fn forms(what: &str, was: &Value, is: &Value, asked: bool, found: &mut Vec<Strin
         }
     }
     for key in ["anyOf", "oneOf", "allOf"] {
-        let known = |one: &Value| is[key].as_array().is_some_and(|now| now.contains(one));
-        for one in was[key].as_array().into_iter().flatten().filter(|one| !known(one)) {
+        let shapes = |of: &Value| -> Vec<Value> {
+            of[key].as_array().into_iter().flatten().map(shape).collect()
+        };
+        let now = shapes(is);
+        for one in shapes(was).iter().filter(|one| !now.contains(one)) {
             found.push(format!("{what} was changed in one of its forms ({key}): {one}"));
         }
+    }
+}
+
+/// A schema without its descriptions, which may change.
+fn shape(of: &Value) -> Value {
+    match of {
+        // A property may be called description; its schema is an object.
+        Value::Object(fields) => {
+            let kept =
+                |(key, value): &(&String, &Value)| *key != "description" || !value.is_string();
+            fields.iter().filter(kept).map(|(key, value)| (key.clone(), shape(value))).collect()
+        }
+        Value::Array(values) => values.iter().map(shape).collect(),
+        other => other.clone(),
     }
 }
 

@@ -16,6 +16,7 @@ use chorus_core::model::asset::Asset;
 use chorus_core::model::audit::Record;
 use chorus_core::model::base::Base;
 use chorus_core::model::conversation::{Conversation, ConversationKind, Participation, Visibility};
+use chorus_core::model::cursor::Mark;
 use chorus_core::model::delivery::Open;
 use chorus_core::model::digest::Digest;
 use chorus_core::model::event::{Event, Hash};
@@ -26,7 +27,6 @@ use chorus_core::model::inbox::Remote;
 use chorus_core::model::schedule::Schedule;
 use chorus_core::model::stimulus::Stimulus;
 use chorus_core::model::thread::Thread;
-use chorus_core::state::facts::Mark;
 use chorus_core::state::room::Head;
 
 use crate::audit::{self, AuditHead, AuditPlace};

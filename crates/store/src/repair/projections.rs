@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, ThreadKey, Uid};
+use chorus_core::model::message_state::MessageState;
 use chorus_core::model::thread::Thread;
-use chorus_core::state::facts::MessageState;
 use chorus_core::state::room::{Head, Room};
 
 use super::{Mend, Part};

@@ -188,7 +188,7 @@ impl Context<'_> {
                 Refusal::invalid(format!("the cursor is at {read} and does not go back")).into()
             );
         }
-        self.room_mut(key).set_mark(me, thread, crate::state::facts::Mark { read });
+        self.room_mut(key).set_mark(me, thread, crate::model::cursor::Mark { read });
         Ok(())
     }
 

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::model::cursor::Mark;
+use crate::model::delivery::{Delivery, Open, State};
 use crate::model::digest::{Digest, Written};
+use crate::model::disposition::Disposition;
 use crate::model::event::Event;
 use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp};
+use crate::model::message_state::MessageState;
 use crate::state::directory::Directory;
-use crate::state::facts::{Mark, MessageState};
 use crate::state::room::{Room, TAIL};
 
 /// Messages whose edits, deletions and reactions a room remembers.

@@ -6,7 +6,7 @@ use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{Prefix, Seq};
 use chorus_core::model::thread;
-use chorus_wire::threads::descriptors::MAX_SUMMARIZED;
+use chorus_wire::limits::MAX_SUMMARIZED;
 use chorus_wire::threads::{Author, OpenItem, SummarizeThread, Summary};
 
 use crate::auth::Caller;
@@ -39,7 +39,7 @@ impl App {
             thread_id: thread.uid.show(Prefix::Thread),
             summary: work.summary(thread.last_seq, thread.status, &name),
             open_items,
-            last_status: thread.status,
+            last_status: thread.status.into(),
             messages_read: thread.last_seq.min(most.into()),
             messages_total: thread.last_seq,
             written_by: Author::Host,

@@ -69,7 +69,7 @@ impl House {
     pub async fn add(&self, id: &str, kind: MemberKind) {
         let new = NewMember {
             id: id.into(),
-            kind,
+            kind: kind.into(),
             handle: None,
             display_name: None,
             owner_id: None,
@@ -83,17 +83,17 @@ impl House {
     pub async fn channel(&self, title: &str, members: &[&str]) -> String {
         let new = NewChannel {
             title: title.into(),
-            visibility: Some(Visibility::Private),
+            visibility: Some(Visibility::Private.into()),
             members: members.iter().map(|m| (*m).to_owned()).collect(),
             // These tests are about deliveries; nobody waits for a turn in them.
-            replies: Some(Replies::Line),
+            replies: Some(Replies::Line.into()),
             ..NewChannel::default()
         };
         self.operator.create_channel(&new).await.unwrap().id
     }
 
     pub async fn token(&self, member: &str, role: Authority) -> Token {
-        let new = NewToken { agent: member.into(), role, session: None, ttl_s: None };
+        let new = NewToken { agent: member.into(), role: role.into(), session: None, ttl_s: None };
         self.operator.issue_token(&new).await.unwrap()
     }
 

@@ -2,7 +2,7 @@
 
 use chorus_client::c2a::call_tool;
 use chorus_core::model::attention::{Directedness, Policy};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::member::MemberKind;
 use chorus_wire::attention::tools::{Events, ListEvents, ReadThread, ThreadWindow};
@@ -91,11 +91,17 @@ async fn events_are_found_by_what_they_are_to_the_caller() {
     assert_eq!(list(all()).await, [&*mine, &*other, &*talk]);
     assert_eq!(list(ListEvents { unsettled: Some(true), ..all() }).await, [&*mine]);
     let policy = Some(Policy::MustRespond);
-    assert_eq!(list(ListEvents { policy, ..all() }).await, [&*mine]);
+    assert_eq!(list(ListEvents { policy: policy.map(Into::into), ..all() }).await, [&*mine]);
     let directedness = Some(Directedness::ToOther);
-    assert_eq!(list(ListEvents { directedness, ..all() }).await, [&*other]);
+    assert_eq!(
+        list(ListEvents { directedness: directedness.map(Into::into), ..all() }).await,
+        [&*other]
+    );
     let directedness = Some(Directedness::Ambient);
-    assert_eq!(list(ListEvents { directedness, ..all() }).await, [&*talk]);
+    assert_eq!(
+        list(ListEvents { directedness: directedness.map(Into::into), ..all() }).await,
+        [&*talk]
+    );
     let conversation = Some("ch_00000000000000000000000000000000".to_owned());
     let unknown = ListEvents { conversation, ..all() };
     let refused = call_tool(&client, "chat.list_events", &unknown).await;
@@ -152,7 +158,7 @@ async fn it_can_be_looked_up_who_was_told_why_and_what_came_of_it() {
     assert_eq!((told.told.member.as_str(), told.told.reason.as_str()), ("scout", "mention"));
     assert_eq!(told.told.policy, Policy::MustRespond);
     let receipt = told.receipt.as_ref().unwrap();
-    assert_eq!(receipt.disposition, Some(Disposition::Acknowledged));
+    assert_eq!(receipt.disposition, Some(Disposition::Acknowledged.into()));
     assert!(receipt.offered_at.unwrap() >= why.created_at);
     assert!(receipt.accepted_at >= receipt.offered_at);
     assert!(receipt.settled_at >= receipt.accepted_at);

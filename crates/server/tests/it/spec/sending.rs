@@ -66,7 +66,7 @@ async fn a_reply_is_judged_alike_by_rest_post_and_socket() {
     {
         let mut message = house.message("I know!");
         message.in_reply_to = Some(event.clone());
-        message.directedness = Some(Directedness::ToOther);
+        message.directedness = Some(Directedness::ToOther.into());
         let by_rest = scout.post(&message).await.unwrap_err();
         let mut letter = letter(&house);
         letter["inReplyTo"] = json!(event);

@@ -1,4 +1,4 @@
-//! Every word of core reads back, and an unknown one is an error that lists the known ones.
+//! Every name of core's enums is read back, and an unknown one is an error that lists the known ones.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -6,29 +6,29 @@ use std::fmt::Debug;
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::model::caller::Authority;
 use chorus_core::model::conversation::{ConversationKind, Participation, Visibility};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::member::MemberKind;
 use chorus_core::model::reaction::Signal;
 use chorus_core::model::thread::{ThreadKind, ThreadStatus};
-use chorus_wire::words::{As, Word};
+use chorus_wire::named::{Named, NamedEnum};
 
-fn check<W: Word + Debug + PartialEq>(expected: &str) {
-    let words: Vec<_> = W::WORDS.iter().map(|value| value.word()).collect();
-    assert_eq!(words.join(" "), expected);
-    assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), words.len());
-    for value in W::WORDS {
-        let json = serde_json::to_string(&As(*value)).unwrap();
-        assert_eq!(serde_json::from_str::<As<W>>(&json).unwrap().0, *value);
+fn check<E: NamedEnum + Debug + PartialEq>(expected: &str) {
+    let names: Vec<_> = E::VALUES.iter().map(|value| value.name()).collect();
+    assert_eq!(names.join(" "), expected);
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    for value in E::VALUES {
+        let json = serde_json::to_string(&Named(*value)).unwrap();
+        assert_eq!(serde_json::from_str::<Named<E>>(&json).unwrap().0, *value);
     }
     for bad in [r#""""#, r#""No_Such""#, "1", "null", "[]"] {
-        assert!(serde_json::from_str::<As<W>>(bad).is_err(), "{bad}");
+        assert!(serde_json::from_str::<Named<E>>(bad).is_err(), "{bad}");
     }
 }
 
 // covers: ATT-70
 #[test]
-fn every_word_reads_back() {
+fn every_name_is_read_back() {
     check::<Directedness>("to_me to_my_role to_other ambient");
     check::<Policy>("must_respond may_respond ack_only must_not_respond");
     check::<Mode>("immediate buffered notify tool_mailbox digest silent");
@@ -49,9 +49,9 @@ fn every_word_reads_back() {
 }
 
 #[test]
-fn an_unknown_word_is_shown_short_and_escaped_beside_those_that_are() {
+fn the_error_for_an_unknown_name_shortens_it_and_lists_the_known_ones() {
     let forged = format!("\"must\\n{}\"", "x".repeat(4000));
-    let error = serde_json::from_str::<As<Policy>>(&forged).unwrap_err().to_string();
+    let error = serde_json::from_str::<Named<Policy>>(&forged).unwrap_err().to_string();
     assert!(error.starts_with(r#"unknown policy "must\nxxx"#), "{error}");
     assert!(error.contains("known: must_respond, may_respond, ack_only, must_not_respond"));
     assert!(error.len() < 200, "{error}");
