@@ -6,17 +6,17 @@
 //! alone: projections are made by the core's own replay, and nothing in it is owed any more.
 
 mod assets;
+mod erased;
 mod projects;
 mod target;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chorus_core::codec;
 use chorus_core::model::conversation::{Conversation, Participation};
 use chorus_core::model::cursor::ReadCursor;
 use chorus_core::model::delivery::Open;
-use chorus_core::model::event::{Change, Event};
+use chorus_core::model::event::Event;
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, ThreadKey, Timestamp};
 use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::model::schedule::Schedule;
@@ -32,6 +32,7 @@ use crate::{
     Place, Tenant, asset, conversation, departed, directory, event, log_snapshot, message, newest,
     open, project, read_cursor, schedule, schema, thread,
 };
+pub use erased::Erased;
 use target::Target;
 
 /// Events read at a time, and rows of one commit.
@@ -137,26 +138,6 @@ impl Reading {
             );
         }
         Ok(page)
-    }
-}
-
-/// Events that say nothing any more, until their erasure is found in the log.
-#[derive(Debug, Default)]
-pub struct Erased(BTreeSet<Seq>);
-
-impl Erased {
-    pub fn see(&mut self, event: &Event) {
-        if event.is_erased() {
-            self.0.insert(event.seq);
-        }
-        if let Change::Erased { events, .. } = &event.change {
-            self.0.retain(|seq| !events.contains(seq));
-        }
-    }
-
-    /// One whose erasure was not found.
-    pub fn unsaid(&self) -> Option<Seq> {
-        self.0.first().copied()
     }
 }
 
