@@ -39,7 +39,10 @@ fn kinds(value: &Value) -> Value {
     }
 }
 
-/// Where two values differ, by their paths.
+/// What may get another entry: a new route, type or optional field breaks nobody.
+const GROWS: [&str; 4] = [".paths", ".schemas", ".$defs", ".properties"];
+
+/// Where two values differ, by their paths. What is added to a list of named things is no difference.
 fn differ(path: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
     match (was, is) {
         (Value::Object(old), Value::Object(new)) => {
@@ -50,7 +53,19 @@ fn differ(path: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
                 }
             }
             let added = new.keys().filter(|name| !old.contains_key(*name));
+            let added = added.filter(|_| !GROWS.iter().any(|grows| path.ends_with(grows)));
             found.extend(added.map(|name| format!("{path}.{name} is new")));
+        }
+        (Value::Array(old), Value::Array(new))
+            if old.iter().all(|one| one.get("name").is_some()) =>
+        {
+            for was in old {
+                let name = &was["name"];
+                match new.iter().find(|is| is["name"] == *name) {
+                    Some(is) => differ(&format!("{path}[{name}]"), was, is, found),
+                    None => found.push(format!("{path}[{name}] is gone")),
+                }
+            }
         }
         (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
             for (n, (was, is)) in old.iter().zip(new).enumerate() {
