@@ -95,7 +95,7 @@ pub(crate) fn in_thread(
 const FROM: &str = "FROM roster r
     JOIN conversation c ON c.workspace = r.workspace AND c.conversation = r.conversation
     JOIN head h ON h.workspace = r.workspace AND h.conversation = r.conversation
-    LEFT JOIN cursor m ON m.workspace = r.workspace AND m.member = r.member
+    LEFT JOIN mark m ON m.workspace = r.workspace AND m.member = r.member
         AND m.conversation = r.conversation";
 
 /// Messages, and those meant for the member, by conversation.
