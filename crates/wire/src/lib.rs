@@ -12,6 +12,7 @@ pub mod jsonrpc;
 pub mod named;
 pub mod time;
 
+pub mod backoff;
 pub mod canonical;
 pub mod limits;
 pub mod part;

@@ -1,12 +1,11 @@
 //! Tokens whose signature was checked, by their hash, so that a request costs no signature check.
 //!
-//! Only what cannot change is kept. The cache is bounded: when it is full, what has expired goes, and when
-//! nothing has, all of it does; each token is then checked once more.
+//! Only what cannot change is kept. The cache is bounded: the token that was checked longest ago gives way, and is
+//! checked once more when it comes again.
 
-use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use chorus_core::model::ids::Timestamp;
+use hashlink::LruCache;
 use sha2::{Digest, Sha256};
 
 use super::token::Claims;
@@ -21,23 +20,21 @@ pub(super) fn key(token: &str) -> Key {
     Sha256::digest(token.as_bytes()).into()
 }
 
-#[derive(Default)]
-pub(super) struct Cache(RwLock<HashMap<Key, Arc<Claims>>>);
+pub(super) struct Cache(RwLock<LruCache<Key, Arc<Claims>>>);
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self(RwLock::new(LruCache::new(TOKENS)))
+    }
+}
 
 impl Cache {
     pub(super) fn get(&self, key: &Key) -> Option<Arc<Claims>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.0.read().unwrap_or_else(PoisonError::into_inner).peek(key).cloned()
     }
 
-    pub(super) fn put(&self, key: Key, claims: Arc<Claims>, now: Timestamp) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= TOKENS {
-            known.retain(|_, claims| claims.expires > now);
-        }
-        if known.len() >= TOKENS {
-            known.clear();
-        }
-        known.insert(key, claims);
+    pub(super) fn put(&self, key: Key, claims: Arc<Claims>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, claims);
     }
 
     /// Every token is checked again.

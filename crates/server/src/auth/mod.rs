@@ -21,15 +21,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use cache::Cache;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, Prefix, Timestamp, Uid};
 pub(crate) use chorus_core::model::limits::TOKEN_SKEW_MS as SKEW_MS;
 use chorus_core::model::member::Member;
 use chorus_core::state::directory::Directory;
-
-use crate::config::issuers::Issuer;
-use cache::Cache;
 use foreign::Foreign;
 pub(crate) use heads::check_heads_signature;
 pub(crate) use keys::{Keys, KeysError, Retired, Rotation, TurnKeyId, Unkept, write_private};
@@ -39,6 +37,8 @@ pub(crate) use token::Issued;
 pub(crate) use ttl::LONGEST_TTL_S;
 pub(crate) use turn::{Stem, Turn};
 pub(crate) use vault::Vault;
+
+use crate::config::issuers::Issuer;
 
 /// Longest token that is looked at, in bytes. Ours are about 500.
 const TOKEN_BYTES: usize = 4096;
@@ -158,7 +158,7 @@ impl Auth {
         }
         match issuer.verify(bearer, &self.workspace_id, now).await {
             Ok(claims) => {
-                self.cache.put(key, Arc::new(claims), now);
+                self.cache.put(key, Arc::new(claims));
                 Ok(())
             }
             Err(refusal) => {
@@ -192,7 +192,7 @@ impl Auth {
                 let keys = self.keys.load();
                 let claims = token::decode(bearer, &keys, &self.workspace_id, now)?;
                 let claims = Arc::new(claims);
-                self.cache.put(key, claims.clone(), now);
+                self.cache.put(key, claims.clone());
                 claims
             }
         };

@@ -1,34 +1,32 @@
 //! What was erased lately: what is encoded and still on its way to somebody is looked up here before it is
 //! shown.
 
-use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use chorus_core::model::ids::EventRef;
+use hashlink::LruCache;
 
 /// Events remembered: far more than are erased while something waits in a queue.
 const EVENTS: usize = 65_536;
 
-#[derive(Default)]
 pub(crate) struct ErasedEvents {
     /// How often something was erased. While it never was, nobody waits for the lock.
     times: AtomicU64,
-    events: Mutex<(HashSet<EventRef>, VecDeque<EventRef>)>,
+    events: Mutex<LruCache<EventRef, ()>>,
+}
+
+impl Default for ErasedEvents {
+    fn default() -> Self {
+        Self { times: AtomicU64::default(), events: Mutex::new(LruCache::new(EVENTS)) }
+    }
 }
 
 impl ErasedEvents {
     pub(crate) fn put(&self, events: impl IntoIterator<Item = EventRef>) {
         let mut held = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        let (set, order) = &mut *held;
         for at in events {
-            if set.insert(at) {
-                order.push_back(at);
-            }
-        }
-        while order.len() > EVENTS {
-            let Some(oldest) = order.pop_front() else { break };
-            set.remove(&oldest);
+            held.insert(at, ());
         }
         self.times.fetch_add(1, Ordering::Release);
     }
@@ -40,7 +38,7 @@ impl ErasedEvents {
 
     pub(crate) fn holds(&self, at: EventRef) -> bool {
         self.times() > 0
-            && self.events.lock().unwrap_or_else(PoisonError::into_inner).0.contains(&at)
+            && self.events.lock().unwrap_or_else(PoisonError::into_inner).peek(&at).is_some()
     }
 }
 

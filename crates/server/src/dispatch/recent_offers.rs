@@ -1,46 +1,35 @@
 //! Where the events stand that a connection was lately offered (C2A "Reliability").
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::ids::{Seq, Uid};
 use chorus_core::model::limits;
+use hashlink::LruCache;
 
 /// Events remembered of one connection: many more than may be under way to it at once.
 const STANDS: usize = 8 * limits::UNACKED_PER_CONNECTION;
 
 /// Where each event stands: that is where it acknowledges them, and
 /// where its progress is shown. The one offered longest ago gives way.
-#[derive(Default)]
-pub(crate) struct RecentOffers(Mutex<Latest>);
+pub(crate) struct RecentOffers(Mutex<LruCache<Uid, (Arc<Conversation>, Seq)>>);
 
-#[derive(Default)]
-struct Latest {
-    stands: HashMap<Uid, (Arc<Conversation>, Seq)>,
-    /// The same events, the one offered last at the end.
-    order: VecDeque<Uid>,
+impl Default for RecentOffers {
+    fn default() -> Self {
+        Self(Mutex::new(LruCache::new(STANDS)))
+    }
 }
 
 impl RecentOffers {
     pub(crate) fn put(&self, event: Uid, conversation: Arc<Conversation>, seq: Seq) {
-        let mut latest = self.lock();
-        if latest.stands.insert(event, (conversation, seq)).is_some() {
-            latest.order.retain(|other| *other != event);
-        }
-        latest.order.push_back(event);
-        if latest.order.len() > STANDS
-            && let Some(oldest) = latest.order.pop_front()
-        {
-            latest.stands.remove(&oldest);
-        }
+        self.lock().insert(event, (conversation, seq));
     }
 
     pub(crate) fn get(&self, event: Uid) -> Option<(Arc<Conversation>, Seq)> {
-        self.lock().stands.get(&event).cloned()
+        self.lock().peek(&event).cloned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Latest> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<Uid, (Arc<Conversation>, Seq)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

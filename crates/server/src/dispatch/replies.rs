@@ -5,6 +5,7 @@
 //! conversation sends one message after the other until it was taken, refused, or is too old. After a crash a message may be
 //! sent again, under the same id. All else is soft: sent once, and lost with the host.
 
+pub(crate) mod handles;
 pub(crate) mod pending;
 mod post;
 mod worker;
@@ -16,9 +17,9 @@ use std::time::Duration;
 use chorus_core::model::ids::Uid;
 use chorus_core::state::effect::RemoteNews;
 use tokio::sync::{Semaphore, watch};
-
-use crate::services::App;
 use worker::Worker;
+
+use crate::dispatch::replies::handles::Handles;
 
 /// How many workers of each inbox may post at once: one service that hangs holds up its own inbox.
 type Places = HashMap<Uid, Arc<Semaphore>>;
@@ -27,44 +28,44 @@ type Places = HashMap<Uid, Arc<Semaphore>>;
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// Sends back what there is until the host stops.
-pub(crate) async fn serve(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
+pub(crate) async fn serve(host: Arc<Handles>, mut stopped: watch::Receiver<bool>) {
     let mut places = Places::new();
     // What was owed when the host was last here.
-    app.replies.look_everywhere();
-    let look_again = app.wait(LOOK_EVERY);
+    host.replies.look_everywhere();
+    let look_again = host.clock.wait(LOOK_EVERY);
     tokio::pin!(look_again);
     loop {
-        let look = std::mem::take(&mut app.replies.lock().look);
+        let look = std::mem::take(&mut host.replies.lock().look);
         if look {
-            match app.owing().await {
+            match host.inboxes.owing().await {
                 Ok(owing) => {
-                    owing.into_iter().for_each(|key| app.replies.put(key, RemoteNews::Said));
+                    owing.into_iter().for_each(|key| host.replies.put(key, RemoteNews::Said));
                 }
                 Err(refusal) => tracing::warn!(%refusal, "what is to be sent back is not known"),
             }
         }
-        for (key, wake) in app.replies.take_idle() {
-            keep_places(&mut places, &app);
-            let worker = Worker::of(app.clone(), key, wake, places.clone());
+        for (key, wake) in host.replies.take_idle() {
+            keep_places(&mut places, &host);
+            let worker = Worker::of(host.clone(), key, wake, places.clone());
             tokio::spawn(worker.run(stopped.clone()));
         }
         tokio::select! {
-            () = app.replies.wake.notified() => {}
+            () = host.replies.wake.notified() => {}
             () = &mut look_again => {
-                look_again.set(app.wait(LOOK_EVERY));
+                look_again.set(host.clock.wait(LOOK_EVERY));
                 // What another host was at when it went.
-                app.replies.lock().look |= app.writer.has_company();
+                host.replies.lock().look |= host.writer.has_company();
             }
             _ = stopped.wait_for(|stop| *stop) => return,
         }
     }
 }
 
-fn keep_places(places: &mut Places, app: &App) {
-    let directory = app.directory();
+fn keep_places(places: &mut Places, host: &Handles) {
+    let directory = host.directory.load();
     places.retain(|inbox, _| directory.inboxes.contains_key(inbox));
     for inbox in directory.inboxes.keys() {
-        let fresh = || Arc::new(Semaphore::new(app.webhooks.concurrency));
+        let fresh = || Arc::new(Semaphore::new(host.webhooks.concurrency));
         places.entry(*inbox).or_insert_with(fresh);
     }
 }

@@ -2,22 +2,22 @@
 
 use std::time::{Duration, SystemTime};
 
-/// The first wait is at most this long, each further one at most twice the one before.
-const FIRST: Duration = Duration::from_secs(1);
-/// And none is longer: who talks in a channel is not to come back to yesterday's questions.
-const LONGEST: Duration = Duration::from_secs(5 * 60);
+use chorus_wire::backoff::{Backoff, Jitter};
+
+/// No wait is longer than five minutes: who talks in a channel is not to come back to yesterday's questions.
+const BACKOFF: Backoff = Backoff {
+    first: Duration::from_secs(1),
+    longest: Duration::from_secs(5 * 60),
+    jitter: Jitter::Full,
+};
 /// The longest wait that the other side can ask for.
 pub(crate) const ASKED_AT_MOST: Duration = Duration::from_secs(60 * 60);
 
-/// How long to wait after `tries` that failed. `random` is any number: the wait is anything up to the bound, so that those who
-/// failed together do not come back together. What the other side asked for comes on top, for the same reason.
+/// How long to wait after `tries` that failed. `random` is any number. What the other side asked for comes on top, so that
+/// those who were told the same do not come back together.
 pub(crate) fn backoff(tries: u32, random: u64, after: Option<Duration>) -> Duration {
-    let doubled = FIRST.saturating_mul(2u32.saturating_pow(tries.saturating_sub(1)));
-    let bound = u64::try_from(doubled.min(LONGEST).as_millis()).unwrap_or(u64::MAX);
-    // The upper half of the product is below the bound, and as even as the number.
-    let share = (u128::from(random) * (u128::from(bound) + 1)) >> 64;
-    let jitter = Duration::from_millis(u64::try_from(share).unwrap_or(bound));
-    after.unwrap_or_default().min(ASKED_AT_MOST).saturating_add(jitter)
+    let wait = BACKOFF.wait(tries.saturating_sub(1), random);
+    after.unwrap_or_default().min(ASKED_AT_MOST).saturating_add(wait)
 }
 
 /// What a `Retry-After` asks for (RFC 9110, section 10.2.3): seconds, or a date in any of the forms that HTTP has.

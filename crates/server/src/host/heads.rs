@@ -52,7 +52,7 @@ async fn record(app: &App, data: &Path) -> Result<(), Refusal> {
     if file.exists() {
         return Ok(());
     }
-    let signed = app.signed_heads().await?;
+    let signed = app.audit.signed_heads().await?;
     fs::create_dir_all(&folder).map_err(failed)?;
     let text = serde_json::to_vec(&signed).map_err(|e| failed(e.into()))?;
     write_private(&file, &text).map_err(failed)

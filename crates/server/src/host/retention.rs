@@ -36,8 +36,8 @@ impl Running {
 }
 
 async fn keep_house(app: &App) {
-    app.drop_old().await;
-    app.sweep_assets().await;
-    app.sweep_callbacks().await;
-    app.sweep_expired().await;
+    app.retention.drop_old().await;
+    app.assets.sweep_assets().await;
+    app.inboxes.sweep_callbacks().await;
+    app.tokens.sweep_expired().await;
 }

@@ -2,13 +2,11 @@
 //!
 //! What was acknowledged is on the disk before it was; so a stop that is cut short loses nothing either.
 
-use std::path::Path;
 use std::time::Duration;
 
-use serde_json::json;
 use tokio::time::Instant;
 
-use super::{GOODBYE, HOST_FILE, Running};
+use super::{GOODBYE, Running, host_file};
 use crate::dispatch::connections::STOPPING;
 use crate::services::copies::PARTIAL;
 
@@ -22,26 +20,28 @@ impl Running {
         let app = &self.app;
         let until = Instant::now() + self.drain;
         tracing::info!(
-            under_way = app.drain.under_way(),
-            sessions = app.connections.len(),
+            under_way = app.shared.drain.under_way(),
+            sessions = app.shared.connections.len(),
             "draining"
         );
-        app.drain.begin();
-        app.feed.close();
-        for connection in app.connections.all() {
+        app.shared.drain.begin();
+        app.shared.feed.close();
+        for connection in app.shared.connections.all() {
             connection.close(STOPPING);
         }
-        while app.drain.under_way() + app.connections.len() > 0 && Instant::now() < until {
+        while app.shared.drain.under_way() + app.shared.connections.len() > 0
+            && Instant::now() < until
+        {
             tokio::time::sleep(LOOK_EVERY).await;
         }
-        remove_host_file(&self.data, &self.local);
+        host_file::remove(&self.data, &self.local);
         let _ = self.stop.send(true);
         let mut server = self.server;
         if tokio::time::timeout(GOODBYE, &mut server).await.is_err() {
-            tracing::warn!(left = app.drain.under_way(), "connections were cut off");
+            tracing::warn!(left = app.shared.drain.under_way(), "connections were cut off");
             server.abort();
         }
-        app.searching.hints.stop();
+        app.shared.searching.hints.stop();
         let (writer, indexer, verifier) = (self.writer, self.indexer, self.verifier.end());
         let stopped = tokio::task::spawn_blocking(move || {
             // First who reads: the write-ahead log is copied back whole only while nobody does.
@@ -57,20 +57,11 @@ impl Running {
         if tokio::time::timeout(GOODBYE, self.dispatcher).await.is_err() {
             tracing::warn!("the dispatcher did not end");
         }
-        let traces = self.app.traces.clone();
+        let traces = self.app.shared.traces.clone();
         let _ = tokio::task::spawn_blocking(move || traces.close()).await;
         chorus_store::backup::remove(&self.data.join(PARTIAL));
         if let Some(watching) = self.watching {
             watching.abort();
         }
-    }
-}
-
-/// Removes the file, unless another host has written its own meanwhile.
-fn remove_host_file(data: &Path, url: &str) {
-    let path = data.join(HOST_FILE);
-    let ours = json!({"url": url, "pid": std::process::id()}).to_string();
-    if std::fs::read_to_string(&path).is_ok_and(|text| text == ours) {
-        let _ = std::fs::remove_file(&path);
     }
 }

@@ -1,11 +1,15 @@
 //! What waits for a person: asked for, shown to those who may decide, decided (design section 5, "Approvals").
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use chorus_core::commands::approvals::{self, ApprovalDecision, DecideApproval};
 use chorus_core::model::approval::{Approval, Asked, Standing};
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::Prefix;
 use chorus_core::model::limits;
+use chorus_core::state::directory::Directory;
 use chorus_wire::attention::descriptors::Tool;
 use chorus_wire::rest::approvals::{self as rest, Approvals, Decision, ListApprovals};
 use chorus_wire::{canonical, jsonrpc};
@@ -13,11 +17,25 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::alike::{Call, Like, like, of_tool};
-use super::{App, ids};
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::identity::Identity;
+use super::ids;
+use super::reads::Reads;
 use crate::auth::Caller;
 use crate::view;
 
-impl App {
+/// What agents may do only once a person has agreed.
+pub(crate) struct ApprovalService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) sensitive: Arc<[Tool]>,
+}
+
+impl ApprovalService {
     /// Refuses an agent's call of a tool that the operator marked sensitive, or that does what one does, until a person
     /// has agreed to just this call.
     pub(crate) async fn may_call(
@@ -56,11 +74,11 @@ impl App {
             self.is_sensitive(std::slice::from_ref(like)).then_some((like.tool, arguments.0))
         };
         let Some((tool, fields)) = likes.iter().find_map(of) else { return Ok(()) };
-        let caller = self.in_turn(caller, turn.as_ref().and_then(Value::as_str))?;
+        let caller = self.identity.in_turn(caller, turn.as_ref().and_then(Value::as_str))?;
         let text = Value::Object(fields).to_string();
         let arguments = canonical::canonical_json(&text, limits::TEXT_BYTES)?.into();
         let tool = tool.name().into();
-        self.submit(caller.by, approvals::MayCall { tool, arguments }).await
+        self.commands.submit(caller.by, approvals::MayCall { tool, arguments }).await
     }
 
     /// What waits where the caller may see what it is about; an operator sees all.
@@ -71,8 +89,8 @@ impl App {
     ) -> Result<Approvals, Refusal> {
         caller.must_not_be_a_turn()?;
         // What was held a moment ago is shown.
-        self.caught_up().await?;
-        let (directory, now) = (self.directory().clone(), self.now());
+        self.commands.caught_up().await?;
+        let (directory, now) = (self.directory.load().clone(), self.clock.now());
         let mut shown = Vec::new();
         for approval in directory.approvals.values() {
             if !query.all && approval.standing(now) != Standing::Waiting {
@@ -96,7 +114,7 @@ impl App {
         let approval = ids::approval(id)?;
         let reason = decision.reason.map(Into::into);
         let command = DecideApproval { approval, approved: decision.approved, reason };
-        let ApprovalDecision { approval, entry } = self.change(caller.by, command).await?;
+        let ApprovalDecision { approval, entry } = self.commands.change(caller.by, command).await?;
         let mut shown = self.show(&approval);
         shown.event_id = entry.map(|e| e.event.uid.show(Prefix::Event));
         Ok(shown)
@@ -118,11 +136,11 @@ impl App {
             (None, Asked::Send { post, .. }) => post.conversation,
             (None, Asked::Call { .. }) => return caller.sees_all(),
         };
-        self.place(caller, place).await.is_ok()
+        self.reads.place(caller, place).await.is_ok()
     }
 
     fn show(&self, approval: &Approval) -> rest::Approval {
-        let directory = self.directory();
+        let directory = self.directory.load();
         let (tool, text, arguments, conversation) = match &approval.asked {
             Asked::Send { post, .. } => {
                 let text = post.message.text.to_string();
@@ -142,7 +160,7 @@ impl App {
         let (source, decided) = (approval.source.as_ref(), approval.decided.as_ref());
         rest::Approval {
             id: approval.uid.show(Prefix::Approval),
-            state: approval.standing(self.now()).into(),
+            state: approval.standing(self.clock.now()).into(),
             agent: view::id(&directory, approval.member),
             created_at: approval.at.into(),
             expires_at: approval.expires.into(),

@@ -3,10 +3,12 @@
 mod coming;
 mod incoming;
 pub(crate) mod picture;
-mod reading;
+pub(super) mod reading;
 mod thumbnails;
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -18,14 +20,18 @@ use chorus_core::model::event::Hash;
 use chorus_core::model::ids::{ConversationKey, Prefix};
 use chorus_core::model::limits::ASSET_BYTES;
 use chorus_wire::part::Part;
-use sha2::{Digest, Sha256};
-use tokio::sync::Semaphore;
-
-use super::{App, ids};
-use crate::auth::Caller;
 use coming::Coming;
 use incoming::Whole;
+use sha2::{Digest, Sha256};
 pub(crate) use thumbnails::Thumbnails;
+use tokio::sync::Semaphore;
+
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::ids;
+use super::quotas::{Quotas, Reserved};
+use super::reads::Reads;
+use crate::auth::Caller;
 
 /// Files that are whole at once, each of them in memory until it is kept.
 const WHOLE: usize = 4;
@@ -42,7 +48,19 @@ impl Default for Uploads {
     }
 }
 
-impl App {
+/// Files: kept, shown, and made smaller.
+pub(crate) struct AssetService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) body_time: Duration,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) data: Arc<Path>,
+    pub(super) quotas: Arc<Quotas>,
+    pub(super) thumbnails: Thumbnails,
+    pub(super) uploads: Uploads,
+}
+
+impl AssetService {
     /// Keeps a file that was taken in.
     pub(crate) async fn keep_whole(
         &self,
@@ -80,7 +98,7 @@ impl App {
                 "the file is {what}, and is stated to be something else"
             )));
         }
-        let room = self.may_store(by, data.len()).await?;
+        let room = self.reserve(by, data.len()).await?;
         let hashed = tokio::task::spawn_blocking(move || {
             let hash = hash.unwrap_or_else(|| Sha256::digest(&data).into());
             (hash, data)
@@ -89,7 +107,7 @@ impl App {
             Refusal::new(Code::Internal, "the host made a mistake while it read the file")
         })?;
         let keep = KeepAsset { hash, name: name.to_owned(), media, data };
-        let kept = self.submit(by, keep);
+        let kept = self.commands.submit(by, keep);
         // Whoever sent it may hang up from here on, and it is kept all the same.
         let counted = room.keep();
         match kept.await {
@@ -99,6 +117,12 @@ impl App {
                 Err(refusal)
             }
         }
+    }
+
+    async fn reserve(&self, by: By, bytes: usize) -> Result<Reserved<'_>, Refusal> {
+        let member = by.member;
+        let stored = self.reads.read(move |readers| readers.stored_by(member));
+        self.quotas.reserve(by, bytes, self.clock.now(), stored).await
     }
 
     /// A file and its bytes, for whoever may see it.
@@ -126,6 +150,27 @@ impl App {
         small.ok_or_else(|| Refusal::not_found("thumbnail"))
     }
 
+    /// The conversation that a call reaches the files of: the one it names, else that of its turn; none for all that
+    /// the caller may see.
+    async fn scope_of_files(
+        &self,
+        caller: &Caller,
+        named: Option<&str>,
+    ) -> Result<Option<ConversationKey>, Refusal> {
+        let uid = match (named, caller.turn) {
+            (Some(id), _) => ids::conversation(id)?,
+            (None, Some(turn)) => turn.conversation,
+            (None, None) => {
+                let Some(turn) = caller.by.turn else { return Ok(None) };
+                let key = turn.conversation;
+                let found =
+                    self.reads.read(move |readers| readers.conversation_by_key(key)).await?;
+                found.ok_or_else(|| Refusal::not_found("conversation"))?.uid
+            }
+        };
+        Ok(Some(self.reads.place(caller, uid).await?.conversation.key))
+    }
+
     /// The same; with a `scope`, only where a message of that conversation brought it.
     async fn asset_within(
         &self,
@@ -147,6 +192,7 @@ impl App {
     ) -> Result<(asset::Asset, Option<Vec<u8>>), Refusal> {
         let (uid, viewer) = (ids::asset(id)?, caller.viewer());
         let found = self
+            .reads
             .read(move |readers| {
                 let asset = match scope {
                     Some(key) => readers.asset_in(uid, key, viewer)?,
@@ -188,7 +234,7 @@ impl App {
 
     /// Drops files that nothing points at any more.
     pub(crate) async fn sweep_assets(&self) {
-        if let Err(refusal) = self.submit(By::host(), SweepAssets).await {
+        if let Err(refusal) = self.commands.submit(By::host(), SweepAssets).await {
             tracing::warn!(%refusal, "files that nobody refers to could not be dropped");
         }
     }

@@ -2,17 +2,23 @@
 //! ends of all chains.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::notes;
 use chorus_core::model::audit::{Action, Note, Record};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{ConversationKey, MemberKey, Prefix, Uid};
+use chorus_core::state::directory::Directory;
 use chorus_store::{AuditPlace, Trace};
 use chorus_wire::rest::audit::{Audit, Head, Heads, ListAudit, SignedHeads};
 
-use super::{App, ids};
-use crate::auth::Caller;
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::ids;
+use super::reads::Reads;
+use crate::auth::{Auth, Caller};
 use crate::view;
 use crate::view::audit::Found;
 
@@ -28,18 +34,28 @@ struct Cursor {
     log: Uid,
 }
 
-impl App {
+/// The audit log, and who may read it.
+pub(crate) struct AuditService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) auth: Arc<Auth>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) workspace_id: Arc<str>,
+}
+
+impl AuditService {
     /// `GET /v1/audit`: for auditors, and for operators, who are shown of a conversation's log what they may
     /// read.
     pub(crate) async fn audit(&self, caller: &Caller, query: ListAudit) -> Result<Audit, Refusal> {
         may_audit(caller)?;
-        let directory = self.directory().clone();
+        let directory = self.directory.load().clone();
         let member = match query.member.as_deref() {
             Some(id) => Some(ids::member(&directory, id)?.key),
             None => None,
         };
         let home = match query.conversation.as_deref() {
-            Some(id) => Some(self.place(caller, ids::conversation(id)?).await?.conversation),
+            Some(id) => Some(self.reads.place(caller, ids::conversation(id)?).await?.conversation),
             None => None,
         };
         let limit = match query.limit.unwrap_or(PAGE) {
@@ -57,6 +73,7 @@ impl App {
         let (kind, viewer) = (query.kind, caller.viewer());
         let is_kind = move |name: &str| kind.as_deref().is_none_or(|kind| kind == name);
         let (taken, uids) = self
+            .reads
             .read(move |readers| {
                 let visible = readers.conversations(viewer)?;
                 let uids: HashMap<ConversationKey, Uid> =
@@ -105,6 +122,7 @@ impl App {
     /// Where every chain ends now, signed: a chain cannot show that its tail was cut off.
     pub(crate) async fn signed_heads(&self) -> Result<SignedHeads, Refusal> {
         let (audit, heads, conversations) = self
+            .reads
             .read(|readers| {
                 Ok((readers.audit_head()?, readers.heads()?, readers.conversations(None)?))
             })
@@ -117,7 +135,7 @@ impl App {
         });
         let heads = Heads {
             workspace_id: self.workspace_id.to_string(),
-            at: self.now().into(),
+            at: self.clock.now().into(),
             audit: Head { seq: audit.block, hash: hex(audit.hash) },
             conversations: conversations.collect(),
         };
@@ -138,7 +156,7 @@ impl App {
         let took_ms = Some(ms.max(1).checked_next_power_of_two().unwrap_or(u32::MAX));
         let note =
             Note { act: Action::CallTool, name: name.into(), member: None, refused, took_ms };
-        self.hand(caller.by, notes::Note(note));
+        self.commands.hand(caller.by, notes::Note(note));
     }
 
     /// Keeps that something was done that is no command of the room.
@@ -150,7 +168,7 @@ impl App {
         member: Option<MemberKey>,
     ) -> Result<(), Refusal> {
         let note = Note { act, name: name.into(), member, refused: None, took_ms: None };
-        self.submit(by, notes::Note(note)).await.map(drop)
+        self.commands.submit(by, notes::Note(note)).await.map(drop)
     }
 
     /// Only who runs the room may do this. A refusal is kept: core, which keeps all others, is not asked then.
@@ -186,7 +204,7 @@ impl App {
             let name: String = name.chars().take(NAME_CHARS).collect();
             let (name, refused) = (name.into(), Some(refusal.code));
             let note = Note { act, name, member: None, refused, took_ms: None };
-            self.hand(caller.by, notes::Note(note));
+            self.commands.hand(caller.by, notes::Note(note));
         }
         may
     }

@@ -3,20 +3,28 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::deliveries;
 use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, Prefix, Seq, Uid};
+use chorus_core::state::directory::Directory;
 use chorus_wire::limits::KEY_BYTES;
 use chorus_wire::rest::messages::NewMessage;
 use chorus_wire::webhook::{CallbackEvent, Lifecycle, StandingCallback};
 use serde_json::Value;
 
-use super::App;
-use super::send::OutgoingMessage;
-use super::turns::ShownTo;
+use super::IdGenerator;
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::dispositions::{DispositionService, ShownTo};
+use super::posts::{OutgoingMessage, PostService};
+use crate::auth::Auth;
 use crate::auth::callback::{Callback, Called, Purpose, STANDING_MS};
-use crate::dispatch::feed::Live;
+use crate::dispatch::feed::{Feed, Live};
+use crate::dispatch::replies::pending::Replies;
+use crate::dispatch::webhook::state::Webhooks;
+use crate::redact::Redactor;
 
 /// Characters of a text of an activity that are shown; who wants more looks at the agent itself.
 const SHOWN: usize = 2_000;
@@ -29,12 +37,28 @@ pub(crate) struct Took {
     pub callback: Option<StandingCallback>,
 }
 
-impl App {
+/// What endpoints answer to their callback.
+pub(crate) struct CallbackService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) dispositions: Arc<DispositionService>,
+    pub(super) posts: Arc<PostService>,
+    pub(super) auth: Arc<Auth>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) id_generator: Arc<IdGenerator>,
+    pub(super) feed: Arc<Feed>,
+    pub(super) public_url: Arc<str>,
+    pub(super) redactor: Arc<Redactor>,
+    pub(super) replies: Arc<Replies>,
+    pub(super) webhooks: Arc<Webhooks>,
+}
+
+impl CallbackService {
     /// The callback behind a token of `/channels/{id}/inbox/{token}`.
     pub(crate) fn called(&self, channel: &str, token: &str) -> Result<Called, Refusal> {
         let unknown = || Refusal::new(Code::Unauthorized, "this is no callback of this host");
         let channel = super::ids::conversation(channel).map_err(|_| unknown())?;
-        self.auth.verify_callback(token, channel, &self.directory(), self.now())
+        self.auth.verify_callback(token, channel, &self.directory.load(), self.clock.now())
     }
 
     /// Takes one event. `key` is what makes it known when it comes again, where it has no id of its own.
@@ -49,9 +73,9 @@ impl App {
         key: Option<String>,
     ) -> Result<Took, Refusal> {
         let (by, purpose) = (called.caller.by, called.callback.purpose);
-        self.auth.still_holds(called, &self.directory(), self.now())?;
+        self.auth.still_holds(called, &self.directory.load(), self.clock.now())?;
         if purpose == Purpose::Test {
-            self.webhooks.tried(by.member, self.now());
+            self.webhooks.tried(by.member, self.clock.now());
             return Ok(Took::default());
         }
         match (event, purpose) {
@@ -59,7 +83,7 @@ impl App {
             // before.
             (CallbackEvent::Message { content, id }, Purpose::Delivery) => {
                 // That it lives is known first: what it says may be its last word.
-                self.life(by);
+                self.dispositions.life(by);
                 self.may_go_on(called)?;
                 self.say(called, content, id, key).await
             }
@@ -97,7 +121,7 @@ impl App {
     async fn pass(&self, called: &Called, shows: bool) -> Result<ShownTo, Refusal> {
         let by = called.caller.by;
         match called.callback.purpose {
-            Purpose::Delivery => self.shown_to(by).await,
+            Purpose::Delivery => self.dispositions.shown_to(by).await,
             _ => {
                 self.may_act_unasked(called, shows).await?;
                 Ok(ShownTo { only: None, remote: None })
@@ -108,7 +132,7 @@ impl App {
     async fn may_act_unasked(&self, called: &Called, shows: bool) -> Result<(), Refusal> {
         let conversation = called.callback.turn.conversation;
         let asked = deliveries::MayActUnasked { conversation, shows };
-        self.submit(called.caller.by, asked).await.map(drop)
+        self.commands.submit(called.caller.by, asked).await.map(drop)
     }
 
     /// Shows what an agent does, beside its words, here and to the service that asked.
@@ -172,7 +196,7 @@ impl App {
         let key = match (id, key) {
             (Some(id), _) => format!("{event}:{id}"),
             (None, Some(key)) => format!("{event}/{key}"),
-            (None, None) => self.draw.uid(self.now())?.show(Prefix::Event),
+            (None, None) => self.id_generator.uid(self.clock.now())?.show(Prefix::Event),
         };
         let answers = purpose == Purpose::Delivery;
         let message = NewMessage {
@@ -184,7 +208,7 @@ impl App {
         };
         let mut letter = OutgoingMessage::from(message);
         letter.unasked = !answers;
-        let (_, duplicate, _) = self.send(&called.caller, letter, true).await?;
+        let (_, duplicate, _) = self.posts.send(&called.caller, letter, true).await?;
         Ok(Took { duplicate, callback: None })
     }
 
@@ -193,13 +217,13 @@ impl App {
         let event = called.callback.turn.event;
         let disposition = Disposition::Acknowledged;
         let ended = deliveries::Dispose { event, disposition, note: None };
-        self.submit(called.caller.by, ended).await.map(drop)
+        self.commands.submit(called.caller.by, ended).await.map(drop)
     }
 
     /// A callback with which the agent may speak unasked, where the channel grants it.
     async fn standing(&self, called: &Called) -> Result<Took, Refusal> {
         self.may_act_unasked(called, false).await?;
-        let expires = self.now().plus(STANDING_MS);
+        let expires = self.clock.now().plus(STANDING_MS);
         let callback = Callback {
             purpose: Purpose::Standing,
             turn: crate::auth::Turn {

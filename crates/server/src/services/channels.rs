@@ -3,11 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::conversations::{
     self as commands, ChangeConversation, CreateConversation, RemoveSeat, SetSeat,
 };
 use chorus_core::language::names::confusables::look_alike;
 use chorus_core::language::names::fold;
+use chorus_core::model::budget::Budgets;
 use chorus_core::model::conversation::{
     Conversation, ConversationKind, Keep, Replies, Settings, TermsPatch, Visibility,
 };
@@ -16,17 +18,30 @@ use chorus_core::model::ids::Uid;
 use chorus_core::model::requests::SettingsPatch;
 use chorus_core::model::turn::RulesPatch;
 use chorus_core::model::{limits, stimulus};
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::channels::{
     Channel, ChannelPatch, Channels, Display, Leave, ListChannels, NewChannel, Seat, SeatPut,
     StimuliPatch, TurnsPatch,
 };
 use chorus_wire::rest::search::Scope;
 
-use super::{App, ids, streams};
+use super::commands::Commands;
+use super::reads::Reads;
+use super::retention::RetentionService;
+use super::{ids, streams};
 use crate::auth::Caller;
 use crate::view::{assets, conversations};
 
-impl App {
+/// Channels and their memberships.
+pub(crate) struct ChannelService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) retention: Arc<RetentionService>,
+    pub(super) budgets: Budgets,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+}
+
+impl ChannelService {
     pub(crate) async fn add_channel(
         &self,
         caller: &Caller,
@@ -35,7 +50,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let kind = new.kind.map_or(ConversationKind::Channel, |kind| kind.0);
         let (settings, members) = {
-            let directory = self.directory();
+            let directory = self.directory.load();
             let stream =
                 new.stream.as_deref().map(|id| streams::key(&directory, id)).transpose()?;
             let members = ids::members(&directory, &new.members)?;
@@ -47,7 +62,7 @@ impl App {
         };
         self.must_not_be_taken(caller, kind, &settings.title, None).await?;
         let command = CreateConversation { kind, settings, members };
-        let conversation = self.submit(caller.by, command).await?;
+        let conversation = self.commands.submit(caller.by, command).await?;
         self.channel_by(caller, conversation.uid).await
     }
 
@@ -60,7 +75,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let conversation = ids::conversation(id)?;
         let lead = match patch.lead {
-            Some(Some(id)) => Some(Some(ids::member(&self.directory(), &id)?.key)),
+            Some(Some(id)) => Some(Some(ids::member(&self.directory.load(), &id)?.key)),
             Some(None) => Some(None),
             None => None,
         };
@@ -88,10 +103,10 @@ impl App {
             pins,
         };
         if let Some(title) = &settings.title {
-            let kind = self.place(caller, conversation).await?.conversation.kind;
+            let kind = self.reads.place(caller, conversation).await?.conversation.kind;
             self.must_not_be_taken(caller, kind, title, Some(conversation)).await?;
         }
-        self.submit(caller.by, ChangeConversation { conversation, settings }).await?;
+        self.commands.submit(caller.by, ChangeConversation { conversation, settings }).await?;
         self.channel_by(caller, conversation).await
     }
 
@@ -109,7 +124,7 @@ impl App {
             return Ok(());
         }
         let viewer = caller.viewer();
-        let titles = self.read(move |readers| readers.channel_titles(viewer)).await?;
+        let titles = self.reads.read(move |readers| readers.channel_titles(viewer)).await?;
         // `#ops` beside `ops` is not the same: both are asked for as `#ops`.
         let same = |other: &str| kind == ConversationKind::Channel && fold(other) == fold(title);
         let taken = titles
@@ -126,21 +141,22 @@ impl App {
     }
 
     async fn channel_by(&self, caller: &Caller, uid: Uid) -> Result<Channel, Refusal> {
-        let place = self.place(caller, uid).await?;
+        let place = self.reads.place(caller, uid).await?;
         let key = place.conversation.key;
         let pins = place.conversation.settings.pins.clone();
         let (roster, pinned) = self
+            .reads
             .read(move |readers| {
                 let pins = pins.iter().map(|pin| readers.asset(*pin, None));
                 let pinned = pins.collect::<Result<Vec<_>, _>>()?;
                 Ok((readers.roster(key)?, pinned))
             })
             .await?;
-        let held = match self.drops(&place.conversation) {
-            true => self.droppable(uid).await?.held,
+        let held = match self.retention.drops(&place.conversation) {
+            true => self.retention.droppable(uid).await?.held,
             false => None,
         };
-        let directory = self.directory();
+        let directory = self.directory.load();
         let (conversation, head) = (&place.conversation, place.head);
         let shown =
             conversations::channel(&directory, &self.budgets, conversation, head, Some(&roster));
@@ -159,11 +175,12 @@ impl App {
         let viewer = caller.viewer();
         let scope = asked.scope.unwrap_or(Scope::All);
         let (mut found, heads) = self
+            .reads
             .read(move |readers| Ok((readers.conversations(viewer)?, readers.heads()?)))
             .await?;
         found.retain(|conversation| scope.holds(conversation.kind));
         let heads: HashMap<_, _> = heads.into_iter().collect();
-        let directory = self.directory();
+        let directory = self.directory.load();
         let show = |conversation: &Arc<Conversation>| {
             let head = heads.get(&conversation.key).copied().unwrap_or_default();
             conversations::channel(&directory, &self.budgets, conversation, head, None)
@@ -181,23 +198,26 @@ impl App {
     ) -> Result<Seat, Refusal> {
         caller.must_not_be_a_turn()?;
         let conversation = ids::conversation(id)?;
-        let member = ids::member(&self.directory(), member)?.key;
+        let member = ids::member(&self.directory.load(), member)?.key;
         let participation = put.participation.unwrap_or_default();
         let terms = terms(put)?;
         let command = SetSeat { conversation, member, participation: participation.0, terms };
-        let conversation = self.change(caller.by, command).await?;
-        Ok(conversations::seat(&self.directory(), &conversation, member, participation.0))
+        let conversation = self.commands.change(caller.by, command).await?;
+        Ok(conversations::seat(&self.directory.load(), &conversation, member, participation.0))
     }
 
     /// Asks an agent to leave, or leaves as one; with a turn's token too.
     pub(crate) async fn leave(&self, caller: &Caller, id: &str, ask: Leave) -> Result<(), Refusal> {
         let conversation = ids::conversation(id)?;
         let member = match ask.member.as_deref() {
-            Some(id) => ids::member(&self.directory(), id)?.key,
+            Some(id) => ids::member(&self.directory.load(), id)?.key,
             None => caller.by.member,
         };
         let thread = ask.thread.as_deref().map(ids::thread).transpose()?;
-        self.submit(caller.by, commands::Leave { conversation, thread, member }).await.map(drop)
+        self.commands
+            .submit(caller.by, commands::Leave { conversation, thread, member })
+            .await
+            .map(drop)
     }
 
     pub(crate) async fn unseat(
@@ -208,8 +228,8 @@ impl App {
     ) -> Result<(), Refusal> {
         caller.must_not_be_a_turn()?;
         let conversation = ids::conversation(id)?;
-        let member = ids::member(&self.directory(), member)?.key;
-        self.submit(caller.by, RemoveSeat { conversation, member }).await.map(drop)
+        let member = ids::member(&self.directory.load(), member)?.key;
+        self.commands.submit(caller.by, RemoveSeat { conversation, member }).await.map(drop)
     }
 }
 

@@ -1,15 +1,24 @@
 //! Claims: the right to decide about an event, taken and given back (C2A "Claims").
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use chorus_core::commands::deliveries::{self, Claimed, Release};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Prefix;
 use chorus_core::model::offer::Offer;
+use chorus_core::state::directory::Directory;
 use chorus_wire::attention::tools;
 use chorus_wire::rest::claims::{Claim, Claims};
 use serde_json::value::RawValue;
 
-use super::{App, ids};
-use crate::auth::Caller;
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::deliveries::DeliveryService;
+use super::identity::Identity;
+use super::ids;
+use super::runs::RunService;
+use crate::auth::{Auth, Caller};
 use crate::dispatch::frames::{self, Granted};
 use crate::view;
 
@@ -22,16 +31,28 @@ pub(crate) enum Held {
     Released(tools::Released),
 }
 
-impl App {
+/// Claims on messages.
+pub(crate) struct ClaimService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) deliveries: Arc<DeliveryService>,
+    pub(super) runs: Arc<RunService>,
+    pub(super) auth: Arc<Auth>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) workspace_id: Arc<str>,
+}
+
+impl ClaimService {
     /// `POST /v1/claims`.
     pub(crate) async fn claim(&self, caller: &Caller, event: &str) -> Result<Claim, Refusal> {
         caller.must_not_be_a_turn()?;
         let (claim, offer) = self.take_claim(caller, event).await?;
         let entry = &offer.entry;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let mut shown =
             view::deliveries::claim(&directory, entry.event.uid, entry.conversation.uid, &claim);
-        let granted = Granted::to(caller, &self.auth, self.now());
+        let granted = Granted::to(caller, &self.auth, self.clock.now());
         shown.turn_token = Some(frames::grant(&offer, granted).token.into_owned());
         Ok(shown)
     }
@@ -42,15 +63,15 @@ impl App {
         caller: &Caller,
         args: tools::Claim,
     ) -> Result<Held, Refusal> {
-        let caller = self.in_turn(caller, args.turn.as_deref())?;
+        let caller = self.identity.in_turn(caller, args.turn.as_deref())?;
         if args.release {
             self.release(&caller, &args.event_id).await?;
             let event_id = ids::event(&args.event_id)?.show(Prefix::Event);
             return Ok(Held::Released(tools::Released { event_id, released: true }));
         }
         let (claim, offer) = self.take_claim(&caller, &args.event_id).await?;
-        let channel = self.channel_delivery(&caller, &offer).await;
-        let (directory, now) = (self.directory(), self.now());
+        let channel = self.runs.channel_delivery(&caller, &offer).await;
+        let (directory, now) = (self.directory.load(), self.clock.now());
         let shared = frames::shared(&offer.entry, &directory, &self.workspace_id);
         let granted = Granted::to(&caller, &self.auth, now);
         let params = frames::params(&shared, &offer, channel.as_ref(), &directory, granted);
@@ -69,14 +90,14 @@ impl App {
     /// Gives a claim back: the next candidate is asked.
     pub(crate) async fn release(&self, caller: &Caller, event: &str) -> Result<(), Refusal> {
         let event = ids::event(event)?;
-        self.submit(caller.by, Release { event }).await.map(drop)
+        self.commands.submit(caller.by, Release { event }).await.map(drop)
     }
 
     /// The claims that are held now, where the caller may see them.
     pub(crate) async fn claims(&self, caller: &Caller) -> Result<Claims, Refusal> {
         caller.must_not_be_a_turn()?;
-        let open = self.waiting(caller, caller.sees_all().then_some(None)).await?;
-        let (directory, now) = (self.directory(), self.now());
+        let open = self.deliveries.waiting(caller, caller.sees_all().then_some(None)).await?;
+        let (directory, now) = (self.directory.load(), self.clock.now());
         let held = open.iter().filter_map(|(conversation, open)| {
             let claim = open.claim.filter(|c| c.is_live(now))?;
             Some(view::deliveries::claim(&directory, open.uid, conversation.uid, &claim))
@@ -91,7 +112,7 @@ impl App {
     ) -> Result<(chorus_core::model::claim::Claim, Offer), Refusal> {
         let event = ids::event(event)?;
         let Claimed { claim, delivery, .. } =
-            self.submit(caller.by, deliveries::Claim { event }).await?;
+            self.commands.submit(caller.by, deliveries::Claim { event }).await?;
         Ok((claim, delivery))
     }
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chorus_core::model::error::{Code, Refusal};
-use chorus_store::{Place, backup};
+use chorus_store::{Place, Writer, backup};
 use tokio::sync::{mpsc, oneshot};
 
-use super::App;
-use crate::auth::Caller;
+use super::clock::HostClock;
+use crate::auth::{Auth, Caller};
 use crate::history;
 use crate::history::Signing;
 
@@ -23,7 +23,17 @@ pub(crate) const PARTIAL: &str = "backup.partial";
 const PIECE: usize = 64 * 1024;
 const PIECES: usize = 4;
 
-impl App {
+/// Backups and exports.
+pub(crate) struct CopyService {
+    pub(super) auth: Arc<Auth>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) copying: tokio::sync::Mutex<()>,
+    pub(super) data: Arc<Path>,
+    pub(super) place: Place,
+    pub(super) writer: Writer,
+}
+
+impl CopyService {
     /// The history of the workspace as lines of JSON, made as it is read.
     pub(crate) fn export(
         &self,
@@ -31,7 +41,8 @@ impl App {
     ) -> Result<mpsc::Receiver<io::Result<Bytes>>, Refusal> {
         caller.must_operate()?;
         let (tell, told) = mpsc::channel(PIECES);
-        let (place, sign, now) = (self.place.clone(), Signing::with(&self.auth.keys()), self.now());
+        let (place, sign, now) =
+            (self.place.clone(), Signing::with(&self.auth.keys()), self.clock.now());
         tokio::task::spawn_blocking(move || {
             let mut out = BufWriter::with_capacity(PIECE, Pieces(tell.clone()));
             if let Err(error) = history::export(&place, &sign, now, &mut out) {
@@ -80,7 +91,7 @@ impl App {
         });
         let copied = told.await.map_err(|_| failed("the host is stopping"))?;
         copied.map_err(failed)?;
-        let (path, now) = (path.to_owned(), self.now());
+        let (path, now) = (path.to_owned(), self.clock.now());
         let sealed = tokio::task::spawn_blocking(move || backup::seal(&path, now)).await;
         sealed.map_err(failed)?.map_err(failed)
     }

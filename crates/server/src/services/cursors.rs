@@ -1,22 +1,32 @@
 //! Read cursors: how far the caller has read a conversation.
 
+use std::sync::Arc;
+
 use chorus_core::commands::conversations::SetCursor;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{Prefix, Seq};
 use chorus_wire::rest::cursors::{Cursor, CursorPut};
 use chorus_wire::rest::index::{Index, ListIndex};
 
-use super::{App, ids};
+use super::commands::Commands;
+use super::ids;
+use super::reads::Reads;
 use crate::auth::Caller;
 use crate::view::conversations;
 
-impl App {
+/// Read cursors.
+pub(crate) struct CursorService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+}
+
+impl CursorService {
     /// `GET /v1/index`: the caller's own seats.
     pub(crate) async fn index(&self, caller: &Caller, asked: ListIndex) -> Result<Index, Refusal> {
         caller.must_not_be_a_turn()?;
         let member = caller.by.member;
         let (scope, only_unread) = (asked.scope.unwrap_or_default(), asked.unread == Some(true));
-        let mut seats = self.read(move |readers| readers.unread(member)).await?;
+        let mut seats = self.reads.read(move |readers| readers.unread(member)).await?;
         seats.retain(|seat| {
             scope.holds(seat.conversation.kind) && (!only_unread || seat.messages > 0 || seat.more)
         });
@@ -29,9 +39,9 @@ impl App {
         caller: &Caller,
         conversation: &str,
     ) -> Result<Cursor, Refusal> {
-        let place = self.place(caller, ids::conversation(conversation)?).await?;
+        let place = self.reads.place(caller, ids::conversation(conversation)?).await?;
         let (key, member) = (place.conversation.key, caller.by.member);
-        let cursor = self.read(move |readers| readers.cursor(key, member)).await?;
+        let cursor = self.reads.read(move |readers| readers.cursor(key, member)).await?;
         Ok(Cursor {
             conversation: place.conversation.uid.show(Prefix::Conversation),
             last_read_seq: cursor.read.0,
@@ -49,7 +59,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let uid = ids::conversation(conversation)?;
         let read = Seq(put.last_read_seq);
-        self.submit(caller.by, SetCursor { conversation: uid, read }).await?;
+        self.commands.submit(caller.by, SetCursor { conversation: uid, read }).await?;
         self.cursor(caller, conversation).await
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::deliveries;
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::Conversation;
@@ -11,9 +12,12 @@ use chorus_core::model::delivery::{self, Open};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::MemberKey;
 use chorus_core::queries;
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::deliveries::{Deliveries, Delivery, ListDeliveries, StateFilter, read_id};
 
-use super::{App, ids};
+use super::commands::Commands;
+use super::ids;
+use super::reads::Reads;
 use crate::auth::Caller;
 use crate::view;
 
@@ -22,7 +26,14 @@ const LOOKED_AT: usize = 10_000;
 /// Deliveries in one answer.
 const SHOWN: usize = 1_000;
 
-impl App {
+/// Deliveries: what is open, and what goes out again.
+pub(crate) struct DeliveryService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+}
+
+impl DeliveryService {
     /// `GET /v1/deliveries`. Others' deliveries are for who runs the room, or audits it.
     pub(crate) async fn deliveries(
         &self,
@@ -35,7 +46,7 @@ impl App {
             return self.overdue(caller, query.member.as_deref()).await;
         }
         let member = match query.member.as_deref() {
-            Some(id) => Some(ids::member(&self.directory(), id)?.key),
+            Some(id) => Some(ids::member(&self.directory.load(), id)?.key),
             // Dead letters are everybody's concern who may see them.
             None if state != StateFilter::Open && caller.sees_all() => None,
             None => Some(caller.by.member),
@@ -58,7 +69,7 @@ impl App {
     /// What was not answered in time, as far as it concerns a member, or anybody for who runs the room.
     async fn overdue(&self, caller: &Caller, member: Option<&str>) -> Result<Deliveries, Refusal> {
         let member = match member {
-            Some(id) => Some(ids::member(&self.directory(), id)?.key),
+            Some(id) => Some(ids::member(&self.directory.load(), id)?.key),
             None if caller.sees_all() => None,
             None => Some(caller.by.member),
         };
@@ -68,7 +79,7 @@ impl App {
         let mut found = Vec::new();
         let open = self.overdue_events(caller, member).await?;
         self.collect(&open, None, &mut found, delivery::Delivery::is_overdue);
-        let lead = self.directory().lead;
+        let lead = self.directory.load().lead;
         let mut dead = self.dead(caller).await?;
         dead.retain(|(conversation, open)| {
             let leads = [conversation.settings.lead, lead];
@@ -84,7 +95,7 @@ impl App {
         caller: &Caller,
         member: Option<MemberKey>,
     ) -> Result<Vec<(Arc<Conversation>, Open)>, Refusal> {
-        self.submit(caller.by, queries::Overdue { member, limit: LOOKED_AT }).await
+        self.commands.submit(caller.by, queries::Overdue { member, limit: LOOKED_AT }).await
     }
 
     /// Sends a dead letter again, for whoever asked or runs the room; `id` is `<event id>:<member id>`.
@@ -92,8 +103,8 @@ impl App {
         caller.must_not_be_a_turn()?;
         let (event, member) = read_id(id).ok_or_else(|| Refusal::not_found("delivery"))?;
         let event = ids::event(event)?;
-        let member = ids::member(&self.directory(), member)?.key;
-        self.submit(caller.by, deliveries::Redeliver { event, member }).await.map(drop)
+        let member = ids::member(&self.directory.load(), member)?.key;
+        self.commands.submit(caller.by, deliveries::Redeliver { event, member }).await.map(drop)
     }
 
     fn collect(
@@ -103,7 +114,7 @@ impl App {
         found: &mut Vec<Delivery>,
         wanted: impl Fn(&delivery::Delivery) -> bool,
     ) {
-        let directory = self.directory();
+        let directory = self.directory.load();
         for (conversation, open) in opens {
             // A dead letter is the concern of whoever asked, too.
             let theirs = open.deliveries.iter().filter(|d| {
@@ -123,13 +134,13 @@ impl App {
         whose: Option<Option<MemberKey>>,
     ) -> Result<Vec<(Arc<Conversation>, Open)>, Refusal> {
         let member = whose.unwrap_or(Some(caller.by.member));
-        self.submit(caller.by, queries::Waiting { member, limit: LOOKED_AT }).await
+        self.commands.submit(caller.by, queries::Waiting { member, limit: LOOKED_AT }).await
     }
 
     /// How many open deliveries each member has.
     pub(super) async fn waiting_counts(&self) -> Result<HashMap<MemberKey, u64>, Refusal> {
         let command = queries::Waiting { member: None, limit: LOOKED_AT };
-        let open = self.submit(By::host(), command).await?;
+        let open = self.commands.submit(By::host(), command).await?;
         let mut counts = HashMap::new();
         for delivery in open.iter().flat_map(|(_, open)| &open.deliveries) {
             if delivery.is_open() {
@@ -143,24 +154,25 @@ impl App {
     /// else reads there who could send them again.
     async fn dead(&self, caller: &Caller) -> Result<Vec<(Arc<Conversation>, Open)>, Refusal> {
         let (viewer, runs) = (caller.viewer(), caller.sees_all());
-        let directory = self.directory();
-        self.read(move |readers| {
-            let mut found = Vec::new();
-            for (key, open) in readers.dead_letters()?.into_iter().take(LOOKED_AT) {
-                let seen = match viewer {
-                    Some(_) if runs && directory.is_stand_in(open.author) => true,
-                    Some(member) => {
-                        open.attention.is_shown_to(member) && readers.may_read(key, member)?
+        let directory = self.directory.load();
+        self.reads
+            .read(move |readers| {
+                let mut found = Vec::new();
+                for (key, open) in readers.dead_letters()?.into_iter().take(LOOKED_AT) {
+                    let seen = match viewer {
+                        Some(_) if runs && directory.is_stand_in(open.author) => true,
+                        Some(member) => {
+                            open.attention.is_shown_to(member) && readers.may_read(key, member)?
+                        }
+                        None => true,
+                    };
+                    if seen && let Some(conversation) = readers.conversation_by_key(key)? {
+                        found.push((conversation, open));
                     }
-                    None => true,
-                };
-                if seen && let Some(conversation) = readers.conversation_by_key(key)? {
-                    found.push((conversation, open));
                 }
-            }
-            Ok(found)
-        })
-        .await
+                Ok(found)
+            })
+            .await
     }
 }
 

@@ -8,33 +8,43 @@ mod scribe;
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::digests::KeepDigest;
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::{Conversation, Visibility};
 use chorus_core::model::digest::{Digest, Written};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{EventRef, MemberKey, Seq};
+use chorus_core::state::directory::Directory;
 use chorus_wire::attention::{method, notifications};
 use chorus_wire::jsonrpc::Notification;
 use chorus_wire::rest::digests::{self, Digests, Item, ListDigests};
+pub(crate) use scribe::Scribe;
 use tokio::sync::mpsc;
 
-use super::messages::limit;
-use super::read::{is_shown, posted};
-use super::{App, ids};
+use super::commands::Commands;
+use super::ids;
+use super::reads::{Reads, is_shown, limit, posted};
 use crate::auth::Caller;
 use crate::dispatch::Made;
-use crate::dispatch::connections::Note;
+use crate::dispatch::connections::{Connections, Note};
 use crate::view;
 use crate::view::digests::Named;
-pub(crate) use scribe::Scribe;
 
 /// Digests that may wait to be told; what is beyond is stored all the same.
 pub(crate) const DIGESTS: usize = 256;
 /// Conversations looked through when none is named.
 const CONVERSATIONS: usize = 256;
 
-impl App {
+/// Digests of talk that nobody was woken for.
+pub(crate) struct DigestService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) connections: Arc<Connections>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+}
+
+impl DigestService {
     /// `GET /v1/digests`. Those of others are for who runs the room.
     pub(crate) async fn digests(
         &self,
@@ -44,7 +54,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let limit = limit(query.limit)?;
         let member = match query.member.as_deref() {
-            Some(id) => ids::member(&self.directory(), id)?.key,
+            Some(id) => ids::member(&self.directory.load(), id)?.key,
             None => caller.by.member,
         };
         if member != caller.by.member && !caller.sees_all() {
@@ -54,10 +64,11 @@ impl App {
             return Err(Refusal::invalid("before counts within one conversation; name it"));
         }
         let conversations = match query.conversation.as_deref() {
-            Some(id) => vec![self.place(caller, ids::conversation(id)?).await?.conversation],
+            Some(id) => vec![self.reads.place(caller, ids::conversation(id)?).await?.conversation],
             None => {
                 let viewer = caller.viewer();
-                let mut seen = self.read(move |readers| readers.conversations(viewer)).await?;
+                let mut seen =
+                    self.reads.read(move |readers| readers.conversations(viewer)).await?;
                 seen.truncate(CONVERSATIONS);
                 seen
             }
@@ -67,7 +78,7 @@ impl App {
         for conversation in conversations {
             let key = conversation.key;
             let stored =
-                self.read(move |readers| readers.digests(key, member, before, limit)).await?;
+                self.reads.read(move |readers| readers.digests(key, member, before, limit)).await?;
             found.extend(
                 stored.into_iter().map(|(digest, text)| (conversation.clone(), digest, text)),
             );
@@ -100,6 +111,7 @@ impl App {
         let key = conversation.key;
         let threads: Vec<_> = digest.threads.clone();
         let (named, threads) = self
+            .reads
             .read(move |readers| {
                 let mut named = Vec::new();
                 for (seq, kind) in wanted {
@@ -115,7 +127,7 @@ impl App {
                 Ok((named, shown))
             })
             .await?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let shown = view::digests::digest(
             &directory,
             conversation,
@@ -151,7 +163,7 @@ impl App {
         member: MemberKey,
         scribe: &Scribe,
     ) -> Result<(), Refusal> {
-        let sessions = self.directory().connected(member).to_vec();
+        let sessions = self.directory.load().connected(member).to_vec();
         if sessions.is_empty() && !scribe.is_there() {
             return Ok(());
         }
@@ -167,10 +179,11 @@ impl App {
                 text: text.replace('\0', "").into(),
             };
             let keep = KeepDigest { conversation: conversation.uid, written };
-            self.submit(By::host(), keep).await?;
+            self.commands.submit(By::host(), keep).await?;
             // As the store has it: it kept nothing when something of the stretch has gone meanwhile.
             let (key, through) = (conversation.key, digest.through);
-            let stored = self.read(move |r| r.digests(key, member, Seq(through.0 + 1), 1)).await?;
+            let stored =
+                self.reads.read(move |r| r.digests(key, member, Seq(through.0 + 1), 1)).await?;
             let kept = stored.into_iter().find(|(d, _)| d.through == through);
             shown.written = kept.and_then(|(_, text)| text);
         }

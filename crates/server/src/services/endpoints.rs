@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use arc_swap::ArcSwap;
 use axum::body::Bytes;
 use chorus_core::commands::endpoints;
 use chorus_core::model::audit::Action;
@@ -21,25 +22,49 @@ use chorus_wire::rest::members::NewMember;
 use chorus_wire::webhook;
 use url::Url;
 
-use super::{App, IdGenerator, ids};
+use super::audit::AuditService;
+use super::callbacks::CallbackService;
+use super::channels::ChannelService;
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::members::MemberService;
+use super::reads::Reads;
+use super::tokens::TokenService;
+use super::{IdGenerator, ids};
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
-use crate::auth::{Caller, Stem, Turn, Vault};
+use crate::auth::{Auth, Caller, Stem, Turn, Vault};
 use crate::dispatch::webhook::health::Breaker;
-use crate::dispatch::webhook::state::SERVICE;
+use crate::dispatch::webhook::state::{SERVICE, Webhooks};
 use crate::egress::{self, Answer, To};
 use crate::view::id_of;
 
-impl App {
+/// Connection strings of agents.
+pub(crate) struct EndpointService {
+    pub(super) callbacks: Arc<CallbackService>,
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) audit: Arc<AuditService>,
+    pub(super) channels: Arc<ChannelService>,
+    pub(super) tokens: Arc<TokenService>,
+    pub(super) members: Arc<MemberService>,
+    pub(super) auth: Arc<Auth>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) id_generator: Arc<IdGenerator>,
+    pub(super) webhooks: Arc<Webhooks>,
+}
+
+impl EndpointService {
     pub(crate) fn endpoints(&self, caller: &Caller) -> Result<Endpoints, Refusal> {
         caller.must_govern()?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let all = directory.endpoints.values();
         Ok(Endpoints { endpoints: all.map(|e| self.show_endpoint(&directory, e)).collect() })
     }
 
     pub(crate) fn endpoint(&self, caller: &Caller, member: &str) -> Result<Endpoint, Refusal> {
         caller.must_govern()?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let found = endpoint_of(&directory, member)?;
         Ok(self.show_endpoint(&directory, &found))
     }
@@ -50,17 +75,17 @@ impl App {
         caller: &Caller,
         new: NewEndpoint,
     ) -> Result<Added, Refusal> {
-        self.may_govern(caller, Action::ChangeEndpoint, &new.member)?;
+        self.audit.may_govern(caller, Action::ChangeEndpoint, &new.member)?;
         let url = self.connection_string(caller, &new.url)?;
-        let signing = Signing::of(&self.draw, new.sign, new.signing_secret.as_deref())?;
+        let signing = Signing::of(&self.id_generator, new.sign, new.signing_secret.as_deref())?;
         for channel in &new.channels {
-            self.place(caller, ids::conversation(channel)?).await?;
+            self.reads.place(caller, ids::conversation(channel)?).await?;
         }
         let member = self.agent(caller, &new.member, new.display_name).await?;
         let act = endpoint::Act::Add { url, signing: signing.sealed(self.auth.vault())? };
         self.act_on(caller, member, act).await?;
         for channel in &new.channels {
-            self.seat(caller, channel, &new.member, SeatPut::default()).await?;
+            self.channels.seat(caller, channel, &new.member, SeatPut::default()).await?;
         }
         let endpoint = self.endpoint(caller, &new.member)?;
         Ok(Added { endpoint, signing_secret: signing.shown() })
@@ -72,10 +97,10 @@ impl App {
         member: &str,
         new: RotateEndpoint,
     ) -> Result<Added, Refusal> {
-        self.may_govern(caller, Action::ChangeEndpoint, member)?;
+        self.audit.may_govern(caller, Action::ChangeEndpoint, member)?;
         let url = self.connection_string(caller, &new.url)?;
-        let signing = Signing::of(&self.draw, new.sign, new.signing_secret.as_deref())?;
-        let found = ids::member(&self.directory(), member)?.key;
+        let signing = Signing::of(&self.id_generator, new.sign, new.signing_secret.as_deref())?;
+        let found = ids::member(&self.directory.load(), member)?.key;
         let signing_key = signing.sealed(self.auth.vault())?;
         self.act_on(caller, found, endpoint::Act::Rotate { url, signing: signing_key }).await?;
         let endpoint = self.endpoint(caller, member)?;
@@ -88,8 +113,8 @@ impl App {
         member: &str,
         patch: EndpointPatch,
     ) -> Result<Endpoint, Refusal> {
-        self.may_govern(caller, Action::ChangeEndpoint, member)?;
-        let found = ids::member(&self.directory(), member)?.key;
+        self.audit.may_govern(caller, Action::ChangeEndpoint, member)?;
+        let found = ids::member(&self.directory.load(), member)?.key;
         match patch.paused {
             Some(true) => self.act_on(caller, found, endpoint::Act::Pause).await?,
             Some(false) => self.act_on(caller, found, endpoint::Act::Resume).await?,
@@ -104,8 +129,8 @@ impl App {
         caller: &Caller,
         member: &str,
     ) -> Result<(), Refusal> {
-        self.may_govern(caller, Action::ChangeEndpoint, member)?;
-        let found = ids::member(&self.directory(), member)?.key;
+        self.audit.may_govern(caller, Action::ChangeEndpoint, member)?;
+        let found = ids::member(&self.directory.load(), member)?.key;
         self.act_on(caller, found, endpoint::Act::Remove).await
     }
 
@@ -115,10 +140,10 @@ impl App {
         caller: &Caller,
         member: &str,
     ) -> Result<Tested, Refusal> {
-        self.may_govern(caller, Action::ChangeEndpoint, member)?;
-        let endpoint = endpoint_of(&self.directory(), member)?;
+        self.audit.may_govern(caller, Action::ChangeEndpoint, member)?;
+        let endpoint = endpoint_of(&self.directory.load(), member)?;
         let reached = self.reached(&endpoint)?;
-        let uid = self.draw.uid(self.now())?;
+        let uid = self.id_generator.uid(self.clock.now())?;
         let callback = Callback {
             purpose: Purpose::Test,
             turn: Turn {
@@ -129,17 +154,18 @@ impl App {
                 key: ConversationKey(0),
                 seq: Seq(0),
                 fence: 0,
-                expires: self.now().plus(DELIVERY_MS),
+                expires: self.clock.now().plus(DELIVERY_MS),
                 stem: Stem::Endpoint { epoch: endpoint.epoch },
             },
             attempt: 1,
             epoch: endpoint.epoch,
         };
-        let body = test_body(self, &endpoint, &callback);
+        let url = self.callbacks.callback_url(&callback);
+        let body = test_body(&self.directory.load(), &endpoint, &callback, url);
         let _place = self.webhooks.places.take(To::Endpoint(endpoint.member)).await;
         let headers = reached
             .signing
-            .map(|secret| egress::sign(&secret, &uid.show(Prefix::Event), self.now(), &body));
+            .map(|secret| egress::sign(&secret, &uid.show(Prefix::Event), self.clock.now(), &body));
         let begun = Instant::now();
         let timeout = self.webhooks.timeout;
         let posted = self.webhooks.egress.post(
@@ -166,7 +192,7 @@ impl App {
         id: &str,
         display_name: Option<String>,
     ) -> Result<MemberKey, Refusal> {
-        if let Some(found) = self.directory().by_id(id) {
+        if let Some(found) = self.directory.load().by_id(id) {
             return Ok(found.key);
         }
         let new = NewMember {
@@ -178,8 +204,8 @@ impl App {
             identities: Vec::new(),
             token_role: None,
         };
-        self.add_member(caller, new).await?;
-        ids::member(&self.directory(), id).map(|m| m.key)
+        self.members.add_member(caller, new).await?;
+        ids::member(&self.directory.load(), id).map(|m| m.key)
     }
 
     /// Where an endpoint is, as far as it may be posted to now.
@@ -207,9 +233,9 @@ impl App {
         act: endpoint::Act,
     ) -> Result<(), Refusal> {
         let command = endpoints::Endpoint { member, act };
-        self.change(caller.by, command).await?;
+        self.commands.change(caller.by, command).await?;
         // What was granted with an earlier string has ended.
-        self.look_at_tokens();
+        self.tokens.look_at_tokens();
         Ok(())
     }
 
@@ -309,8 +335,12 @@ impl Signing {
 }
 
 /// The body of a POST that only tries the connection.
-fn test_body(app: &App, endpoint: &endpoint::Endpoint, callback: &Callback) -> Vec<u8> {
-    let directory = app.directory();
+fn test_body(
+    directory: &Directory,
+    endpoint: &endpoint::Endpoint,
+    callback: &Callback,
+    callback_url: String,
+) -> Vec<u8> {
     let body = webhook::Delivery {
         channel: webhook::Channel {
             id: callback.turn.conversation.show(Prefix::Conversation),
@@ -323,10 +353,10 @@ fn test_body(app: &App, endpoint: &endpoint::Endpoint, callback: &Callback) -> V
             sender: SERVICE.to_owned(),
             content: format!(
                 "A test of the connection to {}. What you answer is shown to nobody.",
-                id_of(&directory, endpoint.member)
+                id_of(directory, endpoint.member)
             ),
         },
-        callback: app.callback_url(callback),
+        callback: callback_url,
         mcp: None,
         chorus: Some(webhook::Extension { test: true, attempt: 1, ..Default::default() }),
     };

@@ -13,7 +13,8 @@ use chorus_core::model::ids::{EventRef, Seq};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{App, ids};
+use super::ids;
+use super::log::EventLog;
 use crate::auth::Caller;
 use crate::dispatch::feed::Live;
 
@@ -31,7 +32,7 @@ pub(crate) struct Item {
 }
 
 pub(crate) struct Follower {
-    app: Arc<App>,
+    log: Arc<EventLog>,
     caller: Caller,
     conversation: Arc<Conversation>,
     live: broadcast::Receiver<Live>,
@@ -44,7 +45,7 @@ pub(crate) struct Follower {
     activity: bool,
 }
 
-impl App {
+impl EventLog {
     /// Begins to follow after `after`, or from now on. With `activity`, progress, typing and receipts too.
     pub(crate) async fn follow(
         self: &Arc<Self>,
@@ -53,10 +54,10 @@ impl App {
         after: Option<u64>,
         activity: bool,
     ) -> Result<Follower, Refusal> {
-        let place = self.place(caller, ids::conversation(conversation)?).await?;
+        let place = self.reads.place(caller, ids::conversation(conversation)?).await?;
         let live = self.feed.follow(place.conversation.key);
         Ok(Follower {
-            app: self.clone(),
+            log: self.clone(),
             caller: caller.clone(),
             live,
             // The head was read before the subscription: what came between is read now.
@@ -86,7 +87,7 @@ impl Follower {
                 // It was encoded before it was erased: the log says what is left.
                 Ok(Live::Event { seq, .. }) if self.is_gone(seq) => self.behind = true,
                 Ok(Live::Event { seq, name, json, only }) if seq == self.cursor.next() => {
-                    if !self.app.still_valid(&self.caller) {
+                    if !self.log.identity.still_valid(&self.caller) {
                         return None;
                     }
                     self.cursor = seq;
@@ -103,7 +104,7 @@ impl Follower {
                     self.behind = true;
                 }
                 Ok(Live::Activity { name, json, only }) => {
-                    if !self.app.still_valid(&self.caller) {
+                    if !self.log.identity.still_valid(&self.caller) {
                         return None;
                     }
                     let me = self.caller.by.member;
@@ -117,18 +118,18 @@ impl Follower {
     }
 
     fn is_gone(&self, seq: Seq) -> bool {
-        self.app.gone.holds(EventRef { conversation: self.conversation.key, seq })
+        self.log.gone.holds(EventRef { conversation: self.conversation.key, seq })
     }
 
     /// Whether the caller may still follow; its token may have ended while nothing was said.
     pub(crate) fn still_valid(&self) -> bool {
-        self.app.still_valid(&self.caller)
+        self.log.identity.still_valid(&self.caller)
     }
 
     /// What was read and not yet shown.
     pub(crate) fn ready(&mut self) -> Option<Item> {
         let first = self.ready.front()?.seq;
-        if self.gone_times != self.app.gone.times() {
+        if self.gone_times != self.log.gone.times() {
             // Something was erased since: it is read again, as it is now.
             self.ready.clear();
             self.cursor = Seq(first?.0 - 1);
@@ -138,18 +139,18 @@ impl Follower {
     }
 
     async fn catch_up(&mut self) -> Result<(), Refusal> {
-        if !self.app.still_valid(&self.caller) {
+        if !self.log.identity.still_valid(&self.caller) {
             return Err(Refusal::not_found("member"));
         }
-        self.gone_times = self.app.gone.times();
+        self.gone_times = self.log.gone.times();
         let viewer = self.caller.viewer();
         let (logged, more, upto) =
-            self.app.logged(viewer, &self.conversation, self.cursor, PAGE).await?;
+            self.log.reads.logged(viewer, &self.conversation, self.cursor, PAGE).await?;
         // Looked at after reading: who was shut out meanwhile is not shown what was said then.
-        self.app.place(&self.caller, self.conversation.uid).await?;
+        self.log.reads.place(&self.caller, self.conversation.uid).await?;
         self.cursor = upto;
         self.behind = more;
-        for event in self.app.show_events(&logged) {
+        for event in self.log.show_events(&logged) {
             if let Ok(json) = serde_json::to_string(&event) {
                 let seq = Some(Seq(event.seq));
                 self.ready.push_back(Item { seq, name: event.kind, json: json.into() });

@@ -6,6 +6,7 @@ mod receive;
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::commands::inboxes::{AddInbox, ChangeInbox, RemoveInbox, RotateInbox};
@@ -14,26 +15,50 @@ use chorus_core::model::event::Hash;
 use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::inbox::{self, Checks, Patch};
 use chorus_core::state::directory::Directory;
+use chorus_store::Writer;
 use chorus_wire::rest::inboxes::{Inbox, InboxError, InboxPatch, InboxString, Inboxes, NewInbox};
 use chorus_wire::webhook::{INBOX, SECRET_PREFIX};
+pub(crate) use receive::CameWith;
 use sha2::{Digest, Sha256};
 
-use super::{App, ids};
-use crate::auth::Caller;
+use super::assets::AssetService;
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::reads::Reads;
+use super::{IdGenerator, ids};
+use crate::auth::{Auth, Caller};
+use crate::dispatch::webhook::state::Webhooks;
+use crate::limits::Limits;
+use crate::telemetry::Metrics;
 use crate::view;
-pub(crate) use receive::CameWith;
 
 /// Random bytes of a secret.
 const SECRET_BYTES: usize = 32;
 
-impl App {
+/// Connection strings through which services post.
+pub(crate) struct InboxService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) assets: Arc<AssetService>,
+    pub(super) auth: Arc<Auth>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) id_generator: Arc<IdGenerator>,
+    pub(super) limits: Arc<Limits>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) public_url: Arc<str>,
+    pub(super) webhooks: Arc<Webhooks>,
+    pub(super) writer: Writer,
+}
+
+impl InboxService {
     pub(crate) async fn add_inbox(
         &self,
         caller: &Caller,
         new: NewInbox,
     ) -> Result<InboxString, Refusal> {
         caller.must_not_be_a_turn()?;
-        let agent = ids::member(&self.directory(), &new.agent)?.key;
+        let agent = ids::member(&self.directory.load(), &new.agent)?.key;
         let checks = Checks {
             allow: checks::networks(&new.allow)?,
             signing: self.sealed_secret(new.signing_secret.as_deref())?,
@@ -42,7 +67,7 @@ impl App {
         let (secret, hash) = self.new_secret()?;
         let name = new.name.map(Into::into);
         let command = AddInbox { agent, name, secret: hash, checks };
-        let inbox = self.change(caller.by, command).await?;
+        let inbox = self.commands.change(caller.by, command).await?;
         Ok(self.string(&inbox, &secret))
     }
 
@@ -66,8 +91,8 @@ impl App {
             },
         };
         let command = ChangeInbox { inbox: ids::inbox(id)?, patch };
-        let inbox = self.change(caller.by, command).await?;
-        Ok(show(&self.directory(), &inbox))
+        let inbox = self.commands.change(caller.by, command).await?;
+        Ok(show(&self.directory.load(), &inbox))
     }
 
     /// Another string; what comes with the old one is refused from now on.
@@ -80,40 +105,40 @@ impl App {
         let (secret, hash) = self.new_secret()?;
         // When it returns, the directory shows the change: an old string is nobody's by then.
         let command = RotateInbox { inbox: ids::inbox(id)?, secret: hash };
-        let inbox = self.change(caller.by, command).await?;
+        let inbox = self.commands.change(caller.by, command).await?;
         Ok(self.string(&inbox, &secret))
     }
 
     pub(crate) async fn remove_inbox(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
         caller.must_not_be_a_turn()?;
-        self.change(caller.by, RemoveInbox { inbox: ids::inbox(id)? }).await
+        self.commands.change(caller.by, RemoveInbox { inbox: ids::inbox(id)? }).await
     }
 
     /// Those that the caller may keep, oldest first.
     pub(crate) fn inboxes(&self, caller: &Caller) -> Result<Inboxes, Refusal> {
         caller.must_not_be_a_turn()?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let kept = directory.inboxes.values().filter(|inbox| keeps(&directory, caller, inbox));
         Ok(Inboxes { inboxes: kept.map(|inbox| show(&directory, inbox)).collect() })
     }
 
     pub(crate) fn inbox_shown(&self, caller: &Caller, id: &str) -> Result<Inbox, Refusal> {
         caller.must_not_be_a_turn()?;
-        let (uid, directory) = (ids::inbox(id)?, self.directory());
+        let (uid, directory) = (ids::inbox(id)?, self.directory.load());
         let found = directory.inboxes.get(&uid).filter(|inbox| keeps(&directory, caller, inbox));
         found.map(|inbox| show(&directory, inbox)).ok_or_else(|| Refusal::not_found("inbox"))
     }
 
     fn new_secret(&self) -> Result<(String, Hash), Refusal> {
         let mut random = [0; SECRET_BYTES];
-        self.draw.fill(&mut random)?;
+        self.id_generator.fill(&mut random)?;
         let secret = format!("{SECRET_PREFIX}{}", BASE64.encode(random));
         let hash = hash(&secret);
         Ok((secret, hash))
     }
 
     fn string(&self, inbox: &inbox::Inbox, secret: &str) -> InboxString {
-        let inbox = show(&self.directory(), inbox);
+        let inbox = show(&self.directory.load(), inbox);
         InboxString { url: format!("{}{INBOX}{secret}", self.public_url), inbox }
     }
 }

@@ -1,5 +1,8 @@
 //! Members: made, changed, removed, listed; and who the caller is.
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use chorus_core::commands::directory;
 use chorus_core::model::audit::Action;
 use chorus_core::model::error::Refusal;
@@ -11,23 +14,37 @@ use chorus_wire::rest::members::{
     Agent, Agents, Identity, Member, MemberPatch, Members, NewMember, TurnScope, Whoami,
 };
 
+use super::audit::AuditService;
+use super::commands::Commands;
+use super::deliveries::DeliveryService;
+use super::ids;
 use super::inboxes::keeps;
-use super::{App, ids};
+use super::tokens::TokenService;
 use crate::auth::Caller;
 use crate::view;
 
 /// Identities of one member on other platforms.
 const IDENTITIES: usize = 32;
 
-impl App {
+/// People, agents and services of the workspace.
+pub(crate) struct MemberService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) audit: Arc<AuditService>,
+    pub(super) deliveries: Arc<DeliveryService>,
+    pub(super) tokens: Arc<TokenService>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) workspace_id: Arc<str>,
+}
+
+impl MemberService {
     pub(crate) async fn add_member(
         &self,
         caller: &Caller,
         new: NewMember,
     ) -> Result<Member, Refusal> {
-        self.may_govern(caller, Action::AddMember, &new.id)?;
+        self.audit.may_govern(caller, Action::AddMember, &new.id)?;
         if let Some(role) = new.token_role {
-            self.may_give(caller, new.kind.0, role.0, &new.id)?;
+            self.tokens.may_give(caller, new.kind.0, role.0, &new.id)?;
         }
         let command = directory::AddMember {
             id: new.id,
@@ -42,10 +59,10 @@ impl App {
                 },
             },
         };
-        let member = self.change(caller.by, command).await?;
-        let mut shown = view::members::member(&self.directory(), &member);
+        let member = self.commands.change(caller.by, command).await?;
+        let mut shown = view::members::member(&self.directory.load(), &member);
         if let Some(role) = new.token_role {
-            let token = self.hand_out(caller.by, &member, role.0, None, None).await?;
+            let token = self.tokens.hand_out(caller.by, &member, role.0, None, None).await?;
             shown.token = Some(token.token);
         }
         Ok(shown)
@@ -57,8 +74,8 @@ impl App {
         id: &str,
         patch: MemberPatch,
     ) -> Result<Member, Refusal> {
-        self.may_govern(caller, Action::ChangeMember, id)?;
-        let member = ids::member(&self.directory(), id)?.key;
+        self.audit.may_govern(caller, Action::ChangeMember, id)?;
+        let member = ids::member(&self.directory.load(), id)?.key;
         let fields = MemberFields {
             handle: patch.handle,
             display_name: patch.display_name,
@@ -66,27 +83,27 @@ impl App {
             identities: patch.identities.as_deref().map(identities).transpose()?.flatten(),
         };
         if fields != MemberFields::default() {
-            self.change(caller.by, directory::ChangeMember { member, fields }).await?;
+            self.commands.change(caller.by, directory::ChangeMember { member, fields }).await?;
         }
-        let is_lead = self.directory().lead == Some(member);
+        let is_lead = self.directory.load().lead == Some(member);
         if let Some(lead) = patch.lead.filter(|lead| *lead != is_lead) {
             let member = lead.then_some(member);
-            self.change(caller.by, directory::SetLead { member }).await?;
+            self.commands.change(caller.by, directory::SetLead { member }).await?;
         }
         self.member(caller, id)
     }
 
     pub(crate) async fn remove_member(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
-        self.may_govern(caller, Action::RemoveMember, id)?;
-        let member = ids::member(&self.directory(), id)?.key;
-        self.change(caller.by, directory::RemoveMember { member }).await?;
-        self.look_at_tokens();
+        self.audit.may_govern(caller, Action::RemoveMember, id)?;
+        let member = ids::member(&self.directory.load(), id)?.key;
+        self.commands.change(caller.by, directory::RemoveMember { member }).await?;
+        self.tokens.look_at_tokens();
         Ok(())
     }
 
     pub(crate) fn member(&self, caller: &Caller, id: &str) -> Result<Member, Refusal> {
         caller.must_not_be_a_turn()?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let found = ids::member(&directory, id)?;
         if !concerns(&directory, caller, found.key) {
             return Err(Refusal::not_found("member"));
@@ -96,7 +113,7 @@ impl App {
 
     pub(crate) fn members(&self, caller: &Caller) -> Result<Members, Refusal> {
         caller.must_not_be_a_turn()?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let present = directory.members.iter().filter(|m| !m.removed);
         let present = present.filter(|m| concerns(&directory, caller, m.key));
         Ok(Members { members: present.map(|m| view::members::member(&directory, m)).collect() })
@@ -105,11 +122,11 @@ impl App {
     /// The agents, with how they are reached and what waits for them.
     pub(crate) async fn agents(&self, caller: &Caller) -> Result<Agents, Refusal> {
         caller.must_not_be_a_turn()?;
-        let waiting = self.waiting_counts().await?;
-        let directory = self.directory();
+        let waiting = self.deliveries.waiting_counts().await?;
+        let directory = self.directory.load();
         let agents = directory.members.iter().filter(|m| !m.removed && m.is_agent());
         let agents = agents.filter(|m| concerns(&directory, caller, m.key));
-        let show = |member: &std::sync::Arc<chorus_core::model::member::Member>| {
+        let show = |member: &Arc<chorus_core::model::member::Member>| {
             // What was and is gone is in `/v1/sessions`.
             let live = directory.connected(member.key).iter();
             let live = live.filter_map(|key| directory.sessions.get(key));
@@ -125,7 +142,7 @@ impl App {
     }
 
     pub(crate) fn whoami(&self, caller: &Caller) -> Whoami {
-        let directory = self.directory();
+        let directory = self.directory.load();
         Whoami {
             member: view::members::member(&directory, &caller.member),
             role: caller.authority().into(),

@@ -1,28 +1,51 @@
-//! Messages read, edited and deleted. Posting is in [`super::send`].
+//! Messages read, edited and deleted. Posting is in [`super::posts`].
 
+mod moderation;
+mod tails;
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use chorus_core::commands::messages::{Delete, Edit, Erase, Erased};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::event::{Change, Event, Reason};
 use chorus_core::model::ids::EventRef;
 use chorus_core::model::offer::Offer;
+use chorus_core::state::directory::Directory;
+use chorus_store::{Readers, Writer};
 use chorus_wire::rest::messages::{ListMessages, Message, MessagePatch, Messages};
+use tails::Tails;
 
-use super::read::{Page, Range, posted};
-use super::{App, ids, retention, send};
+use super::assets::AssetService;
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::reads::{self, Page, Range, Reads, limit, posted};
+use super::search::SearchService;
+use super::{ids, posts};
 use crate::auth::Caller;
+use crate::dispatch::erased::ErasedEvents;
 use crate::view::conversations::base_seq;
 use crate::view::messages::{self, Shown};
 
-/// Messages in one answer, unless the caller says.
-pub(super) const PAGE: u32 = 50;
-/// Most messages in one answer.
-pub(super) const LONGEST_PAGE: u32 = 200;
+/// Messages, read and changed.
+pub(crate) struct MessageService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) assets: Arc<AssetService>,
+    pub(super) search: Arc<SearchService>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) gone: Arc<ErasedEvents>,
+    pub(super) readers: Readers,
+    pub(super) tails: Tails,
+    pub(super) writer: Writer,
+}
 
-impl App {
+impl MessageService {
     /// A message as it is now.
     pub(crate) async fn message(&self, caller: &Caller, id: &str) -> Result<Message, Refusal> {
         let shown = self.shown(caller, id).await?;
-        Ok(messages::message(&self.directory(), &shown))
+        Ok(messages::message(&self.directory.load(), &shown))
     }
 
     /// `GET /v1/messages`, oldest first: after a seq, before one, or the newest.
@@ -31,16 +54,16 @@ impl App {
         caller: &Caller,
         query: ListMessages,
     ) -> Result<Messages, Refusal> {
-        let place = self.place(caller, ids::conversation(&query.conversation)?).await?;
+        let place = self.reads.place(caller, ids::conversation(&query.conversation)?).await?;
         let thread = match query.thread.as_deref() {
-            Some(id) => Some(self.thread_key(place.conversation.key, id).await?),
+            Some(id) => Some(self.reads.thread_key(place.conversation.key, id).await?),
             None => None,
         };
         let limit = limit(query.limit)?;
         let range = Range::of(query.after_seq, query.before_seq)?;
         let Page { shown, more } =
-            self.page(caller.viewer(), &place.conversation, thread, range, limit).await?;
-        let directory = self.directory();
+            self.reads.page(caller.viewer(), &place.conversation, thread, range, limit).await?;
+        let directory = self.directory.load();
         let messages = shown.iter().map(|shown| messages::message(&directory, shown)).collect();
         Ok(Messages { messages, has_more: more, base_seq: base_seq(place.head) })
     }
@@ -53,16 +76,16 @@ impl App {
     ) -> Result<Message, Refusal> {
         caller.must_not_be_a_turn()?;
         let message = ids::event(id)?;
-        let parts = self.keep_uploads(caller.by, patch.content).await?;
-        let content = send::message(caller, patch.text, parts, patch.metadata.as_deref(), None)?;
-        self.submit(caller.by, Edit { message, content }).await?;
+        let parts = self.assets.keep_uploads(caller.by, patch.content).await?;
+        let content = posts::message(caller, patch.text, parts, patch.metadata.as_deref(), None)?;
+        self.commands.submit(caller.by, Edit { message, content }).await?;
         self.message(caller, id).await
     }
 
     pub(crate) async fn delete(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
         caller.must_not_be_a_turn()?;
         let message = ids::event(id)?;
-        self.submit(caller.by, Delete { message }).await.map(drop)
+        self.commands.submit(caller.by, Delete { message }).await.map(drop)
     }
 
     /// Everything the message said goes, in all its versions.
@@ -75,7 +98,8 @@ impl App {
         caller.must_not_be_a_turn()?;
         let message = ids::event(id)?;
         loop {
-            let Erased { entry, more } = self.submit(caller.by, Erase { message, reason }).await?;
+            let Erased { entry, more } =
+                self.commands.submit(caller.by, Erase { message, reason }).await?;
             let event = &entry.event;
             let at = |seq| EventRef { conversation: event.conversation, seq };
             if let Change::Erased { events, .. } = &event.change {
@@ -83,10 +107,10 @@ impl App {
             }
             if !more {
                 let at = at(event.change.about().unwrap_or(event.seq));
-                self.forget(at).await;
-                let stored = self.read(move |readers| readers.entry_at(at)).await?;
+                self.search.forget(at).await;
+                let stored = self.reads.read(move |readers| readers.entry_at(at)).await?;
                 let shown = stored.and_then(posted).ok_or_else(|| Refusal::not_found("message"))?;
-                return Ok(messages::message(&self.directory(), &shown));
+                return Ok(messages::message(&self.directory.load(), &shown));
             }
         }
     }
@@ -101,22 +125,14 @@ impl App {
     pub(super) async fn shown(&self, caller: &Caller, id: &str) -> Result<Shown, Refusal> {
         let unknown = || Refusal::not_found("message");
         let uid = ids::event(id).map_err(|_| unknown())?;
-        let shown = match self.message_by(caller.viewer(), uid).await? {
+        let shown = match self.reads.message_by(caller.viewer(), uid).await? {
             Some(shown) => shown,
             None => {
                 let unknown = Refusal::unknown_event("message", uid);
-                return Err(retention::explain(self.readers.clone(), unknown).await);
+                return Err(reads::explain(self.readers.clone(), unknown).await);
             }
         };
-        self.place(caller, shown.conversation.uid).await.map_err(|_| unknown())?;
+        self.reads.place(caller, shown.conversation.uid).await.map_err(|_| unknown())?;
         Ok(shown)
-    }
-}
-
-/// How many the caller wants, within what there may be.
-pub(super) fn limit(asked: Option<u32>) -> Result<usize, Refusal> {
-    match asked.unwrap_or(PAGE) {
-        0 => Err(Refusal::invalid("limit is at least 1")),
-        n => Ok(n.min(LONGEST_PAGE) as usize),
     }
 }

@@ -7,6 +7,7 @@ mod summarize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::{conversations, directory};
 use chorus_core::model::caller::Authority;
 use chorus_core::model::conversation::Conversation;
@@ -14,6 +15,7 @@ use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::ids::{EventRef, Prefix, Seq, Uid};
 use chorus_core::model::{activity, thread};
+use chorus_core::state::directory::Directory;
 use chorus_wire::limits::MAX_WAIT_SECONDS;
 use chorus_wire::threads::{
     AckRead, Acked, Cursor, GetThread, Messages, PostMessage, Posted, ReadMessages, SCHEMA_VERSION,
@@ -24,17 +26,37 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
 
-use super::messages::limit;
-use super::read::{Page, Range};
-use super::send::OutgoingMessage;
-use super::threads::{Change, thread_at_home};
-use super::{App, ids};
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::digests::Scribe;
+use super::identity::Identity;
+use super::ids;
+use super::names::Names;
+use super::posts::{OutgoingMessage, PostService};
+use super::reads::{Known, Page, Range, Reads, limit};
+use super::threads::{Change, ThreadService, thread_at_home};
 use crate::auth::Caller;
-use crate::dispatch::feed::Live;
+use crate::dispatch::feed::{Feed, Live};
 use crate::view::messages::message_id;
 use crate::view::{id, threads as view};
 
-impl App {
+/// The methods of the `threads` protocol.
+pub(crate) struct ThreadMethods {
+    pub(super) feed: Arc<Feed>,
+    pub(super) commands: Arc<Commands>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) threads: Arc<ThreadService>,
+    pub(super) names: Arc<Names>,
+    pub(super) posts: Arc<PostService>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) homes: Known<Uid>,
+    pub(super) summaries: Arc<Scribe>,
+    pub(super) workspace_id: Arc<str>,
+}
+
+impl ThreadMethods {
     pub(crate) async fn get_thread(
         &self,
         caller: &Caller,
@@ -42,7 +64,7 @@ impl App {
     ) -> Result<Thread, Refusal> {
         let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
         let cursor = self.thread_cursor(caller, &conversation, &thread).await?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         Ok(Thread {
             thread_id: thread.uid.show(Prefix::Thread),
             workspace_id: self.workspace_id.to_string(),
@@ -66,6 +88,7 @@ impl App {
     ) -> Result<Cursor, Refusal> {
         let (key, of, member) = (conversation.key, thread.key, caller.by.member);
         let (mark, unread, acked) = self
+            .reads
             .read(move |readers| {
                 let (mark, unread) = readers.unread_in_thread(key, of, member)?;
                 let at = readers.seq_in_thread(key, of, mark.read.0)?;
@@ -74,7 +97,7 @@ impl App {
             })
             .await?;
         Ok(Cursor {
-            agent_id: id(&self.directory(), member),
+            agent_id: id(&self.directory.load(), member),
             last_read_seq: mark.read.0,
             last_acked_message_id: acked.filter(|_| mark.read.0 > 0).map(message_id),
             unread,
@@ -86,13 +109,13 @@ impl App {
         caller: &Caller,
         args: PostMessage,
     ) -> Result<Posted, Refusal> {
-        let caller = self.in_turn(caller, args.turn.as_deref())?;
+        let caller = self.identity.in_turn(caller, args.turn.as_deref())?;
         let caller = self.in_own_session(caller).await?;
         let event_type = check_message(&caller, &args)?;
         let home = self.home(ids::thread(&args.thread_id)?).await?;
         let letter = OutgoingMessage::to_thread(home.show(Prefix::Conversation), args);
-        let (entry, duplicate, redacted) = self.send(&caller, letter, false).await?;
-        let unknown_names = self.unknown_names(&caller, &entry).await;
+        let (entry, duplicate, redacted) = self.posts.send(&caller, letter, false).await?;
+        let unknown_names = self.names.unknown_names(&caller, &entry).await;
         let event = &entry.event;
         Ok(Posted {
             message_id: message_id(event.uid),
@@ -126,17 +149,17 @@ impl App {
             return self.messages_since(caller, &conversation, &thread, since, limit).await;
         }
         let until = Instant::now() + Duration::from_secs(wait.into());
-        let mut news = News::of(self, &conversation, &args.thread_id);
+        let mut news = News::of(&self.feed, &conversation, &args.thread_id);
         loop {
             let found = self.messages_since(caller, &conversation, &thread, since, limit).await?;
             if !found.messages.is_empty() || !news.come(until).await {
                 return Ok(found);
             }
-            if !self.still_valid(caller) {
+            if !self.identity.still_valid(caller) {
                 return Err(Refusal::new(Code::Unauthorized, "the token has ended"));
             }
             // After the news: who was shut out meanwhile is not shown what was said then.
-            self.place(caller, conversation.uid).await?;
+            self.reads.place(caller, conversation.uid).await?;
         }
     }
 
@@ -150,7 +173,7 @@ impl App {
     ) -> Result<Messages, Refusal> {
         let (key, of, seq) = (conversation.key, thread.key, since.unwrap_or(0));
         let root = match since {
-            None => self.root(key, of).await?,
+            None => self.reads.root(key, of).await?,
             Some(_) => None,
         };
         let left = limit - usize::from(root.is_some());
@@ -158,13 +181,14 @@ impl App {
             // There is room for the root alone.
             0 => Page { shown: Vec::new(), more: thread.last_seq > 0 },
             left => {
-                let start = self.read(move |readers| readers.seq_in_thread(key, of, seq)).await?;
+                let start =
+                    self.reads.read(move |readers| readers.seq_in_thread(key, of, seq)).await?;
                 let range = Range::After(start);
-                self.page(caller.viewer(), conversation, Some(of), range, left).await?
+                self.reads.page(caller.viewer(), conversation, Some(of), range, left).await?
             }
         };
         shown.splice(0..0, root);
-        let directory = self.directory();
+        let directory = self.directory.load();
         let show = |shown| view::message(&directory, thread.uid, shown);
         let messages: Vec<_> = shown.iter().map(show).collect();
         let next_seq = messages.last().map_or(seq, |message| message.seq);
@@ -175,12 +199,12 @@ impl App {
         caller.must_not_be_a_turn()?;
         let uid = ids::thread(&args.thread_id)?;
         let read = Seq(args.last_read_seq);
-        self.submit(caller.by, conversations::AckThread { thread: uid, read }).await?;
+        self.commands.submit(caller.by, conversations::AckThread { thread: uid, read }).await?;
         let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
         let cursor = self.thread_cursor(caller, &conversation, &thread).await?;
         Ok(Acked {
             ok: true,
-            updated_at: self.now().into(),
+            updated_at: self.clock.now().into(),
             last_read_seq: cursor.last_read_seq,
             last_acked_message_id: cursor.last_acked_message_id,
             unread: cursor.unread,
@@ -201,7 +225,7 @@ impl App {
             summary: None,
             metadata: Some(args.metadata.unwrap_or_else(nothing)),
         };
-        let (thread, _) = self.move_thread(&caller, &args.thread_id, change).await?;
+        let (thread, _) = self.threads.move_thread(&caller, &args.thread_id, change).await?;
         Ok(StatusUpdated {
             thread_id: thread.uid.show(Prefix::Thread),
             status: thread.status.into(),
@@ -214,7 +238,7 @@ impl App {
         let Some(uid) = caller.session.filter(|_| caller.by.session.is_none()) else {
             return Ok(caller);
         };
-        let session = self.change(caller.by, directory::KnowSession { uid }).await?;
+        let session = self.commands.change(caller.by, directory::KnowSession { uid }).await?;
         caller.by.session = Some(session.key);
         Ok(caller)
     }
@@ -222,7 +246,7 @@ impl App {
     /// A conversation that the caller may see, by its public id.
     pub(crate) async fn seen(&self, caller: &Caller, id: &str) -> Result<Uid, Refusal> {
         let uid = ids::conversation(id)?;
-        self.place(caller, uid).await.map(|_| uid)
+        self.reads.place(caller, uid).await.map(|_| uid)
     }
 
     /// A thread that the caller may see, with the conversation it is in.
@@ -232,9 +256,9 @@ impl App {
         id: &str,
     ) -> Result<(Arc<Conversation>, thread::Thread), Refusal> {
         let uid = ids::thread(id)?;
-        let found = self.read(move |readers| thread_at_home(readers, uid)).await?;
+        let found = self.reads.read(move |readers| thread_at_home(readers, uid)).await?;
         let (conversation, thread) = found.ok_or_else(|| Refusal::not_found("thread"))?;
-        match self.place(caller, conversation.uid).await {
+        match self.reads.place(caller, conversation.uid).await {
             Ok(_) => Ok((conversation, thread)),
             Err(refusal) if refusal.code == Code::NotFound => Err(Refusal::not_found("thread")),
             Err(refusal) => Err(refusal),
@@ -250,6 +274,7 @@ impl App {
     pub(crate) async fn home_of_event(&self, id: &str) -> Result<Uid, Refusal> {
         let uid = ids::event(id)?;
         let found = self
+            .reads
             .read(move |readers| {
                 let Some(at) = readers.event_ref(uid)? else { return Ok(None) };
                 readers.conversation_by_key(at.conversation)
@@ -263,7 +288,7 @@ impl App {
         if let Some(known) = self.homes.get(thread) {
             return Ok(known);
         }
-        let found = self.read(move |readers| thread_at_home(readers, thread)).await?;
+        let found = self.reads.read(move |readers| thread_at_home(readers, thread)).await?;
         let (conversation, _) = found.ok_or_else(|| Refusal::not_found("thread"))?;
         self.homes.put(thread, conversation.uid);
         Ok(conversation.uid)
@@ -278,8 +303,8 @@ struct News {
 
 impl News {
     /// Begin before the log is read, so that nothing is missed between.
-    fn of(app: &App, conversation: &Conversation, thread: &str) -> Self {
-        Self { live: app.feed.follow(conversation.key), thread: thread.to_owned() }
+    fn of(feed: &Feed, conversation: &Conversation, thread: &str) -> Self {
+        Self { live: feed.follow(conversation.key), thread: thread.to_owned() }
     }
 
     /// Whether there may be something; not when the time is over, or the host stops.

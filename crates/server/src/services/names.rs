@@ -1,5 +1,8 @@
 //! Names that fit nobody: the sender is told at once, with the name that was probably meant.
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use chorus_core::language::names::{self, Target};
 use chorus_core::model::attention::Told;
 use chorus_core::model::ids::{MemberKey, Uid};
@@ -7,7 +10,7 @@ use chorus_core::model::offer::Entry;
 use chorus_core::state::directory::Directory;
 use chorus_wire::attention::entry::UnknownName;
 
-use super::App;
+use super::reads::Reads;
 use crate::auth::Caller;
 
 /// How like a name must be to be suggested, up to 1.
@@ -16,7 +19,13 @@ const LIKE: f64 = 0.6;
 /// The first letters of a name suggest it, if there are so many.
 const BEGINNING: usize = 3;
 
-impl App {
+/// Names that nobody goes by.
+pub(crate) struct Names {
+    pub(super) reads: Arc<Reads>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+}
+
+impl Names {
     /// Names with `@` in a message that was said, which fit nobody.
     pub(super) async fn unknown_names(&self, caller: &Caller, entry: &Entry) -> Vec<UnknownName> {
         let text = entry.event.change.message().map_or("", |message| &*message.text);
@@ -45,9 +54,9 @@ impl App {
         if unknown.is_empty() && untold.is_empty() {
             return Vec::new();
         }
-        let Ok(place) = self.place(caller, conversation).await else { return Vec::new() };
+        let Ok(place) = self.reads.place(caller, conversation).await else { return Vec::new() };
         let key = place.conversation.key;
-        let Ok(roster) = self.read(move |readers| readers.roster(key)).await else {
+        let Ok(roster) = self.reads.read(move |readers| readers.roster(key)).await else {
             return Vec::new();
         };
         let here: Vec<MemberKey> = roster.into_iter().map(|(member, _)| member).collect();

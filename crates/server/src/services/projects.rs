@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::projects;
 use chorus_core::model::audit::Action;
 use chorus_core::model::caller::Authority;
@@ -10,25 +11,38 @@ use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::project::{self, Asked, Linking, TaskFields};
 use chorus_core::state::directory::Directory;
+use chorus_store::Writer;
 use chorus_wire::rest::projects::{
     Link, LinkPut, Links, ListTasks, NewProject, NewTask, Project, ProjectMember, ProjectMemberPut,
     ProjectMembers, ProjectPatch, Projects, Task, TaskPatch, Tasks,
 };
 
-use super::{App, ids};
+use super::audit::AuditService;
+use super::commands::Commands;
+use super::ids;
+use super::reads::Reads;
 use crate::auth::Caller;
 use crate::view;
 
 /// Titles of the channels that a caller may see.
 type Titles = HashMap<Uid, String>;
 
-impl App {
+/// Projects and their tasks.
+pub(crate) struct ProjectService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) audit: Arc<AuditService>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) writer: Writer,
+}
+
+impl ProjectService {
     pub(crate) async fn add_project(
         &self,
         caller: &Caller,
         new: NewProject,
     ) -> Result<Project, Refusal> {
-        self.may_govern(caller, Action::CreateProject, &new.title)?;
+        self.audit.may_govern(caller, Action::CreateProject, &new.title)?;
         let links = new.channels.iter().map(|link| {
             let conversation = ids::conversation(&link.channel)?;
             Ok(Linking { conversation, default: link.default, mirror: link.mirror_members })
@@ -36,7 +50,7 @@ impl App {
         let asked = Asked::Create {
             title: new.title.into(),
             description: new.description.into(),
-            members: ids::members(&self.directory(), &new.members)?,
+            members: ids::members(&self.directory.load(), &new.members)?,
             links: links.collect::<Result<_, Refusal>>()?,
             kickoff: new.kickoff.map(Into::into),
         };
@@ -66,7 +80,7 @@ impl App {
     pub(crate) async fn projects(&self, caller: &Caller) -> Result<Projects, Refusal> {
         let titles = self.titles(caller).await?;
         self.meet_company().await?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let mine = directory.projects.values().filter(|p| may_see(caller, p));
         Ok(Projects { projects: mine.map(|p| project(&directory, &titles, p)).collect() })
     }
@@ -85,7 +99,7 @@ impl App {
     ) -> Result<ProjectMember, Refusal> {
         let known = self.project_seen(caller, id).await?;
         let member = {
-            let directory = self.directory();
+            let directory = self.directory.load();
             let named = match put.member.as_deref() {
                 None if known.member(member_id).is_none() => Some(member_id),
                 named => named,
@@ -102,7 +116,7 @@ impl App {
         let project = self.of_project(caller, asked).await?.0;
         let found = project.member(member_id);
         let found = found.ok_or_else(|| Refusal::not_found("member of the project"))?;
-        Ok(member_of(&self.directory(), &project, found))
+        Ok(member_of(&self.directory.load(), &project, found))
     }
 
     pub(crate) async fn remove_project_member(
@@ -121,7 +135,7 @@ impl App {
         id: &str,
     ) -> Result<ProjectMembers, Refusal> {
         let project = self.project_seen(caller, id).await?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let members = project.members.iter().map(|m| member_of(&directory, &project, m)).collect();
         Ok(ProjectMembers { members })
     }
@@ -226,7 +240,7 @@ impl App {
             query.state.is_none_or(|state| state == t.state)
                 && query.assignee.as_deref().is_none_or(|id| t.assignee.as_deref() == Some(id))
         };
-        let directory = self.directory();
+        let directory = self.directory.load();
         let tasks = project.tasks.values().filter(wanted);
         Ok(Tasks { tasks: tasks.map(|t| task_of(&directory, &project, t)).collect() })
     }
@@ -240,14 +254,14 @@ impl App {
         let project = self.project_seen(caller, id).await?;
         let found = project.tasks.get(&ids::task(task)?);
         let found = found.ok_or_else(|| Refusal::not_found("task"))?;
-        Ok(task_of(&self.directory(), &project, found))
+        Ok(task_of(&self.directory.load(), &project, found))
     }
 
     async fn task_after(&self, caller: &Caller, asked: Asked) -> Result<Task, Refusal> {
         let (project, task) = self.of_project(caller, asked).await?;
         let found = task.and_then(|task| project.tasks.get(&task));
         let found = found.ok_or_else(|| Refusal::not_found("task"))?;
-        Ok(task_of(&self.directory(), &project, found))
+        Ok(task_of(&self.directory.load(), &project, found))
     }
 
     async fn of_project(
@@ -257,7 +271,7 @@ impl App {
     ) -> Result<(Arc<project::Project>, Option<Uid>), Refusal> {
         caller.must_not_be_a_turn()?;
         let projects::ProjectState { project, task } =
-            self.change(caller.by, projects::Project(asked)).await?;
+            self.commands.change(caller.by, projects::Project(asked)).await?;
         Ok((project, task))
     }
 
@@ -269,14 +283,14 @@ impl App {
     ) -> Result<Arc<project::Project>, Refusal> {
         caller.must_not_be_a_turn()?;
         self.meet_company().await?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let found = directory.projects.get(&ids::project(id)?).filter(|p| may_see(caller, p));
         found.cloned().ok_or_else(|| Refusal::not_found("project"))
     }
 
     /// Where other hosts write, what one of them answered a moment ago is to be seen here.
     async fn meet_company(&self) -> Result<(), Refusal> {
-        if self.writer.has_company() { self.caught_up().await } else { Ok(()) }
+        if self.writer.has_company() { self.commands.caught_up().await } else { Ok(()) }
     }
 
     async fn show_project(
@@ -285,13 +299,13 @@ impl App {
         of: &project::Project,
     ) -> Result<Project, Refusal> {
         let titles = self.titles(caller).await?;
-        Ok(project(&self.directory(), &titles, of))
+        Ok(project(&self.directory.load(), &titles, of))
     }
 
     async fn titles(&self, caller: &Caller) -> Result<Titles, Refusal> {
         caller.must_not_be_a_turn()?;
         let viewer = caller.viewer();
-        let seen = self.read(move |readers| readers.conversations(viewer)).await?;
+        let seen = self.reads.read(move |readers| readers.conversations(viewer)).await?;
         Ok(seen.iter().map(|c| (c.uid, c.settings.title.to_string())).collect())
     }
 }

@@ -11,10 +11,10 @@ use chorus_core::commands::Command;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, Timestamp};
+use chorus_core::state::directory::Directory;
 
-use super::App;
 use crate::config::limits::Limits;
-use crate::limits::{Made, Wait};
+use crate::limits::{Limits as Buckets, Made, Wait};
 
 /// Bytes are added up again after this: files go by themselves, and come through other hosts.
 const AGAIN_MS: i64 = 60_000;
@@ -85,19 +85,25 @@ impl Quotas {
     }
 }
 
-impl App {
+impl Quotas {
     /// Counts what a command makes that a member has only so much of in a day.
     /// Gives what it has counted: of what was not made nothing stays counted.
-    pub(super) fn may_make<C: Command>(&self, by: By, command: &C) -> Result<Made, Refusal> {
+    pub(super) fn may_make<C: Command>(
+        &self,
+        by: By,
+        command: &C,
+        limits: &Buckets,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> Result<Made, Refusal> {
         let mut made = Made { member: by.member, conversations: 0, seats: 0 };
         if by.authority == Authority::Operator {
             return Ok(made);
         }
-        let (limits, now) = (&self.limits, self.now());
-        let makes = command.makes(by.member, &self.directory());
+        let makes = command.makes(by.member, directory);
         if makes.conversations > 0 {
             let taken = limits.conversation(by.member, now);
-            taken.map_err(|wait| too_many("conversations", self.quotas.conversations, wait))?;
+            taken.map_err(|wait| too_many("conversations", self.conversations, wait))?;
             made.conversations = 1;
         }
         let seats = makes.seats;
@@ -105,24 +111,29 @@ impl App {
             Ok(()) => Ok(Made { seats, ..made }),
             Err(wait) => {
                 limits.give_back(made);
-                Err(too_many("seats for others", self.quotas.seats, wait))
+                Err(too_many("seats for others", self.seats, wait))
             }
         }
     }
 
-    /// Counts a file that is about to be kept, against what its member may store.
-    pub(super) async fn may_store(&self, by: By, bytes: usize) -> Result<Reserved<'_>, Refusal> {
+    /// Counts a file that is about to be kept, against what its member may store. `stored` adds up what that member has by
+    /// now; it is polled only when that was not done lately.
+    pub(super) async fn reserve(
+        &self,
+        by: By,
+        bytes: usize,
+        now: Timestamp,
+        stored: impl Future<Output = Result<u64, Refusal>>,
+    ) -> Result<Reserved<'_>, Refusal> {
         let (member, bytes) = (by.member, bytes as u64);
-        if self.quotas.storage == 0 || by.authority == Authority::Operator {
-            return Ok(Reserved { quotas: &self.quotas, member, bytes: 0 });
+        if self.storage == 0 || by.authority == Authority::Operator {
+            return Ok(Reserved { quotas: self, member, bytes: 0 });
         }
-        let now = self.now();
-        if !self.quotas.knows(member, now) {
-            let stored = self.read(move |readers| readers.stored_by(member)).await?;
-            self.quotas.learn(member, stored, now);
+        if !self.knows(member, now) {
+            self.learn(member, stored.await?, now);
         }
-        self.quotas.store(member, bytes)?;
-        Ok(Reserved { quotas: &self.quotas, member, bytes })
+        self.store(member, bytes)?;
+        Ok(Reserved { quotas: self, member, bytes })
     }
 }
 

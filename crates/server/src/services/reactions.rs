@@ -1,5 +1,7 @@
 //! Reactions: signals, which may end a delivery without a turn (C2A "Reaction signals").
 
+use std::sync::Arc;
+
 use chorus_core::commands::messages::{React, Reacted};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::Prefix;
@@ -8,10 +10,18 @@ use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::tools;
 use chorus_wire::rest::messages::ReactionAnswer;
 
-use super::{App, ids};
+use super::commands::Commands;
+use super::identity::Identity;
+use super::ids;
 use crate::auth::Caller;
 
-impl App {
+/// Reactions to messages.
+pub(crate) struct ReactionService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) identity: Arc<Identity>,
+}
+
+impl ReactionService {
     /// Sets a signal on a message, or takes it back.
     pub(crate) async fn react(
         &self,
@@ -30,7 +40,7 @@ impl App {
         let message = ids::event(message)?;
         let detail = detail.map(Into::into);
         let Reacted { entry, disposition } =
-            self.submit(caller.by, React { message, signal, detail, on }).await?;
+            self.commands.submit(caller.by, React { message, signal, detail, on }).await?;
         Ok(ReactionAnswer {
             event_id: entry.map(|e| e.event.uid.show(Prefix::Event)),
             disposition: disposition.map(Into::into),
@@ -43,7 +53,7 @@ impl App {
         caller: &Caller,
         args: tools::React,
     ) -> Result<tools::Reacted, Refusal> {
-        let caller = self.in_turn(caller, args.turn.as_deref())?;
+        let caller = self.identity.in_turn(caller, args.turn.as_deref())?;
         let answer =
             self.react(&caller, &args.in_reply_to, args.signal.0, args.eta, !args.remove).await?;
         Ok(tools::Reacted { event_id: answer.event_id, disposition: answer.disposition })

@@ -7,25 +7,45 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::retention::{Droppable, HoldReason, Trim};
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::{Conversation, Keep};
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
+use chorus_core::model::ids::{ConversationKey, Uid};
 use chorus_core::queries;
-use chorus_store::Readers;
+use chorus_core::state::directory::Directory;
+use chorus_store::Writer;
 use chorus_store::db::Error;
 
-use super::App;
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::drain::Drain;
+use super::reads::Reads;
+use super::search::Searching;
 use crate::history::{self, Stretch, Unwritten};
+use crate::telemetry::Metrics;
 
 /// What is kept where nothing else is said, and where the rest goes.
-pub(crate) struct Retention {
+pub(crate) struct Rules {
     pub(crate) keep: Keep,
     pub(crate) archive: Option<PathBuf>,
 }
 
-impl App {
+/// Old events go, and those that are kept longer.
+pub(crate) struct RetentionService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) drain: Arc<Drain>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) rules: Arc<Rules>,
+    pub(super) searching: Arc<Searching>,
+    pub(super) writer: Writer,
+}
+
+impl RetentionService {
     /// Drops all that is old in every conversation. What cannot be archived is kept, and so is all after it. Of
     /// several hosts one does it.
     pub(crate) async fn drop_old(&self) {
@@ -48,8 +68,9 @@ impl App {
 
     /// Says of which conversations it could not be done: one that is damaged keeps no other from its turn.
     async fn try_drop_old(&self) -> Result<Vec<(Option<ConversationKey>, Refusal)>, Refusal> {
-        let (now, usual) = (self.now(), self.retention.keep);
+        let (now, usual) = (self.clock.now(), self.rules.keep);
         let (old, damaged) = self
+            .reads
             .read(move |readers| {
                 let is_old = |conversation: &Conversation| -> Result<bool, Error> {
                     let keep = conversation.settings.keep.unwrap_or(usual);
@@ -91,7 +112,7 @@ impl App {
             let count = through.0 - base.0;
             let erased = self.archive(conversation, count as usize).await?;
             let trim = Trim { conversation: conversation.uid, through, erased };
-            match self.submit(By::host(), trim).await {
+            match self.commands.submit(By::host(), trim).await {
                 Ok(_) => {
                     self.metrics.dropped.inc_by(count);
                     self.searching.hints.look([conversation.key]);
@@ -106,12 +127,12 @@ impl App {
 
     /// What may be dropped of a conversation now, and what holds more of it back.
     pub(crate) async fn droppable(&self, conversation: Uid) -> Result<Droppable, Refusal> {
-        self.submit(By::host(), queries::Droppable { conversation }).await
+        self.commands.submit(By::host(), queries::Droppable { conversation }).await
     }
 
     /// Whether anything of a conversation is ever dropped.
     pub(crate) fn drops(&self, conversation: &Conversation) -> bool {
-        conversation.settings.keep.unwrap_or(self.retention.keep) != Keep::All
+        conversation.settings.keep.unwrap_or(self.rules.keep) != Keep::All
     }
 
     /// Writes the oldest events into the archive, if there is one. They are on the disk when this returns, which
@@ -121,9 +142,10 @@ impl App {
         conversation: &Arc<Conversation>,
         count: usize,
     ) -> Result<Option<usize>, Refusal> {
-        let Some(folder) = self.retention.archive.clone() else { return Ok(None) };
+        let Some(folder) = self.rules.archive.clone() else { return Ok(None) };
         let key = conversation.key;
         let (base, events) = self
+            .reads
             .read(move |readers| {
                 let base = readers.base(key)?;
                 let after = base.as_ref().map_or_else(Default::default, |base| base.seq);
@@ -131,7 +153,7 @@ impl App {
             })
             .await?;
         let erased = events.iter().filter(|event| event.is_erased()).count();
-        let (directory, conversation) = (self.directory().clone(), conversation.clone());
+        let (directory, conversation) = (self.directory.load().clone(), conversation.clone());
         let stretch = Stretch { directory, conversation, base, events };
         let written = tokio::task::spawn_blocking(move || history::archive(&folder, &stretch));
         let written = written.await.map_err(|_| {
@@ -142,22 +164,5 @@ impl App {
             Refusal::new(Code::Unavailable, format!("the archive: {what}"))
         })?;
         Ok(Some(erased))
-    }
-}
-
-/// A refusal of an event that is not there, which says so when it is as old as what was dropped. Whether it ever was, and
-/// where, is said of none.
-pub(super) async fn explain(readers: Readers, refusal: Refusal) -> Refusal {
-    let Some(uid) = refusal.unknown_event else { return refusal };
-    let read = tokio::task::spawn_blocking(move || readers.dropped_until());
-    match read.await {
-        Ok(Ok(Some(until))) if uid.drawn_at() <= until => {
-            let until = chorus_wire::time::format(until);
-            let id = uid.show(Prefix::Event);
-            let why =
-                format!("{}; {id} may be of what was archived before {until}", refusal.message);
-            Refusal::new(Code::NotFound, why)
-        }
-        _ => refusal,
     }
 }

@@ -1,10 +1,14 @@
 //! What a run does in its public turn: it puts something out, nods, and reads the thread (channels spec "How agents
 //! participate").
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use chorus_core::commands::messages as commands;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{MemberKey, Prefix};
 use chorus_core::model::offer::Offer;
+use chorus_core::state::directory::Directory;
 use chorus_wire::attention::channel::{self, ChannelDelivery, Expectations};
 use chorus_wire::attention::initialize::Glyphs;
 use chorus_wire::attention::tools::ReadThread;
@@ -12,8 +16,14 @@ use chorus_wire::channels::{
     ChannelThread, EmitOutput, Emitted, ReactionSet, ReadChannelThread, SetChannelReaction,
 };
 
-use super::App;
-use super::send::message;
+use super::assets::AssetService;
+use super::commands::Commands;
+use super::identity::Identity;
+use super::mail::MailService;
+use super::messages::MessageService;
+use super::posts::message;
+use super::reactions::ReactionService;
+use super::reads::Reads;
 use crate::auth::Caller;
 use crate::view;
 use crate::view::messages::{self, Shown};
@@ -21,18 +31,30 @@ use crate::view::messages::{self, Shown};
 /// Messages of its thread that a turn is shown.
 const RECENT: u32 = 20;
 
-impl App {
+/// Runs of channels, and what they put out.
+pub(crate) struct RunService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) assets: Arc<AssetService>,
+    pub(super) messages: Arc<MessageService>,
+    pub(super) mail: Arc<MailService>,
+    pub(super) reactions: Arc<ReactionService>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+}
+
+impl RunService {
     /// `emit_output`.
     pub(crate) async fn emit_output(
         &self,
         caller: &Caller,
         args: EmitOutput,
     ) -> Result<Emitted, Refusal> {
-        let caller = self.in_turn(caller, args.turn.as_deref())?;
-        let content = self.keep_uploads(caller.by, args.content).await?;
+        let caller = self.identity.in_turn(caller, args.turn.as_deref())?;
+        let content = self.assets.keep_uploads(caller.by, args.content).await?;
         let mut output = message(&caller, args.text, content, None, None)?;
-        let redacted = self.redact(&mut output);
-        self.submit_redacted(caller.by, commands::EmitOutput { message: output }).await?;
+        let redacted = self.commands.redact(&mut output);
+        self.commands.submit_redacted(caller.by, commands::EmitOutput { message: output }).await?;
         Ok(Emitted { kept: true, redacted })
     }
 
@@ -42,8 +64,11 @@ impl App {
         caller: &Caller,
         args: SetChannelReaction,
     ) -> Result<ReactionSet, Refusal> {
-        let caller = self.in_turn(caller, args.turn.as_deref())?;
-        let set = self.react(&caller, &args.message_id, args.signal.0, None, !args.remove).await?;
+        let caller = self.identity.in_turn(caller, args.turn.as_deref())?;
+        let set = self
+            .reactions
+            .react(&caller, &args.message_id, args.signal.0, None, !args.remove)
+            .await?;
         Ok(ReactionSet { event_id: set.event_id, disposition: set.disposition })
     }
 
@@ -61,7 +86,7 @@ impl App {
         };
         if let Some(root) = root {
             // Nobody has answered it yet: it is all there is of its thread.
-            let directory = self.directory();
+            let directory = self.directory.load();
             return Ok(ChannelThread {
                 channel_id: root.conversation.uid.show(Prefix::Conversation),
                 thread_id: None,
@@ -70,7 +95,7 @@ impl App {
             });
         }
         let asked = ReadThread { thread_id: thread, limit: args.limit, ..ReadThread::default() };
-        let window = self.read_thread(caller, asked, glyphs).await?;
+        let window = self.mail.read_thread(caller, asked, glyphs).await?;
         Ok(ChannelThread {
             channel_id: window.conversation,
             thread_id: window.thread_id,
@@ -97,7 +122,7 @@ impl App {
                 (Vec::new(), true)
             }
         };
-        let directory = self.directory();
+        let directory = self.directory.load();
         let conversation = &offer.entry.conversation;
         let member = |key: &MemberKey| {
             messages::owned(view::members::author_in(&directory, conversation, *key))
@@ -124,14 +149,15 @@ impl App {
         caller: &Caller,
         message: &str,
     ) -> Result<(Option<String>, Option<Shown>), Refusal> {
-        let shown = self.shown(caller, message).await?;
+        let shown = self.messages.shown(caller, message).await?;
         let thread = match shown.thread {
             Some(thread) => Some(thread),
             None => {
                 // Every version of a message has the message's thread.
                 let message = shown.event.edit_of().unwrap_or(shown.event.seq);
                 let (key, seq) = (shown.event.conversation, message);
-                let found = self.read(move |readers| readers.thread_by_root(key, seq)).await?;
+                let found =
+                    self.reads.read(move |readers| readers.thread_by_root(key, seq)).await?;
                 found.map(|t| t.uid)
             }
         };

@@ -1,17 +1,30 @@
 //! Schedules: what a channel is asked again and again.
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use chorus_core::commands::schedules::{AddSchedule, ChangeSchedule, RemoveSchedule, Scheduled};
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::Prefix;
 use chorus_core::model::schedule::{self, When, ZONE};
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::schedules::{Firing, NewSchedule, Schedule, SchedulePatch, Schedules};
 
-use super::{App, ids};
+use super::commands::Commands;
+use super::ids;
+use super::reads::Reads;
 use crate::auth::Caller;
 use crate::view;
 
-impl App {
+/// Schedules.
+pub(crate) struct ScheduleService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+}
+
+impl ScheduleService {
     pub(crate) async fn add_schedule(
         &self,
         caller: &Caller,
@@ -23,7 +36,7 @@ impl App {
         let when = when.ok_or_else(|| Refusal::invalid("give one of cron and every_ms"))?;
         let thread = new.thread.as_deref().map(ids::thread).transpose()?;
         let (source, targets) = {
-            let directory = self.directory();
+            let directory = self.directory.load();
             let source = new.source.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
             (source.map(|m| m.key), ids::members(&directory, &new.targets)?)
         };
@@ -38,7 +51,7 @@ impl App {
             progress_key: new.progress_key.map(Into::into),
             initiative_key: new.initiative_key.map(Into::into),
         };
-        let added = self.submit(caller.by, AddSchedule { conversation, new }).await?;
+        let added = self.commands.submit(caller.by, AddSchedule { conversation, new }).await?;
         Ok(self.scheduled(&added))
     }
 
@@ -52,7 +65,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let uid = ids::schedule(schedule)?;
         let targets = match &patch.targets {
-            Some(targets) => Some(ids::members(&self.directory(), targets)?),
+            Some(targets) => Some(ids::members(&self.directory.load(), targets)?),
             None => None,
         };
         let patch = schedule::SchedulePatch {
@@ -66,7 +79,7 @@ impl App {
         };
         let conversation = ids::conversation(id)?;
         let command = ChangeSchedule { conversation, schedule: uid, patch };
-        let changed = self.submit(caller.by, command).await?;
+        let changed = self.commands.submit(caller.by, command).await?;
         Ok(self.scheduled(&changed))
     }
 
@@ -79,7 +92,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let schedule = ids::schedule(schedule)?;
         let conversation = ids::conversation(id)?;
-        self.submit(caller.by, RemoveSchedule { conversation, schedule }).await
+        self.commands.submit(caller.by, RemoveSchedule { conversation, schedule }).await
     }
 
     fn scheduled(&self, now: &Scheduled) -> Schedule {
@@ -88,9 +101,9 @@ impl App {
 
     /// The schedules of a channel, oldest first.
     pub(crate) async fn schedules(&self, caller: &Caller, id: &str) -> Result<Schedules, Refusal> {
-        let conversation = self.place(caller, ids::conversation(id)?).await?.conversation;
+        let conversation = self.reads.place(caller, ids::conversation(id)?).await?.conversation;
         let key = conversation.key;
-        let found = self.read(move |readers| readers.schedules(key)).await?;
+        let found = self.reads.read(move |readers| readers.schedules(key)).await?;
         let schedules = found.iter().map(|s| self.show_schedule(&conversation, s)).collect();
         Ok(Schedules { schedules })
     }
@@ -107,9 +120,9 @@ impl App {
     }
 
     fn show_schedule(&self, conversation: &Conversation, s: &schedule::Schedule) -> Schedule {
-        let directory = self.directory();
+        let directory = self.directory.load();
         let id = |m| view::id(&directory, m);
-        let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(str::to_owned);
+        let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
         let (cron, time_zone, every_ms) = match &s.when {
             When::Every(ms) => (None, None, Some(*ms)),
             When::Cron { expression, zone } => {

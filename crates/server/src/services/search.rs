@@ -7,17 +7,19 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use chorus_core::language::search::{Query, snippet};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Timestamp};
+use chorus_core::state::directory::Directory;
 use chorus_store::Readers;
 use chorus_store::db::Error;
 use chorus_store::search::{Ask, Search as Index, Window};
 use chorus_wire::rest::search::{Found, Scope, Search};
 
-use super::messages::limit;
-use super::read::{is_shown, posted};
-use super::{App, ids};
+use super::clock::HostClock;
+use super::ids;
+use super::reads::{Reads, is_shown, limit, posted};
 use crate::auth::Caller;
 use crate::indexer::Hints;
 use crate::view;
@@ -56,18 +58,26 @@ struct Cursor {
     skip: usize,
 }
 
-impl App {
+/// Search over messages.
+pub(crate) struct SearchService {
+    pub(super) reads: Arc<Reads>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) searching: Arc<Searching>,
+}
+
+impl SearchService {
     /// `GET /v1/search`.
     pub(crate) async fn search(&self, caller: &Caller, asked: Search) -> Result<Found, Refusal> {
         let query = Query::read(&asked.q)?;
         let author = match asked.author.as_deref() {
-            Some(id) => Some(ids::member(&self.directory(), id)?.key),
+            Some(id) => Some(ids::member(&self.directory.load(), id)?.key),
             None => None,
         };
         let named = asked.conversation.as_deref().map(ids::conversation).transpose()?;
         // A turn's token is for one conversation.
         let only = match named.or(caller.turn.map(|turn| turn.conversation)) {
-            Some(uid) => Some(self.place(caller, uid).await?.conversation.key),
+            Some(uid) => Some(self.reads.place(caller, uid).await?.conversation.key),
             None => None,
         };
         let cursor = match asked.after.as_deref() {
@@ -84,12 +94,13 @@ impl App {
             scope: asked.scope.unwrap_or_default(),
             since: asked.since.map(|t| t.0),
             until: asked.until.map(|t| t.0),
-            now: self.now(),
+            now: self.clock.now(),
             limit: limit(asked.limit)?,
         };
         let behind = !self.searching.hints.caught_up(CATCH_UP).await;
         let (index, hints) = (self.searching.index.clone(), self.searching.hints.clone());
         let (hits, next) = self
+            .reads
             .read(move |readers| {
                 let among = look.among(readers)?;
                 look.through(readers, &among, cursor, |ask| {
@@ -104,7 +115,7 @@ impl App {
                 })
             })
             .await?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let hits = hits.iter().map(|hit| view::search::hit(&directory, hit)).collect();
         Ok(Found { hits, next: next.map(|next| next.to_string()), behind })
     }

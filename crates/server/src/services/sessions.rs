@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::directory;
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
@@ -9,17 +10,25 @@ use chorus_core::model::ids::SessionKey;
 use chorus_core::model::member::Session;
 use chorus_core::model::offer::Offer;
 use chorus_core::queries;
+use chorus_core::state::directory::Directory;
 use chorus_wire::attention::initialize::SessionHello;
 use chorus_wire::rest::sessions::Sessions;
 
-use super::{App, ids};
+use super::commands::Commands;
+use super::ids;
 use crate::auth::Caller;
 use crate::view::members;
 
-impl App {
+/// Sessions of agents.
+pub(crate) struct SessionService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+}
+
+impl SessionService {
     pub(crate) fn sessions(&self, caller: &Caller) -> Result<Sessions, Refusal> {
         caller.must_not_be_a_turn()?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let sessions = directory.sessions.values();
         Ok(Sessions { sessions: sessions.map(|s| members::session(&directory, s)).collect() })
     }
@@ -43,12 +52,12 @@ impl App {
             managed: hello.and_then(|h| h.managed).unwrap_or(false),
             resumable: hello.and_then(|h| h.resumable).unwrap_or(false),
         };
-        self.change(caller.by, command).await
+        self.commands.change(caller.by, command).await
     }
 
     /// The session's connection ended.
     pub(crate) fn close_session(&self, by: By, session: SessionKey) {
-        self.hand(by, directory::CloseSession { session });
+        self.commands.hand(by, directory::CloseSession { session });
     }
 
     /// What is still to be offered to the session, oldest first; whether there is more.
@@ -58,7 +67,7 @@ impl App {
         session: SessionKey,
         limit: usize,
     ) -> Result<(Vec<Offer>, bool), Refusal> {
-        let found = self.submit(by, queries::Owed { session, limit }).await?;
+        let found = self.commands.submit(by, queries::Owed { session, limit }).await?;
         Ok((found.offers, found.more))
     }
 }

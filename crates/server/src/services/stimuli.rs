@@ -1,20 +1,33 @@
 //! Stimuli: requests to open or continue a public thread without a person asking.
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use chorus_core::commands::Command;
 use chorus_core::commands::stimuli::{QueuedStimulus, SteerStimulus, Stimulate};
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::Prefix;
 use chorus_core::model::{requests, stimulus};
+use chorus_core::state::directory::Directory;
 use chorus_wire::rest::stimuli::{
     ListStimuli, NewStimulus, Stimuli, Stimulus, StimulusScope, StimulusVisibility,
 };
 
-use super::{App, ids};
+use super::commands::Commands;
+use super::ids;
+use super::reads::Reads;
 use crate::auth::Caller;
 use crate::view;
 
-impl App {
+/// Stimuli.
+pub(crate) struct StimulusService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+}
+
+impl StimulusService {
     /// With a turn's token too: an agent may have an idea in it.
     pub(crate) async fn add_stimulus(
         &self,
@@ -31,7 +44,7 @@ impl App {
             }
         };
         let (source, targets) = {
-            let directory = self.directory();
+            let directory = self.directory.load();
             let source = new.source.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
             (source.map(|m| m.key), ids::members(&directory, &new.targets)?)
         };
@@ -69,7 +82,8 @@ impl App {
     where
         C: Command<Output = QueuedStimulus>,
     {
-        let QueuedStimulus { conversation, stimulus } = self.submit(caller.by, command).await?;
+        let QueuedStimulus { conversation, stimulus } =
+            self.commands.submit(caller.by, command).await?;
         Ok(self.show_stimulus(&conversation, &stimulus))
     }
 
@@ -80,9 +94,9 @@ impl App {
         id: &str,
         query: ListStimuli,
     ) -> Result<Stimuli, Refusal> {
-        let conversation = self.place(caller, ids::conversation(id)?).await?.conversation;
+        let conversation = self.reads.place(caller, ids::conversation(id)?).await?.conversation;
         let key = conversation.key;
-        let found = self.read(move |readers| readers.stimuli(key)).await?;
+        let found = self.reads.read(move |readers| readers.stimuli(key)).await?;
         let me = caller.viewer();
         // What is for some only is shown to them, to whose word it is, and to auditors.
         let mine = |s: &&stimulus::Stimulus| {
@@ -107,9 +121,9 @@ impl App {
     }
 
     fn show_stimulus(&self, conversation: &Conversation, s: &stimulus::Stimulus) -> Stimulus {
-        let directory = self.directory();
+        let directory = self.directory.load();
         let id = |m| view::id(&directory, m);
-        let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(str::to_owned);
+        let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
         Stimulus {
             id: s.uid.show(Prefix::Stimulus),
             conversation: conversation.uid.show(Prefix::Conversation),

@@ -1,5 +1,8 @@
 //! Streams: named lines of work with an owner.
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use chorus_core::commands::directory;
 use chorus_core::model::audit::Action;
 use chorus_core::model::error::Refusal;
@@ -7,14 +10,23 @@ use chorus_core::model::ids::{Prefix, StreamKey, Uid};
 use chorus_core::state::directory::Directory;
 use chorus_wire::rest::streams::{NewStream, Stream, Streams};
 
-use super::{App, ids};
+use super::audit::AuditService;
+use super::commands::Commands;
+use super::ids;
 use crate::auth::Caller;
 use crate::view::members;
 
-impl App {
+/// Streams of channels.
+pub(crate) struct StreamService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) audit: Arc<AuditService>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+}
+
+impl StreamService {
     pub(crate) fn streams(&self, caller: &Caller) -> Result<Streams, Refusal> {
         caller.must_not_be_a_turn()?;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let streams = directory.streams.iter();
         Ok(Streams { streams: streams.map(|s| members::stream(&directory, s)).collect() })
     }
@@ -24,14 +36,15 @@ impl App {
         caller: &Caller,
         new: NewStream,
     ) -> Result<Stream, Refusal> {
-        self.may_govern(caller, Action::AddStream, &new.name)?;
+        self.audit.may_govern(caller, Action::AddStream, &new.name)?;
         let owner = {
-            let directory = self.directory();
+            let directory = self.directory.load();
             let owner = new.owner.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
             owner.map(|m| m.key)
         };
-        let stream = self.change(caller.by, directory::AddStream { name: new.name, owner }).await?;
-        Ok(members::stream(&self.directory(), &stream))
+        let stream =
+            self.commands.change(caller.by, directory::AddStream { name: new.name, owner }).await?;
+        Ok(members::stream(&self.directory.load(), &stream))
     }
 }
 

@@ -11,13 +11,13 @@ use chorus_wire::rest::feed::{Entry, Feed, ReadFeed};
 use chorus_wire::rest::thread_work::{self, Promote, WorkPatch};
 use chorus_wire::rest::threads::Thread;
 
-use super::messages::limit;
-use super::read::posted;
-use super::{App, ids};
+use super::ids;
+use super::reads::{limit, posted};
+use super::threads::ThreadService;
 use crate::auth::Caller;
 use crate::view::feed;
 
-impl App {
+impl ThreadService {
     /// With a turn's token too: who does the work says how it stands.
     pub(crate) async fn change_work(
         &self,
@@ -26,7 +26,7 @@ impl App {
         patch: WorkPatch,
     ) -> Result<Thread, Refusal> {
         let thread = ids::thread(id)?;
-        let change = Box::new(change(&self.directory(), patch)?);
+        let change = Box::new(change(&self.directory.load(), patch)?);
         self.shown_thread(caller, ChangeWork { thread, change }).await
     }
 
@@ -44,7 +44,8 @@ impl App {
     where
         C: Command<Output = ThreadState>,
     {
-        let ThreadState { conversation, thread, .. } = self.submit(caller.by, command).await?;
+        let ThreadState { conversation, thread, .. } =
+            self.commands.submit(caller.by, command).await?;
         self.show_thread(&conversation, &thread).await
     }
 
@@ -55,11 +56,12 @@ impl App {
         id: &str,
         query: ReadFeed,
     ) -> Result<Feed, Refusal> {
-        let place = self.place(caller, ids::conversation(id)?).await?;
+        let place = self.reads.place(caller, ids::conversation(id)?).await?;
         let (key, limit) = (place.conversation.key, limit(query.limit)?);
         let before = query.before.map(|seq| Seq(seq.min(i64::MAX as u64)));
-        let (found, next) = self.read(move |readers| readers.feed(key, before, limit)).await?;
-        let directory = self.directory();
+        let (found, next) =
+            self.reads.read(move |readers| readers.feed(key, before, limit)).await?;
+        let directory = self.directory.load();
         let show = |found: &FeedEntry| -> Entry {
             let message = found.promoted.clone().unwrap_or_else(|| found.stored.clone());
             feed::entry(&directory, &self.budgets, found, posted(message).as_ref())

@@ -2,21 +2,26 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::threads::{ChangeThread, ThreadState};
 use chorus_core::model::activity;
+use chorus_core::model::budget::Budgets;
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::event::{Idempotency, Message, MessageKind};
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, Uid};
 use chorus_core::model::requests::{Home, OpenThread};
 use chorus_core::model::thread::{self, ThreadStatus};
+use chorus_core::state::directory::Directory;
 use chorus_store::Readers;
 use chorus_wire::canonical;
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch, Threads};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use super::{App, ids};
+use super::commands::Commands;
+use super::ids;
+use super::reads::Reads;
 use crate::auth::Caller;
 use crate::view::conversations;
 
@@ -41,7 +46,15 @@ pub(super) struct Change {
     pub metadata: Option<Box<RawValue>>,
 }
 
-impl App {
+/// Threads and the work in them.
+pub(crate) struct ThreadService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) budgets: Budgets,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+}
+
+impl ThreadService {
     /// `POST /v1/threads`. Without a conversation a new one is made, which only its participants see.
     pub(crate) async fn open_thread(
         &self,
@@ -68,7 +81,7 @@ impl App {
             Some(title) => title,
         };
         let (participants, owner) = {
-            let directory = self.directory();
+            let directory = self.directory.load();
             let owner = new.owner.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
             (ids::members(&directory, &new.participants)?, owner.map(|m| m.key))
         };
@@ -85,14 +98,15 @@ impl App {
             participants,
             idempotency,
         };
-        let ThreadState { conversation, thread, opened } = self.submit(caller.by, opening).await?;
+        let ThreadState { conversation, thread, opened } =
+            self.commands.submit(caller.by, opening).await?;
         Ok(Opened { conversation, thread, now: opened })
     }
 
     /// Where a thread without a place is: what was made under its key has its home, and counts against no quota again.
     async fn own_home(&self, once: Option<Idempotency>) -> Result<Home, Refusal> {
         let Some(uid) = once.map(|once| once.thread()) else { return Ok(Home::Own) };
-        let made = self.read(move |readers| thread_at_home(readers, uid)).await?;
+        let made = self.reads.read(move |readers| thread_at_home(readers, uid)).await?;
         Ok(made.map_or(Home::Own, |(conversation, _)| Home::In(conversation.uid)))
     }
 
@@ -104,7 +118,7 @@ impl App {
     ) -> Result<Thread, Refusal> {
         caller.must_not_be_a_turn()?;
         let owner = match patch.owner {
-            Some(Some(id)) => Some(Some(ids::member(&self.directory(), &id)?.key)),
+            Some(Some(id)) => Some(Some(ids::member(&self.directory.load(), &id)?.key)),
             Some(None) => Some(None),
             None => None,
         };
@@ -137,15 +151,16 @@ impl App {
         };
         let (reason, summary) = (reason.into(), summary.map(Into::into));
         let command = ChangeThread { thread, status, owner, reason, summary, note };
-        let ThreadState { conversation, thread, .. } = self.submit(caller.by, command).await?;
+        let ThreadState { conversation, thread, .. } =
+            self.commands.submit(caller.by, command).await?;
         Ok((thread, conversation))
     }
 
     pub(crate) async fn thread(&self, caller: &Caller, id: &str) -> Result<Thread, Refusal> {
         let uid = ids::thread(id)?;
-        let found = self.read(move |readers| thread_at_home(readers, uid)).await?;
+        let found = self.reads.read(move |readers| thread_at_home(readers, uid)).await?;
         let (conversation, thread) = found.ok_or_else(|| Refusal::not_found("thread"))?;
-        let seen = self.place(caller, conversation.uid).await;
+        let seen = self.reads.place(caller, conversation.uid).await;
         seen.map_err(|_| Refusal::not_found("thread"))?;
         self.show_thread(&conversation, &thread).await
     }
@@ -157,31 +172,31 @@ impl App {
         query: ListThreads,
     ) -> Result<Threads, Refusal> {
         let conversations = match query.conversation.as_deref() {
-            Some(id) => vec![self.place(caller, ids::conversation(id)?).await?.conversation],
+            Some(id) => vec![self.reads.place(caller, ids::conversation(id)?).await?.conversation],
             None => {
                 caller.must_not_be_a_turn()?;
                 let viewer = caller.viewer();
-                self.read(move |readers| readers.conversations(viewer)).await?
+                self.reads.read(move |readers| readers.conversations(viewer)).await?
             }
         };
-        let found = self
-            .read(move |readers| {
-                let mut found = Vec::new();
-                for conversation in conversations {
-                    for thread in readers.threads(conversation.key)? {
-                        let root = match thread.root {
-                            Some(seq) => {
-                                readers.uid_of(EventRef { conversation: conversation.key, seq })?
-                            }
-                            None => None,
-                        };
-                        found.push((conversation.clone(), thread, root));
+        let found =
+            self.reads
+                .read(move |readers| {
+                    let mut found = Vec::new();
+                    for conversation in conversations {
+                        for thread in readers.threads(conversation.key)? {
+                            let root = match thread.root {
+                                Some(seq) => readers
+                                    .uid_of(EventRef { conversation: conversation.key, seq })?,
+                                None => None,
+                            };
+                            found.push((conversation.clone(), thread, root));
+                        }
                     }
-                }
-                Ok(found)
-            })
-            .await?;
-        let directory = self.directory();
+                    Ok(found)
+                })
+                .await?;
+        let directory = self.directory.load();
         let wanted = found.iter().filter(|(_, t, _)| query.status.is_none_or(|s| s == t.status));
         let show =
             |(conversation, thread, root): &(Arc<Conversation>, thread::Thread, Option<Uid>)| {
@@ -197,10 +212,12 @@ impl App {
     ) -> Result<Thread, Refusal> {
         let (key, root): (_, Option<Seq>) = (conversation.key, thread.root);
         let root = match root {
-            Some(seq) => self.read(move |r| r.uid_of(EventRef { conversation: key, seq })).await?,
+            Some(seq) => {
+                self.reads.read(move |r| r.uid_of(EventRef { conversation: key, seq })).await?
+            }
             None => None,
         };
-        let directory = self.directory();
+        let directory = self.directory.load();
         Ok(conversations::thread(&directory, &self.budgets, conversation, thread, root))
     }
 }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::{deliveries, directory};
 use chorus_core::model::audit::Action;
 use chorus_core::model::caller::{Authority, By};
@@ -12,14 +13,21 @@ use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::member::{Member, MemberFields, MemberKind};
 use chorus_core::model::token::{Asked, Issued as Listed, may_issue};
+use chorus_core::state::directory::Directory;
+use chorus_store::Writer;
 use chorus_wire::rest::tokens::{
     ListTokens, NewToken, RetiredKey, RevokedTokens, RotatedKey, Token, TokenInfo, Tokens,
 };
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use super::{App, ids};
-use crate::auth::{Caller, Issued, LONGEST_TTL_S, SKEW_MS};
+use super::audit::AuditService;
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::{IdGenerator, ids};
+use crate::auth::{Auth, Caller, Issued, LONGEST_TTL_S, SKEW_MS};
+use crate::dispatch::connections::Connections;
+use crate::dispatch::feed::Feed;
 use crate::view;
 
 /// A day: long enough for a run, short enough to be lost.
@@ -27,18 +35,32 @@ const TTL_S: u64 = 24 * 3600;
 /// What a token lasts that the host makes by itself, and the longest that nobody has to ask for.
 pub(crate) const USUAL_TTL_S: u64 = 30 * 24 * 3600;
 
-impl App {
+/// Tokens and signing keys.
+pub(crate) struct TokenService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) audit: Arc<AuditService>,
+    pub(super) auth: Arc<Auth>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) connections: Arc<Connections>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) id_generator: Arc<IdGenerator>,
+    pub(super) feed: Arc<Feed>,
+    pub(super) rotating: tokio::sync::RwLock<()>,
+    pub(super) writer: Writer,
+}
+
+impl TokenService {
     /// `POST /v1/tokens`.
     pub(crate) async fn issue(&self, caller: &Caller, new: NewToken) -> Result<Token, Refusal> {
-        self.may_govern(caller, Action::IssueToken, &new.agent)?;
+        self.audit.may_govern(caller, Action::IssueToken, &new.agent)?;
         let session = new.session.as_deref().map(ids::session).transpose()?;
-        let known = self.directory().by_id(&new.agent).cloned();
+        let known = self.directory.load().by_id(&new.agent).cloned();
         let kind = match (&known, new.role.0) {
             (Some(member), _) => member.kind,
             (None, Authority::Operator) => MemberKind::Human,
             (None, _) => MemberKind::Agent,
         };
-        if known.as_ref().is_some_and(|member| self.directory().is_stand_in(member.key)) {
+        if known.as_ref().is_some_and(|member| self.directory.load().is_stand_in(member.key)) {
             let why = "this member speaks for others in an inbox, whose string is all it has";
             return Err(Refusal::new(Code::Conflict, why));
         }
@@ -46,7 +68,7 @@ impl App {
         self.may_give(caller, kind, new.role.0, &new.agent)?;
         if let (Some(uid), Some(member)) = (session, &known) {
             let other =
-                self.directory().session_by_uid(uid).is_some_and(|s| s.member != member.key);
+                self.directory.load().session_by_uid(uid).is_some_and(|s| s.member != member.key);
             if other {
                 return Err(Refusal::new(Code::ClaimMismatch, "this session is another member's"));
             }
@@ -56,7 +78,7 @@ impl App {
             None => {
                 let fields = MemberFields::default();
                 let command = directory::AddMember { id: new.agent, kind, fields };
-                self.change(caller.by, command).await?
+                self.commands.change(caller.by, command).await?
             }
         };
         self.hand_out(caller.by, &member, new.role.0, session, new.ttl_s).await
@@ -65,7 +87,7 @@ impl App {
     /// `GET /v1/tokens`: all of them for who runs or audits the room, its own for everybody else.
     pub(crate) fn tokens(&self, caller: &Caller, query: ListTokens) -> Result<Tokens, Refusal> {
         caller.must_not_be_a_turn()?;
-        let (directory, now) = (self.directory(), self.now());
+        let (directory, now) = (self.directory.load(), self.clock.now());
         let of = query.member.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
         let of = of.map(|member| member.key);
         let own = Some(caller.by.member);
@@ -104,16 +126,16 @@ impl App {
     pub(crate) async fn revoke(&self, caller: &Caller, jti: &str) -> Result<(), Refusal> {
         let own = caller.jti.as_deref() == Some(jti);
         if !own {
-            self.may_govern(caller, Action::RevokeToken, jti)?;
+            self.audit.may_govern(caller, Action::RevokeToken, jti)?;
         }
         let plain = jti.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
         if jti.is_empty() || jti.len() > 64 || !plain {
             return Err(Refusal::not_found("token"));
         }
         // One that is in no list was another issuer's, or an older version's: it is remembered until any would have ended.
-        let expires = self.now().plus(LONGEST_TTL_S as i64 * 1000);
+        let expires = self.clock.now().plus(LONGEST_TTL_S as i64 * 1000);
         let by = if own { By::host() } else { caller.by };
-        self.change(by, directory::RevokeToken { jti: jti.to_owned(), expires }).await?;
+        self.commands.change(by, directory::RevokeToken { jti: jti.to_owned(), expires }).await?;
         self.look_at_tokens();
         Ok(())
     }
@@ -128,16 +150,16 @@ impl App {
         caller.must_not_be_a_turn()?;
         let own = *caller.member.id == *id;
         if !own {
-            self.may_govern(caller, Action::RevokeToken, id)?;
+            self.audit.may_govern(caller, Action::RevokeToken, id)?;
         }
         let (member, live) = {
-            let (directory, now) = (self.directory(), self.now());
+            let (directory, now) = (self.directory.load(), self.clock.now());
             let member = ids::member(&directory, id)?.key;
             let live = directory.issued_to(member).filter(|t| !t.revoked && t.expires > now);
             (member, live.count())
         };
         let by = if own { By::host() } else { caller.by };
-        self.change(by, directory::RevokeTokens { member }).await?;
+        self.commands.change(by, directory::RevokeTokens { member }).await?;
         self.look_at_tokens();
         Ok(RevokedTokens { member: id.to_owned(), revoked: live as u64 })
     }
@@ -145,11 +167,11 @@ impl App {
     /// `POST /v1/tokens/rotate`: tokens and turns have other keys from here on. Tokens of the key before are honoured until
     /// they end, if they are in the list; turns and callbacks of the one before have ended.
     pub(crate) async fn rotate_key(&self, caller: &Caller) -> Result<RotatedKey, Refusal> {
-        self.may_operate(caller, Action::RotateKey, "")?;
+        self.audit.may_operate(caller, Action::RotateKey, "")?;
         let _nothing_is_signed = self.rotating.write().await;
-        let (now, kid) = (self.now(), self.auth.kid());
+        let (now, kid) = (self.clock.now(), self.auth.kid());
         let last = {
-            let directory = self.directory();
+            let directory = self.directory.load();
             let signed = directory.issued.values().filter(|token| token.kid == kid);
             signed.map(|token| token.expires).max().unwrap_or(now)
         };
@@ -172,9 +194,9 @@ impl App {
         let kept = self.auth.rotate(rotation);
         kept.map_err(|e| failed(format!("the new key could not be kept: {e}")))?;
         // Before anything that can break off: who works on something goes on with another token.
-        let offered = self.submit(By::host(), deliveries::OfferAgain);
+        let offered = self.commands.submit(By::host(), deliveries::OfferAgain);
         let kid = self.auth.kid();
-        self.note(caller.by, Action::RotateKey, &kid, None).await?;
+        self.audit.note(caller.by, Action::RotateKey, &kid, None).await?;
         self.look_at_tokens();
         offered.await?;
         let retired = self.auth.retired(now).into_iter();
@@ -194,7 +216,7 @@ impl App {
         to: &str,
     ) -> Result<(), Refusal> {
         let may = may_issue(&caller.by, kind, role);
-        self.keep_refusal(caller, Action::IssueToken, to, may)
+        self.audit.keep_refusal(caller, Action::IssueToken, to, may)
     }
 
     /// Notes a token and signs it.
@@ -208,8 +230,8 @@ impl App {
     ) -> Result<Token, Refusal> {
         check_ttl(ttl_s)?;
         let _one_key = self.rotating.read().await;
-        let now = self.now();
-        let jti = format!("{:032x}", self.draw.uid(now)?.0);
+        let now = self.clock.now();
+        let jti = format!("{:032x}", self.id_generator.uid(now)?.0);
         let expires = now.plus(ttl_s.unwrap_or(TTL_S) as i64 * 1000);
         let token = self.auth.issue(&Issued {
             agent: &member.id,
@@ -217,7 +239,7 @@ impl App {
             session,
             owner: member.owner.as_deref(),
             jti: &jti,
-            nonce: self.draw.uid(now)?,
+            nonce: self.id_generator.uid(now)?,
             at: now,
             expires,
         })?;
@@ -231,13 +253,13 @@ impl App {
             proof: Sha256::digest(&token).into(),
         };
         // Nobody has it before it is in the list.
-        self.change(by, directory::IssueToken(asked)).await?;
+        self.commands.change(by, directory::IssueToken(asked)).await?;
         Ok(Token { token, jti, expires_at: expires.into() })
     }
 
     /// Forgets tokens that are over, and what agents were told so long ago that it counts no more.
     pub(crate) async fn sweep_expired(&self) {
-        if let Err(refusal) = self.submit(By::host(), directory::SweepExpired).await {
+        if let Err(refusal) = self.commands.submit(By::host(), directory::SweepExpired).await {
             tracing::warn!(%refusal, "what has expired could not be dropped");
         }
     }

@@ -11,7 +11,6 @@ mod off;
 #[cfg(feature = "otlp")]
 mod otlp;
 
-use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 
@@ -21,8 +20,7 @@ use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::offer::{Entry, Offer};
 use chorus_store::Commit;
 use chorus_wire::code;
-
-use crate::config::otlp::Otlp as Settings;
+use hashlink::LruCache;
 #[cfg(not(feature = "otlp"))]
 use off::Exporter;
 #[cfg(not(feature = "otlp"))]
@@ -31,6 +29,8 @@ pub(crate) use off::Span;
 use otlp::Exporter;
 #[cfg(feature = "otlp")]
 pub(crate) use otlp::Span;
+
+use crate::config::otlp::Otlp as Settings;
 
 /// Events whose offers are still put under what posted them.
 const ORIGINS: usize = 4_096;
@@ -75,7 +75,7 @@ fn hex(text: &str, digits: usize) -> Option<u128> {
 /// The traces of a host.
 pub(crate) struct Traces {
     exporter: Option<Exporter>,
-    origins: Mutex<Origins>,
+    origins: Mutex<LruCache<Uid, Place>>,
 }
 
 impl Traces {
@@ -85,7 +85,7 @@ impl Traces {
             Some(endpoint) => Some(Exporter::open(endpoint, settings.percent)?),
             None => None,
         };
-        Ok(Self { exporter, origins: Mutex::default() })
+        Ok(Self { exporter, origins: Mutex::new(LruCache::new(ORIGINS)) })
     }
 
     /// Something begins; it ends when the span is dropped.
@@ -124,7 +124,7 @@ impl Traces {
                 if let Some(entry) = logged {
                     span.name("chorus.event", entry.event.uid.show(Prefix::Event));
                     let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
-                    origins.put(entry.event.uid, place);
+                    origins.insert(entry.event.uid, place);
                 }
             }
         }
@@ -134,7 +134,7 @@ impl Traces {
     pub(crate) fn offer(&self, offer: &Offer) -> Option<Span> {
         let exporter = self.exporter.as_ref()?;
         let origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = origins.places.get(&offer.entry.event.uid).copied()?;
+        let place = origins.peek(&offer.entry.event.uid).copied()?;
         let mut span = exporter.begin("offer", Some(place));
         span.word("chorus.policy", offer.decision.policy.name());
         span.word("chorus.mode", offer.decision.mode.name());
@@ -161,26 +161,6 @@ pub(crate) async fn within<F: Future>(span: Option<&Span>, work: F) -> F::Output
     match span {
         Some(span) => CURRENT.scope(span.place(), work).await,
         None => work.await,
-    }
-}
-
-/// What posted the newest events.
-#[derive(Default)]
-struct Origins {
-    places: HashMap<Uid, Place>,
-    order: VecDeque<Uid>,
-}
-
-impl Origins {
-    fn put(&mut self, event: Uid, place: Place) {
-        if self.order.len() >= ORIGINS
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.places.remove(&oldest);
-        }
-        if self.places.insert(event, place).is_none() {
-            self.order.push_back(event);
-        }
     }
 }
 
@@ -218,17 +198,5 @@ mod tests {
             check(&wrong, None);
         }
         assert_eq!(Place::of(&HeaderMap::new()), None);
-    }
-
-    #[test]
-    fn the_oldest_is_forgotten_first() {
-        let mut origins = Origins::default();
-        let place = Place { trace: 1, span: 1, sampled: true };
-        for n in 0..2 * ORIGINS as u128 {
-            origins.put(Uid(n), place);
-        }
-        assert_eq!((origins.places.len(), origins.order.len()), (ORIGINS, ORIGINS));
-        assert!(origins.places.contains_key(&Uid(2 * ORIGINS as u128 - 1)));
-        assert!(!origins.places.contains_key(&Uid(0)));
     }
 }

@@ -77,24 +77,24 @@ async fn ready(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> Response {
-    let metrics = &app.metrics;
-    metrics.connections.set(app.connections.len() as i64);
+    let metrics = &app.shared.metrics;
+    metrics.connections.set(app.shared.connections.len() as i64);
     metrics.lost_lines.set(logging::lost() as i64);
-    metrics.followers.set(app.feed.followers() as i64);
+    metrics.followers.set(app.shared.feed.followers() as i64);
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], metrics.text()).into_response()
 }
 
 async fn front(State(app): State<Arc<App>>) -> Result<Response, Refused> {
-    let channels = app.channel_count().await?;
+    let channels = app.reads.channel_count().await?;
     let directory = app.directory();
     let members = directory.members.iter().filter(|m| !m.removed).count();
     let front = page::Front {
-        workspace: &app.workspace_name,
-        url: &app.public_url,
+        workspace: &app.shared.workspace_name,
+        url: &app.shared.public_url,
         channels,
         members,
-        connected: app.connections.len(),
+        connected: app.shared.connections.len(),
     };
     Ok(page(front.html()))
 }
@@ -108,13 +108,13 @@ async fn sign_in(
     if method == Method::HEAD {
         return Err(Refused::method(Refusal::invalid("a link that signs in is opened with GET")));
     }
-    let token = app.sign_in(&secret).await?.ok_or_else(|| {
+    let token = app.operator.sign_in(&secret).await?.ok_or_else(|| {
         Refusal::new(
             Code::Unauthorized,
             "this link was used, or its ten minutes are over; restart `chorus serve` for a new one",
         )
     })?;
-    Ok(page(page::signed_in(&app.public_url, &token)))
+    Ok(page(page::signed_in(&app.shared.public_url, &token)))
 }
 
 /// A page that runs no script.

@@ -61,18 +61,18 @@ impl FromRequestParts<Arc<App>> for Bearer {
 /// The caller, whose request counts.
 pub(super) async fn charged(app: &App, headers: &HeaderMap) -> Result<Caller, Refused> {
     let caller = identify(app, headers).await?;
-    app.limits.call(caller.by, app.now())?;
+    app.shared.limits.call(caller.by, app.now())?;
     Ok(caller)
 }
 
 /// The caller behind the `Authorization` header.
 async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
-    app.identify(bearer(headers)?).await
+    app.identity.identify(bearer(headers)?).await
 }
 
 /// The caller of a request whose bearer was identified already.
 fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
-    app.caller(bearer(headers)?)
+    app.identity.caller(bearer(headers)?)
 }
 
 fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
@@ -123,9 +123,9 @@ pub(super) async fn read_up_to(
     if stated.is_some_and(|length: u64| length > most as u64) {
         return Err(too_large());
     }
-    let whole = tokio::time::timeout(app.body_time, to_bytes(body, most)).await;
+    let whole = tokio::time::timeout(app.shared.body_time, to_bytes(body, most)).await;
     let whole = whole.map_err(|_| {
-        let seconds = app.body_time.as_secs();
+        let seconds = app.shared.body_time.as_secs();
         Refusal::invalid(format!("the body did not come within {seconds} s; send it at once"))
     })?;
     whole.map_err(|e| {
@@ -146,7 +146,8 @@ fn mistaken(app: &App, headers: &HeaderMap, body: &[u8], error: &dyn std::fmt::D
     let Ok(text) = std::str::from_utf8(body) else {
         return Refusal::invalid("the body is not UTF-8");
     };
-    let disagrees = caller(app, headers).ok().and_then(|c| disagreement(&c, app.workspace(), text));
+    let disagrees =
+        caller(app, headers).ok().and_then(|c| disagreement(&c, app.identity.workspace(), text));
     disagrees
         .unwrap_or_else(|| Refusal::invalid(format!("the body is not as it should be: {error}")))
 }

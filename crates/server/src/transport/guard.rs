@@ -31,7 +31,7 @@ pub(super) struct Guard {
 
 impl Guard {
     pub(super) fn new(hosts: Hosts, app: Arc<App>) -> Self {
-        let (drain, browser) = (app.drain.clone(), Browser::of(&app.public_url));
+        let (drain, browser) = (app.shared.drain.clone(), Browser::of(&app.shared.public_url));
         Self { hosts, app, drain, browser }
     }
 }
@@ -105,7 +105,7 @@ pub(super) async fn guard(
     request: Request,
     next: Next,
 ) -> Response {
-    let mut span = guard.app.traces.request(request.headers());
+    let mut span = guard.app.shared.traces.request(request.headers());
     if let Some(span) = &mut span {
         let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
         span.word("http.request.method", known(request.method()));
@@ -131,10 +131,11 @@ const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
     let entered = guard.drain.enter(ALWAYS.contains(&request.uri().path()));
     let (app, now) = (&guard.app, guard.app.now());
-    app.metrics.requests.inc();
+    app.shared.metrics.requests.inc();
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
-    let from = peer.map(|peer| app.limits.origin(peer, request.headers()));
-    let limited = from.map_or(Ok(()), |from| app.limits.request(from, now)).map_err(Refused::from);
+    let from = peer.map(|peer| app.shared.limits.origin(peer, request.headers()));
+    let limited =
+        from.map_or(Ok(()), |from| app.shared.limits.request(from, now)).map_err(Refused::from);
     let checked = guard.hosts.check(request.uri(), request.headers()).map_err(Refused::from);
     let entered = entered.map_err(Refused::from);
     let mut response = match limited.and(checked).and(entered) {
@@ -151,12 +152,12 @@ async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
     // Whoever tries tokens is told of it no faster than this. Others at the same address, with tokens that
     // are good, go on.
     if response.extensions().get().is_some_and(|RefusedWith(code)| *code == Code::Unauthorized)
-        && let Some(Err(wait)) = from.map(|from| app.limits.failure(from, now))
+        && let Some(Err(wait)) = from.map(|from| app.shared.limits.failure(from, now))
     {
         response = Refused::from(wait).into_response();
     }
     if let Some(RefusedWith(code)) = response.extensions().get() {
-        app.metrics.refused(*code);
+        app.shared.metrics.refused(*code);
     }
     guard.browser.tell(response.headers_mut());
     response

@@ -93,7 +93,7 @@ pub(super) async fn call(
         Err(refusal) => Err(refusal),
     };
     let code = ran.as_ref().err().map(|refusal| refusal.code);
-    asking.app.note_tool(asking.caller, known, code, begun.elapsed());
+    asking.app.audit.note_tool(asking.caller, known, code, begun.elapsed());
     match ran {
         Ok(given) => Ok(given),
         Err(refusal) => refused(asking.app, &refusal),
@@ -104,7 +104,7 @@ pub(super) async fn call(
 pub(super) fn refused(app: &App, refusal: &Refusal) -> Result<Given, Refusal> {
     let request_id = request_id();
     log(refusal, &request_id);
-    app.metrics.refused(refusal.code);
+    app.shared.metrics.refused(refusal.code);
     Given::of(&Envelope::of(refusal, request_id), true)
 }
 
@@ -118,39 +118,39 @@ async fn run(
     let raw = match tool {
         // Fields that state who calls are in none of these tools' types.
         Tool::Threads(_) => {
-            stripped = without_identity(caller, app.workspace(), arguments)?;
+            stripped = without_identity(caller, app.identity.workspace(), arguments)?;
             stripped.as_deref().or(arguments)
         }
         _ => arguments,
     };
-    app.may_call(caller, tool, raw).await?;
+    app.approvals.may_call(caller, tool, raw).await?;
     match tool {
         Tool::Threads(method) => run_method(asking, method, raw).await,
         Tool::Channels(channels::Tool::EmitOutput) => {
-            given(&app.emit_output(caller, read(asking, raw)?).await?)
+            given(&app.runs.emit_output(caller, read(asking, raw)?).await?)
         }
         Tool::Channels(channels::Tool::SetChannelReaction) => {
-            given(&app.set_channel_reaction(caller, read(asking, raw)?).await?)
+            given(&app.runs.set_channel_reaction(caller, read(asking, raw)?).await?)
         }
         Tool::Channels(channels::Tool::ReadChannelThread) => {
-            given(&app.read_channel_thread(caller, read(asking, raw)?, glyphs).await?)
+            given(&app.runs.read_channel_thread(caller, read(asking, raw)?, glyphs).await?)
         }
         Tool::Channels(channels::Tool::CreateChannelStimulus) => {
             let (channel, turn, new) = read::<CreateChannelStimulus>(asking, raw)?.parts();
-            let caller = app.in_turn(caller, turn.as_deref())?;
-            given(&app.add_stimulus(&caller, &channel, new).await?)
+            let caller = app.identity.in_turn(caller, turn.as_deref())?;
+            given(&app.stimuli.add_stimulus(&caller, &channel, new).await?)
         }
-        Tool::SendMessage => given(&app.send_message(caller, read(asking, raw)?).await?),
-        Tool::React => given(&app.react_tool(caller, read(asking, raw)?).await?),
-        Tool::Claim => match app.claim_tool(caller, read(asking, raw)?).await? {
+        Tool::SendMessage => given(&app.posts.send_message(caller, read(asking, raw)?).await?),
+        Tool::React => given(&app.reactions.react_tool(caller, read(asking, raw)?).await?),
+        Tool::Claim => match app.claims.claim_tool(caller, read(asking, raw)?).await? {
             Held::Claimed(claimed) => given(&claimed),
             Held::Released(released) => given(&released),
         },
-        Tool::Defer => given(&app.defer(caller, read(asking, raw)?).await?),
-        Tool::Resolve => given(&app.resolve(caller, read(asking, raw)?).await?),
-        Tool::ListEvents => given(&app.list_events(caller, read(asking, raw)?, glyphs).await?),
-        Tool::ReadAsset => given(&app.read_asset(caller, read(asking, raw)?).await?),
-        Tool::ReadThread => given(&app.read_thread(caller, read(asking, raw)?, glyphs).await?),
+        Tool::Defer => given(&app.dispositions.defer(caller, read(asking, raw)?).await?),
+        Tool::Resolve => given(&app.dispositions.resolve(caller, read(asking, raw)?).await?),
+        Tool::ListEvents => given(&app.mail.list_events(caller, read(asking, raw)?, glyphs).await?),
+        Tool::ReadAsset => given(&app.asset_reads.read_asset(caller, read(asking, raw)?).await?),
+        Tool::ReadThread => given(&app.mail.read_thread(caller, read(asking, raw)?, glyphs).await?),
     }
 }
 
@@ -162,15 +162,21 @@ async fn run_method(
 ) -> Result<Given, Refusal> {
     let Asking { app, caller, .. } = *asking;
     match method {
-        Method::CreateThread => given(&app.create_thread(caller, read(asking, raw)?).await?),
-        Method::GetThread => given(&app.get_thread(caller, read(asking, raw)?).await?),
-        Method::PostMessage => given(&app.post_message(caller, read(asking, raw)?).await?),
-        Method::ReadMessages => given(&app.read_messages(caller, read(asking, raw)?).await?),
-        Method::AckRead => given(&app.ack_read(caller, read(asking, raw)?).await?),
-        Method::UpdateThreadStatus => {
-            given(&app.update_thread_status(caller, read(asking, raw)?).await?)
+        Method::CreateThread => {
+            given(&app.methods.create_thread(caller, read(asking, raw)?).await?)
         }
-        Method::SummarizeThread => given(&app.summarize_thread(caller, read(asking, raw)?).await?),
+        Method::GetThread => given(&app.methods.get_thread(caller, read(asking, raw)?).await?),
+        Method::PostMessage => given(&app.methods.post_message(caller, read(asking, raw)?).await?),
+        Method::ReadMessages => {
+            given(&app.methods.read_messages(caller, read(asking, raw)?).await?)
+        }
+        Method::AckRead => given(&app.methods.ack_read(caller, read(asking, raw)?).await?),
+        Method::UpdateThreadStatus => {
+            given(&app.methods.update_thread_status(caller, read(asking, raw)?).await?)
+        }
+        Method::SummarizeThread => {
+            given(&app.methods.summarize_thread(caller, read(asking, raw)?).await?)
+        }
     }
 }
 
@@ -181,7 +187,7 @@ fn given<T: Serialize>(value: &T) -> Result<Given, Refusal> {
 fn read<T: DeserializeOwned>(asking: &Asking<'_>, raw: Option<&RawValue>) -> Result<T, Refusal> {
     jsonrpc::params(raw).map_err(|why| {
         let text = raw.map_or("{}", RawValue::get);
-        let disagrees = disagreement(asking.caller, asking.app.workspace(), text);
+        let disagrees = disagreement(asking.caller, asking.app.identity.workspace(), text);
         disagrees.unwrap_or_else(|| Refusal::invalid(format!("the arguments: {why}")))
     })
 }

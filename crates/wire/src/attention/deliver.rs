@@ -10,8 +10,7 @@ use serde_json::Value;
 use serde_with::skip_serializing_none;
 
 use super::channel::ChannelDelivery;
-use super::content::Text;
-use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
+use super::content::{Author, ConversationRef, Source, Text, Timing, TurnGrant};
 use crate::named::Named;
 use crate::part::Part;
 use crate::webhook::McpServer;

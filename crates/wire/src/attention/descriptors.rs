@@ -10,12 +10,11 @@ use chorus_core::model::reaction::Signal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::files;
+use super::schema::{count, disposition, limit, list, object, object_open, one_of, text};
 use crate::channels;
 use crate::limits::KEY_BYTES;
 use crate::threads::descriptors::Method;
-
-use super::files;
-use super::schema::{count, disposition, limit, list, object, object_open, one_of, text};
 
 /// A tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,17 +7,15 @@
 mod id;
 mod parse;
 
+use chorus_core::model::error::{Code, Refusal};
+pub use id::Id;
+pub use parse::{Incoming, ParseError, params};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_with::skip_serializing_none;
 
-use chorus_core::model::error::{Code, Refusal};
-
 use crate::code;
 use crate::error::ErrorBody;
-
-pub use id::Id;
-pub use parse::{Incoming, ParseError, params};
 
 pub const PARSE_ERROR: i32 = -32700;
 pub const INVALID_REQUEST: i32 = -32600;

@@ -3,12 +3,11 @@
 
 use std::borrow::Cow;
 
+use chorus_core::model::error::Code;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
-
-use chorus_core::model::error::Code;
 
 use super::{ErrorObject, INVALID_PARAMS, INVALID_REQUEST, Id, PARSE_ERROR, Response, VERSION};
 

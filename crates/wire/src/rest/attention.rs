@@ -7,10 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+pub use crate::attention::entry::{Told, UnknownName};
 use crate::named::Named;
 use crate::time::Time;
-
-pub use crate::attention::entry::{Told, UnknownName};
 
 /// Answer of `POST /v1/attention/preview`, whose body is a [`super::messages::NewMessage`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

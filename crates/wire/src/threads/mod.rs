@@ -8,6 +8,7 @@ mod schema;
 
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+pub use schema::SCHEMA_VERSION;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,8 +18,6 @@ use serde_with::skip_serializing_none;
 use crate::attention::entry::UnknownName;
 use crate::named::Named;
 use crate::time::Time;
-
-pub use schema::SCHEMA_VERSION;
 
 /// Arguments of `create_thread`.
 #[skip_serializing_none]

@@ -29,21 +29,21 @@ impl Worker {
         let mut tries = 0;
         loop {
             // Read again each time: it may have been deleted, and the same delivery may have come with another callback.
-            let content = self.app.said(event.uid).await.ok()?;
+            let content = self.host.inboxes.said(event.uid).await.ok()?;
             let Some(body) = content.as_ref().and_then(|said| says(said, &id)) else {
                 return Some(());
             };
-            let remote = self.app.remote(self.key).await.ok()??;
+            let remote = self.host.inboxes.remote(self.key).await.ok()??;
             // Who was thought gone may have been taken over from.
-            if remote.sender != self.app.writer.host() {
+            if remote.sender != self.host.writer.host() {
                 return None;
             }
             let Some(url) = self.callback(&remote, cause.map(|cause| cause.seq)) else {
                 let what = "there is no callback to send to: the newest is older than a day";
-                self.app.note_trouble(inbox, what.to_owned()).await;
+                self.host.inboxes.note_trouble(inbox, what.to_owned()).await;
                 return Some(());
             };
-            let timeout = self.app.webhooks.timeout;
+            let timeout = self.host.webhooks.timeout;
             let trouble = match self.post((inbox.uid, &url), &body, Some(&id), timeout).await? {
                 Answer::Taken => return Some(()),
                 Answer::Gone => "a callback was answered with 410: it has ended".to_owned(),
@@ -51,27 +51,33 @@ impl Worker {
                 Answer::Address => "a callback is at an address that is not posted to".to_owned(),
                 Answer::Again { why, after } => {
                     tries += 1;
-                    let age = self.app.now().since(event.at);
+                    let age = self.host.clock.now().since(event.at);
                     if age < limits::GIVE_UP_MS {
-                        self.app.note_trouble(inbox, format!("a callback fails: {why}")).await;
-                        self.app.wait(backoff(tries, self.app.draw.number(), after)).await;
+                        self.host
+                            .inboxes
+                            .note_trouble(inbox, format!("a callback fails: {why}"))
+                            .await;
+                        self.host
+                            .clock
+                            .wait(backoff(tries, self.host.id_generator.number(), after))
+                            .await;
                         continue;
                     }
                     format!("a callback has failed for hours, and {id} was given up: {why}")
                 }
             };
-            self.app.note_trouble(inbox, trouble).await;
+            self.host.inboxes.note_trouble(inbox, trouble).await;
             return Some(());
         }
     }
 
     /// Says once how a run gets on; it is lost if it is not taken.
     pub(super) async fn send_soft(&self, event: Seq, body: CallbackEvent) {
-        let Ok(Some(remote)) = self.app.remote(self.key).await else { return };
+        let Ok(Some(remote)) = self.host.inboxes.remote(self.key).await else { return };
         // Of another delivery's run it would be a lie.
         let own = remote.callbacks.contains_key(&event);
         let Some(url) = self.callback(&remote, Some(event)).filter(|_| own) else { return };
-        let timeout = self.app.webhooks.timeout.min(SOFT_TIMEOUT);
+        let timeout = self.host.webhooks.timeout.min(SOFT_TIMEOUT);
         match self.post((remote.inbox, &url), &body, None, timeout).await {
             Some(Answer::Taken) | None => {}
             Some(answer) => tracing::debug!(?answer, "how a run gets on was not taken"),
@@ -80,10 +86,10 @@ impl Worker {
 
     /// Where the answer to an event goes.
     fn callback(&self, remote: &Remote, of: Option<Seq>) -> Option<Url> {
-        let callback = remote.callback(of, self.app.now())?;
-        let came = CameWith::open(self.app.auth.vault(), &callback.sealed)?;
+        let callback = remote.callback(of, self.host.clock.now())?;
+        let came = CameWith::open(self.host.auth.vault(), &callback.sealed)?;
         // It was checked when it came; what is allowed may be less since.
-        check_url(&came.callback, &self.app.webhooks.strangers).ok()
+        check_url(&came.callback, &self.host.webhooks.strangers).ok()
     }
 
     async fn post(
@@ -102,8 +108,8 @@ impl Worker {
             Some(places) => places.clone().acquire_owned().await.ok(),
             None => None,
         };
-        let _turn = self.app.webhooks.places.take(To::Inbox(inbox)).await;
-        Some(self.app.webhooks.egress.post(url, body, headers, timeout).await)
+        let _turn = self.host.webhooks.places.take(To::Inbox(inbox)).await;
+        Some(self.host.webhooks.egress.post(url, body, headers, timeout).await)
     }
 }
 

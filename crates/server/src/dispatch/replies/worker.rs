@@ -9,13 +9,12 @@ use chorus_core::model::event::{Change, Event, Message, MessageKind};
 use chorus_core::model::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::model::inbox::Inbox;
 use chorus_wire::webhook::{CallbackEvent, Lifecycle};
-use tokio::sync::{Notify, Semaphore, watch};
-
 use serde::Deserialize;
+use tokio::sync::{Notify, Semaphore, watch};
 
 use super::Places;
 use super::pending::News;
-use crate::services::App;
+use crate::dispatch::replies::handles::Handles;
 
 /// A run that has answered is over when nothing has come of it for so long: one and a half times as long as harnesses wait
 /// before they show again that theirs live.
@@ -25,7 +24,7 @@ const QUIET_MS: i64 = 30_000;
 const LOOK: Duration = Duration::from_secs(5);
 
 pub(super) struct Worker {
-    pub(super) app: Arc<App>,
+    pub(super) host: Arc<Handles>,
     pub(super) key: ConversationKey,
     /// Says that there is news.
     wake: Arc<Notify>,
@@ -45,12 +44,12 @@ enum Left {
 
 impl Worker {
     pub(super) fn of(
-        app: Arc<App>,
+        host: Arc<Handles>,
         key: ConversationKey,
         wake: Arc<Notify>,
         places: Places,
     ) -> Self {
-        Self { app, key, wake, places, place: None, quiet: Vec::new() }
+        Self { host, key, wake, places, place: None, quiet: Vec::new() }
     }
 
     pub(super) async fn run(mut self, mut stopped: watch::Receiver<bool>) {
@@ -62,19 +61,19 @@ impl Worker {
 
     async fn send_all(&mut self) {
         loop {
-            while let Some(news) = self.app.replies.next(self.key) {
+            while let Some(news) = self.host.replies.next(self.key) {
                 self.send_news(news).await;
             }
             let next = self.quiet.iter().min_by_key(|(_, over)| *over);
             let Some((event, over)) = next.copied() else {
-                if self.app.replies.finish(self.key) {
+                if self.host.replies.finish(self.key) {
                     return;
                 }
                 continue;
             };
             tokio::select! {
                 () = self.wake.notified() => {}
-                () = self.app.until(Some(over)) => {
+                () = self.host.clock.until(Some(over)) => {
                     self.quiet.retain(|(quiet, _)| *quiet != event);
                     self.send_soft(event, lifecycle(Lifecycle::Idle)).await;
                 }
@@ -123,7 +122,7 @@ impl Worker {
     }
 
     fn later(&self) -> Timestamp {
-        self.app.now().plus(QUIET_MS)
+        self.host.clock.now().plus(QUIET_MS)
     }
 
     /// Sends what the agent has said since the cursor, in order, or waits until another host has done so. Where the store is
@@ -135,7 +134,7 @@ impl Worker {
                 Some(Left::Elsewhere) => {
                     tokio::select! {
                         () = self.wake.notified() => {}
-                        () = self.app.wait(LOOK) => {}
+                        () = self.host.clock.wait(LOOK) => {}
                     }
                 }
                 Some(Left::Nothing) | None => return,
@@ -145,19 +144,19 @@ impl Worker {
 
     /// What is left to be sent; none when nothing could be read or recorded.
     async fn send_page(&mut self) -> Option<Left> {
-        let Some(remote) = self.app.remote(self.key).await.ok()? else {
+        let Some(remote) = self.host.inboxes.remote(self.key).await.ok()? else {
             return Some(Left::Nothing);
         };
         if !remote.owes() {
             return Some(Left::Nothing);
         }
-        if remote.sender != self.app.writer.host() {
+        if remote.sender != self.host.writer.host() {
             // Where it is ours from now on, the other may have sent more than was read here.
-            let is_ours = self.app.is_ours_to_send(self.key, &remote).await.ok()?;
+            let is_ours = self.host.inboxes.is_ours_to_send(self.key, &remote).await.ok()?;
             return Some(if is_ours { Left::More } else { Left::Elsewhere });
         }
-        let entries = self.app.messages_after(self.key, remote.sent).await.ok()?;
-        let inbox = self.app.directory().inboxes.get(&remote.inbox).cloned();
+        let entries = self.host.inboxes.messages_after(self.key, remote.sent).await.ok()?;
+        let inbox = self.host.directory.load().inboxes.get(&remote.inbox).cloned();
         let Some(inbox) = inbox.filter(|_| !entries.is_empty()) else {
             // The inbox has gone, or the log begins after what was said.
             self.sent(remote.said).await?;
@@ -181,7 +180,7 @@ impl Worker {
 
     async fn sent(&self, through: Seq) -> Option<()> {
         let command = inboxes::SentBack { conversation: self.key, through };
-        self.app.submit(By::host(), command).await.ok().map(drop)
+        self.host.commands.submit(By::host(), command).await.ok().map(drop)
     }
 }
 

@@ -6,6 +6,7 @@
 //! again, here or after a restart.
 
 mod acceptances;
+pub(crate) mod handles;
 pub(crate) mod health;
 mod payload;
 mod queue;
@@ -21,9 +22,9 @@ use chorus_core::model::endpoint::{Endpoint, State};
 use chorus_core::model::ids::MemberKey;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-
-use crate::services::App;
 use worker::Worker;
+
+use crate::dispatch::webhook::handles::Handles;
 
 /// A worker at work.
 struct Running {
@@ -34,11 +35,11 @@ struct Running {
 
 /// Serves every endpoint there is, until the host stops. `moved` changes with the directory.
 pub(crate) async fn serve(
-    app: Arc<App>,
+    host: Arc<Handles>,
     mut moved: watch::Receiver<()>,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let mut workers = Workers { app, running: HashMap::new(), ending: HashMap::new() };
+    let mut workers = Workers { host, running: HashMap::new(), ending: HashMap::new() };
     loop {
         moved.borrow_and_update();
         workers.keep();
@@ -53,7 +54,7 @@ pub(crate) async fn serve(
 }
 
 struct Workers {
-    app: Arc<App>,
+    host: Arc<Handles>,
     running: HashMap<MemberKey, Running>,
     /// Those that were told to end. The next of the same member begins when that is over: it is one session.
     ending: HashMap<MemberKey, JoinHandle<()>>,
@@ -62,7 +63,7 @@ struct Workers {
 impl Workers {
     /// Brings the workers in step with the endpoints.
     fn keep(&mut self) {
-        let directory = self.app.directory();
+        let directory = self.host.directory.load();
         let gone: Vec<MemberKey> = self
             .running
             .iter()
@@ -79,7 +80,7 @@ impl Workers {
             }
         }
         self.ending.retain(|_, task| !task.is_finished());
-        if self.app.drain.is_draining() {
+        if self.host.drain.is_draining() {
             return;
         }
         for (member, endpoint) in directory.endpoints.iter() {
@@ -87,7 +88,7 @@ impl Workers {
                 continue;
             }
             let (stop, stopping) = watch::channel(false);
-            let worker = Worker::of(self.app.clone(), endpoint.clone(), stopping);
+            let worker = Worker::of(self.host.clone(), endpoint.clone(), stopping);
             let before = self.ending.remove(member);
             let task = tokio::spawn(async move {
                 if let Some(before) = before {
@@ -99,6 +100,6 @@ impl Workers {
             self.running.insert(*member, Running { endpoint: endpoint.clone(), stop, task });
         }
         let endpoints = &directory.endpoints;
-        self.app.webhooks.lock().retain(|member, _| endpoints.contains_key(member));
+        self.host.webhooks.lock().retain(|member, _| endpoints.contains_key(member));
     }
 }

@@ -16,7 +16,7 @@ use super::thought::Thought;
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
 use crate::auth::{Stem, Turn};
 use crate::dispatch::frames;
-use crate::services::App;
+use crate::dispatch::webhook::handles::Handles;
 use crate::view::messages;
 
 /// Bytes of a payload beside its text, as a rule.
@@ -24,7 +24,7 @@ const FRAME: usize = 2_048;
 
 /// The body of the POST for the newest message of a thought, with those before it.
 pub(super) fn encode(
-    app: &App,
+    host: &Handles,
     endpoint: &Endpoint,
     thought: &Thought,
     turn: Option<ChannelDelivery>,
@@ -34,7 +34,7 @@ pub(super) fn encode(
     let offer = &newest.item;
     let (entry, decision) = (&offer.entry, &offer.decision);
     let (event, conversation) = (&entry.event, &entry.conversation);
-    let (directory, now) = (app.directory(), app.now());
+    let (directory, now) = (host.directory.load(), host.clock.now());
     let callback = Callback {
         purpose: Purpose::Delivery,
         // It ends with the string that it is sent to.
@@ -42,7 +42,7 @@ pub(super) fn encode(
         attempt: offer.attempt,
         epoch: endpoint.epoch,
     };
-    let bearer = app.auth.write_bearer(callback, Turn::expiry(now, callback.turn.expires));
+    let bearer = host.auth.write_bearer(callback, Turn::expiry(now, callback.turn.expires));
     let attention = event.attention.as_deref();
     let (audience, audience_more) = frames::audience(attention, offer.member, &directory);
     let channel = conversation.uid.show(Prefix::Conversation);
@@ -53,10 +53,10 @@ pub(super) fn encode(
         id: channel.clone(),
         name: some(&conversation.settings.title),
         service: Some(SERVICE.to_owned()),
-        context: context(app, conversation),
+        context: context(host, conversation),
     };
     let mcp = Some(McpServers::One(McpServer {
-        url: format!("{}/mcp/{channel}", app.public_url),
+        url: format!("{}/mcp/{channel}", host.public_url),
         headers: [("Authorization".to_owned(), format!("Bearer {bearer}"))].into(),
     }));
     if offer.reminds {
@@ -64,7 +64,7 @@ pub(super) fn encode(
             kind: ReminderKind::Reminder,
             channel: place,
             event_id: event.uid.show(Prefix::Event),
-            callback: app.callback_url(&callback),
+            callback: host.callbacks.callback_url(&callback),
             mcp,
             chorus: Some(Extension {
                 attempt: offer.attempt,
@@ -86,7 +86,7 @@ pub(super) fn encode(
             None => message(offer, &newest.text, &directory),
         },
         channel: place,
-        callback: app.callback_url(&callback),
+        callback: host.callbacks.callback_url(&callback),
         mcp,
         chorus: Some(Extension {
             attempt: offer.attempt,
@@ -145,14 +145,14 @@ fn parts(offer: &Offer) -> Vec<Part> {
 
 /// What the channel is for; chosen by members, like its name.
 fn context(
-    app: &App,
+    host: &Handles,
     conversation: &chorus_core::model::conversation::Conversation,
 ) -> Option<String> {
     let settings = &conversation.settings;
     let what = [&*settings.description, &*settings.purpose];
     let what: Vec<_> = what.into_iter().filter(|text| !text.is_empty()).collect();
     let kind = conversation.kind.name();
-    let workspace = &app.workspace_name;
+    let workspace = &host.workspace_name;
     Some(match what.is_empty() {
         true => format!("A {kind} of the workspace {workspace}."),
         false => format!("A {kind} of the workspace {workspace}. {}", what.join(" ")),

@@ -22,6 +22,7 @@ use chorus_core::model::offer::Offer;
 use chorus_wire::webhook::IDEMPOTENCY_KEY;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use hashlink::LruCache;
 use tokio::sync::watch;
 
 use super::health::Health;
@@ -30,8 +31,8 @@ use super::queue::{Queue, next};
 use super::state::Webhooks;
 use crate::auth::{Caller, Stem};
 use crate::dispatch::connections::{BACKLOG, Connection, Queues, STOPPING};
+use crate::dispatch::webhook::handles::Handles;
 use crate::egress::{self, Answer, To};
-use crate::services::App;
 use crate::services::endpoints::Reached;
 use crate::telemetry::Outcome as Posted;
 
@@ -62,12 +63,12 @@ enum End {
 }
 
 pub(super) struct Worker {
-    app: Arc<App>,
+    host: Arc<Handles>,
     endpoint: Arc<Endpoint>,
     health: Arc<Health>,
     stop: watch::Receiver<bool>,
     /// What was taken lately, with which attempt, and how that ended it.
-    lately: HashMap<Uid, (u16, Option<Disposition>)>,
+    lately: LruCache<Uid, (u16, Option<Disposition>)>,
 }
 
 /// The session while it is held, and what goes through it.
@@ -85,15 +86,19 @@ struct Held {
 }
 
 impl Worker {
-    pub(super) fn of(app: Arc<App>, endpoint: Arc<Endpoint>, stop: watch::Receiver<bool>) -> Self {
-        let health = app.webhooks.health(endpoint.member);
-        Self { app, endpoint, health, stop, lately: HashMap::new() }
+    pub(super) fn of(
+        host: Arc<Handles>,
+        endpoint: Arc<Endpoint>,
+        stop: watch::Receiver<bool>,
+    ) -> Self {
+        let health = host.webhooks.health(endpoint.member);
+        Self { host, endpoint, health, stop, lately: LruCache::new(LATELY) }
     }
 
     pub(super) async fn run(mut self) {
-        let to = match self.app.reached(&self.endpoint) {
+        let to = match self.host.endpoints.reached(&self.endpoint) {
             Ok(to) => Arc::new(to),
-            Err(refusal) => return self.health.refused(refusal.message, self.app.now()),
+            Err(refusal) => return self.health.refused(refusal.message, self.host.clock.now()),
         };
         while !*self.stop.borrow() {
             let Some(mut held) = self.open().await else {
@@ -101,11 +106,11 @@ impl Worker {
                 continue;
             };
             let end = self.serve(&to, &mut held).await;
-            if self.app.connections.remove(&held.connection) {
-                self.app.webhooks.acceptances.flush();
-                self.app.close_session(held.by, held.session);
+            if self.host.connections.remove(&held.connection) {
+                self.host.webhooks.acceptances.flush();
+                self.host.sessions.close_session(held.by, held.session);
             }
-            self.app.webhooks.runs.forget(self.endpoint.member);
+            self.host.webhooks.runs.forget(self.endpoint.member);
             self.health.waiting(0);
             match end {
                 End::Over => return,
@@ -122,18 +127,19 @@ impl Worker {
     async fn rest(&mut self, time: Duration) {
         tokio::select! {
             () = stopped(&mut self.stop) => {}
-            () = self.app.wait(time) => {}
+            () = self.host.clock.wait(time) => {}
         }
     }
 
     /// Takes the agent's session up, unless another host holds it.
     async fn open(&mut self) -> Option<Held> {
-        let app = &self.app;
-        let member = app.directory().member(self.endpoint.member).filter(|m| !m.removed)?.clone();
+        let host = &self.host;
+        let member =
+            host.directory.load().member(self.endpoint.member).filter(|m| !m.removed)?.clone();
         let known = self.session();
         let connected = known.as_ref().filter(|s| s.connected);
-        let elsewhere = connected.is_some_and(|s| app.connections.get(s.key).is_none());
-        if app.drain.is_draining() || elsewhere && app.writer.has_company() {
+        let elsewhere = connected.is_some_and(|s| host.connections.get(s.key).is_none());
+        if host.drain.is_draining() || elsewhere && host.writer.has_company() {
             return None;
         }
         let by = By { member: member.key, session: None, authority: Authority::Worker, turn: None };
@@ -143,7 +149,7 @@ impl Worker {
             managed: false,
             resumable: false,
         };
-        let session = match app.change(by, open).await {
+        let session = match host.commands.change(by, open).await {
             Ok(session) => session,
             other => {
                 let code = other.err().map(|refusal| refusal.code);
@@ -151,7 +157,7 @@ impl Worker {
                 return None;
             }
         };
-        let (connection, queues) = app.connections.open(session.key, member.key);
+        let (connection, queues) = host.connections.open(session.key, member.key);
         let by = By { session: Some(session.key), ..by };
         let caller = Caller {
             member,
@@ -178,7 +184,7 @@ impl Worker {
 
     /// The session with which the endpoint was served before.
     fn session(&self) -> Option<Arc<Session>> {
-        let directory = self.app.directory();
+        let directory = self.host.directory.load();
         let mut sessions = directory.sessions.values();
         let mine = |s: &&Arc<Session>| s.member == self.endpoint.member && *s.runtime == *RUNTIME;
         sessions.find(mine).cloned()
@@ -194,12 +200,12 @@ impl Worker {
         };
         // Made once: each delivery goes through the loop twice, and what seldom happens is not to be waited for anew
         // each time.
-        let (app, mut sleeps_until) = (self.app.clone(), None);
-        let (sleep, lagged) = (app.until(sleeps_until), connection.token_in_doubt());
+        let (host, mut sleeps_until) = (self.host.clone(), None);
+        let (sleep, lagged) = (host.clock.until(sleeps_until), connection.token_in_doubt());
         tokio::pin!(ended, sleep, lagged);
         loop {
             self.ask_what_is_owed(held).await;
-            let now = self.app.now();
+            let now = self.host.clock.now();
             if self.post_what_is_ready(to, held, now).await.is_err() {
                 // Whatever is owed is offered anew once there is a session again.
                 return End::Down(PAUSE);
@@ -208,7 +214,7 @@ impl Worker {
             let until = next(held.lines.values(), now);
             if sleeps_until != until {
                 sleeps_until = until;
-                sleep.set(app.until(until));
+                sleep.set(host.clock.until(until));
             }
             tokio::select! {
                 end = &mut ended => return end,
@@ -228,7 +234,7 @@ impl Worker {
                 }
                 () = &mut sleep => {
                     sleeps_until = None;
-                    sleep.set(app.until(None));
+                    sleep.set(host.clock.until(None));
                 }
                 // Nothing is pulled while the queue is full: who lags asks for what it is owed.
                 () = &mut lagged => lagged.set(connection.token_in_doubt()),
@@ -238,13 +244,14 @@ impl Worker {
 
     fn take(&mut self, held: &mut Held, mut offer: Offer) {
         // The database was away before it was noted that the agent has it, or it was offered before a post that was taken.
-        let known = self.lately.get(&offer.entry.event.uid).copied();
+        let known = self.lately.peek(&offer.entry.event.uid).copied();
         if let Some((_, ends)) = known.filter(|(attempt, _)| offer.attempt <= *attempt) {
             return self.note_taken(held.by, &offer, ends);
         }
         offer.retry = offer.retry.filter(|retry| retry.epoch == self.endpoint.epoch);
         let conversation = &offer.entry.conversation;
-        let (key, compose, now) = (conversation.key, self.app.webhooks.compose, self.app.now());
+        let (key, compose, now) =
+            (conversation.key, self.host.webhooks.compose, self.host.clock.now());
         // Who types there from now on is told to it.
         held.connection.listen(conversation.uid, now);
         let line = held.lines.entry(key).or_insert_with(|| Queue::new(compose));
@@ -261,7 +268,7 @@ impl Worker {
             return;
         }
         held.behind = false;
-        match self.app.owed(held.by, held.session, BACKLOG).await {
+        match self.host.sessions.owed(held.by, held.session, BACKLOG).await {
             Ok((offers, more)) => {
                 held.behind = more;
                 offers.into_iter().for_each(|offer| self.take(held, offer));
@@ -281,10 +288,10 @@ impl Worker {
     ) -> Result<(), Refusal> {
         let most = match self.health.is_half_open() {
             true => 1,
-            false => self.app.webhooks.concurrency,
+            false => self.host.webhooks.concurrency,
         };
-        let (app, member) = (self.app.clone(), self.endpoint.member);
-        let runs = &app.webhooks.runs;
+        let (host, member) = (self.host.clone(), self.endpoint.member);
+        let runs = &host.webhooks.runs;
         let Held { lines, posts, caller, by, .. } = held;
         lines.values_mut().for_each(|line| line.ripen(now));
         while posts.len() < most {
@@ -309,12 +316,12 @@ impl Worker {
             }
             let Some(thought) = line.start() else { break };
             let Some(offer) = thought.newest().map(|f| &f.item) else { break };
-            if self.app.is_gone(offer) {
+            if self.host.messages.is_gone(offer) {
                 line.done();
                 continue;
             }
-            let turn = self.app.channel_delivery(caller, offer).await;
-            let Some(body) = payload::encode(&self.app, &self.endpoint, thought, turn) else {
+            let turn = self.host.runs.channel_delivery(caller, offer).await;
+            let Some(body) = payload::encode(&self.host, &self.endpoint, thought, turn) else {
                 line.done();
                 continue;
             };
@@ -324,16 +331,16 @@ impl Worker {
                 id = format!("{id}-reminder-{}", thought.posted);
             }
             // Before it goes out: the agent may answer sooner than the post does.
-            if self.app.webhooks.compose.is_some() && !offer.reminds {
+            if self.host.webhooks.compose.is_some() && !offer.reminds {
                 runs.begin(member, at(offer));
             }
-            let (app, to, key) = (self.app.clone(), to.clone(), *key);
+            let (host, to, key) = (self.host.clone(), to.clone(), *key);
             let whose = To::Endpoint(self.endpoint.member);
             posts.push(Box::pin(async move {
-                let Webhooks { places, egress, timeout, .. } = &app.webhooks;
+                let Webhooks { places, egress, timeout, .. } = &*host.webhooks;
                 let _place = places.take(whose).await;
                 // Signed as of now: it may have waited.
-                let headers = headers(&to, &id, app.now(), &body);
+                let headers = headers(&to, &id, host.clock.now(), &body);
                 (key, egress.post(&to.url, Bytes::from(body), headers, *timeout).await)
             }));
         }
@@ -352,32 +359,32 @@ impl Worker {
         key: ConversationKey,
         answer: Answer,
     ) -> Option<End> {
-        let now = self.app.now();
+        let now = self.host.clock.now();
         let line = held.lines.get_mut(&key)?;
         match answer {
             Answer::Taken => {
-                self.app.metrics.webhook(Posted::Taken);
+                self.host.metrics.webhook(Posted::Taken);
                 self.health.taken(now);
                 self.taken(held.by, line, now);
             }
             // It does not know reminders: its run goes on all the same.
             Answer::Refused { .. } if line.reminds() => {
-                self.app.metrics.webhook(Posted::Refused);
+                self.host.metrics.webhook(Posted::Refused);
                 self.health.taken(now);
                 let thought = line.done();
                 self.accept(held.by, &thought);
             }
             Answer::Refused { status } => {
-                self.app.metrics.webhook(Posted::Refused);
+                self.host.metrics.webhook(Posted::Refused);
                 self.health.refused(format!("HTTP {status}"), now);
                 self.give_up(held.by, line, now).await;
             }
             Answer::Gone => {
-                self.app.metrics.webhook(Posted::Refused);
+                self.host.metrics.webhook(Posted::Refused);
                 self.health.refused("HTTP 410: it wants nothing more".to_owned(), now);
                 let (member, epoch) = (self.endpoint.member, self.endpoint.epoch);
                 let gone = endpoints::Endpoint { member, act: Act::Gone { epoch } };
-                if let Err(refusal) = self.app.change(By::host(), gone).await {
+                if let Err(refusal) = self.host.commands.change(By::host(), gone).await {
                     tracing::warn!(%refusal, "an endpoint that is gone could not be noted");
                 }
                 return Some(End::Over);
@@ -387,8 +394,8 @@ impl Worker {
                     Answer::Again { why, after } => (why.to_string(), after),
                     _ => ("its address may not be posted to".to_owned(), None),
                 };
-                self.app.metrics.webhook(Posted::Failed);
-                let random = self.app.draw.number();
+                self.host.metrics.webhook(Posted::Failed);
+                let random = self.host.id_generator.number();
                 let rest = self.health.failed(why, now, random);
                 let failed = line.retry().map_or(0, |retry| retry.failed).saturating_add(1);
                 if failed >= TRIES && line.reminds() {
@@ -402,7 +409,9 @@ impl Worker {
                     let retry = Retry { failed, until, epoch };
                     if let Some(offer) = line.failed(retry) {
                         let (event, attempt) = (at(offer), offer.attempt);
-                        self.app.hand(held.by, endpoints::PostFailed { event, attempt, retry });
+                        self.host
+                            .commands
+                            .hand(held.by, endpoints::PostFailed { event, attempt, retry });
                     }
                 }
                 return rest.map(End::Down);

@@ -19,8 +19,9 @@ use sha2::{Digest, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::coming::Place;
-use super::{App, stopping, too_large};
+use super::{stopping, too_large};
 use crate::auth::Caller;
+use crate::services::assets::AssetService;
 
 /// A file that is wholly there, with the hash of its bytes. It is one of a few, until it is dropped.
 pub(crate) struct Whole {
@@ -36,7 +37,7 @@ struct Incoming {
     hash: Sha256,
 }
 
-impl App {
+impl AssetService {
     /// Takes in what a request brings, and refuses it as soon as it is too much.
     pub(crate) async fn take_in(
         &self,

@@ -1,6 +1,8 @@
 //! `chat.read_asset`: files for agents. A turn's token reaches the files that its conversation shows to its member,
 //! and no others (channels spec section 7).
 
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use chorus_core::model::asset::{Asset, Media};
@@ -9,18 +11,30 @@ use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
 use chorus_core::model::limits::ASSET_SHOWN_BYTES;
 use chorus_wire::attention::files::{AssetShown, Assets, ReadAsset};
 
-use super::{App, ids};
 use crate::auth::Caller;
+use crate::services::assets::AssetService;
+use crate::services::identity::Identity;
+use crate::services::messages::MessageService;
+use crate::services::reads::Reads;
 
-impl App {
+/// Files, as those who see their messages read them.
+pub(crate) struct AssetReader {
+    pub(in crate::services) identity: Arc<Identity>,
+    pub(in crate::services) reads: Arc<Reads>,
+    pub(in crate::services) assets: Arc<AssetService>,
+    pub(in crate::services) messages: Arc<MessageService>,
+    pub(in crate::services) public_url: Arc<str>,
+}
+
+impl AssetReader {
     /// `chat.read_asset`.
     pub(crate) async fn read_asset(
         &self,
         caller: &Caller,
         args: ReadAsset,
     ) -> Result<Assets, Refusal> {
-        let caller = self.in_turn(caller, args.turn.as_deref())?;
-        let scope = self.scope_of_files(&caller, args.conversation.as_deref()).await?;
+        let caller = self.identity.in_turn(caller, args.turn.as_deref())?;
+        let scope = self.assets.scope_of_files(&caller, args.conversation.as_deref()).await?;
         let Some(id) = args.asset_id else {
             if args.offset.is_some() {
                 return Err(Refusal::invalid("offset is for reading a file: give its assetId"));
@@ -30,7 +44,7 @@ impl App {
         if args.event_id.is_some() {
             return Err(Refusal::invalid("give assetId to read a file or eventId to list files"));
         }
-        let (asset, data) = self.asset_within(&caller, &id, scope).await?;
+        let (asset, data) = self.assets.asset_within(&caller, &id, scope).await?;
         let offset = args.offset.unwrap_or(0);
         let Some(rest) = usize::try_from(offset).ok().and_then(|at| data.get(at..)) else {
             return Err(Refusal::invalid(format!("the file has {} bytes", asset.bytes)));
@@ -56,7 +70,7 @@ impl App {
     ) -> Result<Assets, Refusal> {
         let (key, only) = match event {
             Some(event) => {
-                let shown = self.shown(caller, event).await?.event;
+                let shown = self.messages.shown(caller, event).await?.event;
                 if scope.is_some_and(|scope| scope != shown.conversation) {
                     return Err(Refusal::not_found("message"));
                 }
@@ -68,29 +82,9 @@ impl App {
             }
         };
         let viewer = caller.viewer();
-        let found = self.read(move |readers| readers.assets_in(key, only, viewer)).await?;
+        let found = self.reads.read(move |readers| readers.assets_in(key, only, viewer)).await?;
         let assets = found.iter().map(|(event, asset)| self.shown_asset(asset, *event));
         Ok(Assets { assets: assets.collect() })
-    }
-
-    /// The conversation that a call reaches the files of: the one it names, else that of its turn; none for all that
-    /// the caller may see.
-    pub(super) async fn scope_of_files(
-        &self,
-        caller: &Caller,
-        named: Option<&str>,
-    ) -> Result<Option<ConversationKey>, Refusal> {
-        let uid = match (named, caller.turn) {
-            (Some(id), _) => ids::conversation(id)?,
-            (None, Some(turn)) => turn.conversation,
-            (None, None) => {
-                let Some(turn) = caller.by.turn else { return Ok(None) };
-                let key = turn.conversation;
-                let found = self.read(move |readers| readers.conversation_by_key(key)).await?;
-                found.ok_or_else(|| Refusal::not_found("conversation"))?.uid
-            }
-        };
-        Ok(Some(self.place(caller, uid).await?.conversation.key))
     }
 
     fn shown_asset(&self, asset: &Asset, event: Option<Uid>) -> AssetShown {

@@ -20,7 +20,8 @@ use chorus_core::model::event::Hash;
 use chorus_core::model::ids::MemberKey;
 use tokio::sync::{Notify, oneshot, watch};
 
-use super::{App, picture, stopping};
+use super::{picture, stopping};
+use crate::services::assets::AssetService;
 
 /// Small pictures for which one member waits at once.
 const WAITING: usize = 16;
@@ -96,7 +97,7 @@ impl Thumbnails {
     }
 }
 
-impl App {
+impl AssetService {
     /// Makes what is wanted, until the host stops.
     pub(crate) async fn make_thumbnails(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
         let unpacking = match Unpacking::start() {
@@ -129,7 +130,7 @@ impl App {
         hash: Hash,
         media: Media,
     ) -> Result<Option<Vec<u8>>, Refusal> {
-        let found = self.read(move |readers| readers.asset_data(&hash)).await?;
+        let found = self.reads.read(move |readers| readers.asset_data(&hash)).await?;
         let Some((data, small)) = found else { return Ok(None) };
         if small.is_some() {
             return Ok(small);
@@ -137,7 +138,7 @@ impl App {
         let made = unpacking.thumbnail(media, data).await.unwrap_or_default();
         let thumbnail = Arc::from(&*made);
         let keep = assets::KeepThumbnail { hash, thumbnail };
-        if let Err(refusal) = self.submit_redacted(By::host(), keep).await {
+        if let Err(refusal) = self.commands.submit_redacted(By::host(), keep).await {
             // On a full disk, for instance. Whoever asked has it, and it is made again for the next.
             tracing::warn!(%refusal, "a small picture was not kept");
         }

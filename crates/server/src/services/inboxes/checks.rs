@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use super::shown_id;
 use crate::auth::SKEW_MS;
 use crate::egress::{Secret as Signing, verify};
-use crate::services::App;
+use crate::services::inboxes::InboxService;
 
 /// Longest token that is looked at, in bytes.
 const TOKEN_BYTES: usize = 8 * 1024;
@@ -82,7 +82,7 @@ fn decoding_key(pem: &str, algorithm: Algorithm) -> Option<DecodingKey> {
     read(pem.as_bytes()).ok()
 }
 
-impl App {
+impl InboxService {
     pub(super) fn sealed_secret(&self, secret: Option<&str>) -> Result<Option<Secret>, Refusal> {
         let Some(secret) = secret else { return Ok(None) };
         if Signing::parse(secret).is_none() {
@@ -109,7 +109,7 @@ impl App {
             return Err(unknown());
         }
         match &inbox.checks.key {
-            Some(pem) if !is_token(headers, pem, &shown_id(inbox.uid), self.now()) => {
+            Some(pem) if !is_token(headers, pem, &shown_id(inbox.uid), self.clock.now()) => {
                 Err(unknown())
             }
             _ => Ok(()),
@@ -126,7 +126,7 @@ impl App {
         let Some(sealed) = &inbox.checks.signing else { return Ok(()) };
         let secret = self.auth.vault().open(sealed);
         let secret = secret.and_then(|text| Signing::parse(&text));
-        let signed = secret.is_some_and(|s| verify(&s, headers, body, self.now()).is_ok());
+        let signed = secret.is_some_and(|s| verify(&s, headers, body, self.clock.now()).is_ok());
         if signed { Ok(()) } else { Err(unknown()) }
     }
 }

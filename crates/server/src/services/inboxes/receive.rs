@@ -27,8 +27,8 @@ use super::{checks, hash};
 use crate::auth::Vault;
 use crate::egress::check_url;
 use crate::limits::Wait;
-use crate::services::App;
-use crate::services::send::source_json;
+use crate::services::inboxes::InboxService;
+use crate::services::posts::source_json;
 
 /// Longest id of a channel or message elsewhere, in bytes.
 const ID_BYTES: usize = 512;
@@ -54,10 +54,10 @@ impl CameWith {
     }
 }
 
-impl App {
+impl InboxService {
     /// The inbox behind a secret. One that is nobody's costs the same look.
     pub(crate) fn inbox_behind(&self, secret: &str) -> Result<Arc<Inbox>, Refusal> {
-        let found = self.directory().inbox_of(&hash(secret)).cloned();
+        let found = self.directory.load().inbox_of(&hash(secret)).cloned();
         found.ok_or_else(checks::unknown)
     }
 
@@ -71,7 +71,7 @@ impl App {
         self.check_sender(inbox, from, headers)?;
         // The inbox has the bucket of a member.
         let by = By { member: inbox.people, ..By::host() };
-        Ok(self.limits.call(by, self.now()))
+        Ok(self.limits.call(by, self.clock.now()))
     }
 
     /// Takes a delivery in. When it returns, the message is on disk.
@@ -122,7 +122,7 @@ impl App {
             directedness: lowered(&extension),
             callback: self.auth.vault().seal(&came_with)?,
         };
-        if !self.submit(By::host(), Receive(received)).await?.duplicate {
+        if !self.commands.submit(By::host(), Receive(received)).await?.duplicate {
             self.metrics.posted();
         }
         Ok(())
@@ -152,7 +152,7 @@ impl App {
         let parts = earlier.chain(extension.parts.iter().cloned().map(part)).collect();
         // Files come to belong to who stands in for the sender.
         let by = By { member: inbox.stand_in(kind), ..By::host() };
-        let parts = self.keep_uploads(by, Some(parts)).await?;
+        let parts = self.assets.keep_uploads(by, Some(parts)).await?;
         Content::read(None, parts)
     }
 }

@@ -6,9 +6,10 @@ use chorus_wire::rest::threads::NewThread;
 use chorus_wire::threads::{CreateThread, Created};
 
 use crate::auth::Caller;
-use crate::services::{App, idempotency};
+use crate::services::idempotency;
+use crate::services::methods::ThreadMethods;
 
-impl App {
+impl ThreadMethods {
     pub(crate) async fn create_thread(
         &self,
         caller: &Caller,
@@ -30,7 +31,7 @@ impl App {
             participants: args.participants,
             owner: None,
         };
-        let made = self.open_thread_once(caller, new, once).await?;
+        let made = self.threads.open_thread_once(caller, new, once).await?;
         Ok(Created {
             thread_id: made.thread.uid.show(Prefix::Thread),
             status: made.thread.status.into(),

@@ -10,8 +10,8 @@ use chorus_wire::limits::MAX_SUMMARIZED;
 use chorus_wire::threads::{Author, OpenItem, SummarizeThread, Summary};
 
 use crate::auth::Caller;
-use crate::services::App;
-use crate::services::read::{Page, Range};
+use crate::services::methods::ThreadMethods;
+use crate::services::reads::{Page, Range};
 use crate::view::id_of;
 use crate::view::messages::message_id;
 
@@ -20,7 +20,7 @@ const MESSAGES: u32 = 200;
 /// Messages of a thread read at once: a text may be long.
 const PAGE: usize = 100;
 
-impl App {
+impl ThreadMethods {
     pub(crate) async fn summarize_thread(
         &self,
         caller: &Caller,
@@ -33,7 +33,7 @@ impl App {
         let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
         let work = self.work(caller, &conversation, &thread, most.into()).await?;
         let open_items = work.open().map(open_item).collect();
-        let directory = self.directory().clone();
+        let directory = self.directory.load().clone();
         let name = |member| format!("@{}", id_of(&directory, member));
         let mut summary = Summary {
             thread_id: thread.uid.show(Prefix::Thread),
@@ -63,7 +63,7 @@ impl App {
         let (viewer, key, of) = (caller.viewer(), conversation.key, thread.key);
         let (mut work, mut next) = (Activity::default(), Some(Seq(of.0)));
         while let Some(after) = next {
-            let (acts, more) = self.acts(viewer, conversation, of, after, PAGE).await?;
+            let (acts, more) = self.reads.acts(viewer, conversation, of, after, PAGE).await?;
             for act in &acts {
                 if let Some(message) = act.content() {
                     work.take(&act.event, message);
@@ -72,11 +72,12 @@ impl App {
             next = more;
         }
         let before = thread.last_seq.saturating_sub(newest);
-        let mut after = self.read(move |readers| readers.seq_in_thread(key, of, before)).await?;
+        let mut after =
+            self.reads.read(move |readers| readers.seq_in_thread(key, of, before)).await?;
         loop {
             let range = Range::After(after);
             let Page { shown, more } =
-                self.page(viewer, conversation, Some(of), range, PAGE).await?;
+                self.reads.page(viewer, conversation, Some(of), range, PAGE).await?;
             for shown in &shown {
                 after = shown.event.seq;
                 if shown.content().is_some() {

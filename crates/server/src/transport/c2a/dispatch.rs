@@ -20,7 +20,7 @@ use super::under_way::UnderWay;
 use crate::auth::{Caller, disagreement};
 use crate::logging::AGENT;
 use crate::services::App;
-use crate::services::turns::{delivery_of, event_id, event_of};
+use crate::services::dispositions::{delivery_of, event_id, event_of};
 use crate::transport::refused::{log, request_id, too_much};
 use crate::transport::tools::{self, Asking, Given};
 
@@ -57,9 +57,9 @@ impl Context {
             return;
         }
         // A token that is good for nothing is refused by the call itself.
-        let Ok(caller) = self.app.in_turn(&self.caller, turn.as_deref()) else { return };
+        let Ok(caller) = self.app.identity.in_turn(&self.caller, turn.as_deref()) else { return };
         lived.insert(turn, now);
-        self.app.life(caller.by);
+        self.app.dispositions.life(caller.by);
     }
 
     /// Refuses what was not agreed on at `initialize`. A single POST has agreed on nothing.
@@ -103,7 +103,7 @@ pub(super) async fn requested(
             Err(refusal) => refused(id, &refusal),
         },
         method::DISPOSITION => match read(context, params) {
-            Ok(params) => match context.app.dispose(&context.caller, params).await {
+            Ok(params) => match context.app.dispositions.dispose(&context.caller, params).await {
                 Ok(done) => result(id, &done),
                 Err(refusal) => refused(id, &refusal),
             },
@@ -150,7 +150,7 @@ pub(super) async fn notified(
         method::PROGRESS => {
             context.must_have("progress", |can| can.progress)?;
             let progress: Progress = read(context, params)?;
-            context.app.progress(&context.caller, &progress).await
+            context.app.dispositions.progress(&context.caller, &progress).await
         }
         method::TYPING => {
             context.must_have("typing", |can| can.typing)?;
@@ -159,7 +159,7 @@ pub(super) async fn notified(
         method::MESSAGE => {
             context.must_have("logging", |can| can.logging)?;
             if context.caller.by.turn.is_some() {
-                context.app.hold_turn(context.caller.by).await?;
+                context.app.dispositions.hold_turn(context.caller.by).await?;
             }
             note(context, &read(context, params)?)
         }
@@ -185,7 +185,7 @@ async fn cancel(context: &Context, cancelled: &Cancelled) -> Result<(), Refusal>
     }
     if let Some(event) = named.or_else(|| event_of(&cancelled.request_id)) {
         let attempt = of.map(|(_, attempt)| attempt);
-        return context.app.cancel_delivery(context.caller.by, event, attempt).await;
+        return context.app.dispositions.cancel_delivery(context.caller.by, event, attempt).await;
     }
     match context.under_way.stop(&cancelled.request_id) {
         true => Ok(()),
@@ -198,14 +198,14 @@ async fn type_on(context: &Context, typing: &Typing) -> Result<(), Refusal> {
     if typing.author.as_deref().is_some_and(|author| author != &**own) {
         return Err(Refusal::new(Code::ClaimMismatch, "the token types for its own member"));
     }
-    context.app.typing(&context.caller, typing).await
+    context.app.dispositions.typing(&context.caller, typing).await
 }
 
 /// A line of the harness's for our log: data, not a format of ours, under a target of its own. It is the agent's word for
 /// itself, so that it is cut, and an agent that says much is not listened to for a while.
 fn note(context: &Context, message: &LogMessage) -> Result<(), Refusal> {
     let Context { app, caller, .. } = context;
-    app.limits.line(caller.by.member, app.now()).map_err(too_much)?;
+    app.shared.limits.line(caller.by.member, app.now()).map_err(too_much)?;
     let member = &*caller.member.id;
     let logger = cut(message.logger.as_deref().unwrap_or_default(), LOGGER_BYTES);
     let data = message.data.to_string();
@@ -226,7 +226,7 @@ fn cut(text: &str, most: usize) -> &str {
 fn read<T: DeserializeOwned>(context: &Context, params: Option<&RawValue>) -> Result<T, Refusal> {
     jsonrpc::params(params).map_err(|why| {
         let text = params.map_or("{}", RawValue::get);
-        let disagrees = disagreement(&context.caller, context.app.workspace(), text);
+        let disagrees = disagreement(&context.caller, context.app.identity.workspace(), text);
         disagrees.unwrap_or_else(|| Refusal::invalid(why))
     })
 }

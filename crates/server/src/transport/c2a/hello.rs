@@ -74,7 +74,7 @@ async fn begin(
 ) -> Result<Begun, Refusal> {
     let params: InitializeParams = jsonrpc::params(params).map_err(Refusal::invalid)?;
     let glyphs = glyphs(params.glyphs.as_ref())?;
-    let session = app.open_session(caller, params.session.as_ref()).await?;
+    let session = app.sessions.open_session(caller, params.session.as_ref()).await?;
     let mut caller = caller.clone();
     caller.by.session = Some(session.key);
     caller.session = Some(session.uid);
@@ -135,10 +135,10 @@ pub(super) fn answer(
             display_name: caller.member.display_name.to_string(),
             kind: caller.member.kind.into(),
         },
-        workspace: WorkspaceRef { id: app.workspace_id.to_string() },
+        workspace: WorkspaceRef { id: app.shared.workspace_id.to_string() },
         glyphs: glyphs.clone(),
         limits: Limits { unacked: limits::UNACKED_PER_CONNECTION as u32 },
-        turn_url: format!("{}/v1/c2a", app.public_url),
-        mcp_url: Some(format!("{}/v1/mcp", app.public_url)),
+        turn_url: format!("{}/v1/c2a", app.shared.public_url),
+        mcp_url: Some(format!("{}/v1/mcp", app.shared.public_url)),
     }
 }

@@ -3,12 +3,13 @@
 //! No I/O in here. Offers made while the session was away come first, then those that come live; at most
 //! [`limits::UNACKED_PER_CONNECTION`] are unacknowledged at any time.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use chorus_core::model::ids::Uid;
 use chorus_core::model::limits;
 use chorus_core::model::offer::Offer;
+use hashlink::LruCache;
 
 use crate::traces::Span;
 
@@ -19,7 +20,6 @@ const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 /// Events remembered for having been offered more than once.
 const AGAIN: usize = 1024;
 
-#[derive(Default)]
 pub(super) struct Outbound {
     /// What the session was owed when it came, oldest first.
     pub backlog: VecDeque<Offer>,
@@ -28,16 +28,23 @@ pub(super) struct Outbound {
     /// What the session was owed when it came was not asked for in full: what comes live waits for that.
     rest: bool,
     /// Events that are not sent again to a harness that takes none twice, the newest.
-    once: HashSet<Uid>,
+    once: LruCache<Uid, ()>,
     unacknowledged: HashMap<Uid, (u16, Instant, Option<Span>)>,
     /// Events that were offered more than once, and the attempt that was sent last.
-    again: HashMap<Uid, u16>,
+    again: LruCache<Uid, u16>,
 }
 
 impl Outbound {
     /// Of a new connection, which has yet to be told what its session is owed.
     pub(super) fn new() -> Self {
-        Self { rest: true, ..Self::default() }
+        Self {
+            backlog: VecDeque::new(),
+            behind: false,
+            rest: true,
+            once: LruCache::new(AGAIN),
+            unacknowledged: HashMap::new(),
+            again: LruCache::new(AGAIN),
+        }
     }
 
     /// Whether what the session was owed when it came has been asked for, so that what comes live is newer.
@@ -52,7 +59,7 @@ impl Outbound {
 
     /// Whether the event was sent on this connection before, and is not to be again.
     pub(super) fn was_sent(&self, event: Uid) -> bool {
-        self.once.contains(&event)
+        self.once.peek(&event).is_some()
     }
 
     pub(super) fn has_room(&self) -> bool {
@@ -67,25 +74,19 @@ impl Outbound {
     /// Whether a later attempt was sent already: a session that connects while something is said to it is
     /// offered it live and with what it is owed, in either order.
     pub(super) fn is_stale(&self, event: Uid, attempt: u16) -> bool {
-        self.again.get(&event).is_some_and(|sent| attempt < *sent)
+        self.again.peek(&event).is_some_and(|sent| attempt < *sent)
     }
 
     /// It was sent.
     pub(super) fn told(&mut self, event: Uid, attempt: u16) {
         if attempt > 1 {
-            if self.again.len() >= AGAIN {
-                self.again.clear();
-            }
             self.again.insert(event, attempt);
         }
     }
 
     /// It is not to be sent on this connection again.
     pub(super) fn once(&mut self, event: Uid) {
-        if self.once.len() >= AGAIN {
-            self.once.clear();
-        }
-        self.once.insert(event);
+        self.once.insert(event, ());
     }
 
     /// It was sent, and is to be answered. `span` goes on until it is answered, withdrawn or forgotten.
@@ -120,7 +121,8 @@ mod tests {
 
     #[test]
     fn an_attempt_that_comes_after_a_later_one_is_not_sent() {
-        let (mut outbound, now) = (Outbound::default(), Instant::now());
+        let (mut outbound, now) = (Outbound::new(), Instant::now());
+        outbound.caught_up(false);
         outbound.sent(Uid(1), 2, now, None);
         assert!(outbound.answered(Uid(1), 2));
         assert!(outbound.is_stale(Uid(1), 1) && !outbound.is_stale(Uid(1), 3));
@@ -131,7 +133,8 @@ mod tests {
     // covers: ATT-11
     #[test]
     fn thirty_two_are_under_way_and_an_answer_makes_room() {
-        let (mut outbound, now) = (Outbound::default(), Instant::now());
+        let (mut outbound, now) = (Outbound::new(), Instant::now());
+        outbound.caught_up(false);
         for n in 0..limits::UNACKED_PER_CONNECTION as u128 {
             assert!(outbound.has_room());
             outbound.sent(Uid(n), 1, now, None);

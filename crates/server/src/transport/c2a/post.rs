@@ -40,7 +40,7 @@ pub(super) async fn post(
         Incoming::Request { id, method, params } => {
             if method == chorus_wire::attention::method::PING {
                 let (by, now) = (context.caller.by, context.app.now());
-                context.app.limits.ping(by, None, now)?;
+                context.app.shared.limits.ping(by, None, now)?;
             }
             let text = requested(&context, &id, &method, params).await;
             Ok(text_response(StatusCode::OK, text))

@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use acknowledged::TOO_MANY_PINGS;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use chorus_core::model::attention::Mode;
 use chorus_core::model::error::{Code, Refusal};
@@ -39,7 +40,6 @@ use crate::services::App;
 use crate::traces;
 use crate::transport::refused::{log, request_id, too_much};
 use crate::transport::request;
-use acknowledged::TOO_MANY_PINGS;
 
 /// The longest that saying why a connection ends may take.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ struct Ended(Option<&'static str>);
 /// Serves one connection to its end.
 pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: WebSocket) {
     let (mut out, mut frames) = socket.split();
-    let hello_within = app.pace.hello_within;
+    let hello_within = app.shared.pace.hello_within;
     let hello = tokio::time::timeout(
         hello_within,
         hello::greet(&app, caller, names, &mut out, &mut frames),
@@ -65,7 +65,7 @@ pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: W
         return;
     };
     let can = context.can.unwrap_or_else(Capabilities::all);
-    let (connection, queues) = app.connections.open_with(session.key, session.member, can);
+    let (connection, queues) = app.shared.connections.open_with(session.key, session.member, can);
     let by = context.caller.by;
     let run = Run {
         app: app.clone(),
@@ -74,16 +74,16 @@ pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: W
         connection: connection.clone(),
         queues,
         outbound: Outbound::new(),
-        bucket: app.limits.bucket(),
-        pings: app.limits.ping_bucket(),
+        bucket: app.shared.limits.bucket(),
+        pings: app.shared.limits.ping_bucket(),
         pinged: false,
         calls: Calls::new(),
         heard: Instant::now(),
         out,
     };
     run.until_end(&mut frames).await;
-    if app.connections.remove(&connection) {
-        app.close_session(by, session.key);
+    if app.shared.connections.remove(&connection) {
+        app.sessions.close_session(by, session.key);
     }
 }
 
@@ -127,14 +127,14 @@ impl Run {
             close(&mut self.out, why).await;
         };
         // A peer that does not read does not hear why.
-        let _ = tokio::time::timeout(GOODBYE.min(self.app.pace.dead_after), goodbye).await;
+        let _ = tokio::time::timeout(GOODBYE.min(self.app.shared.pace.dead_after), goodbye).await;
     }
 
     async fn turn_around(
         &mut self,
         frames: &mut SplitStream<WebSocket>,
     ) -> Result<std::convert::Infallible, Ended> {
-        let mut ping = tokio::time::interval(self.app.pace.ping_every);
+        let mut ping = tokio::time::interval(self.app.shared.pace.ping_every);
         ping.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let caller = &self.context.caller;
         let left = caller.expires.plus(SKEW_MS).since(self.app.now());
@@ -175,9 +175,9 @@ impl Run {
         while self.outbound.has_room() {
             if let Some(offer) = self.outbound.backlog.pop_front() {
                 let directory = self.app.directory();
-                let id = &self.app.workspace_id;
+                let id = &self.app.shared.workspace_id;
                 let shared = Arc::new(frames::shared(&offer.entry, &directory, id));
-                let span = self.app.traces.offer(&offer);
+                let span = self.app.shared.traces.offer(&offer);
                 self.offer(Outgoing { shared, offer, span }).await?;
             } else if self.outbound.is_up_to_date()
                 && let Ok(outgoing) = self.queues.offers.try_recv()
@@ -201,7 +201,7 @@ impl Run {
         }
         self.outbound.caught_up(false);
         let by = self.context.caller.by;
-        match self.app.owed(by, self.connection.session, BACKLOG).await {
+        match self.app.sessions.owed(by, self.connection.session, BACKLOG).await {
             Ok((mut offers, more)) => {
                 offers.retain(|offer| self.shown_as(offer).is_some());
                 // Where nothing can be sent, nothing waits behind it.
@@ -239,7 +239,7 @@ impl Run {
         let is_ping =
             matches!(&incoming, Ok(Incoming::Request { method, .. }) if *method == method::PING);
         if asks && let Some(wait) = self.too_much(is_ping) {
-            self.app.metrics.refused(Code::RateLimited);
+            self.app.shared.metrics.refused(Code::RateLimited);
             // Nobody waits for the answer to anything but a request.
             if let Ok(Incoming::Request { id, .. }) = incoming {
                 let text = dispatch::refused(&id, &too_much(wait));
@@ -290,11 +290,11 @@ impl Run {
     fn too_much(&mut self, is_ping: bool) -> Option<Wait> {
         let (by, now) = (self.context.caller.by, self.app.now());
         let pings = if is_ping { self.pings.take(now) } else { Ok(()) };
-        pings.and_then(|()| self.app.limits.frame(&mut self.bucket, by, now)).err()
+        pings.and_then(|()| self.app.shared.limits.frame(&mut self.bucket, by, now)).err()
     }
 
     fn call(&mut self, call: impl Future<Output = Option<String>> + Send + 'static) {
-        let span = self.app.traces.begin("call", None);
+        let span = self.app.shared.traces.begin("call", None);
         self.calls.push(Box::pin(request::scoped(async move {
             traces::within(span.as_ref(), call).await
         })));
@@ -324,7 +324,7 @@ impl Run {
     async fn offer(&mut self, outgoing: Outgoing) -> Result<(), Ended> {
         let Outgoing { shared, mut offer, span } = outgoing;
         let event = offer.entry.event.uid;
-        if self.outbound.is_stale(event, offer.attempt) || self.app.is_gone(&offer) {
+        if self.outbound.is_stale(event, offer.attempt) || self.app.messages.is_gone(&offer) {
             return Ok(());
         }
         let Some(mode) = self.shown_as(&offer) else { return Ok(()) };
@@ -333,14 +333,14 @@ impl Run {
         if !delivery.redelivery {
             self.outbound.once(event);
         }
-        let channel = self.app.channel_delivery(&self.context.caller, &offer).await;
+        let channel = self.app.runs.channel_delivery(&self.context.caller, &offer).await;
         let (now, directory) = (self.app.now(), self.app.directory());
-        let granted = Granted::to(&self.context.caller, &self.app.auth, now);
+        let granted = Granted::to(&self.context.caller, &self.app.shared.auth, now);
         let frame = if delivery.ack { frames::frame } else { frames::unanswered };
         let text = frame(&shared, &offer, channel.as_ref(), &directory, granted);
         self.connection.listen(offer.entry.conversation.uid, now);
         if delivery.ack {
-            let span = self.app.traces.delivery(span);
+            let span = self.app.shared.traces.delivery(span);
             self.outbound.sent(event, offer.attempt, Instant::now(), span);
             self.stands.put(event, offer.entry.conversation, offer.entry.event.seq);
             return self.feed(Message::text(text)).await;
@@ -352,7 +352,7 @@ impl Run {
         let at = EventRef { conversation: offer.entry.conversation.key, seq };
         let (app, by) = (self.app.clone(), self.context.caller.by);
         self.call(async move {
-            if let Err(refusal) = app.accept(by, at, offer.attempt).await {
+            if let Err(refusal) = app.dispositions.accept(by, at, offer.attempt).await {
                 log(&refusal, &request_id());
             }
             None
@@ -371,7 +371,7 @@ impl Run {
     }
 
     async fn ping(&mut self) -> Result<(), Ended> {
-        if self.heard.elapsed() >= self.app.pace.dead_after {
+        if self.heard.elapsed() >= self.app.shared.pace.dead_after {
             return Err(Ended(Some("nothing was heard for too long")));
         }
         self.outbound.forget_old(Instant::now());
@@ -381,7 +381,7 @@ impl Run {
     }
 
     fn check_token(&self) -> Result<(), Ended> {
-        if self.app.still_valid(&self.context.caller) {
+        if self.app.identity.still_valid(&self.context.caller) {
             return Ok(());
         }
         Err(Ended(Some(TOKEN_ENDED)))
@@ -399,7 +399,7 @@ impl Run {
         )
             -> Pin<Box<dyn Future<Output = Result<(), axum::Error>> + Send + 'a>>,
     ) -> Result<(), Ended> {
-        match tokio::time::timeout(self.app.pace.dead_after, write(&mut self.out)).await {
+        match tokio::time::timeout(self.app.shared.pace.dead_after, write(&mut self.out)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Ended(None)),
             Err(_) => Err(Ended(Some("the connection is not read from"))),

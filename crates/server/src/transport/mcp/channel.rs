@@ -105,7 +105,7 @@ impl Tool {
         let gave = match self {
             Self::Roster => match Nothing::deserialize(Value::Object(arguments)) {
                 Ok(Nothing {}) => {
-                    app.channel(caller, &here).await.and_then(|c| Given::of(&c, false))
+                    app.channels.channel(caller, &here).await.and_then(|c| Given::of(&c, false))
                 }
                 Err(why) => Err(wrong(why)),
             },
@@ -117,10 +117,12 @@ impl Tool {
                     Ok(_) if elsewhere => {
                         Err(Refusal::invalid("the arguments: this searches the one channel"))
                     }
-                    Ok(search) => match app.may_do(caller, READS, asked).await {
-                        Ok(()) => {
-                            app.search(caller, search).await.and_then(|f| Given::of(&f, false))
-                        }
+                    Ok(search) => match app.approvals.may_do(caller, READS, asked).await {
+                        Ok(()) => app
+                            .search
+                            .search(caller, search)
+                            .await
+                            .and_then(|f| Given::of(&f, false)),
                         Err(refusal) => Err(refusal),
                     },
                     Err(why) => Err(wrong(why)),
@@ -128,7 +130,7 @@ impl Tool {
             }
         };
         let code = gave.as_ref().err().map(|refusal| refusal.code);
-        app.note_tool(caller, self.name(), code, begun.elapsed());
+        app.audit.note_tool(caller, self.name(), code, begun.elapsed());
         gave
     }
 }

@@ -37,18 +37,19 @@ struct Metadata {
 
 async fn metadata(State(app): State<Arc<App>>) -> Json<Metadata> {
     Json(Metadata {
-        resource: format!("{}{PATH}", app.public_url),
-        resource_name: format!("Chorus: {}", app.workspace_name),
-        authorization_servers: app.auth.issuers(),
+        resource: format!("{}{PATH}", app.shared.public_url),
+        resource_name: format!("Chorus: {}", app.shared.workspace_name),
+        authorization_servers: app.shared.auth.issuers(),
         bearer_methods_supported: vec!["header".to_owned()],
-        resource_documentation: format!("{}/v1/openapi.json", app.public_url),
+        resource_documentation: format!("{}/v1/openapi.json", app.shared.public_url),
     })
 }
 
 /// Says where the metadata is, to whoever was refused for want of a good token.
 pub(super) fn pointed_to(app: &App, mut response: Response) -> Response {
     if response.status() == StatusCode::UNAUTHORIZED {
-        let at = format!("Bearer resource_metadata=\"{}{WELL_KNOWN}{PATH}\"", app.public_url);
+        let at =
+            format!("Bearer resource_metadata=\"{}{WELL_KNOWN}{PATH}\"", app.shared.public_url);
         response.headers_mut().insert(header::WWW_AUTHENTICATE, header_value(&at));
     }
     response

@@ -25,9 +25,12 @@ use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Uid;
 use chorus_wire::attention::descriptors::Names;
 use chorus_wire::jsonrpc::{INVALID_REQUEST, Incoming, ParseError};
+use notices::Notices;
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
+use server::Server;
+use sessions::Sessions;
 use tokio::sync::watch;
 
 use super::BODY_BYTES;
@@ -37,9 +40,6 @@ use super::openapi::{Doc, Routes};
 use super::refused::{Refused, RefusedWith, malformed, request_id};
 use crate::auth::Caller;
 use crate::services::App;
-use notices::Notices;
-use server::Server;
-use sessions::Sessions;
 
 /// Where the endpoint is.
 const PATH: &str = "/v1/mcp";
@@ -197,7 +197,7 @@ async fn answer<S: ServerHandler>(
     let caller = extract::charged(app, &parts.headers).await?;
     let names = asked.names()?;
     let within = match channel {
-        Some(id) => Some(app.seen(&caller, id).await?),
+        Some(id) => Some(app.methods.seen(&caller, id).await?),
         None => None,
     };
     let session = session(&parts.headers)?;
@@ -215,7 +215,7 @@ async fn answer<S: ServerHandler>(
             let bytes = extract::read(app, &parts.headers, body).await?;
             let asks = Asks::of(&bytes);
             if asks == Asks::Nothing {
-                app.limits.ping(caller.by, session.as_deref(), app.now())?;
+                app.shared.limits.ping(caller.by, session.as_deref(), app.now())?;
             }
             begins = session.is_none() && asks == Asks::Session;
             posted = Some(bytes.clone());

@@ -75,12 +75,16 @@ async fn all(app: &App, asking: &Asking) -> Result<Vec<Resource>, ErrorData> {
     let (channels, conversation) = match only {
         Some(uid) => {
             let id = uid.show(Prefix::Conversation);
-            let channel = app.channel(&asking.caller, &id).await.map_err(refused)?;
+            let channel = app.channels.channel(&asking.caller, &id).await.map_err(refused)?;
             (vec![(channel.id, channel.title)], Some(id))
         }
         None => {
-            let seen =
-                app.channels(&asking.caller, Default::default()).await.map_err(refused)?.channels;
+            let seen = app
+                .channels
+                .channels(&asking.caller, Default::default())
+                .await
+                .map_err(refused)?
+                .channels;
             (seen.into_iter().map(|c| (c.id, c.title)).collect(), None)
         }
     };
@@ -88,7 +92,7 @@ async fn all(app: &App, asking: &Asking) -> Result<Vec<Resource>, ErrorData> {
         all.push(entry(&format!("chorus://channels/{id}"), title));
     }
     let query = ListThreads { conversation, status: None };
-    let threads = app.threads(&asking.caller, query).await.map_err(refused)?.threads;
+    let threads = app.threads.threads(&asking.caller, query).await.map_err(refused)?.threads;
     for thread in threads {
         all.push(entry(&format!("chorus://threads/{}", thread.id), thread.title));
     }
@@ -157,14 +161,14 @@ pub(super) async fn read(
         Some(thread) => ("thread_id".to_owned(), thread.into()),
         None => ("conversation".to_owned(), conversation.as_str().into()),
     };
-    app.may_do(caller, likes, [place].into_iter().collect()).await.map_err(refused)?;
+    app.approvals.may_do(caller, likes, [place].into_iter().collect()).await.map_err(refused)?;
     let text = match (named.transcript, named.thread()) {
-        (false, Some(thread)) => json(&app.thread(caller, &thread).await.map_err(refused)?),
-        (false, None) => json(&app.channel(caller, &conversation).await.map_err(refused)?),
+        (false, Some(thread)) => json(&app.threads.thread(caller, &thread).await.map_err(refused)?),
+        (false, None) => json(&app.channels.channel(caller, &conversation).await.map_err(refused)?),
         (true, thread) => {
             let limit = Some(TRANSCRIPT);
             let query = ListMessages { conversation, thread, limit, ..ListMessages::default() };
-            json(&app.messages(caller, query).await.map_err(refused)?)
+            json(&app.messages.messages(caller, query).await.map_err(refused)?)
         }
     }?;
     let contents = ResourceContents::text(text, uri).with_mime_type(JSON);
@@ -179,13 +183,13 @@ async fn found(app: &App, asking: &Asking, uri: &str) -> Result<(Named, Uid), Er
         What::Channel(uid) => uid,
         What::Thread(_) => {
             let id = named.thread().unwrap_or_default();
-            app.home_of_thread(&id).await.map_err(|_| unknown())?
+            app.methods.home_of_thread(&id).await.map_err(|_| unknown())?
         }
     };
     if asking.within.is_some_and(|channel| channel != home) {
         return Err(unknown());
     }
-    app.place(&asking.caller, home).await.map_err(|refusal| match refusal.code {
+    app.reads.place(&asking.caller, home).await.map_err(|refusal| match refusal.code {
         Code::NotFound | Code::Forbidden => unknown(),
         _ => refused(refusal),
     })?;
@@ -202,7 +206,7 @@ impl News {
     pub(super) async fn of(app: &Arc<App>, asking: &Asking, uri: &str) -> Result<Self, ErrorData> {
         let (named, home) = found(app, asking, uri).await?;
         let id = home.show(Prefix::Conversation);
-        let follower = app.follow(&asking.caller, &id, None, false).await.map_err(refused)?;
+        let follower = app.log.follow(&asking.caller, &id, None, false).await.map_err(refused)?;
         Ok(Self { follower, thread: named.thread() })
     }
 
@@ -236,7 +240,7 @@ impl Changes {
         asking: &Asking,
     ) -> Result<(Vec<Resource>, Self), ErrorData> {
         // Before it is read: what changes meanwhile is looked at once more.
-        let mut moved = app.lists.clone();
+        let mut moved = app.shared.lists.clone();
         moved.mark_unchanged();
         let all = all(app, asking).await?;
         // What the session is told does not outlive the session.
@@ -261,7 +265,7 @@ impl Changes {
             // What else comes meanwhile is told with it.
             sleep_until(self.again).await;
             self.moved.mark_unchanged();
-            if !self.app.still_valid(&self.asking.caller) {
+            if !self.app.identity.still_valid(&self.asking.caller) {
                 return None;
             }
             let now = digest(&all(&self.app, &self.asking).await.ok()?);

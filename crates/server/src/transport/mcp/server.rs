@@ -44,7 +44,7 @@ pub(in crate::transport) struct Server {
 
 impl Server {
     pub(super) fn new(app: Arc<App>) -> Self {
-        let mut began = app.lists.clone();
+        let mut began = app.shared.lists.clone();
         began.mark_unchanged();
         Self { app, began }
     }

@@ -182,7 +182,7 @@ impl Sessions {
         loop {
             tokio::select! {
                 () = stop(&mut stopped) => return,
-                () = self.app.wait(LOOK) => self.look().await,
+                () = self.app.shared.clock.wait(LOOK) => self.look().await,
             }
         }
     }

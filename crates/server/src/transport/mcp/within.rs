@@ -65,15 +65,15 @@ async fn check(
     let mut homes = Vec::new();
     homes.extend(texts(&CONVERSATIONS).filter_map(|id| Uid::read(Prefix::Conversation, id)));
     for id in texts(&THREADS) {
-        homes.extend(there(app.home_of_thread(id).await)?);
+        homes.extend(there(app.methods.home_of_thread(id).await)?);
     }
     for id in texts(&EVENTS) {
-        homes.extend(there(app.home_of_event(id).await)?);
+        homes.extend(there(app.methods.home_of_event(id).await)?);
     }
     for home in homes.into_iter().filter(|home| *home != channel) {
         // What the caller may not see is as unknown here as anywhere.
         let id = home.show(Prefix::Conversation);
-        if there(app.seen(caller, &id).await)?.is_some() {
+        if there(app.methods.seen(caller, &id).await)?.is_some() {
             return Err(elsewhere());
         }
     }

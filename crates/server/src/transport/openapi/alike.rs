@@ -232,7 +232,7 @@ pub(super) async fn agreed(
     likes: &[Like],
     request: Request,
 ) -> Result<Request, Refused> {
-    if !app.is_sensitive(likes) {
+    if !app.approvals.is_sensitive(likes) {
         return Ok(request);
     }
     let (mut parts, mut body) = request.into_parts();
@@ -240,7 +240,7 @@ pub(super) async fn agreed(
     if caller.member.is_agent() {
         let bytes = extract::read(app, &parts.headers, body).await?;
         let asked = asked(app, &mut parts, &bytes).await?;
-        app.may_do(&caller, likes, asked).await?;
+        app.approvals.may_do(&caller, likes, asked).await?;
         body = Body::from(bytes);
     }
     // The request counts once.

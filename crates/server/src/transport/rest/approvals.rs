@@ -44,7 +44,7 @@ async fn approvals(
     Bearer(caller): Bearer,
     Query(query): Query<ListApprovals>,
 ) -> Reply<Approvals> {
-    Ok(Json(app.approvals(&caller, query).await?))
+    Ok(Json(app.approvals.approvals(&caller, query).await?))
 }
 
 async fn decide(
@@ -53,5 +53,5 @@ async fn decide(
     Path(id): Path<String>,
     Json(decision): Json<Decision>,
 ) -> Reply<Approval> {
-    Ok(Json(app.decide_approval(&caller, &id, decision).await?))
+    Ok(Json(app.approvals.decide_approval(&caller, &id, decision).await?))
 }

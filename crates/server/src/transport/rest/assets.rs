@@ -74,9 +74,9 @@ async fn keep(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Created<Asset>, Refused> {
-    let whole = app.take_in(&caller, &new.name, &headers, body).await?;
+    let whole = app.assets.take_in(&caller, &new.name, &headers, body).await?;
     let stated = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let kept = app.keep_whole(caller.by, &new.name, stated, whole).await?;
+    let kept = app.assets.keep_whole(caller.by, &new.name, stated, whole).await?;
     Ok(Created(view::assets::asset(&app.directory(), &kept)))
 }
 
@@ -85,7 +85,7 @@ async fn give(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    let (asset, data) = app.asset(&caller, &id).await?;
+    let (asset, data) = app.assets.asset(&caller, &id).await?;
     let how = if asset.media.is_image() { "inline" } else { "attachment" };
     let named = format!("{how}; filename*=UTF-8''{}", encoded(&asset.name));
     Ok(served(asset.media.name(), &named, data))
@@ -96,7 +96,7 @@ async fn small(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    let data = app.thumbnail(&caller, &id).await?;
+    let data = app.assets.thumbnail(&caller, &id).await?;
     Ok(served("image/jpeg", "inline", data))
 }
 

@@ -36,9 +36,9 @@ async fn audit(
     Bearer(caller): Bearer,
     Query(query): Query<ListAudit>,
 ) -> Reply<Audit> {
-    Ok(Json(app.audit(&caller, query).await?))
+    Ok(Json(app.audit.audit(&caller, query).await?))
 }
 
 async fn heads(State(app): Host, Bearer(caller): Bearer) -> Reply<SignedHeads> {
-    Ok(Json(app.heads(&caller).await?))
+    Ok(Json(app.audit.heads(&caller).await?))
 }

@@ -100,7 +100,7 @@ async fn channels(
     Bearer(caller): Bearer,
     Query(asked): Query<ListChannels>,
 ) -> Reply<Channels> {
-    Ok(Json(app.channels(&caller, asked).await?))
+    Ok(Json(app.channels.channels(&caller, asked).await?))
 }
 
 async fn index(
@@ -108,7 +108,7 @@ async fn index(
     Bearer(caller): Bearer,
     Query(asked): Query<ListIndex>,
 ) -> Reply<Index> {
-    Ok(Json(app.index(&caller, asked).await?))
+    Ok(Json(app.cursors.index(&caller, asked).await?))
 }
 
 async fn add(
@@ -116,7 +116,7 @@ async fn add(
     Bearer(caller): Bearer,
     Json(new): Json<NewChannel>,
 ) -> Result<Created<Channel>, Refused> {
-    Ok(Created(app.add_channel(&caller, new).await?))
+    Ok(Created(app.channels.add_channel(&caller, new).await?))
 }
 
 async fn channel(
@@ -124,7 +124,7 @@ async fn channel(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Reply<Channel> {
-    Ok(Json(app.channel(&caller, &id).await?))
+    Ok(Json(app.channels.channel(&caller, &id).await?))
 }
 
 async fn change(
@@ -133,7 +133,7 @@ async fn change(
     Path(id): Path<String>,
     Json(patch): Json<ChannelPatch>,
 ) -> Reply<Channel> {
-    Ok(Json(app.change_channel(&caller, &id, patch).await?))
+    Ok(Json(app.channels.change_channel(&caller, &id, patch).await?))
 }
 
 async fn seat(
@@ -142,7 +142,7 @@ async fn seat(
     Path((id, member)): Path<(String, String)>,
     Json(seat): Json<SeatPut>,
 ) -> Reply<Seat> {
-    Ok(Json(app.seat(&caller, &id, &member, seat).await?))
+    Ok(Json(app.channels.seat(&caller, &id, &member, seat).await?))
 }
 
 async fn leave(
@@ -151,7 +151,7 @@ async fn leave(
     Path(id): Path<String>,
     Json(ask): Json<Leave>,
 ) -> Result<Done, Refused> {
-    app.leave(&caller, &id, ask).await?;
+    app.channels.leave(&caller, &id, ask).await?;
     Ok(Done)
 }
 
@@ -160,7 +160,7 @@ async fn unseat(
     Bearer(caller): Bearer,
     Path((id, member)): Path<(String, String)>,
 ) -> Result<Done, Refused> {
-    app.unseat(&caller, &id, &member).await?;
+    app.channels.unseat(&caller, &id, &member).await?;
     Ok(Done)
 }
 
@@ -169,7 +169,7 @@ async fn cursor(
     Bearer(caller): Bearer,
     Path(conversation): Path<String>,
 ) -> Reply<Cursor> {
-    Ok(Json(app.cursor(&caller, &conversation).await?))
+    Ok(Json(app.cursors.cursor(&caller, &conversation).await?))
 }
 
 async fn set_cursor(
@@ -178,5 +178,5 @@ async fn set_cursor(
     Path(conversation): Path<String>,
     Json(cursor): Json<CursorPut>,
 ) -> Reply<Cursor> {
-    Ok(Json(app.set_cursor(&caller, &conversation, cursor).await?))
+    Ok(Json(app.cursors.set_cursor(&caller, &conversation, cursor).await?))
 }

@@ -48,7 +48,7 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn back_up(State(app): State<Arc<App>>, Bearer(caller): Bearer) -> Result<Response, Refused> {
-    let file = app.back_up(&caller).await?;
+    let file = app.copies.back_up(&caller).await?;
     let length = file.metadata().map_err(|e| Refusal::new(Code::Unavailable, e.to_string()))?.len();
     let headers = [
         (header::CONTENT_TYPE, "application/vnd.sqlite3".to_owned()),
@@ -58,7 +58,7 @@ async fn back_up(State(app): State<Arc<App>>, Bearer(caller): Bearer) -> Result<
 }
 
 async fn export(State(app): State<Arc<App>>, Bearer(caller): Bearer) -> Result<Response, Refused> {
-    let pieces = app.export(&caller)?;
+    let pieces = app.copies.export(&caller)?;
     let headers = [(header::CONTENT_TYPE, "application/x-ndjson")];
     let body = stream::unfold(pieces, |mut pieces| async {
         let piece = pieces.recv().await?;

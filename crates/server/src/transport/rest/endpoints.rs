@@ -66,7 +66,7 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn list(State(app): Host, Bearer(caller): Bearer) -> Reply<Endpoints> {
-    Ok(Json(app.endpoints(&caller)?))
+    Ok(Json(app.endpoints.endpoints(&caller)?))
 }
 
 async fn add(
@@ -74,7 +74,7 @@ async fn add(
     Bearer(caller): Bearer,
     Json(new): Json<NewEndpoint>,
 ) -> Result<Created<Added>, Refused> {
-    Ok(Created(app.add_endpoint(&caller, new).await?))
+    Ok(Created(app.endpoints.add_endpoint(&caller, new).await?))
 }
 
 async fn one(
@@ -82,7 +82,7 @@ async fn one(
     Bearer(caller): Bearer,
     Path(member): Path<String>,
 ) -> Reply<Endpoint> {
-    Ok(Json(app.endpoint(&caller, &member)?))
+    Ok(Json(app.endpoints.endpoint(&caller, &member)?))
 }
 
 async fn change(
@@ -91,7 +91,7 @@ async fn change(
     Path(member): Path<String>,
     Json(patch): Json<EndpointPatch>,
 ) -> Reply<Endpoint> {
-    Ok(Json(app.change_endpoint(&caller, &member, patch).await?))
+    Ok(Json(app.endpoints.change_endpoint(&caller, &member, patch).await?))
 }
 
 async fn remove(
@@ -99,7 +99,7 @@ async fn remove(
     Bearer(caller): Bearer,
     Path(member): Path<String>,
 ) -> Result<Done, Refused> {
-    app.remove_endpoint(&caller, &member).await?;
+    app.endpoints.remove_endpoint(&caller, &member).await?;
     Ok(Done)
 }
 
@@ -109,7 +109,7 @@ async fn rotate(
     Path(member): Path<String>,
     Json(new): Json<RotateEndpoint>,
 ) -> Reply<Added> {
-    Ok(Json(app.rotate_endpoint(&caller, &member, new).await?))
+    Ok(Json(app.endpoints.rotate_endpoint(&caller, &member, new).await?))
 }
 
 async fn test(
@@ -117,5 +117,5 @@ async fn test(
     Bearer(caller): Bearer,
     Path(member): Path<String>,
 ) -> Reply<Tested> {
-    Ok(Json(app.test_endpoint(&caller, &member).await?))
+    Ok(Json(app.endpoints.test_endpoint(&caller, &member).await?))
 }

@@ -73,13 +73,13 @@ async fn events(
     let accept = headers.get(header::ACCEPT).and_then(|a| a.to_str().ok()).unwrap_or_default();
     if !accept.contains("text/event-stream") {
         let (after, limit) = (query.after, query.limit);
-        let events = app.events(&caller, &query.conversation, after, limit).await?;
+        let events = app.log.events(&caller, &query.conversation, after, limit).await?;
         return Ok(Json(events).into_response());
     }
     // A browser that reconnects says what it saw last.
     let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     let after = seen.or(query.after);
-    let follower = app.follow(&caller, &query.conversation, after, query.activity).await?;
+    let follower = app.log.follow(&caller, &query.conversation, after, query.activity).await?;
     let stream = futures_util::stream::unfold(follower, |mut follower| async move {
         let chunk = chunk(&mut follower).await?;
         Some((Ok::<_, Infallible>(chunk), follower))
@@ -114,5 +114,5 @@ fn write(out: &mut String, item: &Item) {
 }
 
 async fn why(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Why> {
-    Ok(Json(app.why(&caller, &id).await?))
+    Ok(Json(app.explanations.why(&caller, &id).await?))
 }

@@ -59,7 +59,7 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn list(State(app): Host, Bearer(caller): Bearer) -> Reply<Inboxes> {
-    Ok(Json(app.inboxes(&caller)?))
+    Ok(Json(app.inboxes.inboxes(&caller)?))
 }
 
 async fn add(
@@ -67,11 +67,11 @@ async fn add(
     Bearer(caller): Bearer,
     Json(new): Json<NewInbox>,
 ) -> Result<Created<InboxString>, Refused> {
-    Ok(Created(app.add_inbox(&caller, new).await?))
+    Ok(Created(app.inboxes.add_inbox(&caller, new).await?))
 }
 
 async fn one(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Inbox> {
-    Ok(Json(app.inbox_shown(&caller, &id)?))
+    Ok(Json(app.inboxes.inbox_shown(&caller, &id)?))
 }
 
 async fn change(
@@ -80,7 +80,7 @@ async fn change(
     Path(id): Path<String>,
     Json(patch): Json<InboxPatch>,
 ) -> Reply<Inbox> {
-    Ok(Json(app.change_inbox(&caller, &id, patch).await?))
+    Ok(Json(app.inboxes.change_inbox(&caller, &id, patch).await?))
 }
 
 async fn rotate(
@@ -88,7 +88,7 @@ async fn rotate(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Reply<InboxString> {
-    Ok(Json(app.rotate_inbox(&caller, &id).await?))
+    Ok(Json(app.inboxes.rotate_inbox(&caller, &id).await?))
 }
 
 async fn remove(
@@ -96,6 +96,6 @@ async fn remove(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Done, Refused> {
-    app.remove_inbox(&caller, &id).await?;
+    app.inboxes.remove_inbox(&caller, &id).await?;
     Ok(Done)
 }

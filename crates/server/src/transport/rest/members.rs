@@ -157,11 +157,11 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn whoami(State(app): Host, Bearer(caller): Bearer) -> Json<Whoami> {
-    Json(app.whoami(&caller))
+    Json(app.members.whoami(&caller))
 }
 
 async fn members(State(app): Host, Bearer(caller): Bearer) -> Reply<Members> {
-    Ok(Json(app.members(&caller)?))
+    Ok(Json(app.members.members(&caller)?))
 }
 
 async fn add_member(
@@ -169,11 +169,11 @@ async fn add_member(
     Bearer(caller): Bearer,
     Json(new): Json<NewMember>,
 ) -> Result<Created<Member>, Refused> {
-    Ok(Created(app.add_member(&caller, new).await?))
+    Ok(Created(app.members.add_member(&caller, new).await?))
 }
 
 async fn member(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Member> {
-    Ok(Json(app.member(&caller, &id)?))
+    Ok(Json(app.members.member(&caller, &id)?))
 }
 
 async fn change_member(
@@ -182,7 +182,7 @@ async fn change_member(
     Path(id): Path<String>,
     Json(patch): Json<MemberPatch>,
 ) -> Reply<Member> {
-    Ok(Json(app.change_member(&caller, &id, patch).await?))
+    Ok(Json(app.members.change_member(&caller, &id, patch).await?))
 }
 
 async fn remove_member(
@@ -190,12 +190,12 @@ async fn remove_member(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Done, Refused> {
-    app.remove_member(&caller, &id).await?;
+    app.members.remove_member(&caller, &id).await?;
     Ok(Done)
 }
 
 async fn roles(State(app): Host, Bearer(caller): Bearer) -> Reply<Roles> {
-    Ok(Json(app.roles(&caller)?))
+    Ok(Json(app.roles.roles(&caller)?))
 }
 
 async fn add_role(
@@ -203,7 +203,7 @@ async fn add_role(
     Bearer(caller): Bearer,
     Json(new): Json<NewRole>,
 ) -> Result<Created<Role>, Refused> {
-    Ok(Created(app.add_role(&caller, new).await?))
+    Ok(Created(app.roles.add_role(&caller, new).await?))
 }
 
 async fn remove_role(
@@ -211,7 +211,7 @@ async fn remove_role(
     Bearer(caller): Bearer,
     Path(name): Path<String>,
 ) -> Result<Done, Refused> {
-    app.remove_role(&caller, &name).await?;
+    app.roles.remove_role(&caller, &name).await?;
     Ok(Done)
 }
 
@@ -220,7 +220,7 @@ async fn put_in(
     Bearer(caller): Bearer,
     Path((name, id)): Path<(String, String)>,
 ) -> Reply<Role> {
-    Ok(Json(app.set_role_member(&caller, &name, &id, true).await?))
+    Ok(Json(app.roles.set_role_member(&caller, &name, &id, true).await?))
 }
 
 async fn take_out(
@@ -228,11 +228,11 @@ async fn take_out(
     Bearer(caller): Bearer,
     Path((name, id)): Path<(String, String)>,
 ) -> Reply<Role> {
-    Ok(Json(app.set_role_member(&caller, &name, &id, false).await?))
+    Ok(Json(app.roles.set_role_member(&caller, &name, &id, false).await?))
 }
 
 async fn streams(State(app): Host, Bearer(caller): Bearer) -> Reply<Streams> {
-    Ok(Json(app.streams(&caller)?))
+    Ok(Json(app.streams.streams(&caller)?))
 }
 
 async fn add_stream(
@@ -240,7 +240,7 @@ async fn add_stream(
     Bearer(caller): Bearer,
     Json(new): Json<NewStream>,
 ) -> Result<Created<Stream>, Refused> {
-    Ok(Created(app.add_stream(&caller, new).await?))
+    Ok(Created(app.streams.add_stream(&caller, new).await?))
 }
 
 async fn issue(
@@ -248,7 +248,7 @@ async fn issue(
     Bearer(caller): Bearer,
     Json(new): Json<NewToken>,
 ) -> Result<Created<Token>, Refused> {
-    Ok(Created(app.issue(&caller, new).await?))
+    Ok(Created(app.tokens.issue(&caller, new).await?))
 }
 
 async fn revoke(
@@ -256,7 +256,7 @@ async fn revoke(
     Bearer(caller): Bearer,
     Path(jti): Path<String>,
 ) -> Result<Done, Refused> {
-    app.revoke(&caller, &jti).await?;
+    app.tokens.revoke(&caller, &jti).await?;
     Ok(Done)
 }
 
@@ -265,11 +265,11 @@ async fn tokens(
     Bearer(caller): Bearer,
     Query(query): Query<ListTokens>,
 ) -> Reply<Tokens> {
-    Ok(Json(app.tokens(&caller, query)?))
+    Ok(Json(app.tokens.tokens(&caller, query)?))
 }
 
 async fn rotate(State(app): Host, Bearer(caller): Bearer) -> Reply<RotatedKey> {
-    Ok(Json(app.rotate_key(&caller).await?))
+    Ok(Json(app.tokens.rotate_key(&caller).await?))
 }
 
 async fn revoke_all(
@@ -277,13 +277,13 @@ async fn revoke_all(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Reply<RevokedTokens> {
-    Ok(Json(app.revoke_all(&caller, &id).await?))
+    Ok(Json(app.tokens.revoke_all(&caller, &id).await?))
 }
 
 async fn agents(State(app): Host, Bearer(caller): Bearer) -> Reply<Agents> {
-    Ok(Json(app.agents(&caller).await?))
+    Ok(Json(app.members.agents(&caller).await?))
 }
 
 async fn sessions(State(app): Host, Bearer(caller): Bearer) -> Reply<Sessions> {
-    Ok(Json(app.sessions(&caller)?))
+    Ok(Json(app.sessions.sessions(&caller)?))
 }

@@ -122,7 +122,7 @@ async fn send(
     Bearer(caller): Bearer,
     Json(new): Json<NewMessage>,
 ) -> Result<Created<Posted>, Refused> {
-    Ok(Created(app.post(&caller, new).await?))
+    Ok(Created(app.posts.post(&caller, new).await?))
 }
 
 async fn preview(
@@ -130,7 +130,7 @@ async fn preview(
     Bearer(caller): Bearer,
     Json(new): Json<NewMessage>,
 ) -> Reply<Preview> {
-    Ok(Json(app.preview(&caller, new).await?))
+    Ok(Json(app.posts.preview(&caller, new).await?))
 }
 
 async fn messages(
@@ -138,7 +138,7 @@ async fn messages(
     Bearer(caller): Bearer,
     Query(query): Query<ListMessages>,
 ) -> Result<Encoded<Messages>, Refused> {
-    Ok(Encoded::new(app.messages_json(&caller, query).await?))
+    Ok(Encoded::new(app.messages.messages_json(&caller, query).await?))
 }
 
 async fn message(
@@ -146,7 +146,7 @@ async fn message(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Reply<Message> {
-    Ok(Json(app.message(&caller, &id).await?))
+    Ok(Json(app.messages.message(&caller, &id).await?))
 }
 
 async fn edit(
@@ -155,7 +155,7 @@ async fn edit(
     Path(id): Path<String>,
     Json(patch): Json<MessagePatch>,
 ) -> Reply<Message> {
-    Ok(Json(app.edit(&caller, &id, patch).await?))
+    Ok(Json(app.messages.edit(&caller, &id, patch).await?))
 }
 
 async fn delete(
@@ -163,7 +163,7 @@ async fn delete(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Done, Refused> {
-    app.delete(&caller, &id).await?;
+    app.messages.delete(&caller, &id).await?;
     Ok(Done)
 }
 
@@ -173,7 +173,7 @@ async fn erase(
     Path(id): Path<String>,
     Json(erasure): Json<Erasure>,
 ) -> Reply<Message> {
-    Ok(Json(app.erase(&caller, &id, erasure.reason.0).await?))
+    Ok(Json(app.messages.erase(&caller, &id, erasure.reason.0).await?))
 }
 
 async fn react(
@@ -184,7 +184,7 @@ async fn react(
 ) -> Reply<ReactionAnswer> {
     caller.must_not_be_a_turn()?;
     let signal = signal(&name)?;
-    Ok(Json(app.react(&caller, &id, signal, put.eta, true).await?))
+    Ok(Json(app.reactions.react(&caller, &id, signal, put.eta, true).await?))
 }
 
 async fn unreact(
@@ -194,7 +194,7 @@ async fn unreact(
 ) -> Reply<ReactionAnswer> {
     caller.must_not_be_a_turn()?;
     let signal = signal(&name)?;
-    Ok(Json(app.react(&caller, &id, signal, None, false).await?))
+    Ok(Json(app.reactions.react(&caller, &id, signal, None, false).await?))
 }
 
 /// Somebody types, on a surface that says so over REST.
@@ -204,7 +204,7 @@ async fn typing(
     Json(typing): Json<Typing>,
 ) -> Result<Done, Refused> {
     caller.must_not_be_a_turn()?;
-    app.typing(&caller, &typing).await?;
+    app.dispositions.typing(&caller, &typing).await?;
     Ok(Done)
 }
 

@@ -34,7 +34,7 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn pauses(State(app): Host, Bearer(caller): Bearer) -> Reply<Pauses> {
-    Ok(Json(app.pauses(&caller).await?))
+    Ok(Json(app.pauses.pauses(&caller).await?))
 }
 
 async fn go_on(
@@ -42,7 +42,7 @@ async fn go_on(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Reply<Continued> {
-    Ok(Json(app.go_on(&caller, &id).await?))
+    Ok(Json(app.pauses.go_on(&caller, &id).await?))
 }
 
 async fn thread_goes_on(
@@ -50,5 +50,5 @@ async fn thread_goes_on(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Reply<Continued> {
-    Ok(Json(app.thread_goes_on(&caller, &id).await?))
+    Ok(Json(app.pauses.thread_goes_on(&caller, &id).await?))
 }

@@ -37,7 +37,7 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn list(State(app): Host, Bearer(caller): Bearer) -> Reply<Projects> {
-    Ok(Json(app.projects(&caller).await?))
+    Ok(Json(app.projects.projects(&caller).await?))
 }
 
 async fn add(
@@ -45,11 +45,11 @@ async fn add(
     Bearer(caller): Bearer,
     Json(new): Json<NewProject>,
 ) -> Result<Created<Project>, Refused> {
-    Ok(Created(app.add_project(&caller, new).await?))
+    Ok(Created(app.projects.add_project(&caller, new).await?))
 }
 
 async fn one(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Project> {
-    Ok(Json(app.project(&caller, &id).await?))
+    Ok(Json(app.projects.project(&caller, &id).await?))
 }
 
 async fn change(
@@ -58,7 +58,7 @@ async fn change(
     Path(id): Path<String>,
     Json(patch): Json<ProjectPatch>,
 ) -> Reply<Project> {
-    Ok(Json(app.change_project(&caller, &id, patch).await?))
+    Ok(Json(app.projects.change_project(&caller, &id, patch).await?))
 }
 
 async fn remove(
@@ -66,7 +66,7 @@ async fn remove(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Done, Refused> {
-    app.remove_project(&caller, &id).await?;
+    app.projects.remove_project(&caller, &id).await?;
     Ok(Done)
 }
 
@@ -75,7 +75,7 @@ async fn members(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Reply<ProjectMembers> {
-    Ok(Json(app.project_members(&caller, &id).await?))
+    Ok(Json(app.projects.project_members(&caller, &id).await?))
 }
 
 async fn set_member(
@@ -84,7 +84,7 @@ async fn set_member(
     Path((id, member)): Path<(String, String)>,
     Json(put): Json<ProjectMemberPut>,
 ) -> Reply<ProjectMember> {
-    Ok(Json(app.set_project_member(&caller, &id, &member, put).await?))
+    Ok(Json(app.projects.set_project_member(&caller, &id, &member, put).await?))
 }
 
 async fn remove_member(
@@ -92,7 +92,7 @@ async fn remove_member(
     Bearer(caller): Bearer,
     Path((id, member)): Path<(String, String)>,
 ) -> Result<Done, Refused> {
-    app.remove_project_member(&caller, &id, &member).await?;
+    app.projects.remove_project_member(&caller, &id, &member).await?;
     Ok(Done)
 }
 
@@ -101,7 +101,7 @@ async fn channels(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Reply<Links> {
-    Ok(Json(app.project_channels(&caller, &id).await?))
+    Ok(Json(app.projects.project_channels(&caller, &id).await?))
 }
 
 async fn link(
@@ -110,7 +110,7 @@ async fn link(
     Path((id, channel)): Path<(String, String)>,
     Json(put): Json<LinkPut>,
 ) -> Reply<Link> {
-    Ok(Json(app.link_channel(&caller, &id, &channel, put).await?))
+    Ok(Json(app.projects.link_channel(&caller, &id, &channel, put).await?))
 }
 
 async fn unlink(
@@ -118,7 +118,7 @@ async fn unlink(
     Bearer(caller): Bearer,
     Path((id, channel)): Path<(String, String)>,
 ) -> Result<Done, Refused> {
-    app.unlink_channel(&caller, &id, &channel).await?;
+    app.projects.unlink_channel(&caller, &id, &channel).await?;
     Ok(Done)
 }
 
@@ -128,7 +128,7 @@ async fn tasks(
     Path(id): Path<String>,
     Query(query): Query<ListTasks>,
 ) -> Reply<Tasks> {
-    Ok(Json(app.tasks(&caller, &id, &query).await?))
+    Ok(Json(app.projects.tasks(&caller, &id, &query).await?))
 }
 
 async fn add_task(
@@ -137,7 +137,7 @@ async fn add_task(
     Path(id): Path<String>,
     Json(new): Json<NewTask>,
 ) -> Result<Created<Task>, Refused> {
-    Ok(Created(app.add_task(&caller, &id, new).await?))
+    Ok(Created(app.projects.add_task(&caller, &id, new).await?))
 }
 
 async fn task(
@@ -145,7 +145,7 @@ async fn task(
     Bearer(caller): Bearer,
     Path((id, task)): Path<(String, String)>,
 ) -> Reply<Task> {
-    Ok(Json(app.task(&caller, &id, &task).await?))
+    Ok(Json(app.projects.task(&caller, &id, &task).await?))
 }
 
 async fn change_task(
@@ -154,7 +154,7 @@ async fn change_task(
     Path((id, task)): Path<(String, String)>,
     Json(patch): Json<TaskPatch>,
 ) -> Reply<Task> {
-    Ok(Json(app.change_task(&caller, &id, &task, patch).await?))
+    Ok(Json(app.projects.change_task(&caller, &id, &task, patch).await?))
 }
 
 async fn remove_task(
@@ -162,6 +162,6 @@ async fn remove_task(
     Bearer(caller): Bearer,
     Path((id, task)): Path<(String, String)>,
 ) -> Result<Done, Refused> {
-    app.remove_task(&caller, &id, &task).await?;
+    app.projects.remove_task(&caller, &id, &task).await?;
     Ok(Done)
 }

@@ -62,7 +62,7 @@ async fn list(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Reply<Schedules> {
-    Ok(Json(app.schedules(&caller, &id).await?))
+    Ok(Json(app.schedules.schedules(&caller, &id).await?))
 }
 
 async fn add(
@@ -71,7 +71,7 @@ async fn add(
     Path(id): Path<String>,
     Json(new): Json<NewSchedule>,
 ) -> Result<Created<Schedule>, Refused> {
-    Ok(Created(app.add_schedule(&caller, &id, new).await?))
+    Ok(Created(app.schedules.add_schedule(&caller, &id, new).await?))
 }
 
 async fn one(
@@ -79,7 +79,7 @@ async fn one(
     Bearer(caller): Bearer,
     Path((id, schedule)): Path<(String, String)>,
 ) -> Reply<Schedule> {
-    Ok(Json(app.schedule(&caller, &id, &schedule).await?))
+    Ok(Json(app.schedules.schedule(&caller, &id, &schedule).await?))
 }
 
 async fn change(
@@ -88,7 +88,7 @@ async fn change(
     Path((id, schedule)): Path<(String, String)>,
     Json(patch): Json<SchedulePatch>,
 ) -> Reply<Schedule> {
-    Ok(Json(app.change_schedule(&caller, &id, &schedule, patch).await?))
+    Ok(Json(app.schedules.change_schedule(&caller, &id, &schedule, patch).await?))
 }
 
 async fn remove(
@@ -96,6 +96,6 @@ async fn remove(
     Bearer(caller): Bearer,
     Path((id, schedule)): Path<(String, String)>,
 ) -> Result<Done, Refused> {
-    app.remove_schedule(&caller, &id, &schedule).await?;
+    app.schedules.remove_schedule(&caller, &id, &schedule).await?;
     Ok(Done)
 }

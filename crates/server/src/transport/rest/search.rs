@@ -27,5 +27,5 @@ async fn search(
     Bearer(caller): Bearer,
     Query(query): Query<Search>,
 ) -> Reply<Found> {
-    Ok(Json(app.search(&caller, query).await?))
+    Ok(Json(app.search.search(&caller, query).await?))
 }

@@ -55,7 +55,7 @@ async fn list(
     Path(id): Path<String>,
     Query(query): Query<ListStimuli>,
 ) -> Reply<Stimuli> {
-    Ok(Json(app.stimuli(&caller, &id, query).await?))
+    Ok(Json(app.stimuli.stimuli(&caller, &id, query).await?))
 }
 
 async fn add(
@@ -64,7 +64,7 @@ async fn add(
     Path(id): Path<String>,
     Json(new): Json<NewStimulus>,
 ) -> Result<Created<Stimulus>, Refused> {
-    Ok(Created(app.add_stimulus(&caller, &id, new).await?))
+    Ok(Created(app.stimuli.add_stimulus(&caller, &id, new).await?))
 }
 
 async fn one(
@@ -72,7 +72,7 @@ async fn one(
     Bearer(caller): Bearer,
     Path((id, stimulus)): Path<(String, String)>,
 ) -> Reply<Stimulus> {
-    Ok(Json(app.stimulus(&caller, &id, &stimulus).await?))
+    Ok(Json(app.stimuli.stimulus(&caller, &id, &stimulus).await?))
 }
 
 async fn cancel(
@@ -80,7 +80,7 @@ async fn cancel(
     Bearer(caller): Bearer,
     Path((id, stimulus)): Path<(String, String)>,
 ) -> Reply<Stimulus> {
-    Ok(Json(app.steer_stimulus(&caller, &id, &stimulus, false).await?))
+    Ok(Json(app.stimuli.steer_stimulus(&caller, &id, &stimulus, false).await?))
 }
 
 async fn retry(
@@ -88,5 +88,5 @@ async fn retry(
     Bearer(caller): Bearer,
     Path((id, stimulus)): Path<(String, String)>,
 ) -> Reply<Stimulus> {
-    Ok(Json(app.steer_stimulus(&caller, &id, &stimulus, true).await?))
+    Ok(Json(app.stimuli.steer_stimulus(&caller, &id, &stimulus, true).await?))
 }

@@ -48,7 +48,7 @@ async fn change(
     Path(id): Path<String>,
     Json(patch): Json<WorkPatch>,
 ) -> Reply<Thread> {
-    Ok(Json(app.change_work(&caller, &id, patch).await?))
+    Ok(Json(app.threads.change_work(&caller, &id, patch).await?))
 }
 
 async fn promote(
@@ -57,7 +57,7 @@ async fn promote(
     Path(id): Path<String>,
     Json(ask): Json<Promote>,
 ) -> Reply<Thread> {
-    Ok(Json(app.promote(&caller, &id, ask).await?))
+    Ok(Json(app.threads.promote(&caller, &id, ask).await?))
 }
 
 async fn feed(
@@ -66,5 +66,5 @@ async fn feed(
     Path(id): Path<String>,
     Query(query): Query<ReadFeed>,
 ) -> Reply<Feed> {
-    Ok(Json(app.feed(&caller, &id, query).await?))
+    Ok(Json(app.threads.feed(&caller, &id, query).await?))
 }

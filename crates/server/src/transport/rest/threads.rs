@@ -50,7 +50,7 @@ async fn threads(
     Bearer(caller): Bearer,
     Query(query): Query<ListThreads>,
 ) -> Reply<Threads> {
-    Ok(Json(app.threads(&caller, query).await?))
+    Ok(Json(app.threads.threads(&caller, query).await?))
 }
 
 async fn open(
@@ -58,11 +58,11 @@ async fn open(
     Bearer(caller): Bearer,
     Json(new): Json<NewThread>,
 ) -> Result<Created<Thread>, Refused> {
-    Ok(Created(app.open_thread(&caller, new).await?))
+    Ok(Created(app.threads.open_thread(&caller, new).await?))
 }
 
 async fn thread(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Thread> {
-    Ok(Json(app.thread(&caller, &id).await?))
+    Ok(Json(app.threads.thread(&caller, &id).await?))
 }
 
 async fn change(
@@ -71,5 +71,5 @@ async fn change(
     Path(id): Path<String>,
     Json(patch): Json<ThreadPatch>,
 ) -> Reply<Thread> {
-    Ok(Json(app.change_thread(&caller, &id, patch).await?))
+    Ok(Json(app.threads.change_thread(&caller, &id, patch).await?))
 }

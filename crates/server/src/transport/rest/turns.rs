@@ -40,7 +40,7 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn turns(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Turns> {
-    Ok(Json(app.turns(&caller, &id).await?))
+    Ok(Json(app.turns.turns(&caller, &id).await?))
 }
 
 async fn moderation(
@@ -49,7 +49,7 @@ async fn moderation(
     Path(id): Path<String>,
     Query(query): Query<AskModeration>,
 ) -> Reply<Moderation> {
-    Ok(Json(app.moderation(&caller, &id, query).await?))
+    Ok(Json(app.messages.moderation(&caller, &id, query).await?))
 }
 
 async fn take_away(
@@ -57,6 +57,6 @@ async fn take_away(
     Bearer(caller): Bearer,
     Path((id, subject, member)): Path<(String, String, String)>,
 ) -> Result<Done, Refused> {
-    app.break_turn(&caller, &id, &subject, &member).await?;
+    app.turns.break_turn(&caller, &id, &subject, &member).await?;
     Ok(Done)
 }

@@ -72,11 +72,11 @@ async fn digests(
     Bearer(caller): Bearer,
     Query(query): Query<ListDigests>,
 ) -> Reply<Digests> {
-    Ok(Json(app.digests(&caller, query).await?))
+    Ok(Json(app.digests.digests(&caller, query).await?))
 }
 
 async fn claims(State(app): Host, Bearer(caller): Bearer) -> Reply<Claims> {
-    Ok(Json(app.claims(&caller).await?))
+    Ok(Json(app.claims.claims(&caller).await?))
 }
 
 async fn claim(
@@ -84,7 +84,7 @@ async fn claim(
     Bearer(caller): Bearer,
     Json(new): Json<NewClaim>,
 ) -> Result<Created<Claim>, Refused> {
-    Ok(Created(app.claim(&caller, &new.event).await?))
+    Ok(Created(app.claims.claim(&caller, &new.event).await?))
 }
 
 async fn release(
@@ -93,7 +93,7 @@ async fn release(
     Path(event): Path<String>,
 ) -> Result<Done, Refused> {
     caller.must_not_be_a_turn()?;
-    app.release(&caller, &event).await?;
+    app.claims.release(&caller, &event).await?;
     Ok(Done)
 }
 
@@ -102,7 +102,7 @@ async fn deliveries(
     Bearer(caller): Bearer,
     Query(query): Query<ListDeliveries>,
 ) -> Reply<Deliveries> {
-    Ok(Json(app.deliveries(&caller, query).await?))
+    Ok(Json(app.deliveries.deliveries(&caller, query).await?))
 }
 
 async fn redeliver(
@@ -110,6 +110,6 @@ async fn redeliver(
     Bearer(caller): Bearer,
     Path(id): Path<String>,
 ) -> Result<Done, Refused> {
-    app.redeliver(&caller, &id).await?;
+    app.deliveries.redeliver(&caller, &id).await?;
     Ok(Done)
 }

@@ -22,11 +22,12 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Reply<Accepted> {
-    let called = app.called(&channel, &token)?;
-    app.limits.call(called.caller.by, app.now())?;
+    let called = app.callbacks.called(&channel, &token)?;
+    app.shared.limits.call(called.caller.by, app.now())?;
     let key = headers.get(IDEMPOTENCY_KEY).map(text);
     let key = key.as_deref();
-    let mut events = Events::of(body.into_data_stream(), || app.wait(app.body_time));
+    let mut events =
+        Events::of(body.into_data_stream(), || app.shared.clock.wait(app.shared.body_time));
     let mut accepted = Accepted::default();
     loop {
         let before = accepted.accepted;
@@ -34,7 +35,8 @@ pub(super) async fn post(
         let Some(event) = next else { break };
         if before > 0 {
             // Many in one body cost what they cost one by one.
-            app.limits
+            app.shared
+                .limits
                 .call(called.caller.by, app.now())
                 .map_err(|wait| Refused::from(wait).with(|refusal| after(before, refusal)))?;
         }
@@ -79,5 +81,5 @@ async fn take(
         .map_err(|why| Refusal::invalid(format!("not an event of a callback: {why}")))?;
     // One key is for the whole body: its events are told apart by their places.
     let key = key.map(|key| if before == 0 { key.to_owned() } else { format!("{key}#{before}") });
-    app.callback(called, event, key).await
+    app.callbacks.callback(called, event, key).await
 }

@@ -41,13 +41,13 @@ pub(super) fn routes() -> Routes {
 async fn deliver(State(app): State<Arc<App>>, request: Request) -> Result<Response, Refused> {
     let (parts, body) = request.into_parts();
     let secret = parts.uri.path().strip_prefix(INBOX).unwrap_or_default();
-    let inbox = app.inbox_behind(secret)?;
+    let inbox = app.inboxes.inbox_behind(secret)?;
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-    let from = peer.map(|peer| app.limits.origin(peer.0.ip(), &parts.headers));
-    app.may_deliver(&inbox, from, &parts.headers)??;
+    let from = peer.map(|peer| app.shared.limits.origin(peer.0.ip(), &parts.headers));
+    app.inboxes.may_deliver(&inbox, from, &parts.headers)??;
     let bytes = read_up_to(&app, &parts.headers, body, DELIVERY_BYTES, too_large).await?;
-    app.check_signature(&inbox, &parts.headers, &bytes)?;
-    app.receive(&inbox, &bytes).await?;
+    app.inboxes.check_signature(&inbox, &parts.headers, &bytes)?;
+    app.inboxes.receive(&inbox, &bytes).await?;
     Ok(Json(json!({})).into_response())
 }
 

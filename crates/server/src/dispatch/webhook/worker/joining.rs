@@ -14,7 +14,7 @@ use crate::dispatch::webhook::thought::Thought;
 impl Worker {
     /// An offer comes: where its author has a run that has said nothing, that run is stopped for it.
     pub(super) fn add_to_run(&self, line: &mut Queue, offer: &Offer) {
-        let (runs, member) = (&self.app.webhooks.runs, self.endpoint.member);
+        let (runs, member) = (&self.host.webhooks.runs, self.endpoint.member);
         let seen: Vec<_> = line.runs().filter(|at| runs.is_seen(member, *at)).collect();
         for at in seen {
             line.answered();
@@ -30,7 +30,7 @@ impl Worker {
 
     /// The agent has taken a thought. What its author has said since joins it at once.
     pub(super) fn ran(&self, line: &mut Queue, thought: Thought, now: Timestamp) {
-        let (runs, member) = (&self.app.webhooks.runs, self.endpoint.member);
+        let (runs, member) = (&self.host.webhooks.runs, self.endpoint.member);
         let newest = thought.newest().map(|f| at(&f.item));
         let (joined, left) = line.ran(thought, now);
         runs.left(member, left);
@@ -44,13 +44,13 @@ impl Worker {
     pub(super) fn heard(&self, held: &mut Held, note: &Note) {
         if let Some(event) = note.withdraws {
             for line in held.lines.values_mut() {
-                self.app.webhooks.runs.left(self.endpoint.member, line.withdraw(event));
+                self.host.webhooks.runs.left(self.endpoint.member, line.withdraw(event));
             }
         }
         if let Some(Typing { conversation, author, on }) = note.typing
             && let Some(line) = held.lines.get_mut(&conversation)
         {
-            line.typing(author, on, self.app.now());
+            line.typing(author, on, self.host.clock.now());
         }
     }
 
@@ -58,13 +58,17 @@ impl Worker {
     /// here and now, so that whatever the agent says of it later is too late.
     pub(super) async fn join(&self, by: By, line: &mut Queue) {
         let Some((at, event)) = line.next_joins() else { return };
-        let (runs, member) = (&self.app.webhooks.runs, self.endpoint.member);
+        let (runs, member) = (&self.host.webhooks.runs, self.endpoint.member);
         if runs.join(member, at) {
             // That it was accepted may be on its way still.
-            self.app.webhooks.acceptances.flush();
+            self.host.webhooks.acceptances.flush();
             let disposition = Disposition::Superseded;
             let note = Some("delivered again with what its author said after it".into());
-            let ended = self.app.submit(by, deliveries::Dispose { event, disposition, note }).await;
+            let ended = self
+                .host
+                .commands
+                .submit(by, deliveries::Dispose { event, disposition, note })
+                .await;
             if matches!(
                 ended,
                 Ok(deliveries::Disposed { disposition: Disposition::Superseded, .. })

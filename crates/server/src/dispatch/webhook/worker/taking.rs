@@ -9,22 +9,22 @@ use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::offer::Offer;
 
-use super::{LATELY, Worker, at};
+use super::{Worker, at};
 use crate::dispatch::webhook::queue::Queue;
 use crate::dispatch::webhook::thought::Thought;
 
 impl Worker {
     /// Tells the writer, together with what others have taken, that something was taken.
     fn submit_soon<C: Command>(&self, by: By, command: C) {
-        let app = self.app.clone();
-        self.app.webhooks.acceptances.put(move || app.hand(by, command));
+        let host = self.host.clone();
+        self.host.webhooks.acceptances.put(move || host.commands.hand(by, command));
     }
 
     /// Whether what is next in a line is still to be posted. What was posted before is an attempt of its own now.
     pub(super) async fn is_to_be_posted(&self, by: By, line: &mut Queue) -> Result<bool, Refusal> {
         let Some(offer) = line.posted_before() else { return Ok(true) };
         let again = PostAgain { event: at(offer) };
-        match self.app.submit(by, again).await? {
+        match self.host.commands.submit(by, again).await? {
             PostedAgain::Attempt(attempt) => {
                 line.renew(attempt);
                 Ok(true)
@@ -55,9 +55,6 @@ impl Worker {
 
     pub(super) fn note_taken(&mut self, by: By, offer: &Offer, ends: Option<Disposition>) {
         let (event, attempt, uid) = (at(offer), offer.attempt, offer.entry.event.uid);
-        if self.lately.len() >= LATELY {
-            self.lately.clear();
-        }
         self.lately.insert(uid, (attempt, ends));
         let epoch = Some(self.endpoint.epoch);
         self.submit_soon(by, deliveries::Accept { event, attempt, epoch });
@@ -73,7 +70,7 @@ impl Worker {
         let mut given_up = None;
         if let Some(offer) = line.posted_before() {
             let (event, attempt) = (at(offer), offer.attempt);
-            match self.app.submit(by, GiveUp { event, attempt }).await {
+            match self.host.commands.submit(by, GiveUp { event, attempt }).await {
                 Ok(GivenUp::Taken) => return self.taken(by, line, now),
                 Ok(_) => given_up = Some(event),
                 Err(_) => {}
@@ -81,9 +78,9 @@ impl Worker {
         }
         for fragment in line.done().fragments {
             let (event, attempt) = (at(&fragment.item), fragment.item.attempt);
-            self.app.webhooks.runs.end(self.endpoint.member, event);
+            self.host.webhooks.runs.end(self.endpoint.member, event);
             if given_up != Some(event) {
-                self.app.hand(by, GiveUp { event, attempt });
+                self.host.commands.hand(by, GiveUp { event, attempt });
             }
         }
     }

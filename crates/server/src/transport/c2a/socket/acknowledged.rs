@@ -17,7 +17,7 @@ impl Run {
     /// connection.
     pub(super) fn asked_for_nothing(&mut self) -> Result<(), Ended> {
         self.pings.take(self.app.now()).map_err(|_| {
-            self.app.metrics.refused(Code::RateLimited);
+            self.app.shared.metrics.refused(Code::RateLimited);
             Ended(Some(TOO_MANY_PINGS))
         })
     }
@@ -44,10 +44,10 @@ impl Run {
         };
         self.call(async move {
             let done = match taken {
-                true => app.accept(by, event, attempt).await,
+                true => app.dispositions.accept(by, event, attempt).await,
                 false => {
                     tracing::debug!(attempt, "a harness could not take a delivery");
-                    app.reject(by, event, attempt).await
+                    app.dispositions.reject(by, event, attempt).await
                 }
             };
             done.err().map(|refusal| unasked(&refusal))

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::messages::{CloseRun, Logged, PostUnasked};
 use chorus_core::model::attention::Directedness;
 use chorus_core::model::conversation::ConversationKind;
@@ -12,6 +13,7 @@ use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::offer::Entry;
 use chorus_core::model::requests::{Audience, Post};
 use chorus_core::queries;
+use chorus_core::state::directory::Directory;
 use chorus_wire::attention::tools::{SendMessage, Sent, Visibility};
 use chorus_wire::canonical;
 use chorus_wire::part::{Content, Part};
@@ -20,9 +22,16 @@ use chorus_wire::rest::messages::{MessageSource, NewMessage, Posted};
 use chorus_wire::threads::PostMessage;
 use serde_json::value::RawValue;
 
+use super::assets::AssetService;
+use super::commands::Commands;
+use super::dispositions::TypingRates;
 use super::idempotency::idempotency;
-use super::{App, ids};
+use super::identity::Identity;
+use super::ids;
+use super::names::Names;
+use super::reads::Reads;
 use crate::auth::Caller;
+use crate::telemetry::Metrics;
 use crate::view::members::told;
 use crate::view::messages::message_id;
 
@@ -47,12 +56,24 @@ pub(super) struct OutgoingMessage {
     pub(super) unasked: bool,
 }
 
-impl App {
+/// Messages on their way in.
+pub(crate) struct PostService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) assets: Arc<AssetService>,
+    pub(super) names: Arc<Names>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) typing: Arc<TypingRates>,
+}
+
+impl PostService {
     /// `POST /v1/messages`.
     pub(crate) async fn post(&self, caller: &Caller, new: NewMessage) -> Result<Posted, Refusal> {
         let (entry, duplicate, redacted) =
             self.send(caller, OutgoingMessage::from(new), true).await?;
-        let unknown_names = self.unknown_names(caller, &entry).await;
+        let unknown_names = self.names.unknown_names(caller, &entry).await;
         let event = &entry.event;
         Ok(Posted {
             event_id: event.uid.show(Prefix::Event),
@@ -75,10 +96,10 @@ impl App {
         caller: &Caller,
         args: SendMessage,
     ) -> Result<Sent, Refusal> {
-        let caller = self.in_turn(caller, args.turn.as_deref())?;
+        let caller = self.identity.in_turn(caller, args.turn.as_deref())?;
         let (entry, duplicate, redacted) =
             self.send(&caller, OutgoingMessage::from(args), true).await?;
-        let unknown_names = self.unknown_names(&caller, &entry).await;
+        let unknown_names = self.names.unknown_names(&caller, &entry).await;
         let event = &entry.event;
         Ok(Sent {
             event_id: event.uid.show(Prefix::Event),
@@ -102,12 +123,13 @@ impl App {
     ) -> Result<Preview, Refusal> {
         let post = self.write(caller, OutgoingMessage::from(new), false).await?;
         let (conversation, text) = (post.conversation, post.message.text.clone());
-        let attention = self.submit(caller.by, queries::Preview(post)).await?;
+        let attention = self.commands.submit(caller.by, queries::Preview(post)).await?;
         Ok(Preview {
             intent: attention.intent.into(),
             rest: attention.rest.into(),
-            told: told(&self.directory(), &attention.told),
+            told: told(&self.directory.load(), &attention.told),
             unknown_names: self
+                .names
                 .unknown_names_in(caller, conversation, &text, &attention.told)
                 .await,
         })
@@ -119,15 +141,15 @@ impl App {
         mut letter: OutgoingMessage,
         key_needed: bool,
     ) -> Result<(Entry, bool, u32), Refusal> {
-        letter.content = self.keep_uploads(caller.by, letter.content.take()).await?;
+        letter.content = self.assets.keep_uploads(caller.by, letter.content.take()).await?;
         let (closing, unasked) = (letter.closing, letter.unasked);
         let mut post = self.write(caller, letter, key_needed).await?;
         // Here, so that the sender hears of it.
-        let redacted = self.redact(&mut post.message);
+        let redacted = self.commands.redact(&mut post.message);
         let Logged { entry, duplicate } = match (closing, unasked) {
-            (true, _) => self.submit_redacted(caller.by, CloseRun(post)).await?,
-            (false, true) => self.submit_redacted(caller.by, PostUnasked(post)).await?,
-            (false, false) => self.submit_redacted(caller.by, post).await?,
+            (true, _) => self.commands.submit_redacted(caller.by, CloseRun(post)).await?,
+            (false, true) => self.commands.submit_redacted(caller.by, PostUnasked(post)).await?,
+            (false, false) => self.commands.submit_redacted(caller.by, post).await?,
         };
         self.metrics.posted();
         self.typing.posted(caller.by.member, entry.conversation.uid);
@@ -136,7 +158,7 @@ impl App {
 
     fn told(&self, entry: &Entry) -> Vec<chorus_wire::attention::entry::Told> {
         let attention = entry.event.attention.as_ref();
-        attention.map_or_else(Vec::new, |a| told(&self.directory(), &a.told))
+        attention.map_or_else(Vec::new, |a| told(&self.directory.load(), &a.told))
     }
 
     /// Checks a letter and resolves its ids. Does not wait, but for a conversation whose kind is unknown yet.
@@ -165,7 +187,7 @@ impl App {
             )?,
         };
         message.kind = letter.kind;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let recipient = letter.recipient.as_deref();
         let recipient = recipient.map(|id| ids::member(&directory, id)).transpose()?;
         let mut post = Post {
@@ -208,7 +230,7 @@ impl App {
         letter: &OutgoingMessage,
         visibility: Visibility,
     ) -> Result<(), Refusal> {
-        let kind = self.kind(caller, conversation).await?;
+        let kind = self.reads.kind(caller, conversation).await?;
         let (fits, where_to) = match visibility {
             Visibility::Dm => (kind == ConversationKind::Dm, "a direct conversation"),
             Visibility::Thread => (

@@ -2,21 +2,46 @@
 //! what waits for a person is said to whoever asked.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Instant;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::{Command, NotDone, Redact};
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::Message;
 use chorus_core::model::seed::CommandSeed;
 use chorus_core::queries::Barrier;
-use chorus_store::Writer;
+use chorus_core::state::directory::Directory;
+use chorus_store::{Readers, Writer};
 use chorus_wire::code;
 use tokio::sync::oneshot;
 
-use super::{App, retention};
+use super::clock::HostClock;
+use super::quotas::Quotas;
+use super::{IdGenerator, reads};
+use crate::dispatch::webhook::state::Webhooks;
+use crate::limits::Limits;
+use crate::redact::Redactor;
+use crate::telemetry::Metrics;
+use crate::traces::Traces;
 
-impl App {
+/// Commands on their way to the writer.
+pub(crate) struct Commands {
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) id_generator: Arc<IdGenerator>,
+    pub(super) limits: Arc<Limits>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) quotas: Arc<Quotas>,
+    pub(super) readers: Readers,
+    pub(super) redactor: Arc<Redactor>,
+    pub(super) traces: Arc<Traces>,
+    pub(super) webhooks: Arc<Webhooks>,
+    pub(super) writer: Writer,
+}
+
+impl Commands {
     /// Gives a command to the writer at once, and waits for its answer when polled: commands submitted one
     /// after the other are decided in that order.
     pub(crate) fn submit<C: Command>(
@@ -24,7 +49,7 @@ impl App {
         by: By,
         mut command: C,
     ) -> impl Future<Output = Result<C::Output, Refusal>> + Send + use<C> {
-        self.metrics.redacted(command.redact(&self.redactor));
+        self.metrics.redacted(command.redact(&*self.redactor));
         self.submit_redacted(by, command)
     }
 
@@ -40,8 +65,11 @@ impl App {
         let span = self.traces.command(command.name());
         let traced = span.map(|span| (span, self.traces.clone(), self.writer.clone()));
         let may = self.webhooks.runs.gives::<C>(by);
-        let may = may.and_then(|()| self.may_make(by, &command));
-        let drawn = may.and_then(|made| Ok((made, self.draw.drawn(self.now())?)));
+        let may = may.and_then(|()| {
+            let directory = self.directory.load();
+            self.quotas.may_make(by, &command, &self.limits, &directory, self.clock.now())
+        });
+        let drawn = may.and_then(|made| Ok((made, self.id_generator.drawn(self.clock.now())?)));
         let (limits, metrics) = (self.limits.clone(), self.metrics.clone());
         let drawn = drawn.map(|(made, drawn)| {
             metrics.waiting.inc();
@@ -68,9 +96,7 @@ impl App {
             drawn?;
             match answered.await {
                 Ok(Ok(output)) => Ok(output),
-                Ok(Err(NotDone::Refused(refusal))) => {
-                    Err(retention::explain(readers, refusal).await)
-                }
+                Ok(Err(NotDone::Refused(refusal))) => Err(reads::explain(readers, refusal).await),
                 Ok(Err(held @ NotDone::AwaitsApproval(_))) => {
                     // Whoever asked looks it up next.
                     caught_up(&writer).await?;
@@ -101,7 +127,7 @@ impl App {
 
     /// Blacks out the secrets of a message; says how many there were.
     pub(super) fn redact(&self, message: &mut Message) -> u32 {
-        let redactor: &dyn Redact = &self.redactor;
+        let redactor: &dyn Redact = &*self.redactor;
         let count = redactor.message(message);
         self.metrics.redacted(count);
         count
@@ -109,8 +135,8 @@ impl App {
 
     /// Gives a command whose answer nobody waits for.
     pub(crate) fn hand<C: Command>(&self, by: By, mut command: C) {
-        self.metrics.redacted(command.redact(&self.redactor));
-        let Ok(drawn) = self.draw.drawn(self.now()) else { return };
+        self.metrics.redacted(command.redact(&*self.redactor));
+        let Ok(drawn) = self.id_generator.drawn(self.clock.now()) else { return };
         self.writer.submit(by, command, drawn, |done| {
             if let Err(NotDone::Refused(refusal)) = done {
                 let code = code::name(refusal.code);

@@ -1,36 +1,57 @@
 //! Why each member was told of an event, or was not, and what came of it (design section 5, "The decision is
 //! data").
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use chorus_core::model::budget::Budgets;
 use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::flow;
 use chorus_core::model::ids::{EventRef, Prefix};
 use chorus_core::queries;
+use chorus_core::state::directory::Directory;
+use chorus_store::Readers;
 use chorus_wire::rest::attention::Why;
 
-use super::read::is_shown;
-use super::{App, ids, retention};
+use super::clock::HostClock;
+use super::commands::Commands;
+use super::reads::{Reads, is_shown};
+use super::{ids, reads};
 use crate::auth::Caller;
 use crate::view;
 
-impl App {
+/// Explanations of decisions.
+pub(crate) struct ExplanationService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) budgets: Budgets,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) flow: flow::Settings,
+    pub(super) readers: Readers,
+}
+
+impl ExplanationService {
     /// `GET /v1/events/{id}/attention`, for whoever may see the event.
     pub(crate) async fn why(&self, caller: &Caller, id: &str) -> Result<Why, Refusal> {
         let uid = ids::event(id)?;
         let unknown = || Refusal::not_found("event");
-        let found = self.read(move |readers| readers.entry(uid)).await?;
+        let found = self.reads.read(move |readers| readers.entry(uid)).await?;
         let viewer = caller.viewer();
         let found = match found.filter(|stored| is_shown(viewer, stored)) {
             Some(found) => found,
             None => {
                 let unknown = Refusal::unknown_event("event", uid);
-                return Err(retention::explain(self.readers.clone(), unknown).await);
+                return Err(reads::explain(self.readers.clone(), unknown).await);
             }
         };
         let thread = found.entry.thread.clone();
         let newest = found.state.latest;
         let (conversation, event) = (found.entry.conversation, found.entry.event);
-        let head = self.place(caller, conversation.uid).await.map_err(|_| unknown())?.head;
+        let head = self.reads.place(caller, conversation.uid).await.map_err(|_| unknown())?.head;
         let at = EventRef { conversation: event.conversation, seq: event.seq };
-        let standing = match self.submit(caller.by, queries::Standing { event: uid }).await {
+        let standing = match self.commands.submit(caller.by, queries::Standing { event: uid }).await
+        {
             Ok(open) => open.map(|open| *open),
             // The writer does nothing now; what was written says how it stood.
             Err(refusal) if refusal.code == Code::Unavailable => None,
@@ -38,6 +59,7 @@ impl App {
         };
         let cause = event.cause;
         let (stored, cause, newest) = self
+            .reads
             .read(move |readers| {
                 let cause = match cause {
                     Some(at) => readers.uid_of(at)?,
@@ -58,9 +80,9 @@ impl App {
             }
         };
         let open = standing.or(stored);
-        let now = self.now();
+        let now = self.clock.now();
         view::deliveries::why(
-            &self.directory(),
+            &self.directory.load(),
             conversation.uid,
             &event,
             cause,

@@ -3,21 +3,25 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::deliveries;
 use chorus_core::model::attention::{Decision, Directedness, Policy};
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::event::Event;
 use chorus_core::model::ids::{MemberKey, Prefix, ThreadKey};
+use chorus_core::state::directory::Directory;
 use chorus_core::state::room::Head;
 use chorus_wire::attention::entry::Entry;
 use chorus_wire::attention::initialize::Glyphs;
 use chorus_wire::attention::tools::{Events, ListEvents, ReadThread, ThreadWindow};
 
-use super::messages::limit;
-use super::read::{Page, Range};
+use super::commands::Commands;
+use super::deliveries::DeliveryService;
+use super::messages::MessageService;
+use super::reads::{Page, Range, Reads, limit};
 use super::threads::thread_at_home;
-use super::{App, ids, streams};
+use super::{ids, streams};
 use crate::auth::Caller;
 use crate::view::conversations::base_seq;
 use crate::view::messages::{self, Shown};
@@ -27,7 +31,16 @@ const CONVERSATIONS: usize = 64;
 /// Pages looked through for events that fit a filter.
 const PAGES: usize = 10;
 
-impl App {
+/// What a member was sent and what it still owes.
+pub(crate) struct MailService {
+    pub(super) commands: Arc<Commands>,
+    pub(super) reads: Arc<Reads>,
+    pub(super) messages: Arc<MessageService>,
+    pub(super) deliveries: Arc<DeliveryService>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+}
+
+impl MailService {
     /// `chat.list_events`.
     pub(crate) async fn list_events(
         &self,
@@ -55,7 +68,7 @@ impl App {
                 found.drain(..found.len() - limit);
             }
         }
-        let directory = self.directory();
+        let directory = self.directory.load();
         let me = caller.by.member;
         let entry = |found: &Found| {
             let mut entry = messages::entry(&directory, &found.shown, me, glyphs);
@@ -79,10 +92,11 @@ impl App {
         let range = Range::of(args.after_sequence, args.before_sequence)?;
         let window = self.window(caller, &args, range).await?;
         let Page { shown, more } = self
+            .reads
             .page(caller.viewer(), &window.conversation, window.thread, window.range, limit)
             .await?;
         self.note_pulled(caller, &shown).await;
-        let directory = self.directory();
+        let directory = self.directory.load();
         let me = caller.by.member;
         let entry = |shown: &Shown| messages::entry(&directory, shown, me, glyphs);
         Ok(ThreadWindow {
@@ -103,7 +117,7 @@ impl App {
         let given = [&args.conversation, &args.thread_id, &args.event_id];
         match given.map(|id| id.as_deref()) {
             [Some(conversation), None, None] => {
-                let place = self.place(caller, ids::conversation(conversation)?).await?;
+                let place = self.reads.place(caller, ids::conversation(conversation)?).await?;
                 Ok(Window {
                     head: place.head,
                     conversation: place.conversation,
@@ -115,9 +129,9 @@ impl App {
             [conversation, Some(id), None] => {
                 let uid = ids::thread(id)?;
                 let unknown = || Refusal::not_found("thread");
-                let found = self.read(move |readers| thread_at_home(readers, uid)).await?;
+                let found = self.reads.read(move |readers| thread_at_home(readers, uid)).await?;
                 let (home, thread) = found.ok_or_else(unknown)?;
-                let place = self.place(caller, home.uid).await.map_err(|_| unknown())?;
+                let place = self.reads.place(caller, home.uid).await.map_err(|_| unknown())?;
                 if conversation.is_some_and(|c| ids::conversation(c).ok() != Some(home.uid)) {
                     return Err(unknown());
                 }
@@ -130,8 +144,8 @@ impl App {
                 })
             }
             [_, None, Some(id)] => {
-                let shown = self.shown(caller, id).await?;
-                let place = self.place(caller, shown.conversation.uid).await?;
+                let shown = self.messages.shown(caller, id).await?;
+                let place = self.reads.place(caller, shown.conversation.uid).await?;
                 // Up to it unless the caller wants another part of the same line of talk.
                 let range = match range {
                     Range::Newest => Range::Before(shown.event.seq.next()),
@@ -154,12 +168,12 @@ impl App {
     async fn unsettled(&self, caller: &Caller, args: &ListEvents) -> Result<Vec<Found>, Refusal> {
         let overdue = args.overdue == Some(true);
         let open = match overdue {
-            true => self.overdue_events(caller, Some(caller.by.member)).await?,
-            false => self.waiting(caller, None).await?,
+            true => self.deliveries.overdue_events(caller, Some(caller.by.member)).await?,
+            false => self.deliveries.waiting(caller, None).await?,
         };
         let wanted = args.conversation.as_deref().map(ids::conversation).transpose()?;
         let stream = match args.stream.as_deref() {
-            Some(id) => Some(streams::key(&self.directory(), id)?),
+            Some(id) => Some(streams::key(&self.directory.load(), id)?),
             None => None,
         };
         let mut found = Vec::new();
@@ -174,7 +188,7 @@ impl App {
                 continue;
             }
             // Under the id of what is owed: after an edit that is the edit's.
-            if let Some(shown) = self.owed_message(caller.viewer(), open.uid).await? {
+            if let Some(shown) = self.reads.owed_message(caller.viewer(), open.uid).await? {
                 let decision = mine.map(|delivery| delivery.decision);
                 let decision = decision.or_else(|| told(&shown.event, caller.by.member));
                 found.push(Found { shown, decision });
@@ -199,7 +213,8 @@ impl App {
             let mut range = Range::of(after, None)?;
             let mut rest = false;
             for _ in 0..PAGES {
-                let page = self.page(caller.viewer(), &conversation, None, range, limit).await?;
+                let page =
+                    self.reads.page(caller.viewer(), &conversation, None, range, limit).await?;
                 let next = match range {
                     Range::After(_) => page.shown.last().map(|s| Range::After(s.event.seq)),
                     _ => page.shown.first().map(|s| Range::Before(s.event.seq)),
@@ -233,32 +248,37 @@ impl App {
         args: &ListEvents,
     ) -> Result<(Vec<Arc<Conversation>>, bool), Refusal> {
         if let Some(id) = args.conversation.as_deref() {
-            let place = self.place(caller, ids::conversation(id)?).await?;
+            let place = self.reads.place(caller, ids::conversation(id)?).await?;
             return Ok((vec![place.conversation], false));
         }
         if let Some(turn) = &caller.turn {
-            return Ok((vec![self.place(caller, turn.conversation).await?.conversation], false));
+            return Ok((
+                vec![self.reads.place(caller, turn.conversation).await?.conversation],
+                false,
+            ));
         }
         let stream = match args.stream.as_deref() {
-            Some(id) => Some(streams::key(&self.directory(), id)?),
+            Some(id) => Some(streams::key(&self.directory.load(), id)?),
             None => None,
         };
         let me = caller.by.member;
-        self.read(move |readers| {
-            let mut seated = Vec::new();
-            for conversation in readers.conversations(Some(me))? {
-                let of_stream = stream.is_none_or(|key| conversation.settings.stream == Some(key));
-                if of_stream && readers.has_seat(conversation.key, me)? {
-                    let last = readers.head(conversation.key)?.unwrap_or_default().last_at;
-                    seated.push((last, conversation));
+        self.reads
+            .read(move |readers| {
+                let mut seated = Vec::new();
+                for conversation in readers.conversations(Some(me))? {
+                    let of_stream =
+                        stream.is_none_or(|key| conversation.settings.stream == Some(key));
+                    if of_stream && readers.has_seat(conversation.key, me)? {
+                        let last = readers.head(conversation.key)?.unwrap_or_default().last_at;
+                        seated.push((last, conversation));
+                    }
                 }
-            }
-            seated.sort_by_key(|(last, _)| std::cmp::Reverse(*last));
-            let more = seated.len() > CONVERSATIONS;
-            seated.truncate(CONVERSATIONS);
-            Ok((seated.into_iter().map(|(_, conversation)| conversation).collect(), more))
-        })
-        .await
+                seated.sort_by_key(|(last, _)| std::cmp::Reverse(*last));
+                let more = seated.len() > CONVERSATIONS;
+                seated.truncate(CONVERSATIONS);
+                Ok((seated.into_iter().map(|(_, conversation)| conversation).collect(), more))
+            })
+            .await
     }
 
     /// Knocks whose content was shown with these messages.
@@ -267,7 +287,9 @@ impl App {
             let mine = told(&shown.event, caller.by.member);
             if mine.is_some_and(|d| d.mode.tells() && !d.mode.shows_content()) {
                 // Before the answer: the writer takes members in turn, and whoever asks next is to see it.
-                let noted = self.submit(caller.by, deliveries::Retrieve { event: shown.event.uid });
+                let noted = self
+                    .commands
+                    .submit(caller.by, deliveries::Retrieve { event: shown.event.uid });
                 if let Err(refusal) = noted.await {
                     tracing::debug!(code = ?refusal.code, "that a knock was pulled was not noted");
                 }

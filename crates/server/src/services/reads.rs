@@ -4,32 +4,38 @@
 //! A conversation that the caller may not see is as unknown as one that does not exist. Readers never feed a
 //! decision.
 
-use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use chorus_core::model::caller::Authority;
 use chorus_core::model::conversation::{Conversation, ConversationKind};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::{Change, Event};
-use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Uid};
+use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Seq, ThreadKey, Uid};
 use chorus_core::state::room::Head;
 use chorus_store::db::Error;
 use chorus_store::reader::Start;
 use chorus_store::{Line, Readers, StoredEntry};
+use hashlink::LruCache;
 
-use super::{App, ids};
+use super::clock::HostClock;
+use super::ids;
 use crate::auth::Caller;
+use crate::dispatch::channel_count::ChannelCount;
 use crate::view::messages::Shown;
 
+/// Messages in one answer, unless the caller says.
+pub(super) const PAGE: u32 = 50;
+/// Most messages in one answer.
+pub(super) const LONGEST_PAGE: u32 = 200;
 /// Entries of one memory; about 50 bytes each.
 const KNOWN: usize = 100_000;
 
 /// What is known of things by their public id, and never changes.
-pub(crate) struct Known<T>(RwLock<HashMap<Uid, T>>);
+pub(crate) struct Known<T>(RwLock<LruCache<Uid, T>>);
 
 impl<T> Default for Known<T> {
     fn default() -> Self {
-        Self(RwLock::default())
+        Self(RwLock::new(LruCache::new(KNOWN)))
     }
 }
 
@@ -75,7 +81,15 @@ impl Range {
     }
 }
 
-impl App {
+/// Reads of the store, off the threads that serve requests.
+pub(crate) struct Reads {
+    pub(super) channel_count: Arc<ChannelCount>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) kinds: Known<ConversationKind>,
+    pub(super) readers: Readers,
+}
+
+impl Reads {
     /// Runs a read where it may take its time.
     pub(super) async fn read<T: Send + 'static>(
         &self,
@@ -297,12 +311,12 @@ impl App {
     /// How many conversations there are.
     /// How many channels there are; the store is asked only after another host may have made some.
     pub(crate) async fn channel_count(&self) -> Result<u64, Refusal> {
-        let now = self.now();
-        if self.channels.is_due(now) {
+        let now = self.clock.now();
+        if self.channel_count.is_due(now) {
             let count = self.read(|readers| readers.count(ConversationKind::Channel)).await?;
-            self.channels.set(count, now);
+            self.channel_count.set(count, now);
         }
-        Ok(self.channels.get())
+        Ok(self.channel_count.get())
     }
 }
 
@@ -365,14 +379,35 @@ fn root(
 
 impl<T: Copy> Known<T> {
     pub(super) fn get(&self, uid: Uid) -> Option<T> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&uid).copied()
+        self.0.read().unwrap_or_else(PoisonError::into_inner).peek(&uid).copied()
     }
 
     pub(super) fn put(&self, uid: Uid, value: T) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= KNOWN {
-            known.clear();
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(uid, value);
+    }
+}
+
+/// How many the caller wants, within what there may be.
+pub(super) fn limit(asked: Option<u32>) -> Result<usize, Refusal> {
+    match asked.unwrap_or(PAGE) {
+        0 => Err(Refusal::invalid("limit is at least 1")),
+        n => Ok(n.min(LONGEST_PAGE) as usize),
+    }
+}
+
+/// A refusal of an event that is not there, which says so when it is as old as what was dropped. Whether it ever was, and
+/// where, is said of none.
+pub(super) async fn explain(readers: Readers, refusal: Refusal) -> Refusal {
+    let Some(uid) = refusal.unknown_event else { return refusal };
+    let read = tokio::task::spawn_blocking(move || readers.dropped_until());
+    match read.await {
+        Ok(Ok(Some(until))) if uid.drawn_at() <= until => {
+            let until = chorus_wire::time::format(until);
+            let id = uid.show(Prefix::Event);
+            let why =
+                format!("{}; {id} may be of what was archived before {until}", refusal.message);
+            Refusal::new(Code::NotFound, why)
         }
-        known.insert(uid, value);
+        _ => refusal,
     }
 }

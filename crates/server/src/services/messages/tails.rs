@@ -17,10 +17,10 @@ use chorus_core::model::member::Member;
 use chorus_core::state::directory::Directory;
 use chorus_wire::rest::messages::ListMessages;
 
-use super::messages::limit;
-use super::read::{Page, Range};
-use super::{App, ids};
+use super::MessageService;
 use crate::auth::Caller;
+use crate::services::ids;
+use crate::services::reads::{Page, Range, limit};
 use crate::view::{conversations, messages};
 
 /// Messages of one tail: whoever follows by asking has its cursor among them.
@@ -64,7 +64,7 @@ struct Tail {
     readers: RwLock<HashSet<MemberKey>>,
 }
 
-impl App {
+impl MessageService {
     /// As [`App::messages`], encoded.
     pub(crate) async fn messages_json(
         &self,
@@ -76,7 +76,7 @@ impl App {
         let tail = room.and_then(|room| self.tails.get(room));
         // Only a tail that is good now can admit who is found to be a reader below.
         let tail = tail.filter(|tail| {
-            tail.stamp == self.readers.stamp(tail.key) && tail.names(&self.directory())
+            tail.stamp == self.readers.stamp(tail.key) && tail.names(&self.directory.load())
         });
         let tail = self.newest_tail(tail).await?;
         let page = tail.as_ref().filter(|tail| tail.knows(caller)).and_then(|tail| {
@@ -103,18 +103,18 @@ impl App {
         }
         let Some(found) = tail else { return Ok(None) };
         let key = found.key;
-        let head = self.read(move |readers| readers.head(key)).await?;
+        let head = self.reads.read(move |readers| readers.head(key)).await?;
         Ok(Some(found).filter(|tail| head.is_some_and(|head| head.version == tail.version)))
     }
 
     /// Makes the room's tail.
     async fn keep(&self, caller: &Caller, room: Uid) -> Result<(), Refusal> {
-        let key = self.place(caller, room).await?.conversation.key;
+        let key = self.reads.place(caller, room).await?.conversation.key;
         // What is read from here on is at least as new as this.
-        let (stamp, directory) = (self.readers.stamp(key), self.directory().clone());
-        let place = self.place(caller, room).await?;
+        let (stamp, directory) = (self.readers.stamp(key), self.directory.load().clone());
+        let place = self.reads.place(caller, room).await?;
         let Page { shown, more } =
-            self.page(None, &place.conversation, None, Range::Newest, MESSAGES).await?;
+            self.reads.page(None, &place.conversation, None, Range::Newest, MESSAGES).await?;
         if !shown.iter().all(|shown| shown.event.is_shown_to(NOBODY)) {
             return Ok(());
         }

@@ -1,0 +1,45 @@
+//! What the dispatchers are given of the host.
+
+use std::sync::Arc;
+
+use crate::dispatch::replies::handles::Handles as ReplyHandles;
+use crate::dispatch::webhook::handles::Handles as WebhookHandles;
+use crate::services::App;
+
+pub(super) fn webhook(app: &App) -> Arc<WebhookHandles> {
+    let shared = &app.shared;
+    Arc::new(WebhookHandles {
+        auth: shared.auth.clone(),
+        callbacks: app.callbacks.clone(),
+        clock: shared.clock.clone(),
+        commands: app.commands.clone(),
+        connections: shared.connections.clone(),
+        directory: shared.directory.clone(),
+        drain: shared.drain.clone(),
+        endpoints: app.endpoints.clone(),
+        id_generator: shared.id_generator.clone(),
+        messages: app.messages.clone(),
+        metrics: shared.metrics.clone(),
+        public_url: shared.public_url.clone(),
+        runs: app.runs.clone(),
+        sessions: app.sessions.clone(),
+        webhooks: shared.webhooks.clone(),
+        workspace_name: shared.workspace_name.clone(),
+        writer: shared.writer.clone(),
+    })
+}
+
+pub(super) fn replies(app: &App) -> Arc<ReplyHandles> {
+    let shared = &app.shared;
+    Arc::new(ReplyHandles {
+        auth: shared.auth.clone(),
+        clock: shared.clock.clone(),
+        commands: app.commands.clone(),
+        directory: shared.directory.clone(),
+        id_generator: shared.id_generator.clone(),
+        inboxes: app.inboxes.clone(),
+        replies: shared.replies.clone(),
+        webhooks: shared.webhooks.clone(),
+        writer: shared.writer.clone(),
+    })
+}

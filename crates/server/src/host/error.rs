@@ -1,0 +1,67 @@
+//! Why a host does not start.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::{fmt, io};
+
+use chorus_core::model::error::Refusal;
+use chorus_store::OpenError;
+use chorus_store::postgres::AddressError;
+
+use crate::auth::KeysError;
+use crate::tls::TlsError;
+
+/// Why the host did not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// Where the database is to be.
+    Address(AddressError),
+    Store(OpenError),
+    Keys(KeysError),
+    /// The certificate or its key.
+    Tls(TlsError),
+    /// `[otlp]`.
+    Traces(String),
+    /// `[webhook] roots`.
+    Roots(TlsError),
+    /// What posts to endpoints.
+    Egress(reqwest::Error),
+    /// The address to listen on.
+    Listen {
+        addr: SocketAddr,
+        why: io::Error,
+    },
+    /// A file of the data folder.
+    File {
+        path: PathBuf,
+        why: io::Error,
+    },
+    /// A thread of the host's.
+    Thread(io::Error),
+    /// The folder was a host's, and something of it is not there any more.
+    Lost(String),
+    /// The first start could not make what a workspace needs.
+    First(Refusal),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(why) => why.fmt(f),
+            Self::Store(why) => why.fmt(f),
+            Self::Keys(why) => why.fmt(f),
+            Self::Tls(why) => why.fmt(f),
+            Self::Listen { addr, why } => {
+                write!(f, "cannot listen on {addr}: {why}; choose another with --listen")
+            }
+            Self::Roots(why) => write!(f, "webhook.roots: {why}"),
+            Self::Egress(why) => write!(f, "no client for webhooks: {why}"),
+            Self::Thread(why) => write!(f, "cannot start a thread: {why}"),
+            Self::File { path, why } => write!(f, "{}: {why}", path.display()),
+            Self::Traces(why) | Self::Lost(why) => f.write_str(why),
+            Self::First(why) => write!(f, "the workspace could not be made: {}", why.message),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}

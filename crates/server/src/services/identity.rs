@@ -1,0 +1,63 @@
+//! Who is calling: the member behind a token, and what a turn's token adds to it.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::state::directory::Directory;
+use chorus_store::Writer;
+
+use super::clock::HostClock;
+use super::commands::Commands;
+use crate::auth::{Auth, Caller, Workspace};
+
+/// Finds the caller behind a token.
+pub(crate) struct Identity {
+    pub(super) auth: Arc<Auth>,
+    pub(super) clock: Arc<HostClock>,
+    pub(super) commands: Arc<Commands>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) workspace_id: Arc<str>,
+    pub(super) workspace_name: Arc<str>,
+    pub(super) writer: Writer,
+}
+
+impl Identity {
+    /// The caller behind a bearer token of anybody trusted.
+    pub(crate) async fn identify(&self, bearer: &str) -> Result<Caller, Refusal> {
+        self.auth.meet(bearer, self.clock.now()).await?;
+        match self.caller(bearer) {
+            // Its token is good: another host may have made the member a moment ago.
+            Err(refusal) if refusal.code == Code::NotFound && self.writer.has_company() => {
+                self.commands.caught_up().await?;
+                self.caller(bearer)
+            }
+            caller => caller,
+        }
+    }
+
+    /// The caller behind a bearer token that the host signed, or that was identified lately.
+    pub(crate) fn caller(&self, bearer: &str) -> Result<Caller, Refusal> {
+        self.auth.verify(bearer, &self.directory.load(), self.clock.now())
+    }
+
+    /// Whether a caller that stays connected still may.
+    pub(crate) fn still_valid(&self, caller: &Caller) -> bool {
+        self.auth.still_valid(caller, &self.directory.load(), self.clock.now())
+    }
+
+    /// The caller, in the turn that an argument names.
+    pub(crate) fn in_turn(&self, caller: &Caller, turn: Option<&str>) -> Result<Caller, Refusal> {
+        match turn {
+            Some(token) => {
+                self.auth.in_turn(caller, token, &self.directory.load(), self.clock.now())
+            }
+            None => Ok(caller.clone()),
+        }
+    }
+
+    /// As callers may name it.
+    pub(crate) fn workspace(&self) -> Workspace<'_> {
+        Workspace { id: &self.workspace_id, name: &self.workspace_name }
+    }
+}
