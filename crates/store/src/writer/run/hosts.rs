@@ -233,8 +233,11 @@ impl Run {
                 }
             }
         }
-        self.load_missing(now)?;
+        let loaded = self.load_missing(now)?;
         self.hand_out_of_others();
+        if loaded {
+            (self.sink)(vec![Effect::Anything]);
+        }
         if std::mem::take(&mut self.others.lost) {
             // Asked now, so that a host which came and wrote meanwhile is among them.
             self.trace.live = Some([hosts.hosts()?, self.others.lived.clone()].concat());
@@ -333,6 +336,10 @@ impl Run {
             return caught_up.map_err(|why| Error::Engine(why.why));
         }
         let before = self.workspace.take_stale(key);
+        if before.is_none() && self.missing.contains(&key) {
+            // It was dropped here, and is loaded with the others that were.
+            return Ok(());
+        }
         let opened = before.as_ref().map(|room| room.open.clone()).unwrap_or_default();
         if let Some(before) = before {
             self.earlier.borrow_mut().keep(before);
@@ -351,22 +358,14 @@ impl Run {
         before: BTreeMap<Seq, Open>,
         now: Timestamp,
     ) -> Result<(), Error> {
-        match self.with_facts(now, |_, facts| facts.load(key)) {
-            Ok(Some(room)) => {
-                self.ages.grew(1);
-                let mut stood: BTreeMap<_, _> = room.open.keys().map(|seq| (*seq, None)).collect();
-                stood.extend(before.into_iter().map(|(seq, open)| (seq, Some(open))));
-                self.workspace.admit(room);
-                let handed = self.with_facts(now, |ws, facts| ws.hand_on(facts, key, &stood, now));
-                handed.map_err(|why| Error::Engine(why.why))
-            }
-            Ok(None) => Ok(()),
-            Err(Error::Corrupt(why)) => {
-                self.rest(key, &why, now);
-                Ok(())
-            }
-            Err(error) => Err(error),
+        if !self.load_room(key, now)? {
+            return Ok(());
         }
+        let open = self.workspace.room(key).map(|room| room.open.keys()).into_iter().flatten();
+        let mut stood: BTreeMap<_, _> = open.map(|seq| (*seq, None)).collect();
+        stood.extend(before.into_iter().map(|(seq, open)| (seq, Some(open))));
+        let handed = self.with_facts(now, |ws, facts| ws.hand_on(facts, key, &stood, now));
+        handed.map_err(|why| Error::Engine(why.why))
     }
 
     fn with_facts<T>(
@@ -386,15 +385,36 @@ impl Run {
         work(&mut self.workspace, &mut facts)
     }
 
-    fn load_missing(&mut self, now: Timestamp) -> Result<(), Error> {
+    /// Loads the rooms that were dropped, and says whether there were any. What they say was offered to sessions of this
+    /// host is not handed out again: an agent may be at work on it, and the offer has its number. Sessions must ask for
+    /// what they are owed ([`Effect::Anything`]), which makes each offer a new attempt.
+    fn load_missing(&mut self, now: Timestamp) -> Result<bool, Error> {
         self.wake_rested(now);
+        let mut loaded = false;
         while let Some(key) = self.missing.first().copied() {
             if self.workspace.room(key).is_none() {
-                self.load_again(key, BTreeMap::new(), now)?;
+                loaded |= self.load_room(key, now)?;
             }
             self.missing.remove(&key);
         }
-        Ok(())
+        Ok(loaded)
+    }
+
+    /// False where there is none, or it cannot be read.
+    fn load_room(&mut self, key: ConversationKey, now: Timestamp) -> Result<bool, Error> {
+        match self.with_facts(now, |_, facts| facts.load(key)) {
+            Ok(Some(room)) => {
+                self.ages.grew(1);
+                self.workspace.admit(room);
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            Err(Error::Corrupt(why)) => {
+                self.rest(key, &why, now);
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Nothing that was in memory is trusted.
