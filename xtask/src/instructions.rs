@@ -3,7 +3,7 @@
 //!
 //! Unlike a time, a count is nearly the same on every machine and in every run, so that it can be held.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Stdio;
 
 use serde::Deserialize;
@@ -19,7 +19,6 @@ const TOLERANCE: f64 = 0.1;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
-    #[serde(default)]
     program: Vec<Program>,
 }
 
@@ -28,9 +27,8 @@ struct List {
 #[serde(deny_unknown_fields)]
 struct Program {
     metric: String,
-    /// The package of the workspace and its example that does it.
-    package: String,
-    example: String,
+    /// A program of the lab.
+    program: String,
     /// The arguments of a run that does it seldom, and of one that does it often.
     few: Vec<String>,
     many: Vec<String>,
@@ -45,6 +43,7 @@ pub(crate) fn bench(only: &[String]) -> Result<(), String> {
     let programs = programs()?;
     let wanted = |program: &&Program| only.is_empty() || only.contains(&program.metric);
     let missing = valgrind().err();
+    step::build_host()?;
     for program in programs.iter().filter(wanted) {
         println!("{}", program.line(missing.as_deref())?);
     }
@@ -63,11 +62,8 @@ pub(crate) fn check() -> Result<(), String> {
         }
     }
     let mut wrong = Vec::new();
-    let programs = programs()?;
-    if programs.is_empty() {
-        eprintln!("{LIST} lists no program");
-    }
-    for program in programs {
+    step::build_host()?;
+    for program in programs()? {
         let counted = program.count()?;
         eprintln!("{}: {counted:.0} instructions", program.metric);
         wrong.extend(program.problem(counted));
@@ -133,22 +129,16 @@ impl Program {
 
     /// The instructions of one.
     fn count(&self) -> Result<f64, String> {
-        let binary = self.build()?;
+        let binary = repo::release_binary(&self.program);
         let (few, many) = (collected(&binary, &self.few)?, collected(&binary, &self.many)?);
         let more = many.checked_sub(few).filter(|_| self.operations > 0);
         let more = more.ok_or_else(|| format!("{}: {many} are no more than {few}", self.metric))?;
         Ok(more as f64 / self.operations as f64)
     }
-
-    fn build(&self) -> Result<PathBuf, String> {
-        let build = ["build", "--release", "--locked", "--quiet", "--package", &self.package];
-        step::cargo(&[&build[..], &["--example", &self.example]].concat())?;
-        Ok(repo::target_dir().join("release/examples").join(&self.example))
-    }
 }
 
 /// What callgrind counts in one run.
-fn collected(binary: &std::path::Path, args: &[String]) -> Result<u64, String> {
+fn collected(binary: &Path, args: &[String]) -> Result<u64, String> {
     let callgrind = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
     let mut command = step::command("valgrind", &callgrind);
     command.arg(binary).args(args);
@@ -168,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_count_is_held_within_a_tenth_both_ways() {
-        let text = "[[program]]\nmetric = \"m\"\npackage = \"p\"\nexample = \"e\"\nfew = []\n\
+        let text = "[[program]]\nmetric = \"m\"\nprogram = \"p\"\nfew = []\n\
             many = []\noperations = 1\ncommitted = 1000\n";
         let list: List = toml::from_str(text).unwrap();
         let program = &list.program[0];

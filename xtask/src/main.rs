@@ -44,6 +44,9 @@ enum Task {
         /// Leaves out what needs a release build: the demo and the crash tests.
         #[arg(long)]
         fast: bool,
+        /// Runs only the steps whose names contain this, such as `PostgreSQL`.
+        #[arg(long, value_name = "STEP")]
+        only: Option<String>,
     },
     /// Checks what the compiler does not: arrows, licences, files, requirements and documents.
     Tidy {
@@ -66,7 +69,7 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Args::parse().task {
         Task::Run { args } => run(args),
-        Task::Test { fast } => test::run(fast),
+        Task::Test { fast, only } => test::run(fast, only),
         Task::Tidy { write } => tidy::run(write),
         Task::Advisories => advisories::check(),
         Task::Pages => step::build_host().and_then(|()| pages::follow()),

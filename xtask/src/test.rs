@@ -36,9 +36,10 @@ const RELEASE: [(&str, Check); 9] = [
     ("referee", lab::a_minute),
 ];
 
-/// Runs the checks; with `fast`, only those that need no release build.
-pub(crate) fn run(fast: bool) -> Result<(), String> {
-    let mut report = Report::default();
+/// Runs the checks; with `fast`, only those that need no release build, and with `only`, those whose
+/// names contain it.
+pub(crate) fn run(fast: bool, only: Option<String>) -> Result<(), String> {
+    let mut report = Report { only, ..Report::default() };
     for (name, check) in QUICK {
         report.take(name, check);
     }
@@ -56,12 +57,16 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
 
 #[derive(Default)]
 struct Report {
+    only: Option<String>,
     lines: Vec<String>,
     failed: usize,
 }
 
 impl Report {
     fn take(&mut self, name: &str, check: impl FnOnce() -> Result<(), String>) {
+        if self.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            return;
+        }
         eprintln!("\n==> {name}");
         let started = Instant::now();
         let outcome = check();
@@ -80,6 +85,9 @@ impl Report {
         println!();
         for line in &self.lines {
             println!("{line}");
+        }
+        if self.lines.is_empty() {
+            return Err("no step has such a name".to_owned());
         }
         println!("\nsteps: {} passed, {} failed", self.lines.len() - self.failed, self.failed);
         if self.failed == 0 { Ok(()) } else { Err(format!("{} steps failed", self.failed)) }

@@ -7,7 +7,7 @@ use chorus_client::Error;
 use chorus_client::c2a::Connection;
 use chorus_core::model::attention::Directedness;
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;

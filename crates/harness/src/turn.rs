@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chorus_client::Error;
 use chorus_client::c2a::Connection;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::entry::Entry;

@@ -1,7 +1,7 @@
 //! The channels protocol: the arguments and results of its tools (`spec/channels.md`, "Runs").
 //! Everything is snake_case, as in the protocol.
 
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::reaction::Signal;
 use chorus_core::model::stimulus::StimulusKind;
 use schemars::JsonSchema;

@@ -14,7 +14,7 @@ use chorus_core::model::approval::Standing;
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::model::caller::Authority;
 use chorus_core::model::conversation::{ConversationKind, Participation, Replies, Visibility};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::event::{MessageKind, Reason};
 use chorus_core::model::member::MemberKind;
 use chorus_core::model::project::TaskState;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_wire::attention::deliver::Accepted;
 use chorus_wire::attention::descriptors::ToolList;
 use chorus_wire::attention::disposition::{DispositionParams, DispositionResult};

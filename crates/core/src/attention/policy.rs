@@ -152,7 +152,7 @@ pub const MATRIX: &[Row] = &[
     row("Message to another, not in my thread", ToOther, &[], &[], When::Always, (MustNotRespond, Silent, LOW)),
 
     // Addressed to nobody.
-    row("IncomingMessage where the member has left", Ambient, &[Rule::Left], &[], When::Always, (MustNotRespond, Silent, LOW)),
+    row("Said where the member has left", Ambient, &[Rule::Left], &[], When::Always, (MustNotRespond, Silent, LOW)),
     row("Answer to an ack_only event", Ambient, &[Rule::AnswerToAck], &[], When::Always, (MustNotRespond, Silent, LOW)),
     row("Question to nobody in particular, given to one agent", Ambient, &[Rule::AskedOne], &[], When::Always, (MayRespond, Buffered, OWN)),
     row("Status or filler, heard by a listener", Ambient, &[Rule::AlwaysListen], BACKGROUND, When::Always, (MustNotRespond, Digest, LOW)),

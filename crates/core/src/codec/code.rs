@@ -5,7 +5,7 @@ use crate::model::attention::{Directedness, Intent, Mode, Policy, Priority, Rule
 use crate::model::audit::Action;
 use crate::model::caller::Authority;
 use crate::model::conversation::{ConversationKind, Participation, Replies, Visibility};
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 use crate::model::endpoint::State as EndpointState;
 use crate::model::error::Code;
 use crate::model::event::{MessageKind, Reason};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::commands::context::{Context, Result};
-use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::model::delivery::{Delivery, Open, State};
+use crate::model::disposition::Disposition;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, Timestamp};
 use crate::model::member::Session;
 use crate::model::offer::Offer;

@@ -9,12 +9,12 @@ use crate::commands::command::{Command, Done, no_text};
 use crate::commands::context::{Context, Result};
 use crate::model::approval::{Asked, Standing};
 use crate::model::audit::{Action, Audit};
-use crate::model::base::Base;
 use crate::model::conversation::Keep;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::Event;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Uid};
 use crate::model::limits;
+use crate::model::log_snapshot::LogSnapshot;
 use crate::model::thread::ThreadStatus;
 use crate::state::workspace::Workspace;
 
@@ -122,7 +122,7 @@ impl Context<'_> {
             None => self.facts.base(key)?.map(Arc::new),
         };
         let room = self.room_mut(key);
-        let base = Base::moved(before.as_deref(), &room.conversation, &events);
+        let base = LogSnapshot::moved(before.as_deref(), &room.conversation, &events);
         room.trim(base);
         Ok(Some(EventRef { conversation: key, seq: through }))
     }

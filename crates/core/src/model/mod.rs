@@ -7,9 +7,11 @@ pub mod seed;
 pub mod token;
 
 pub mod activity;
-pub mod base;
 pub mod conversation;
+pub mod cursor;
 pub mod event;
+pub mod log_snapshot;
+pub mod message_state;
 pub mod reaction;
 pub mod requests;
 pub mod thread;
@@ -21,6 +23,7 @@ pub mod attention;
 pub mod claim;
 pub mod delivery;
 pub mod digest;
+pub mod disposition;
 pub mod flow;
 pub mod offer;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chorus_core::commands::messages::{self, Logged};
 use chorus_core::commands::{NotDone, approvals};
 use chorus_core::model::approval::{Approval, Asked, Standing};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::Reason;
 use chorus_core::model::ids::{MemberKey, Uid};

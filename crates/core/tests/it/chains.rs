@@ -3,7 +3,7 @@
 use chorus_core::commands::messages;
 use chorus_core::model::attention::{Mode, Policy, Rule};
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::event::Message;
 use chorus_core::model::ids::{MemberKey, Uid};

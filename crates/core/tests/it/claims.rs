@@ -3,7 +3,7 @@
 use chorus_core::commands::deliveries::{self, Claimed};
 use chorus_core::model::attention::Rule;
 use chorus_core::model::caller::{By, TurnRef};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::{MemberKey, Uid};
 use chorus_core::model::limits;

@@ -2,7 +2,8 @@
 
 use chorus_core::commands::{deliveries, directory};
 use chorus_core::model::caller::By;
-use chorus_core::model::delivery::{Disposition, State};
+use chorus_core::model::delivery::State;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::SessionKey;
 use chorus_core::queries;

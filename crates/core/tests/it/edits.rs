@@ -2,7 +2,7 @@
 
 use chorus_core::commands::conversations;
 use chorus_core::model::attention::{Directedness, Policy, Rule};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 
 use crate::house::{ALICE, BOB, Cancelled, House, REVIEWER, SCOUT, Say, code};

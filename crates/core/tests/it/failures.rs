@@ -3,7 +3,7 @@
 
 use chorus_core::commands::deliveries;
 use chorus_core::model::attention::Policy;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::limits;
 use chorus_core::model::reaction::Signal;

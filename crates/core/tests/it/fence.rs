@@ -7,7 +7,7 @@ use chorus_core::commands::{
 };
 use chorus_core::model::asset::Media;
 use chorus_core::model::caller::{By, TurnRef};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::event::Message;
 use chorus_core::model::ids::{Seq, Uid};

@@ -11,8 +11,9 @@ use chorus_core::model::caller::{Authority, By, TurnRef};
 use chorus_core::model::conversation::{
     ConversationKind, Participation, Replies, Settings, Visibility,
 };
-use chorus_core::model::delivery::{Delivery, Disposition, Open};
+use chorus_core::model::delivery::{Delivery, Open};
 use chorus_core::model::digest::Digest;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::{Event, Message};
 use chorus_core::model::ids::{EventRef, MemberKey, RoleKey, SessionKey, Timestamp, Uid};

@@ -6,7 +6,7 @@ use chorus_core::commands::{conversations, directory, inboxes};
 use chorus_core::model::attention::{Directedness, Policy, Rule};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::endpoint::Secret;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::{Idempotency, Message};

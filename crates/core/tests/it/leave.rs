@@ -2,7 +2,7 @@
 
 use chorus_core::commands::conversations;
 use chorus_core::model::attention::{Mode, Policy, Rule};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::Change;
 use chorus_core::model::ids::{MemberKey, Uid};

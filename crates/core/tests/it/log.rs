@@ -5,20 +5,22 @@ use std::sync::Arc;
 
 use chorus_core::model::activity::is_act;
 use chorus_core::model::approval::Private;
-use chorus_core::model::base::Base;
 use chorus_core::model::conversation::{Conversation, Participation};
+use chorus_core::model::cursor::ReadCursor;
 use chorus_core::model::delivery::Open;
 use chorus_core::model::event::{Event, Hash};
 use chorus_core::model::ids::{
     ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Uid,
 };
 use chorus_core::model::inbox::Remote;
+use chorus_core::model::log_snapshot::LogSnapshot;
+use chorus_core::model::message_state::MessageState;
 use chorus_core::model::schedule::Schedule;
 use chorus_core::model::stimulus::Stimulus;
 use chorus_core::model::thread::Thread;
 use chorus_core::model::turn::Turn;
 use chorus_core::state::effect::{Effect, RemoteNews};
-use chorus_core::state::facts::{Facts, Mark, MessageState, Recalled, Unavailable};
+use chorus_core::state::facts::{Facts, Recalled, Unavailable};
 use chorus_core::state::room::{Dirty, Room};
 use chorus_core::state::workspace::{Changes, Workspace};
 
@@ -29,13 +31,13 @@ pub(crate) struct Log {
     pub messages: HashMap<EventRef, MessageState>,
     pub pending: BTreeMap<EventRef, Open>,
     pub receipts: BTreeMap<EventRef, Open>,
-    pub marks: HashMap<(ConversationKey, MemberKey, Option<ThreadKey>), Mark>,
+    pub cursors: HashMap<(ConversationKey, MemberKey, Option<ThreadKey>), ReadCursor>,
     pub threads: HashMap<Uid, (ConversationKey, ThreadKey)>,
     pub digested: HashMap<ConversationKey, Seq>,
     pub rows: HashMap<ConversationKey, Rows>,
     pub turns: BTreeMap<(ConversationKey, Seq), Turn>,
     pub stimuli: BTreeMap<(ConversationKey, Uid), Arc<Stimulus>>,
-    pub bases: HashMap<ConversationKey, Arc<Base>>,
+    pub bases: HashMap<ConversationKey, Arc<LogSnapshot>>,
     pub remotes: HashMap<(Uid, Hash), ConversationKey>,
     pub news: Vec<RemoteNews>,
     pub told: Vec<Private>,
@@ -159,9 +161,9 @@ impl Log {
                 self.pending.remove(&at(open.seq));
                 self.receipts.insert(at(open.seq), open.clone());
             }
-            for (member, thread) in &changed.dirty.marks {
-                let mark = room.marks[&(*member, *thread)];
-                self.marks.insert((conversation, *member, *thread), mark);
+            for (member, thread) in &changed.dirty.cursors {
+                let cursor = room.cursors[&(*member, *thread)];
+                self.cursors.insert((conversation, *member, *thread), cursor);
             }
             if changed.dirty.digested {
                 self.digested.insert(conversation, room.tally.after);
@@ -290,16 +292,16 @@ impl Facts for Log {
             .collect()
     }
 
-    fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable> {
-        Ok(self.bases.get(&conversation).map(|base| Base::clone(base)))
+    fn base(&mut self, conversation: ConversationKey) -> Result<Option<LogSnapshot>, Unavailable> {
+        Ok(self.bases.get(&conversation).map(|base| LogSnapshot::clone(base)))
     }
 
-    fn mark(
+    fn cursor(
         &mut self,
         key: ConversationKey,
         member: MemberKey,
         thread: Option<ThreadKey>,
-    ) -> Result<Mark, Unavailable> {
-        Ok(self.marks.get(&(key, member, thread)).copied().unwrap_or_default())
+    ) -> Result<ReadCursor, Unavailable> {
+        Ok(self.cursors.get(&(key, member, thread)).copied().unwrap_or_default())
     }
 }

@@ -4,7 +4,7 @@ use chorus_core::commands::{conversations, messages};
 use chorus_core::model::attention::Policy;
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::Message;
 use chorus_core::model::ids::{MemberKey, Uid};

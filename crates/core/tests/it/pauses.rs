@@ -4,7 +4,7 @@ use chorus_core::commands::{conversations, directory, threads, turns};
 use chorus_core::model::attention::{Directedness, Rule};
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, Uid};
 use chorus_core::model::limits;

@@ -1,7 +1,7 @@
 //! Section 10: reaction signals.
 
 use chorus_core::model::attention::{Mode, Policy, Rule};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::reaction::Signal;
 
 use crate::house::{AGENTS, ALICE, BOB, House, SCOUT};

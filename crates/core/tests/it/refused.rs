@@ -14,8 +14,9 @@ use chorus_core::model::asset::Media;
 use chorus_core::model::audit::{Action, Note};
 use chorus_core::model::caller::{Authority, By, TurnRef};
 use chorus_core::model::conversation::{ConversationKind, Participation, Settings};
-use chorus_core::model::delivery::{Disposition, Retry};
+use chorus_core::model::delivery::Retry;
 use chorus_core::model::digest::Written;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::endpoint::{Act, Secret};
 use chorus_core::model::event::{Idempotency, Message, Reason};
 use chorus_core::model::ids::{EventRef, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
@@ -308,6 +309,7 @@ fn busy(dice: &mut Dice) -> House {
 }
 
 /// The names of all commands, as the sources have them.
+#[expect(clippy::disallowed_methods, reason = "the sources say which commands there are")]
 fn declared(folder: &Path, names: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).expect("the sources are here") {
         let path = entry.expect("an entry").path();

@@ -1,7 +1,7 @@
 //! Runs that fail, and who reads it (attention spec, "Dispositions").
 
 use chorus_core::commands::deliveries;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::ids::{MemberKey, Uid};
 use chorus_core::model::limits;

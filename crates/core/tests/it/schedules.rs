@@ -1,7 +1,7 @@
 //! Schedules: each firing knows what came of it, also where the next has come before it is over.
 
 use chorus_core::commands::{conversations, schedules};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Uid;
 use chorus_core::model::requests::SettingsPatch;
 use chorus_core::model::schedule::{Fired, NewSchedule, Schedule, When};

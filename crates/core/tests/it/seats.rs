@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chorus_core::commands::{conversations, directory};
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::{Conversation, Participation, Terms, TermsPatch};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, SessionKey, Uid};
 

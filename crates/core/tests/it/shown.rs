@@ -6,7 +6,7 @@ use chorus_core::commands::{
 use chorus_core::model::approval::{Arguments, Asked};
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::{ConversationKind, Settings, Visibility};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::event::Message;
 use chorus_core::model::ids::{MemberKey, Uid};

@@ -4,7 +4,7 @@
 use chorus_core::commands::{NotDone, approvals, conversations, projects, threads};
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::event::Message;
 use chorus_core::model::ids::MemberKey;
 use chorus_core::model::limits;

@@ -4,7 +4,7 @@
 use chorus_core::commands::{conversations, turns};
 use chorus_core::model::attention::{Directedness, Rule};
 use chorus_core::model::conversation::Replies;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::event::Change;
 use chorus_core::model::ids::{MemberKey, Seq, Timestamp, Uid};

@@ -4,7 +4,8 @@
 use chorus_core::commands::{conversations, deliveries, directory};
 use chorus_core::model::attention::Policy;
 use chorus_core::model::conversation::{Participation, Replies, TermsPatch};
-use chorus_core::model::delivery::{Disposition, State};
+use chorus_core::model::delivery::State;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::ids::{MemberKey, Uid};

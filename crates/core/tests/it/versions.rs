@@ -1,7 +1,7 @@
 //! A message is one subject in all its versions, and a thread that is closed leaves nothing owed in it.
 
 use chorus_core::commands::threads;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::Uid;
 use chorus_core::model::requests::OpenThread;

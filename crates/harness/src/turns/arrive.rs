@@ -1,7 +1,7 @@
 //! Deliveries as they come in: zero-turn answers, claims, held knocks, and the way into a lane.
 
 use chorus_core::model::attention::{Intent, Policy, Rule};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;

@@ -1,7 +1,7 @@
 //! How a run's end becomes the end of every event that was in it.
 
 use chorus_core::model::attention::Policy;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::reaction::Signal;
 

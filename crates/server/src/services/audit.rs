@@ -7,33 +7,19 @@ use chorus_core::commands::notes;
 use chorus_core::model::audit::{Action, Note, Record};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::ids::{ConversationKey, MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use chorus_store::{AuditPlace, Trace};
 use chorus_wire::rest::audit::{Audit, Head, Heads, ListAudit, SignedHeads};
 
 use super::{App, ids};
 use crate::auth::Caller;
 use crate::view;
+use crate::view::audit::Found;
 
 const PAGE: u32 = 100;
 const LONGEST_PAGE: u32 = 1_000;
 /// Characters of a name that are kept of what was refused.
 const NAME_CHARS: usize = 64;
-
-/// One entry of either log.
-pub(crate) enum Found {
-    Audit(AuditPlace, Record),
-    Log(Trace),
-}
-
-impl Found {
-    fn at(&self) -> Timestamp {
-        match self {
-            Self::Audit(_, record) => record.at,
-            Self::Log(trace) => trace.at,
-        }
-    }
-}
 
 /// Where a page begins in each of the logs.
 #[derive(Clone, Copy, Default)]

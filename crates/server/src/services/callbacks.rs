@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use chorus_core::commands::deliveries;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, Prefix, Seq, Uid};
 use chorus_wire::limits::KEY_BYTES;

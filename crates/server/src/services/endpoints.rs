@@ -18,12 +18,14 @@ use chorus_wire::rest::endpoints::{
     Added, Endpoint, EndpointError, EndpointPatch, Endpoints, NewEndpoint, RotateEndpoint, Tested,
 };
 use chorus_wire::rest::members::NewMember;
+use chorus_wire::webhook;
 use url::Url;
 
 use super::{App, IdGenerator, ids};
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
 use crate::auth::{Caller, Stem, Turn, Vault};
-use crate::dispatch::webhook::{Breaker, payload};
+use crate::dispatch::webhook::health::Breaker;
+use crate::dispatch::webhook::state::SERVICE;
 use crate::egress::{self, Answer, To};
 use crate::view::id_of;
 
@@ -133,7 +135,7 @@ impl App {
             attempt: 1,
             epoch: endpoint.epoch,
         };
-        let body = payload::test(self, &endpoint, &callback);
+        let body = test_body(self, &endpoint, &callback);
         let _place = self.webhooks.places.take(To::Endpoint(endpoint.member)).await;
         let headers = reached
             .signing
@@ -148,7 +150,7 @@ impl App {
         );
         let why = match posted.await {
             Answer::Taken => None,
-            Answer::ErasedEvents => Some("HTTP 410".to_owned()),
+            Answer::Gone => Some("HTTP 410".to_owned()),
             Answer::Refused { status } => Some(format!("HTTP {status}")),
             Answer::Again { why, .. } => Some(why.to_string()),
             Answer::Address => Some("its address may not be posted to".to_owned()),
@@ -304,4 +306,29 @@ impl Signing {
             _ => None,
         }
     }
+}
+
+/// The body of a POST that only tries the connection.
+fn test_body(app: &App, endpoint: &endpoint::Endpoint, callback: &Callback) -> Vec<u8> {
+    let directory = app.directory();
+    let body = webhook::Delivery {
+        channel: webhook::Channel {
+            id: callback.turn.conversation.show(Prefix::Conversation),
+            name: Some("connection test".to_owned()),
+            service: Some(SERVICE.to_owned()),
+            context: None,
+        },
+        message: webhook::Message {
+            id: callback.turn.event.show(Prefix::Event),
+            sender: SERVICE.to_owned(),
+            content: format!(
+                "A test of the connection to {}. What you answer is shown to nobody.",
+                id_of(&directory, endpoint.member)
+            ),
+        },
+        callback: app.callback_url(callback),
+        mcp: None,
+        chorus: Some(webhook::Extension { test: true, attempt: 1, ..Default::default() }),
+    };
+    serde_json::to_vec(&body).unwrap_or_default()
 }

@@ -19,15 +19,13 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use super::{App, ids};
-use crate::auth::{Caller, Issued, SKEW_MS};
+use crate::auth::{Caller, Issued, LONGEST_TTL_S, SKEW_MS};
 use crate::view;
 
 /// A day: long enough for a run, short enough to be lost.
 const TTL_S: u64 = 24 * 3600;
 /// What a token lasts that the host makes by itself, and the longest that nobody has to ask for.
 pub(crate) const USUAL_TTL_S: u64 = 30 * 24 * 3600;
-/// A year, for what a person keeps in a file and asks for.
-pub(crate) const LONGEST_TTL_S: u64 = 366 * 24 * 3600;
 
 impl App {
     /// `POST /v1/tokens`.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chorus_core::commands::{Command, deliveries};
 use chorus_core::model::caller::{Authority, By};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{EventRef, MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::model::thread::ThreadStatus;

@@ -7,8 +7,26 @@ use chorus_core::state::directory::Directory;
 use chorus_wire::code;
 use chorus_wire::rest::audit::AuditEntry;
 
+use chorus_core::model::audit::Record;
+use chorus_core::model::ids::Timestamp;
+use chorus_store::{AuditPlace, Trace};
+
 use super::id;
-use crate::services::audit::Found;
+
+/// One entry of either log.
+pub(crate) enum Found {
+    Audit(AuditPlace, Record),
+    Log(Trace),
+}
+
+impl Found {
+    pub(crate) fn at(&self) -> Timestamp {
+        match self {
+            Self::Audit(_, record) => record.at,
+            Self::Log(trace) => trace.at,
+        }
+    }
+}
 
 pub(crate) fn entry(
     directory: &Directory,

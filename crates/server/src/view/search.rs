@@ -1,13 +1,22 @@
 //! What a search found.
 
+use std::sync::Arc;
+
+use chorus_core::model::conversation::Conversation;
 use chorus_core::model::ids::Prefix;
 use chorus_core::state::directory::Directory;
 use chorus_wire::rest::search::{Hit, Piece};
 
-use super::messages::{self, message_id};
-use crate::services::search;
+use super::messages::{self, Shown, message_id};
 
-pub(crate) fn hit(directory: &Directory, hit: &search::Hit) -> Hit {
+/// A message that was found.
+pub(crate) struct FoundMessage {
+    pub conversation: Arc<Conversation>,
+    pub shown: Shown,
+    pub snippet: Vec<chorus_core::language::search::Piece>,
+}
+
+pub(crate) fn hit(directory: &Directory, hit: &FoundMessage) -> Hit {
     let event = &hit.shown.event;
     let piece = |piece: &chorus_core::language::search::Piece| Piece {
         text: piece.text.clone(),

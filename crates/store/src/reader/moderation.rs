@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chorus_core::model::audit::{Action, Record};
 use chorus_core::model::conversation::Conversation;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::{Prefix, Timestamp};
 
 use crate::db::{Db, Result};

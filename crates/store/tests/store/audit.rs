@@ -32,7 +32,7 @@ fn settle_one(ground: &Ground, room: Uid) -> EventRef {
     let event = EventRef { conversation: entry.event.conversation, seq: entry.event.seq };
     let ada = chorus_core::model::caller::By { session, ..by(ADA) };
     ground.ask(ada, deliveries::Accept { event, attempt: attempt.unwrap(), epoch: None }).unwrap();
-    let disposition = chorus_core::model::delivery::Disposition::Ignored;
+    let disposition = chorus_core::model::disposition::Disposition::Ignored;
     let event_id = entry.event.uid;
     ground.ask(ada, deliveries::Dispose { event: event_id, disposition, note: None }).unwrap();
     event

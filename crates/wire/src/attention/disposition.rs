@@ -1,6 +1,6 @@
 //! `chat/disposition`, harness to host: how a delivery ended (C2A "Event disposition").
 
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 

@@ -1,6 +1,6 @@
 //! Helpers to write the JSON Schemas of the chat tools.
 
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use serde_json::{Map, Value, json};
 
 use crate::limits::MAX_LIMIT;

@@ -4,7 +4,7 @@
 //! content, so that a model sees the same error code everywhere.
 
 use chorus_core::model::attention::{Directedness, Policy};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::reaction::Signal;
 use schemars::JsonSchema;

@@ -2,7 +2,7 @@
 //! /v1/attention/preview` (who would receive a message).
 
 use chorus_core::model::attention::{Directedness, Intent};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;

@@ -194,5 +194,5 @@ pub struct ReactionPut {
 pub struct ReactionAnswer {
     /// The reaction's event; absent if nothing changed.
     pub event_id: Option<String>,
-    pub disposition: Option<Named<chorus_core::model::delivery::Disposition>>,
+    pub disposition: Option<Named<chorus_core::model::disposition::Disposition>>,
 }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use chorus_core::model::attention::{Directedness, Mode, Policy, Priority};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::member::MemberKind;
 use chorus_core::model::reaction::Signal;

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::model::caller::Authority;
 use chorus_core::model::conversation::{ConversationKind, Participation, Visibility};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::member::MemberKind;
 use chorus_core::model::reaction::Signal;

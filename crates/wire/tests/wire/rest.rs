@@ -1,7 +1,7 @@
 //! REST bodies: what is written, and that requests refuse unknown fields.
 
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::ids::Timestamp;

@@ -175,9 +175,9 @@ impl Context<'_> {
         last: Seq,
     ) -> Result<()> {
         let me = self.me()?.key;
-        let old = match self.room(key).marks.get(&(me, thread)) {
-            Some(mark) => *mark,
-            None => self.facts.mark(key, me, thread)?,
+        let old = match self.room(key).cursors.get(&(me, thread)) {
+            Some(cursor) => *cursor,
+            None => self.facts.cursor(key, me, thread)?,
         };
         if read > last {
             return Err(Refusal::invalid(format!("the newest seq is {last}")).into());
@@ -188,7 +188,7 @@ impl Context<'_> {
                 Refusal::invalid(format!("the cursor is at {read} and does not go back")).into()
             );
         }
-        self.room_mut(key).set_mark(me, thread, crate::state::facts::Mark { read });
+        self.room_mut(key).set_cursor(me, thread, crate::model::cursor::ReadCursor { read });
         Ok(())
     }
 

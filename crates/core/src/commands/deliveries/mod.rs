@@ -18,7 +18,7 @@ use crate::commands::redact::Redact;
 use crate::model::audit::{Action, Audit};
 use crate::model::claim::Claim as HeldClaim;
 use crate::model::conversation::Conversation;
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 use crate::model::ids::{EventRef, MemberKey, SessionKey, Timestamp, Uid};
 use crate::model::offer::{Entry, Offer};
 use crate::state::effect::RemoteRun;

@@ -8,7 +8,7 @@ use crate::commands::gate::shown::{Readers, Shown, plain};
 use crate::commands::redact::Redact;
 use crate::model::audit::{Action, Audit};
 use crate::model::caller::Authority;
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey};
 use crate::model::member::{Member, MemberFields, MemberKind};

@@ -8,7 +8,8 @@ use crate::commands::command::{Command, InTurn};
 use crate::commands::context::{Context, Result};
 use crate::model::caller::TurnRef;
 use crate::model::claim::Claim;
-use crate::model::delivery::{Delivery, Disposition, Open};
+use crate::model::delivery::{Delivery, Open};
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::{check_settings, derived};
 use crate::commands::messages::Logged;
-use crate::commands::messages::post::check_message;
+use crate::commands::messages::checks::check_message;
 use crate::language::names::rules::check_title;
 use crate::model::caller::{Authority, By};
 use crate::model::conversation::{ConversationKind, Settings, Visibility};

@@ -1,6 +1,7 @@
 //! Messages: posted, edited, erased, reacted to.
 
 pub(crate) mod answer;
+pub(crate) mod checks;
 pub(crate) mod destination;
 pub(crate) mod edit;
 pub(crate) mod erase;
@@ -17,7 +18,7 @@ use crate::commands::context::{Context, Result};
 use crate::commands::gate::shown::{Shown, event_id};
 use crate::commands::redact::Redact;
 use crate::model::audit::{Action, Audit};
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 use crate::model::event::{Message, Reason};
 use crate::model::ids::Uid;
 use crate::model::offer::Entry;

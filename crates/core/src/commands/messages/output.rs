@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::commands::context::{Context, Result};
 use crate::commands::messages::Logged;
-use crate::model::delivery::{Delivery, Disposition};
+use crate::model::delivery::Delivery;
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Event, Idempotency, Message};
 use crate::model::ids::{EventRef, MemberKey};

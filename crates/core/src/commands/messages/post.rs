@@ -6,18 +6,17 @@ use crate::attention::directedness::{self, IncomingMessage};
 use crate::commands::context::{Context, Result};
 use crate::commands::inboxes::Elsewhere;
 use crate::commands::messages::Logged;
+use crate::commands::messages::checks::check_message;
 use crate::commands::messages::destination::Place;
 use crate::commands::messages::guard::Verdict;
 use crate::model::activity::text_field;
 use crate::model::attention::{Attention, Directedness, Intent, Rule};
 use crate::model::delivery::{Delivery, Open};
 use crate::model::error::{Code, Refusal};
-use crate::model::event::{Change, Event, Message, MessageKind, is_talk};
+use crate::model::event::{Change, Event, MessageKind, is_talk};
 use crate::model::ids::{EventRef, MemberKey};
-use crate::model::limits;
 use crate::model::member::Member;
 use crate::model::requests::{Audience, Post};
-use crate::model::text::is_unseen;
 use crate::model::thread::ThreadStatus;
 use crate::state::effect::Effect;
 
@@ -371,28 +370,4 @@ fn settles_a_finding(event: &Event) -> bool {
     let message = event.change.message().filter(|m| m.kind == MessageKind::Event);
     let kind = message.and_then(|m| text_field(m.metadata.as_deref()?, "event_type"));
     matches!(kind, Some("finding_verified" | "finding_rejected"))
-}
-
-/// A message has content, and not too much of it.
-pub(crate) fn check_message(message: &Message) -> Result<(), Refusal> {
-    let says_something = message.text.chars().any(|c| !c.is_whitespace() && !is_unseen(c));
-    if !says_something && message.parts.is_none() {
-        return Err(Refusal::invalid("a message has text, or other content"));
-    }
-    let size = message.text.len().max(message.parts.as_ref().map_or(0, |p| p.len()));
-    if size > limits::TEXT_BYTES {
-        let max = limits::TEXT_BYTES;
-        return Err(Refusal::new(
-            Code::PayloadTooLarge,
-            format!("a message has at most {max} bytes"),
-        ));
-    }
-    if message.metadata.as_ref().is_some_and(|m| m.len() > limits::METADATA_BYTES) {
-        let max = limits::METADATA_BYTES;
-        return Err(Refusal::new(
-            Code::PayloadTooLarge,
-            format!("metadata has at most {max} bytes"),
-        ));
-    }
-    Ok(())
 }

@@ -11,7 +11,8 @@ use crate::commands::messages::edit::hidden_as;
 use crate::model::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
-use crate::model::delivery::{Delivery, Disposition};
+use crate::model::delivery::Delivery;
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::Change;
 use crate::model::ids::{EventRef, MemberKey, Uid};

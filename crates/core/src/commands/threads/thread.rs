@@ -4,22 +4,23 @@ use std::sync::Arc;
 
 use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
-use crate::commands::messages::post::check_message;
+use crate::commands::messages::checks::check_message;
 use crate::commands::threads::ThreadState;
 use crate::language::names::rules::check_title;
 use crate::model::activity::{Activity, is_act};
 use crate::model::attention::{Attention, Directedness, Intent};
 use crate::model::caller::Authority;
 use crate::model::conversation::{ConversationKind, Settings, Visibility};
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Change, Event, Idempotency, Message, Promotion, ThreadOpening};
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Uid};
 use crate::model::limits;
+use crate::model::message_state::MessageState;
 use crate::model::requests::{Home, OpenThread};
 use crate::model::thread::work::check_words_of;
 use crate::model::thread::{ThreadKind, ThreadStatus};
-use crate::state::facts::{MessageState, Recalled};
+use crate::state::facts::Recalled;
 
 /// Why what was owed in a thread is owed no more.
 const CLOSED: &str = "the thread was closed";

@@ -3,7 +3,7 @@
 use chorus_core::commands::{NotDone, deliveries, messages};
 use chorus_core::model::attention::{Directedness, Policy};
 use chorus_core::model::caller::{By, TurnRef};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::Message;
 use chorus_core::model::ids::{EventRef, MemberKey, Uid};

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use chorus_core::commands::retention::{self, Droppable};
-use chorus_core::model::base::Base;
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::Keep;
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::Seq;
+use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::state::room::{Parts, Room};
 use chorus_core::{codec, queries};
 
@@ -104,7 +104,7 @@ fn a_base_is_what_its_events_came_to() {
             let Some(base) = world.log.bases.get(&key).cloned() else { continue };
             let from = all.values().filter(|e| e.conversation == key && e.seq <= base.seq);
             let from: Vec<_> = from.cloned().collect();
-            assert_eq!(Base::moved(None, &conversation, &from), *base);
+            assert_eq!(LogSnapshot::moved(None, &conversation, &from), *base);
             let read = codec::read_base(base.seq, base.hash, base.at, &codec::base(&base));
             assert_eq!(read.as_ref(), Ok(&*base));
             let room = world.ws.room(key).unwrap();

@@ -3,7 +3,7 @@
 use chorus_core::attention::compose::Settings;
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::member::MemberKind;
 use chorus_wire::attention::content::{Author, ConversationRef, Source, Timing};

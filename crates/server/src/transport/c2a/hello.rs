@@ -21,7 +21,7 @@ use futures_util::{SinkExt, StreamExt};
 use serde_json::value::RawValue;
 
 use super::dispatch::{self, Context};
-use super::socket::{Out, json};
+use super::sink::{Out, json};
 use crate::auth::Caller;
 use crate::services::App;
 use crate::transport::refused::request_id;

@@ -2,7 +2,7 @@
 
 use chorus_client::c2a::call_tool;
 use chorus_core::model::attention::{Directedness, Policy};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::member::MemberKind;
 use chorus_wire::attention::tools::{Events, ListEvents, ReadThread, ThreadWindow};

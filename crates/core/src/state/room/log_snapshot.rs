@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use crate::model::base::Base;
 use crate::model::conversation::Conversation;
 use crate::model::event::Event;
+use crate::model::log_snapshot::LogSnapshot;
 use crate::model::thread::Thread;
 use crate::state::room::{Head, Room, listeners};
 
-impl Base {
+impl LogSnapshot {
     /// The base at `events`' end, which follow this one, or a log's beginning.
     pub fn moved(
         before: Option<&Self>,
@@ -31,7 +31,7 @@ impl Base {
 
 impl Room {
     /// The room as it was at its base, with all of it to be written; the events after it come next.
-    pub fn at_base(conversation: Conversation, base: &Base) -> Self {
+    pub fn at_base(conversation: Conversation, base: &LogSnapshot) -> Self {
         let settings = base.settings.clone();
         let mut room = Self::new(Conversation { settings, ..conversation });
         room.head = Head {
@@ -54,12 +54,12 @@ impl Room {
     }
 
     /// What its events have made of the room so far.
-    fn base(&self) -> Base {
+    fn base(&self) -> LogSnapshot {
         let mut roster: Vec<_> = self.roster.iter().map(|(m, p)| (*m, *p)).collect();
         roster.sort_by_key(|(member, _)| *member);
         let mut threads: Vec<_> = self.threads.values().map(|t| Thread::clone(t)).collect();
         threads.sort_by_key(|thread| thread.key);
-        Base {
+        LogSnapshot {
             seq: self.head.seq,
             hash: self.head.hash,
             at: self.head.last_at,
@@ -72,12 +72,12 @@ impl Room {
     }
 
     /// A base that the log does not have yet.
-    pub fn new_base(&self) -> Option<&Arc<Base>> {
+    pub fn new_base(&self) -> Option<&Arc<LogSnapshot>> {
         self.dirty.base.as_ref()
     }
 
     /// Drops what is at or before the base, here and in the log.
-    pub fn trim(&mut self, base: Base) {
+    pub fn trim(&mut self, base: LogSnapshot) {
         let through = base.seq;
         self.head.base = through;
         self.tail.retain(|event| event.seq > through);

@@ -7,7 +7,7 @@ use crate::model::thread::Thread;
 
 /// What the events up to `seq` have made of a room, and what the next event's hash follows from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Base {
+pub struct LogSnapshot {
     pub seq: Seq,
     pub hash: Hash,
     /// When that event was logged.

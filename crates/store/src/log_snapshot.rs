@@ -3,22 +3,25 @@
 //! Invariant: of a conversation with a base nothing stands in the tables of what is at or before it, but its threads,
 //! which are looked up long after they are done.
 
-use std::sync::Arc;
-
 use chorus_core::codec;
-use chorus_core::model::base::Base;
 use chorus_core::model::event::Hash;
 use chorus_core::model::ids::{ConversationKey, Seq, Timestamp};
+use chorus_core::model::log_snapshot::LogSnapshot;
 
 use crate::db::{Db, Error, Result, Table};
 
-pub(crate) static BASE: Table =
+pub(crate) static LOG_SNAPSHOT: Table =
     Table::new("base", 2, &["workspace", "conversation", "seq", "hash", "at", "packed"]);
 
-pub(crate) fn put(db: &dyn Db, workspace: i64, key: ConversationKey, base: &Base) -> Result<()> {
+pub(crate) fn put(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    base: &LogSnapshot,
+) -> Result<()> {
     let packed = codec::base(base);
     db.put(
-        &BASE,
+        &LOG_SNAPSHOT,
         &[
             workspace.into(),
             key.0.into(),
@@ -30,8 +33,12 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, key: ConversationKey, base: &Base
     )
 }
 
-pub(crate) fn get(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Base>> {
-    db.get(&BASE, &[workspace.into(), key.0.into()], |row| {
+pub(crate) fn get(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+) -> Result<Option<LogSnapshot>> {
+    db.get(&LOG_SNAPSHOT, &[workspace.into(), key.0.into()], |row| {
         let (seq, at) = (Seq(row.int(2)?), Timestamp(row.int(4)?));
         let base = codec::read_base(seq, row.array(3)?, at, row.blob(5)?);
         base.map_err(|_| Error::corrupt(format!("the base of conversation {key} cannot be read")))
@@ -45,7 +52,7 @@ pub(crate) fn end(
     key: ConversationKey,
 ) -> Result<Option<(Seq, Hash)>> {
     let key = [workspace.into(), key.0.into()];
-    db.get(&BASE, &key, |row| Ok((Seq(row.int(2)?), row.array(3)?)))
+    db.get(&LOG_SNAPSHOT, &key, |row| Ok((Seq(row.int(2)?), row.array(3)?)))
 }
 
 /// The time up to which something was dropped, in whichever conversation that is latest.
@@ -53,27 +60,4 @@ pub(crate) fn newest(db: &dyn Db, workspace: i64) -> Result<Option<Timestamp>> {
     let sql = "SELECT max(at) FROM base WHERE workspace = $1";
     let newest = db.one(sql, &[workspace.into()], |row| row.maybe_int(0))?;
     Ok(newest.flatten().map(Timestamp))
-}
-
-/// Notes where the log begins, and removes what stands before. Words that were made of a stretch that is gone in
-/// part go too.
-pub(crate) fn trim(
-    db: &dyn Db,
-    workspace: i64,
-    key: ConversationKey,
-    base: &Arc<Base>,
-) -> Result<()> {
-    put(db, workspace, key, base)?;
-    for gone in [
-        "event WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
-        "message WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
-        "asset_ref WHERE workspace = $1 AND conversation = $2 AND seq > 0 AND seq <= $3",
-        "receipt WHERE workspace = $1 AND conversation = $2 AND seq <= $3",
-        "digest WHERE workspace = $1 AND conversation = $2 AND through <= $3",
-        "digest_text WHERE workspace = $1 AND conversation = $2 AND after < $3",
-    ] {
-        let values = [workspace.into(), key.0.into(), base.seq.0.into()];
-        db.execute(&format!("DELETE FROM {gone}"), &values)?;
-    }
-    Ok(())
 }
